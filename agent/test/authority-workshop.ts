@@ -8,7 +8,7 @@ import type { AuthorityContext, AuthorityPlaces } from '#agent/authority/context
 import { type CreatedClient, createClient } from '#agent/authority/clients.ts';
 import { type AuthorityRequest, ensureAuthority } from '#agent/authority/ensure-authority.ts';
 import { paths } from '#agent/install/paths.ts';
-import { runProgram } from '#agent/install/run-program.ts';
+import { runProgram } from '#agent/system/run-program.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -24,7 +24,7 @@ import {
   type ProgramResult,
   type RunProgram,
   runProgram as runReal,
-} from '#agent/install/run-program.ts';
+} from '#agent/system/run-program.ts';
 import type { Step } from '#agent/install/steps.ts';
 
 const ownId = process.getuid?.() ?? 0;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { RunProgram } from '../install/run-program.ts';
+import type { RunProgram } from '../system/run-program.ts';
 
 /** The paths of the authority. `install/paths.ts` has those of an installation. */
 export interface AuthorityPlaces {

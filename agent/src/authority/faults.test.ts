@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { emptyPrograms } from '../../test/programs.ts';
-import type { RunProgram } from '../install/run-program.ts';
+import type { RunProgram } from '../system/run-program.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import type { AuthorityContext } from './context.ts';
 import { createClient, revokeClient } from './clients.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { RunProgram } from '../install/run-program.ts';
+import type { RunProgram } from '../system/run-program.ts';
 import { AuthorityError } from './context.ts';
 import { type CertificateRecord, isRevoked, type Register } from './register.ts';
 

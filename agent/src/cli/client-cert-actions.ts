@@ -12,7 +12,7 @@ import { ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
 import { paths } from '../install/paths.ts';
-import { runProgram } from '../install/run-program.ts';
+import { runProgram } from '../system/run-program.ts';
 import { askReload } from '../service/client.ts';
 import { formatTable, type OutputOptions, printNote, printResult } from './output.ts';
 

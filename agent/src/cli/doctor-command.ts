@@ -36,7 +36,7 @@ export function doctorCommand(): Command {
 async function run(options: Options): Promise<void> {
   const { examine } = await import('../doctor/examine.ts');
   const { inspectMachine } = await import('../doctor/inspect/inspect-machine.ts');
-  const { runProgram } = await import('../install/run-program.ts');
+  const { runProgram } = await import('../system/run-program.ts');
   const inspection = await inspectMachine(options.config, runProgram, systemClock.now());
   const findings = examine(inspection);
   const healthy = findings.every(({ state }) => state !== 'problem');

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { openNftPort } from '../install/apply/nftables.ts';
-import { runProgram } from '../install/run-program.ts';
+import { runProgram } from '../system/run-program.ts';
 import type { InstallFlags } from './install-action.ts';
 import { withExamples } from './output.ts';
 import type { UninstallFlags } from './uninstall-action.ts';

@@ -16,7 +16,7 @@ import type { HostFacts } from '../install/facts.ts';
 import { findDirectory } from '../install/nginx/read-configuration.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
-import { runProgram, type RunProgram } from '../install/run-program.ts';
+import { runProgram, type RunProgram } from '../system/run-program.ts';
 import { requestChallenge, findChallengeProblem } from '../install/verify/challenge.ts';
 import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';

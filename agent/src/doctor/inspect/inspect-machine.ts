@@ -13,7 +13,7 @@ import { detectNginx } from '../../install/detect/nginx.ts';
 import { detectSelinux } from '../../install/detect/selinux.ts';
 import type { CertificateFacts, InstalledFacts } from '../../install/facts.ts';
 import { AGENT_PORT, paths } from '../../install/paths.ts';
-import type { Detection, RunProgram } from '../../install/run-program.ts';
+import type { Detection, RunProgram } from '../../system/run-program.ts';
 import { type ChallengeAnswer, requestChallenge } from '../../install/verify/challenge.ts';
 import { probeProxy } from '../../install/verify/probe-proxy.ts';
 import { type ClientCertificate, requestPage, type Target } from '../../install/verify/request.ts';

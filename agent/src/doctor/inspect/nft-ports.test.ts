@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { RunProgram } from '../../install/run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import { listNamedPorts } from './nft-ports.ts';
 
 const PORTS = [22, 25, 80, 443, 4096, 8050];

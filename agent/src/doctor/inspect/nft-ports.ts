@@ -1,5 +1,5 @@
 import { type Fields, parseRuleset, readFields } from '../../install/apply/nftables.ts';
-import type { RunProgram } from '../../install/run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 
 /** Expressions that do not restrict a rule to some connections. */
 const INCIDENTAL: ReadonlySet<string> = new Set(['counter', 'log', 'limit']);

@@ -1,6 +1,6 @@
 import { agentUnit, agentUser } from '../../install/paths.ts';
 import type { HostFacts } from '../../install/facts.ts';
-import type { RunProgram } from '../../install/run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import type { FirewallStatus, UnitStatus } from './inspection.ts';
 import { listNamedPorts } from './nft-ports.ts';
 

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 
 import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
-import type { RunProgram } from '../run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
 import { uninstall } from './undo.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { ProgramOptions, ProgramResult, RunProgram } from '../run-program.ts';
+import type { ProgramOptions, ProgramResult, RunProgram } from '../../system/run-program.ts';
 
 export interface Machine {
   /** The prefix of every path: empty, except in tests. */

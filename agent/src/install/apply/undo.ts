@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
 import { paths } from '../paths.ts';
-import type { RunProgram } from '../run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import type { Journal } from './journal.ts';
 import { explainFailure } from './machine.ts';
 import { kindOf } from './kinds.ts';

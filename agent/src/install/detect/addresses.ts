@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
 import { readText } from '../../read/small-file.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 /** An answer takes milliseconds. */
 const DNS_TIMEOUT_MS = 2_500;

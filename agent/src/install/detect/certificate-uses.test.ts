@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
-import { runProgram } from '../run-program.ts';
+import { runProgram } from '../../system/run-program.ts';
 import { detectCertificateUses, detectChallenged } from './certificates.ts';
 
 const LIVE = '/etc/letsencrypt/live/a.example.test';

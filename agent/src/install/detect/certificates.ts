@@ -7,7 +7,7 @@ import type { CertificateFacts, CertificateUse } from '../facts.ts';
 import { challengePlaces, serverPlaces } from '../nginx/own-files.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
 

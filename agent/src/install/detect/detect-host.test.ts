@@ -19,7 +19,7 @@ import { type TestContext, test } from 'node:test';
 
 import { lacksOpenssl } from '../../../test/certificates.ts';
 import { paths } from '../paths.ts';
-import { type ProgramResult, type RunProgram, runProgram } from '../run-program.ts';
+import { type ProgramResult, type RunProgram, runProgram } from '../../system/run-program.ts';
 import { detectAddresses, findAddresses } from './addresses.ts';
 import { detectHost, findPackage, type Surroundings } from './detect-host.ts';
 import { detectInstalled } from './installed.ts';

@@ -6,7 +6,7 @@ import { findProgram, readOsRelease } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 import { detectIpv6, type NameLookup } from './addresses.ts';
 import {
   detectCertificate,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readWhole } from '../../read/kept-file.ts';
 import { readText } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 /** The kernel's list of legacy iptables tables; nft does not show their rules. */
 const LEGACY_TABLES = 'proc/net/ip_tables_names';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 import type { Listener } from '../facts.ts';
-import type { RunProgram } from '../run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import { findForeignNginx } from './foreign-nginx.ts';
 
 const MAIN = '/etc/nginx/nginx.conf';

@@ -3,7 +3,7 @@ import { isAbsolute, join, posix, relative } from 'node:path';
 
 import { findProgram, isMissing, readText } from '../../read/small-file.ts';
 import type { Listener } from '../facts.ts';
-import { type Detection, listSearchPath } from '../run-program.ts';
+import { type Detection, listSearchPath } from '../../system/run-program.ts';
 
 const MAX_SHOWN_CHARACTERS = 200;
 

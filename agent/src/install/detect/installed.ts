@@ -7,7 +7,7 @@ import { readText } from '../../read/small-file.ts';
 import type { ConfiguredFacts, InstalledFacts } from '../facts.ts';
 import { INSTALLED_FILE, parseInstalled } from '../installed.ts';
 import { paths } from '../paths.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 /** Reads the register of an installation; null where there is none. A damaged one is a sentence with its fix. */
 export function detectInstalled({ root }: Pick<Detection, 'root'>): {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { readWhole } from '../../read/kept-file.ts';
 import { isMissing, listDirectory, readText } from '../../read/small-file.ts';
 import type { Listener, ListenerProcess } from '../facts.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 /** TCP_LISTEN of the kernel. */
 const LISTENING = '0A';

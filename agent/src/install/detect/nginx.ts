@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import type { Listener, NginxFacts, NginxFile } from '../facts.ts';
 import { parseDump } from '../nginx/read-configuration.ts';
-import type { Detection, ProgramResult } from '../run-program.ts';
+import type { Detection, ProgramResult } from '../../system/run-program.ts';
 import { findForeignNginx } from './foreign-nginx.ts';
 
 /** A configuration with thousands of sites and certificates takes long. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readText } from '../../read/small-file.ts';
 import type { SelinuxFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
-import type { Detection } from '../run-program.ts';
+import type { Detection } from '../../system/run-program.ts';
 
 /** Contains 1 where the policy is enforced (selinuxfs). */
 const ENFORCE = 'sys/fs/selinux/enforce';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
-import { runProgram } from '../run-program.ts';
+import { runProgram } from '../../system/run-program.ts';
 import { isRefusedByUfw } from './firewall.ts';
 
 const SSH =

@@ -8,7 +8,7 @@ import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { agentUnit, paths } from '../paths.ts';
-import type { RunProgram } from '../run-program.ts';
+import type { RunProgram } from '../../system/run-program.ts';
 import {
   type Answer,
   requestWebSocket,

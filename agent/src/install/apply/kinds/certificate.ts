@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { paths } from '../../paths.ts';
-import type { ProgramResult } from '../../run-program.ts';
+import type { ProgramResult } from '../../../system/run-program.ts';
 import type { CertificateStep } from '../../steps.ts';
 import { findAccount, isIssuedWithin, listTraces, removeTraces } from '../certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
