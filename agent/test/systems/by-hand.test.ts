@@ -10,12 +10,9 @@ import { whySystemsCannotRun } from './lacks.ts';
 import type { Machine } from './machine.ts';
 import { unpackPackages } from './packages.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
-import { takeTurn } from './turn.ts';
 import { DOMAIN, MAKE_OWN_CERTIFICATE, OWN_ROOT } from './web-servers.ts';
 
-const isWhole = process.env['LATCHKEY_SYSTEMS'] === 'all';
-const skip = whySystemsCannotRun() ?? (isWhole ? false : 'npm run test:systems runs these');
-if (skip === false) await takeTurn();
+const skip = whySystemsCannotRun() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 

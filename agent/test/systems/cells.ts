@@ -41,21 +41,7 @@ export const ALL_CELLS: readonly Cell[] = (['bookworm', 'trixie'] as const).flat
   ),
 );
 
-/** Each web server and mode, with and without mutual TLS, on both releases: for every change. */
-export const REPRESENTATIVE_CELLS: readonly Cell[] = [
-  pick('bookworm', 'no web server', 'auto', false),
-  pick('trixie', 'no web server', 'standalone', true),
-  pick('bookworm', 'nginx with another site', 'auto', true),
-  pick('trixie', 'nginx with the domain over http', 'proxy', false),
-  pick('trixie', 'nginx with the domain over https', 'auto', true),
-  pick('bookworm', 'Apache on 80', 'auto', false),
-];
-
 export function nameCell({ release, webServer, mode, mutualTls, expected }: Cell): string {
   const security = mutualTls ? 'mutual TLS' : 'TLS';
   return `${release}, ${webServer}, ${mode}, ${security}: ${expected}`;
-}
-
-function pick(release: Release, webServer: WebServer, mode: AskedMode, mutualTls: boolean): Cell {
-  return { release, webServer, mode, mutualTls, expected: EXPECTED[webServer][mode] };
 }

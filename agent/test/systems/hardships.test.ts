@@ -13,12 +13,9 @@ import { whySystemsCannotRun } from './lacks.ts';
 import { unpackPackages } from './packages.ts';
 import { describeOutcome, renew } from './run-cell.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
-import { takeTurn } from './turn.ts';
 import type { WebServer } from './web-servers.ts';
 
-const isWhole = process.env['LATCHKEY_SYSTEMS'] === 'all';
-const skip = whySystemsCannotRun() ?? (isWhole ? false : 'npm run test:systems runs these');
-if (skip === false) await takeTurn();
+const skip = whySystemsCannotRun() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 

@@ -13,11 +13,8 @@ import { whySystemsCannotRun } from './lacks.ts';
 import { unpackPackages } from './packages.ts';
 import { describeOutcome } from './run-cell.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
-import { takeTurn } from './turn.ts';
 
-const isWhole = process.env['LATCHKEY_SYSTEMS'] === 'all';
-const skip = whySystemsCannotRun() ?? (isWhole ? false : 'npm run test:systems runs these');
-if (skip === false) await takeTurn();
+const skip = whySystemsCannotRun() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 

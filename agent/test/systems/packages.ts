@@ -3,7 +3,6 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { gatherAgent } from '../../../scripts/package/contents.ts';
 import { repository } from '../../../scripts/lib/steps.ts';
 import type { Bind } from './machine.ts';
 
@@ -25,6 +24,8 @@ const PLACE = '/opt/latchkey-packages';
 /** Packs the sources of this repository. */
 export async function unpackPackages(): Promise<Packages> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-packages-'));
+  // The bundler loads slowly, which files whose tests are skipped need not wait for.
+  const { gatherAgent } = await import('../../../scripts/package/contents.ts');
   const { version, entries } = await gatherAgent(repository);
   const next = `${version}-next`;
   for (const { path, content, mode } of entries) {

@@ -6,11 +6,9 @@ import { ask } from './ask.ts';
 import { whySystemsCannotRun } from './lacks.ts';
 import { Machine } from './machine.ts';
 import { RELEASES } from './trees.ts';
-import { takeTurn } from './turn.ts';
 import { askForOwnPage, DOMAIN, OWN_PAGE, prepare, WEB_SERVERS } from './web-servers.ts';
 
 const skip = whySystemsCannotRun() ?? false;
-if (skip === false) await takeTurn();
 
 for (const release of ['bookworm', 'trixie'] as const) {
   for (const webServer of WEB_SERVERS) {
