@@ -37,10 +37,10 @@ const INSERT_ACTIVATIONS = `
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as seed (license_id, id, machine_id, proof)
   on conflict do nothing`;
 
-async function seed(ctx: Context, pool: Pool, product: Product, total: number) {
+async function seed(context: Context, pool: Pool, product: Product, total: number) {
   for (let start = 0; start < total; start += CHUNK) {
     const length = Math.min(CHUNK, total - start);
-    const rows = Array.from({ length }, (_, offset) => makeRow(ctx, product, start + offset));
+    const rows = Array.from({ length }, (_, offset) => makeRow(context, product, start + offset));
     await pool.query(INSERT_LICENSES, [
       rows.map((row) => row.licenseId),
       rows.map((row) => row.keySealed),
@@ -66,7 +66,7 @@ async function seed(ctx: Context, pool: Pool, product: Product, total: number) {
   await pool.query('checkpoint');
 }
 
-function makeRow(ctx: Context, product: Product, index: number) {
+function makeRow(context: Context, product: Product, index: number) {
   const { licenseId, licenseKey, activationId, machineId } = credentialsOf(index);
   const license = {
     id: licenseId,
@@ -82,11 +82,18 @@ function makeRow(ctx: Context, product: Product, index: number) {
     refundedAt: null,
     revokedAt: null,
   };
-  const terms = findCatalogTerms(ctx.catalog(), license);
+  const terms = findCatalogTerms(context.catalog(), license);
   if (terms === null) throw new Error('the product is not in the catalogue');
   const activation = { id: activationId, machineId, entitlementProof: null };
-  const { newProof } = issueEntitlement(ctx, license, terms, 'active', activation, ctx.clock.now());
-  const stored = sealLicenseKey(ctx, licenseId, licenseKey);
+  const { newProof } = issueEntitlement(
+    context,
+    license,
+    terms,
+    'active',
+    activation,
+    context.clock.now(),
+  );
+  const stored = sealLicenseKey(context, licenseId, licenseKey);
   return { licenseId, activationId, machineId, ...stored, proof: newProof };
 }
 
@@ -98,7 +105,7 @@ await migrate(database.pool);
 const catalog = loadCatalog(config.catalogPath);
 const [product] = [...catalog.products.values()];
 if (product === undefined) throw new Error('the catalogue has no product');
-const ctx = createContext({
+const context = createContext({
   config,
   secrets,
   catalog: () => catalog,
@@ -107,6 +114,6 @@ const ctx = createContext({
   metrics: createMetrics({ version: 'bench' }),
   pool: database.pool,
 });
-await loadSigningKeys(ctx);
-await seed(ctx, database.pool, product, total);
+await loadSigningKeys(context);
+await seed(context, database.pool, product, total);
 await database.close();

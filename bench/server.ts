@@ -51,7 +51,7 @@ const eventsSchema = {
   response: { 200: ref(EventBatchResponse, 'The same.') },
 };
 
-function addUsageComparisons(app: App, ctx: Context): void {
+function addUsageComparisons(app: App, context: Context): void {
   app.post('/bench/empty/heartbeat', { schema: heartbeatSchema }, async () => ({
     success: true,
     message: 'updated',
@@ -62,7 +62,7 @@ function addUsageComparisons(app: App, ctx: Context): void {
   }));
   app.post('/bench/single/events', { schema: eventsSchema }, async ({ body }) => {
     for (const event of body.events) {
-      await storeRequests(ctx, [
+      await storeRequests(context, [
         {
           installId: body.install_id,
           sessionId: body.session_id,
@@ -84,28 +84,28 @@ function addUsageComparisons(app: App, ctx: Context): void {
   });
 }
 
-function addComparisons(app: App, ctx: Context): void {
-  const single = sendOneByOne(ctx);
+function addComparisons(app: App, context: Context): void {
+  const single = sendOneByOne(context);
   app.post('/bench/empty/validate', { schema: validateOperation }, async () => EMPTY_VALIDATE);
   app.post('/bench/empty/trial', { schema: startTrialOperation }, async () => EMPTY_TRIAL);
   app.post('/bench/single/validate', { schema: validateOperation }, (request) =>
     validateLicense(single, request.body, request.ip),
   );
-  const signing = signEachTime(ctx);
+  const signing = signEachTime(context);
   app.post('/bench/signed/validate', { schema: validateOperation }, (request) =>
     validateLicense(signing, request.body, request.ip),
   );
 }
 
 /** The same context, but each validation has a statement and a commit of its own. */
-function sendOneByOne(ctx: Context): Context {
+function sendOneByOne(context: Context): Context {
   const submit = async (question: ValidationRequest): Promise<ValidationFacts | null> => {
-    const now = ctx.clock.now();
+    const now = context.clock.now();
     const moment = { now, freshProofs: freshProofRange(now) };
-    const [finding] = await countValidations(ctx.pool, [question], moment);
+    const [finding] = await countValidations(context.pool, [question], moment);
     return finding ?? null;
   };
-  return { ...ctx, batches: { ...ctx.batches, validations: { submit } } };
+  return { ...context, batches: { ...context.batches, validations: { submit } } };
 }
 
 /** The same context with batches of its own and a clock that is hours further at each batch: every token is too old. */
@@ -126,7 +126,7 @@ const database = await openDatabase(config, secrets, log);
 await migrate(database.pool);
 const catalog = loadCatalog(config.catalogPath);
 const metrics = createMetrics({ version: 'bench' });
-const ctx = createContext({
+const context = createContext({
   config,
   secrets,
   catalog: () => catalog,
@@ -137,8 +137,8 @@ const ctx = createContext({
   outreachMail: createMailTransport(config, secrets, CONCURRENT_MESSAGES),
   pool: database.pool,
 });
-await loadSigningKeys(ctx);
-const app = buildApp(ctx, {
+await loadSigningKeys(context);
+const app = buildApp(context, {
   publicUrl: config.http.publicUrl,
   trustedProxies: config.http.trustedProxies,
   log,
@@ -161,8 +161,8 @@ const app = buildApp(ctx, {
   },
   prepare: (instance) => {
     observeRequests(instance, { log, metrics });
-    addComparisons(instance, ctx);
-    addUsageComparisons(instance, ctx);
+    addComparisons(instance, context);
+    addUsageComparisons(instance, context);
   },
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });

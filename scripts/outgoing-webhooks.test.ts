@@ -35,27 +35,27 @@ function blocksOf(language: string): string[] {
 
 /** Triggers and delivers an event of every type; returns the signing secret. */
 async function deliverEveryType(): Promise<string> {
-  const { ctx, clock } = service;
+  const { context, clock } = service;
   clock.set(new Date());
   const change = { actor: 'test', reason: 'a test' };
   const order = { url: receiver.url, eventTypes: [], description: null };
-  const { secret } = await addEndpoint(ctx, order, change);
-  await recordTimeBasedEvents(ctx);
+  const { secret } = await addEndpoint(context, order, change);
+  await recordTimeBasedEvents(context);
   const customerEmail = 'ann@example.com';
   const { license, licenseKey } = await service.issue({ productId: 'yearly', customerEmail });
   const machine = anyMachine();
   const { activation_id } = await activate(service, licenseKey, machine);
   await deactivate(service, licenseKey, activation_id, machine.machine_id);
   await startTrial(service, anyMachine());
-  await extendLicense(ctx, { ...change, keyOrId: license.id }, { days: 1 });
+  await extendLicense(context, { ...change, keyOrId: license.id }, { days: 1 });
   const rekey = { ...change, keyOrId: license.id, keepMachines: true };
-  await rekeyLicense(ctx, rekey, async () => {});
-  await suspendLicense(ctx, { ...change, keyOrId: license.id });
+  await rekeyLicense(context, rekey, async () => {});
+  await suspendLicense(context, { ...change, keyOrId: license.id });
   const soon = new Date(clock.now().getTime() + 1_000);
   await service.issue({ productId: 'yearly', customerEmail, expiresAt: soon });
   clock.advance(60_000);
-  await recordTimeBasedEvents(ctx);
-  await deliverDue(ctx, 100);
+  await recordTimeBasedEvents(context);
+  await deliverDue(context, 100);
   return secret;
 }
 

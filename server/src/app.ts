@@ -25,24 +25,24 @@ export interface AppDependencies extends Omit<ShellOptions, 'metrics'> {
 }
 
 /** Builds the application: the shell, then the features in this order. It does not listen yet. */
-export function buildApp(ctx: Context, dependencies: AppDependencies): App {
-  const { app, readLoadState } = createShell({ metrics: ctx.metrics, ...dependencies });
+export function buildApp(context: Context, dependencies: AppDependencies): App {
+  const { app, readLoadState } = createShell({ metrics: context.metrics, ...dependencies });
   dependencies.prepare?.(app);
   app.register(async (scope: App) => {
-    registerLicenseRoutes(scope, ctx);
-    registerTrialRoutes(scope, ctx);
-    registerKeySetRoute(scope, ctx);
-    registerUsageRoutes(scope, ctx);
-    registerAnalyticsRoutes(scope, ctx);
-    registerSubscriberRoutes(scope, ctx);
-    registerOutreachRoutes(scope, ctx);
-    registerBillingRoutes(scope, ctx);
-    registerUnsubscribeRoutes(scope, ctx);
+    registerLicenseRoutes(scope, context);
+    registerTrialRoutes(scope, context);
+    registerKeySetRoute(scope, context);
+    registerUsageRoutes(scope, context);
+    registerAnalyticsRoutes(scope, context);
+    registerSubscriberRoutes(scope, context);
+    registerOutreachRoutes(scope, context);
+    registerBillingRoutes(scope, context);
+    registerUnsubscribeRoutes(scope, context);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
   });
-  addMetricsRoute(app, { render: () => ctx.metrics.render() }, (presented) =>
-    authenticateApiKey(ctx, presented, 'metrics:read'),
+  addMetricsRoute(app, { render: () => context.metrics.render() }, (presented) =>
+    authenticateApiKey(context, presented, 'metrics:read'),
   );
   app.register(async (scope: App) =>
     registerHealthRoutes(scope, { readLoadState, ...dependencies.health }),

@@ -17,41 +17,47 @@ import { scheduleSingletons } from './jobs/queries.ts';
 import { QueueRunner } from './jobs/work-queue.ts';
 
 /** How every kind of job runs. */
-export function createJobHandlers(ctx: Context): readonly JobHandler[] {
+export function createJobHandlers(context: Context): readonly JobHandler[] {
   return [
-    ...createBillingJobs(ctx),
+    ...createBillingJobs(context),
     defineJobHandler('send_confirmation', (payload, signal) =>
-      sendConfirmation(ctx, payload, signal),
+      sendConfirmation(context, payload, signal),
     ),
   ];
 }
 
 /** Every task of the service. */
-function createTasks(ctx: Context, backlog: BacklogCounter): readonly BackgroundTask[] {
+function createTasks(context: Context, backlog: BacklogCounter): readonly BackgroundTask[] {
   return [
-    createKeyRefreshTask(ctx),
+    createKeyRefreshTask(context),
     backlog.task,
-    createReleaseTask(ctx),
-    ...createBillingTasks(ctx),
-    ...createAnalyticsTasks(ctx),
-    ...createWebhookTasks(ctx),
-    createSubscriberCleanup(ctx),
-    createOutreachCleanup(ctx),
+    createReleaseTask(context),
+    ...createBillingTasks(context),
+    ...createAnalyticsTasks(context),
+    ...createWebhookTasks(context),
+    createSubscriberCleanup(context),
+    createOutreachCleanup(context),
   ];
 }
 
 /** Everything that this process does beside requests, and alongside other processes. Nothing runs before `start`. */
-export async function createBackground(ctx: Context, backlog: BacklogCounter): Promise<Runner> {
-  const tasks = createTasks(ctx, backlog);
+export async function createBackground(context: Context, backlog: BacklogCounter): Promise<Runner> {
+  const tasks = createTasks(context, backlog);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');
   const enabled = singletons.filter(({ isEnabled = true }) => isEnabled);
   const disabled = singletons.filter((task) => !enabled.includes(task));
-  await scheduleSingletons(ctx.pool, namesOf(enabled), namesOf(disabled));
-  const jobs = createJobQueue({ ...ctx, handlers: createJobHandlers(ctx), singletons: enabled });
+  await scheduleSingletons(context.pool, namesOf(enabled), namesOf(disabled));
+  const jobs = createJobQueue({
+    ...context,
+    handlers: createJobHandlers(context),
+    singletons: enabled,
+  });
   const runners: readonly Runner[] = [
-    new QueueRunner(jobs, ctx),
-    new QueueRunner(createDeliveryQueue(ctx), ctx),
-    ...tasks.filter(({ scope }) => scope === 'process').map((task) => new TaskRunner(task, ctx)),
+    new QueueRunner(jobs, context),
+    new QueueRunner(createDeliveryQueue(context), context),
+    ...tasks
+      .filter(({ scope }) => scope === 'process')
+      .map((task) => new TaskRunner(task, context)),
   ];
   return {
     start: () => runners.forEach((runner) => runner.start()),

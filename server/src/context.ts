@@ -162,7 +162,7 @@ function createLimiters(config: Config, pool: Pool) {
 }
 
 /** Reads the signing keys, and creates the first one in a new database. */
-export async function loadSigningKeys(ctx: Context): Promise<void> {
-  await ensureSigningKey(ctx);
-  await ctx.signingKeys.refresh();
+export async function loadSigningKeys(context: Context): Promise<void> {
+  await ensureSigningKey(context);
+  await context.signingKeys.refresh();
 }

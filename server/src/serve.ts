@@ -67,21 +67,26 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
   const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, outreachMail };
-  const ctx = createContext({ ...parts, paddleApi, isDiskLow, catalog: () => catalog.current() });
-  await loadSigningKeys(ctx);
+  const context = createContext({
+    ...parts,
+    paddleApi,
+    isDiskLow,
+    catalog: () => catalog.current(),
+  });
+  await loadSigningKeys(context);
   metrics.setDatabasePool(() => readPoolNumbers(pool));
-  const backlog = new BacklogCounter(ctx);
+  const backlog = new BacklogCounter(context);
   metrics.setBacklog(() => backlog.last);
-  const background = await createBackground(ctx, backlog);
+  const background = await createBackground(context, backlog);
   // Deferred before the application, which so stops first: what its last requests drop is still counted.
   resources.defer(() => background.stop());
-  const metricsListener = await listenForMetrics(ctx);
+  const metricsListener = await listenForMetrics(context);
   resources.defer(async () => metricsListener?.close());
 
   let state: ServiceState = 'ready';
-  const app = assembleApp(ctx, backlog, () => state);
+  const app = assembleApp(context, backlog, () => state);
   resources.defer(prepareToClose(app));
-  resources.defer(() => ctx.outreach.stop());
+  resources.defer(() => context.outreach.stop());
   const account = database.account ?? (await chooseAccount(config.database.account, null));
   if (account !== null) await loadDeferredModules();
   const url = await listen(app, config);
@@ -94,7 +99,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
     log,
     async reload() {
       catalog.reload();
-      await reloadSigningKeys(ctx);
+      await reloadSigningKeys(context);
     },
     async stop() {
       state = 'draining';
@@ -119,9 +124,9 @@ async function migrateDatabase(pool: Pool, log: Logger): Promise<void> {
     log.info({ event: 'database.migrated', migrations: applied }, 'migrated the database');
 }
 
-function assembleApp(ctx: Context, backlog: BacklogCounter, state: () => ServiceState): App {
-  const { config, clock, log, metrics, pool } = ctx;
-  return buildApp(ctx, {
+function assembleApp(context: Context, backlog: BacklogCounter, state: () => ServiceState): App {
+  const { config, clock, log, metrics, pool } = context;
+  return buildApp(context, {
     publicUrl: config.http.publicUrl,
     trustedProxies: config.http.trustedProxies,
     log,
@@ -135,7 +140,7 @@ function assembleApp(ctx: Context, backlog: BacklogCounter, state: () => Service
       migrationsPending: () => lacksMigrations(pool),
       readBacklog: () => backlog.read(),
       isDraining: () => state() === 'draining',
-      isDiskLow: ctx.storage.isDiskLow,
+      isDiskLow: context.storage.isDiskLow,
     },
     prepare: (app) => observeRequests(app, { log, metrics }),
   });
@@ -145,11 +150,11 @@ function readPoolNumbers(pool: Pool): PoolNumbers {
   return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
-async function reloadSigningKeys(ctx: Context): Promise<void> {
+async function reloadSigningKeys(context: Context): Promise<void> {
   try {
-    await ctx.signingKeys.refresh();
+    await context.signingKeys.refresh();
   } catch (error) {
     const fields = { event: 'signing_keys.refresh_failed', err: error };
-    ctx.log.warn(fields, 'could not refresh the signing keys; those in memory stay in use');
+    context.log.warn(fields, 'could not refresh the signing keys; those in memory stay in use');
   }
 }

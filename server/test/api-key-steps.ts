@@ -12,7 +12,7 @@ import { generateApiKey } from '#server/lib/api-key.ts';
 
 import type { TestService } from './harness.ts';
 
-type Keeper = Pick<TestService, 'ctx'>;
+type Keeper = Pick<TestService, 'context'>;
 
 const change = { actor: 'test', reason: 'a test asks for it' };
 
@@ -25,9 +25,12 @@ export function anyUnknownApiKey(): string {
 export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
 
 /** Makes an API key; left out: a name of its own, for sending outreach, for good. */
-export function makeKey({ ctx }: Keeper, order: Partial<NewApiKey> = {}): Promise<CreatedApiKey> {
+export function makeKey(
+  { context }: Keeper,
+  order: Partial<NewApiKey> = {},
+): Promise<CreatedApiKey> {
   return createApiKey(
-    ctx,
+    context,
     {
       name: randomUUID().slice(9),
       scopes: ['outreach:send'],
@@ -39,15 +42,15 @@ export function makeKey({ ctx }: Keeper, order: Partial<NewApiKey> = {}): Promis
 }
 
 export function rollKey(
-  { ctx }: Keeper,
+  { context }: Keeper,
   idOrName: string,
   overlapMs: number,
 ): Promise<RolledApiKey> {
-  return rollApiKey(ctx, { ...change, idOrName, overlapMs });
+  return rollApiKey(context, { ...change, idOrName, overlapMs });
 }
 
 /** Revokes keys and returns their ids. */
-export async function revokeKeys({ ctx }: Keeper, idOrName: string): Promise<string[]> {
-  const revoked = await revokeApiKey(ctx, { ...change, idOrName });
+export async function revokeKeys({ context }: Keeper, idOrName: string): Promise<string[]> {
+  const revoked = await revokeApiKey(context, { ...change, idOrName });
   return revoked.map(({ id }) => id);
 }

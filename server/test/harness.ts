@@ -90,7 +90,7 @@ export interface TestServiceOptions {
 /** The whole service in this process, with a database of its own. */
 export interface TestService extends HttpClient {
   readonly url: string;
-  readonly ctx: Context;
+  readonly context: Context;
   readonly pool: Pool;
   readonly clock: TestClock;
   readonly database: TestDatabase;
@@ -117,35 +117,36 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   if (beside === undefined) resources.defer(() => database.drop());
   const clock = beside?.clock ?? options.clock ?? createTestClock();
   const log: string[] = [];
-  const { ctx, useCatalog } = makeTestContext(options, database, clock, log);
-  resources.defer(() => ctx.pool.end());
-  await loadSigningKeys(ctx);
-  const app = buildApp(ctx, {
-    publicUrl: ctx.config.http.publicUrl,
-    trustedProxies: ctx.config.http.trustedProxies,
-    log: ctx.log,
+  const { context, useCatalog } = makeTestContext(options, database, clock, log);
+  resources.defer(() => context.pool.end());
+  await loadSigningKeys(context);
+  const app = buildApp(context, {
+    publicUrl: context.config.http.publicUrl,
+    trustedProxies: context.config.http.trustedProxies,
+    log: context.log,
     state: () => 'ready',
     health: {
       clock,
       startedAt: clock.now(),
       version: '1.0.0',
-      log: ctx.log,
-      pingDatabase: async () => void (await ctx.pool.query('select 1')),
-      migrationsPending: () => lacksMigrations(ctx.pool),
-      readBacklog: () => countBacklog(ctx),
-      isDiskLow: ctx.storage.isDiskLow,
+      log: context.log,
+      pingDatabase: async () => void (await context.pool.query('select 1')),
+      migrationsPending: () => lacksMigrations(context.pool),
+      readBacklog: () => countBacklog(context),
+      isDiskLow: context.storage.isDiskLow,
       isDraining: () => false,
     },
-    prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
+    prepare: (instance) =>
+      observeRequests(instance, { log: context.log, metrics: context.metrics }),
   });
   resources.defer(prepareToClose(app));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ...createHttpClient(url),
-    ...makeDatabaseHelpers(ctx),
+    ...makeDatabaseHelpers(context),
     url,
-    ctx,
-    pool: ctx.pool,
+    context,
+    pool: context.pool,
     clock,
     database,
     log,
@@ -158,7 +159,7 @@ function makeTestContext(
   database: TestDatabase,
   clock: TestClock,
   lines: string[],
-): { ctx: Context; useCatalog: (catalog: Catalog) => void } {
+): { context: Context; useCatalog: (catalog: Catalog) => void } {
   const settings = { LATCHKEY_PUBLIC_URL: TEST_ISSUER, ...options.settings };
   const { config } = readConfiguration(settings, import.meta.dirname);
   const log = createLog({
@@ -167,7 +168,7 @@ function makeTestContext(
   });
   const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
   let catalog = options.catalog ?? testCatalog();
-  const ctx = createContext({
+  const context = createContext({
     config: {
       ...config,
       database: { ...config.database, poolSize },
@@ -195,31 +196,36 @@ function makeTestContext(
     pool: createPool(database.connection, { maxConnections: poolSize, log }),
   });
   return {
-    ctx,
+    context,
     useCatalog: (next) => {
       catalog = next;
     },
   };
 }
 
-function makeDatabaseHelpers(ctx: Context): Pick<TestService, 'issue' | 'setFacts' | 'count'> {
+function makeDatabaseHelpers(context: Context): Pick<TestService, 'issue' | 'setFacts' | 'count'> {
   async function setFacts(licenseId: string, facts: LicenseFactsChange): Promise<void> {
     const names = Object.keys(facts);
     const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ');
     const values = [licenseId, ...Object.values(facts)];
-    await ctx.pool.query(`update licenses set ${assignments} where id = $1`, values);
+    await context.pool.query(`update licenses set ${assignments} where id = $1`, values);
   }
   return {
     setFacts,
     async issue({ productId = 'personal', facts, ...order } = {}) {
-      const product = ctx.catalog().products.get(productId);
+      const product = context.catalog().products.get(productId);
       if (product === undefined) throw new Error(`the test catalogue has no ${productId}`);
-      const issued = await issueLicense(ctx, { product, ...order }, 'test', 'a test asks for it');
+      const issued = await issueLicense(
+        context,
+        { product, ...order },
+        'test',
+        'a test asks for it',
+      );
       if (facts !== undefined) await setFacts(issued.license.id, facts);
       return issued;
     },
     async count(table) {
-      const { rows } = await ctx.pool.query<{ count: number }>(`select count(*) from ${table}`);
+      const { rows } = await context.pool.query<{ count: number }>(`select count(*) from ${table}`);
       return rows[0]?.count ?? 0;
     },
   };

@@ -9,15 +9,15 @@ import { eventually } from './eventually.ts';
 
 /** Runs the jobs that are due, as the service does, until none is. */
 export async function runDueJobs(
-  ctx: Context,
+  context: Context,
   singletons: readonly BackgroundTask[] = [],
 ): Promise<void> {
-  const handlers = createJobHandlers(ctx);
-  const queue = createJobQueue({ ...ctx, handlers, singletons, pollIntervalMs: 10 });
-  const runner = new QueueRunner(queue, ctx);
+  const handlers = createJobHandlers(context);
+  const queue = createJobQueue({ ...context, handlers, singletons, pollIntervalMs: 10 });
+  const runner = new QueueRunner(queue, context);
   runner.start();
   await eventually(async () => {
-    const jobs = await listJobs(ctx.pool, ['waiting', 'running'], 100);
+    const jobs = await listJobs(context.pool, ['waiting', 'running'], 100);
     return !jobs.some(({ nextAt, state }) => state === 'running' || nextAt <= new Date());
   });
   await runner.stop();

@@ -111,9 +111,9 @@ interface Access extends Pick<AccessEntry, 'action' | 'subjectId'> {
  * @throws the error of the database if the entry cannot be written
  */
 export function auditAccess(
-  ctx: Pick<Context, 'pool' | 'clock'>,
+  context: Pick<Context, 'pool' | 'clock'>,
   { action, subjectId, reason, details = {} }: Access,
 ): Promise<RecordedAccess> {
   const entry = { action, subjectId, reason: reason ?? null, details };
-  return recordAccess(ctx, { ...entry, actor: currentActor() });
+  return recordAccess(context, { ...entry, actor: currentActor() });
 }

@@ -61,13 +61,18 @@ async function list(options: ListOptions): Promise<void> {
   if (options.license !== undefined && options.subject !== undefined) {
     throw usageError('Use either --license or --subject, not both.');
   }
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { cursor: after = null, limit } = options;
-    if (after !== null && !(await isAuditEntry(ctx.pool, after))) {
+    if (after !== null && !(await isAuditEntry(context.pool, after))) {
       throw usageError(`The audit log has no entry ${after}: use the cursor of the previous page.`);
     }
     // One more than the page, to find out whether there is another page.
-    const found = await listAuditPage(ctx.pool, await toFilter(ctx, options), after, limit + 1);
+    const found = await listAuditPage(
+      context.pool,
+      await toFilter(context, options),
+      after,
+      limit + 1,
+    );
     const entries = found.slice(0, limit);
     const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
     printResult(options, { entries: entries.map(toJson), next_cursor: next }, () =>
@@ -77,15 +82,15 @@ async function list(options: ListOptions): Promise<void> {
   });
 }
 
-async function toFilter(ctx: Context, options: ListOptions): Promise<AuditFilter> {
+async function toFilter(context: Context, options: ListOptions): Promise<AuditFilter> {
   const { since = null, until = null, actor = null, action = null, subject = null } = options;
   const { license } = options;
-  const subjectId = license === undefined ? subject : await findLicenseId(ctx, license);
+  const subjectId = license === undefined ? subject : await findLicenseId(context, license);
   return { since, until, actor, action, subjectId };
 }
 
-async function findLicenseId(ctx: Context, argument: string): Promise<string> {
-  const id = await resolveLicenseId(ctx, await readLicenseName(argument));
+async function findLicenseId(context: Context, argument: string): Promise<string> {
+  const id = await resolveLicenseId(context, await readLicenseName(argument));
   if (id === null) throw licenseNotFound();
   return id;
 }

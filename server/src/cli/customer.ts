@@ -31,8 +31,8 @@ export function customerCommand(): Command {
     .addCommand(eraseCommand());
 }
 
-async function readData(ctx: Context, email: string): Promise<PersonalData> {
-  return withProgress('payment events', (report) => readPersonalData(ctx, email, report));
+async function readData(context: Context, email: string): Promise<PersonalData> {
+  return withProgress('payment events', (report) => readPersonalData(context, email, report));
 }
 
 interface ShowOptions extends OutputOptions {
@@ -58,11 +58,11 @@ function showCommand(): Command {
 }
 
 async function show(email: string, options: ShowOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const data = await readData(ctx, email);
+  await withContext(async (context) => {
+    const data = await readData(context, email);
     const { reason } = options;
     const { id } = data.person.address;
-    await auditAccess(ctx, { action: 'customer.show', subjectId: id, reason });
+    await auditAccess(context, { action: 'customer.show', subjectId: id, reason });
     printResult(options, dataToJson(email, data), () => formatData(email, data));
   });
 }
@@ -132,11 +132,11 @@ function exportCommand(): Command {
 }
 
 async function runExport(email: string, { output, reason }: CustomerExportOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const data = await readData(ctx, email);
+  await withContext(async (context) => {
+    const data = await readData(context, email);
     const { id } = data.person.address;
-    await auditAccess(ctx, { action: 'customer.export', subjectId: id, reason });
-    await writeExport('records', output, () => exportCustomer(ctx, email, data));
+    await auditAccess(context, { action: 'customer.export', subjectId: id, reason });
+    await writeExport('records', output, () => exportCustomer(context, email, data));
   });
 }
 
@@ -170,14 +170,14 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
 
 async function erase(email: string, options: EraseOptions): Promise<void> {
   const { reason, revoke = false, yes = false } = options;
-  await withContext(async (ctx) => {
-    const data = await readData(ctx, email);
+  await withContext(async (context) => {
+    const data = await readData(context, email);
     const plan = planErasure(data, revoke);
     if (!yes) {
       printResult(options, { dry_run: true, tables: plan }, () => formatPlan(plan));
       return;
     }
-    const result = await eraseCustomer(ctx, data, { actor: currentActor(), reason, revoke });
+    const result = await eraseCustomer(context, data, { actor: currentActor(), reason, revoke });
     const { id } = data.person.address;
     printResult(options, { dry_run: false, id, ...erasureToJson(result) }, () =>
       formatErasure(id, result),

@@ -56,9 +56,9 @@ export function exportCommand(): Command {
 }
 
 async function runExport(table: Table, options: TableOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const access = await auditExport(ctx, table, options);
-    await writeExport(table, options.output, () => formatRecords(ctx, table, options, access));
+  await withContext(async (context) => {
+    const access = await auditExport(context, table, options);
+    await writeExport(table, options.output, () => formatRecords(context, table, options, access));
   });
 }
 
@@ -69,25 +69,25 @@ const ACTIONS = {
 } as const satisfies Record<Table, string>;
 
 function auditExport(
-  ctx: Context,
+  context: Context,
   table: Table,
   { format, reveal = false, reason }: TableOptions,
 ): Promise<RecordedAccess> {
   const details = { format, reveal: reveal && table !== 'activations' };
-  return auditAccess(ctx, { action: ACTIONS[table], subjectId: table, reason, details });
+  return auditAccess(context, { action: ACTIONS[table], subjectId: table, reason, details });
 }
 
 function formatRecords(
-  ctx: Context,
+  context: Context,
   table: Table,
   { format, reveal = false }: TableOptions,
   access: RecordedAccess,
 ): AsyncGenerator<string> {
   if (table === 'activations') {
-    return formatLines(readActivations(ctx), activationColumns, format);
+    return formatLines(readActivations(context), activationColumns, format);
   }
-  const licenses = readLicenses(ctx, { trialsOnly: table === 'trials' });
-  return formatLines(licenses, licenseColumns(ctx, reveal ? access : null), format);
+  const licenses = readLicenses(context, { trialsOnly: table === 'trials' });
+  return formatLines(licenses, licenseColumns(context, reveal ? access : null), format);
 }
 
 type ExportedLicense = LicenseRecord & { readonly transactionId: string | null };
@@ -131,20 +131,20 @@ async function* readActivations({ pool }: Context): AsyncGenerator<ActivationRec
  * @param reveal the audit entry of full keys; null: without keys
  */
 function licenseColumns(
-  ctx: Context,
+  context: Context,
   reveal: RecordedAccess | null,
 ): ExportColumns<ExportedLicense> {
   return {
     license_id: (license) => license.id,
     ...(reveal === null
       ? {}
-      : { license_key: (license) => revealLicenseKey(ctx, license, reveal) }),
+      : { license_key: (license) => revealLicenseKey(context, license, reveal) }),
     key_hint: (license) => license.keyHint,
     product: (license) => license.productId,
     tier: (license) => license.tier,
     features: (license) => license.features.join(' '),
-    status: (license) => licenseStatus(license, ctx.clock.now()),
-    expires_at: (license) => publicExpiry(license, ctx.clock.now()),
+    status: (license) => licenseStatus(license, context.clock.now()),
+    expires_at: (license) => publicExpiry(license, context.clock.now()),
     max_activations: (license) => license.maxActivations,
     trial: (license) => license.trial,
     subscription: (license) => license.subscription,

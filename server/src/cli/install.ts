@@ -49,8 +49,10 @@ function showCommand(): Command {
 }
 
 async function show(installId: string, options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const overview = await withProgress('days', (report) => showInstall(ctx, installId, report));
+  await withContext(async (context) => {
+    const overview = await withProgress('days', (report) =>
+      showInstall(context, installId, report),
+    );
     printResult(options, toJson(installId, overview), () => toText(installId, overview));
   });
 }
@@ -117,9 +119,9 @@ async function runExport(
   installId: string,
   { output, reason }: ExportInstallOptions,
 ): Promise<void> {
-  await withContext(async (ctx) => {
-    await auditAccess(ctx, { action: 'install.export', subjectId: installId, reason });
-    await writeExport('records', output, () => exportInstall(ctx, installId));
+  await withContext(async (context) => {
+    await auditAccess(context, { action: 'install.export', subjectId: installId, reason });
+    await writeExport('records', output, () => exportInstall(context, installId));
   });
 }
 
@@ -145,9 +147,9 @@ function eraseCommand(): Command {
 }
 
 async function erase(id: string, options: EraseOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const erasure = { id, actor: currentActor(), reason: options.reason };
-    const events = await withProgress('days', (report) => eraseInstall(ctx, erasure, report));
+    const events = await withProgress('days', (report) => eraseInstall(context, erasure, report));
     printResult(
       options,
       { install_id: id, erased_events: events },

@@ -97,8 +97,8 @@ async function retry(ids: readonly number[] = [], options: RetryOptions): Promis
   if (ids.length > 0 === (options.all === true)) {
     throw usageError('Name jobs by their ids, or use --all for every failed job.');
   }
-  await withContext(async (ctx) => {
-    const retried = await retryJobsByHand(ctx, {
+  await withContext(async (context) => {
+    const retried = await retryJobsByHand(context, {
       ids: options.all === true ? 'given_up' : ids,
       actor: currentActor(),
       reason: options.reason ?? null,

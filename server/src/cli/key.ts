@@ -86,11 +86,11 @@ async function create(options: CreateOptions): Promise<void> {
   if (expires !== undefined && days !== undefined) {
     throw usageError('Use either --expires or --days, not both.');
   }
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const term = days === undefined ? { until: expires ?? null } : { days };
     const change = { actor: currentActor(), reason: reason ?? null };
-    const created = await createApiKey(ctx, { name, scopes, term }, change);
-    const viewed = viewApiKey(created.key, ctx.clock.now());
+    const created = await createApiKey(context, { name, scopes, term }, change);
+    const viewed = viewApiKey(created.key, context.clock.now());
     const json = { api_key: created.apiKey, ...toKeyJson(viewed) };
     printResult(options, json, () => formatNewKey(created, NOT_STORED));
   });
@@ -108,8 +108,8 @@ function listCommand(): Command {
 }
 
 async function list(options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const keys = (await listApiKeys(ctx)).map(toKeyJson);
+  await withContext(async (context) => {
+    const keys = (await listApiKeys(context)).map(toKeyJson);
     printResult(options, keys, () =>
       formatRows(keys, 'No API keys. Create one with latchkey key create.', [
         ['id', (key) => key.id],
@@ -150,14 +150,14 @@ function rollCommand(): Command {
 }
 
 async function roll(idOrName: string, options: RollOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const rolled = await rollApiKey(ctx, {
+  await withContext(async (context) => {
+    const rolled = await rollApiKey(context, {
       idOrName,
       overlapMs: options.overlap ?? DEFAULT_OVERLAP_MS,
       actor: currentActor(),
       reason: options.reason ?? null,
     });
-    const now = ctx.clock.now();
+    const now = context.clock.now();
     const json = {
       api_key: rolled.apiKey,
       ...toKeyJson(viewApiKey(rolled.key, now)),
@@ -189,10 +189,10 @@ function revokeCommand(): Command {
 }
 
 async function revoke(idOrName: string, options: RevokeOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { reason } = options;
-    const revoked = await revokeApiKey(ctx, { idOrName, reason, actor: currentActor() });
-    const now = ctx.clock.now();
+    const revoked = await revokeApiKey(context, { idOrName, reason, actor: currentActor() });
+    const now = context.clock.now();
     const json = revoked.map((key) => toKeyJson(viewApiKey(key, now)));
     printResult(options, json, () =>
       revoked.map(({ id, name, keyHint }) => `Revoked ${name} (…${keyHint}, ${id}).`).join('\n'),

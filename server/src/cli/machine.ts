@@ -36,8 +36,8 @@ function eraseCommand(): Command {
 }
 
 async function erase(id: string, options: EraseOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const days = await eraseMachine(ctx, { id, actor: currentActor(), reason: options.reason });
+  await withContext(async (context) => {
+    const days = await eraseMachine(context, { id, actor: currentActor(), reason: options.reason });
     printResult(
       options,
       { machine_id: id, erased_days: days },

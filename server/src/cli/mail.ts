@@ -158,9 +158,9 @@ function resendCommand(): Command {
 
 async function resend(transactionId: string | undefined, options: ResendOptions): Promise<void> {
   const which = readWhich(transactionId, options);
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const order = { which, actor: currentActor(), reason: options.reason ?? null };
-    const queued = await resendKeyEmails(ctx, order);
+    const queued = await resendKeyEmails(context, order);
     if (queued === 0 && typeof which !== 'string') {
       throw failed('No license belongs to this transaction, or its e-mail is being sent.');
     }

@@ -55,10 +55,12 @@ async function rotate(options: RotateOptions): Promise<void> {
     throw failed('--new creates a secret and --dry-run changes nothing: use one of them.');
   }
   if (options.new === true && !(await createNewSecret(options))) return;
-  await withContext(async (ctx) => {
-    const result = options.dryRun === true ? null : await rewriteRows(ctx);
-    const stored = (await countStoredRows(ctx.pool)).map((count) => describeCount(ctx, count));
-    const secretId = ctx.vault.secretId;
+  await withContext(async (context) => {
+    const result = options.dryRun === true ? null : await rewriteRows(context);
+    const stored = (await countStoredRows(context.pool)).map((count) =>
+      describeCount(context, count),
+    );
+    const secretId = context.vault.secretId;
     printResult(options, { secret_id: secretId, rewritten: toJson(result), stored }, () =>
       formatStored(stored),
     );
@@ -94,15 +96,15 @@ async function isServiceRunning({ database, dataDirectory }: Config): Promise<bo
   return database.kind === 'embedded' && (await findEmbeddedPostgres(dataDirectory)) !== null;
 }
 
-async function rewriteRows(ctx: Context): Promise<RotationResult> {
+async function rewriteRows(context: Context): Promise<RotationResult> {
   // A process without the current secret would not find the rewritten rows.
-  if ((await countOutdatedProcesses(ctx.pool, ctx.vault.secretId)) > 0) {
+  if ((await countOutdatedProcesses(context.pool, context.vault.secretId)) > 0) {
     throw failed(
       'A connected process does not know the current master secret: restart every process of the service with the new settings first.',
     );
   }
   return withProgress('rows rewritten', (report) =>
-    rotateMasterSecret(ctx, currentActor(), report),
+    rotateMasterSecret(context, currentActor(), report),
   );
 }
 

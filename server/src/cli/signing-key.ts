@@ -32,10 +32,10 @@ function listCommand(): Command {
 }
 
 async function list(options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const now = ctx.clock.now();
-    const records = await listSigningKeys(ctx.pool);
-    const { opened } = openSigningKeys(ctx.vault, records);
+  await withContext(async (context) => {
+    const now = context.clock.now();
+    const records = await listSigningKeys(context.pool);
+    const { opened } = openSigningKeys(context.vault, records);
     const authentic = opened.map(({ record }) => record);
     const signing = findCurrentKey(authentic, now);
     const keys = records.map((record) => ({
@@ -97,9 +97,9 @@ function rotateCommand(): Command {
 }
 
 async function rotate(options: RotateOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { kid, activeFrom } = await rotateSigningKey(
-      ctx,
+      context,
       { immediately: options.immediately === true },
       { actor: currentActor(), reason: options.reason },
     );
@@ -129,9 +129,9 @@ function revokeCommand(): Command {
 }
 
 async function revoke(kid: string, options: ChangeOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const change = { actor: currentActor(), reason: options.reason };
-    if (!(await revokeSigningKey(ctx, kid, change))) {
+    if (!(await revokeSigningKey(context, kid, change))) {
       throw failed(
         `${kid} is not a retired key. latchkey signing-key list shows the keys; replace a key that signs with latchkey signing-key rotate --immediately first.`,
       );

@@ -91,11 +91,11 @@ function listCommand(): Command {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const details = { limit: options.limit, state: options.state ?? null };
-    await auditAccess(ctx, { action: 'subscriber.list', subjectId: 'subscribers', details });
+    await auditAccess(context, { action: 'subscriber.list', subjectId: 'subscribers', details });
     const found: SubscriberFacts[] = [];
-    for await (const subscriber of readSubscribers(ctx, options.state)) {
+    for await (const subscriber of readSubscribers(context, options.state)) {
       found.push(subscriber);
       if (found.length === options.limit) break;
     }
@@ -126,8 +126,8 @@ function showCommand(): Command {
 }
 
 async function show(email: string, options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const view = await showSubscriber(ctx, email);
+  await withContext(async (context) => {
+    const view = await showSubscriber(context, email);
     printResult(options, addressToJson(email, view), () => formatAddress(email, view));
   });
 }
@@ -210,11 +210,11 @@ function exportCommand(): Command {
 async function runExport(options: SubscriberExportOptions): Promise<void> {
   const { format, output, state, reason } = options;
   const details = { format, state: state ?? null };
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const access = { action: 'subscriber.export', subjectId: 'subscribers', reason, details };
-    await auditAccess(ctx, access);
+    await auditAccess(context, access);
     await writeExport('subscribers', output, () =>
-      formatLines(readSubscribers(ctx, state), COLUMNS, format),
+      formatLines(readSubscribers(context, state), COLUMNS, format),
     );
   });
 }
@@ -241,9 +241,9 @@ function eraseCommand(): Command {
 }
 
 async function erase(email: string, options: EraseOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const actor = currentActor();
-    const erased = await eraseSubscriber(ctx, { email, actor, reason: options.reason });
+    const erased = await eraseSubscriber(context, { email, actor, reason: options.reason });
     printResult(options, erased, () =>
       erased.existed
         ? `Erased ${erased.id}. The address is suppressed.`

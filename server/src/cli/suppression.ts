@@ -49,8 +49,8 @@ function listCommand(): Command {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const found = await listNewestSuppressions(ctx.pool, options.limit);
+  await withContext(async (context) => {
+    const found = await listNewestSuppressions(context.pool, options.limit);
     const json = found.map(({ addressHash, reason, suppressedAt }) => ({
       address_hash: addressHash,
       reason,
@@ -88,8 +88,8 @@ function addCommand(): Command {
 }
 
 async function add(email: string, options: ChangeOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    await suppressManually(ctx, { email, actor: currentActor(), reason: options.reason });
+  await withContext(async (context) => {
+    await suppressManually(context, { email, actor: currentActor(), reason: options.reason });
     printResult(options, { suppressed: true }, () => 'The address is suppressed.');
   });
 }
@@ -108,9 +108,9 @@ function removeCommand(): Command {
 }
 
 async function remove(email: string, options: ChangeOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { reason } = options;
-    const lifted = await liftManually(ctx, { email, actor: currentActor(), reason });
+    const lifted = await liftManually(context, { email, actor: currentActor(), reason });
     if (!lifted) throw failed('The address is not suppressed.');
     printResult(options, { suppressed: false }, () => 'The address is not suppressed any more.');
   });

@@ -129,7 +129,7 @@ test('applies a dismissed event when it is replayed by its id', async () => {
 test('dismisses a deferred event, which is not retried any more', async () => {
   await insertEvent('evt_1', 'deferred');
   assert.equal((await run('dismiss', 'evt_1', '--reason', 'hopeless')).code, 0);
-  assert.equal(await retryDueEvents(service.ctx, 10), 0);
+  assert.equal(await retryDueEvents(service.context, 10), 0);
   assert.deepEqual(await readEvents(), [
     {
       event_id: 'evt_1',

@@ -139,11 +139,11 @@ const NOT_APPLIED: ReadonlySet<string> = new Set(['failed', 'deferred', 'removed
 
 async function replay(eventId: string | undefined, options: ChangeOptions): Promise<void> {
   const filter = toSubjectFilter(options, eventId);
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const outcomes: ReplayOutcome[] = [];
     const order = { filter, actor: currentActor(), reason: options.reason };
     await withProgress('events', (report) =>
-      replayEvents(ctx, order, (outcome) => {
+      replayEvents(context, order, (outcome) => {
         outcomes.push(outcome);
         report(outcomes.length);
       }),
@@ -192,9 +192,9 @@ function dismissCommand(): Command {
 
 async function dismiss(eventId: string | undefined, options: ChangeOptions): Promise<void> {
   const filter = toSubjectFilter(options, eventId);
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const order = { filter, actor: currentActor(), reason: options.reason };
-    const dismissed = await dismissEvents(ctx, order);
+    const dismissed = await dismissEvents(context, order);
     if (dismissed === 0 && eventId !== undefined) {
       throw failed('No failed or deferred event with this id.');
     }
@@ -225,11 +225,11 @@ function reconcileCommand(): Command {
 }
 
 async function reconcile(options: ReconcileOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    if (ctx.paddleApi === null) {
+  await withContext(async (context) => {
+    if (context.paddleApi === null) {
       throw failed("Reading Paddle's event log needs an API key: set LATCHKEY_PADDLE_API_KEY.");
     }
-    const found = await compareEvents(ctx, options.since ?? null);
+    const found = await compareEvents(context, options.since ?? null);
     if (found === null) {
       throw failed(
         'No Paddle event has been received yet, so there is no start for the comparison: set one with --since.',
@@ -245,11 +245,11 @@ async function reconcile(options: ReconcileOptions): Promise<void> {
   });
 }
 
-async function compareEvents(ctx: Context, since: Date | null): Promise<Reconciliation | null> {
+async function compareEvents(context: Context, since: Date | null): Promise<Reconciliation | null> {
   const order = { actor: currentActor(), since, unlimited: true };
   try {
     return await withProgress('events compared', (report) =>
-      reconcilePaddle(ctx, { ...order, onCompared: report }),
+      reconcilePaddle(context, { ...order, onCompared: report }),
     );
   } catch (error) {
     if (!(error instanceof PaddleApiError)) throw error;

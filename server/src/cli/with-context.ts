@@ -31,13 +31,13 @@ interface CommandDatabase extends OpenDatabase {
  * Runs work with everything that use cases need, on the database as {@link withDatabase} opens it.
  * @throws StartupError for an invalid configuration, CommandError for a database that is not migrated
  */
-export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promise<T> {
+export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
   return withDatabase(async ({ config, secrets, log, pool }) => {
     const catalog = loadCatalog(config.catalogPath);
     // Only this program uses the embedded database, so it migrates it.
     if (config.database.kind === 'embedded') await migrate(pool);
     else await requireMigrated(pool);
-    const ctx = createContext({
+    const context = createContext({
       config,
       secrets,
       catalog: () => catalog,
@@ -47,8 +47,8 @@ export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promis
       pool,
       paddleApi: openPaddleApi(config, secrets, systemClock),
     });
-    await loadSigningKeys(ctx);
-    return work(ctx);
+    await loadSigningKeys(context);
+    return work(context);
   });
 }
 

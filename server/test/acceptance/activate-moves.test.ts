@@ -114,7 +114,7 @@ describe('200', () => {
   test('an operator allows exactly the given number of extra moves', inside, async () => {
     const { licenseKey, license } = await reachLimit();
     const change = { keyOrId: license.id, actor: 'ann', reason: 'stolen laptop' };
-    await allowMoves(service.own.ctx, change, 2);
+    await allowMoves(service.own.context, change, 2);
     await use(licenseKey, anyMachine());
     await use(licenseKey, anyMachine());
     assert.equal((await ask(licenseKey, anyMachine())).status, 409);

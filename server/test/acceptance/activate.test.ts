@@ -170,7 +170,7 @@ describe('200', () => {
   test('a feature added to the catalogue applies to earlier licenses', inside, async () => {
     const { own } = service;
     const { licenseKey } = await own.issue({ productId: 'yearly' });
-    const before = own.ctx.catalog();
+    const before = own.context.catalog();
     const yearly = before.products.get('yearly');
     assert.ok(yearly);
     const machine = anyMachine();
@@ -256,7 +256,7 @@ describe('404', () => {
   });
 
   test('a mistyped key is refused without a query', inside, async () => {
-    const { lookups } = service.own.ctx.batches;
+    const { lookups } = service.own.context.batches;
     const submit = lookups.submit.bind(lookups);
     let asked = 0;
     lookups.submit = (lookup) => {

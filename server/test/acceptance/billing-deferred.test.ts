@@ -40,7 +40,7 @@ test('deferred: stores an event that does not match its type, with type and time
 });
 
 test('deferred: retries an event that the database rejects, and processes the others of its batch', async () => {
-  const { pool, ctx } = service;
+  const { pool, context } = service;
   await pool.query(`alter table billing_customers add constraint no_bob check (name <> 'Bob')`);
   const bad = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'Bob' });
   const events = [
@@ -59,14 +59,14 @@ test('deferred: retries an event that the database rejects, and processes the ot
     );
     return rows[0];
   };
-  assert.equal(await retryDueEvents(ctx, 10), 0);
+  assert.equal(await retryDueEvents(context, 10), 0);
   assert.deepEqual(await read(), {
     status: 'deferred',
     attempts: 1,
     next_attempt_at: minutesLater(1),
   });
   service.clock.set(minutesLater(1));
-  assert.equal(await retryDueEvents(ctx, 10), 1);
+  assert.equal(await retryDueEvents(context, 10), 1);
   assert.deepEqual(await read(), {
     status: 'deferred',
     attempts: 2,
@@ -74,7 +74,7 @@ test('deferred: retries an event that the database rejects, and processes the ot
   });
   await pool.query('alter table billing_customers drop constraint no_bob');
   service.clock.set(minutesLater(3));
-  assert.equal(await retryDueEvents(ctx, 10), 1);
+  assert.equal(await retryDueEvents(context, 10), 1);
   assert.deepEqual(await read(), { status: 'processed', attempts: 3, next_attempt_at: null });
   service.clock.set(TEST_START);
 });

@@ -165,7 +165,7 @@ describe('200', () => {
     const { own } = service;
     const transactionId = `txn_${randomUUID()}`;
     await own.issue({ productId: 'yearly', transactionId });
-    const before = own.ctx.catalog();
+    const before = own.context.catalog();
     try {
       const products = new Map([...before.products].filter(([id]) => id !== 'yearly'));
       own.useCatalog({ ...before, products });

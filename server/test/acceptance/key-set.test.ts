@@ -51,7 +51,7 @@ describe('200', () => {
     'a rotation publishes the new key before it signs, and the old one until its last token has expired',
     inside,
     async () => {
-      const { clock, ctx } = service.own;
+      const { clock, context } = service.own;
       const { licenseKey } = await service.own.issue();
       const machine = anyMachine();
       const { activation_id: id, entitlement } = await activate(service, licenseKey, machine);
@@ -61,11 +61,11 @@ describe('200', () => {
       };
       const [oldKid] = await publishedIds();
       const { kid: newKid } = await rotateSigningKey(
-        ctx,
+        context,
         { immediately: false },
         { actor: 'test', reason: 'a test' },
       );
-      await ctx.signingKeys.refresh();
+      await context.signingKeys.refresh();
       assert.deepEqual(await publishedIds(), [oldKid, newKid]);
       clock.advance(PUBLISH_LEAD_MS - SECOND_MS);
       assert.equal((await ask()).header['kid'], oldKid);
@@ -85,17 +85,17 @@ describe('200', () => {
     'an immediate rotation signs with the new key from the next request on',
     inside,
     async () => {
-      const { ctx } = service.own;
+      const { context } = service.own;
       const { licenseKey } = await service.own.issue();
       const machine = anyMachine();
       const { activation_id: id } = await activate(service, licenseKey, machine);
       service.own.clock.advance(SECOND_MS);
       const { kid } = await rotateSigningKey(
-        ctx,
+        context,
         { immediately: true },
         { actor: 'test', reason: 'a test' },
       );
-      await ctx.signingKeys.refresh();
+      await context.signingKeys.refresh();
       const answer = await validate(service, licenseKey, id, machine.machine_id);
       const { header } = await verifyEntitlement(
         service,
@@ -110,14 +110,14 @@ describe('200', () => {
     'an immediately rotated key is not replaced by one announced before it',
     inside,
     async () => {
-      const { clock, ctx } = service.own;
+      const { clock, context } = service.own;
       const { licenseKey } = await service.own.issue();
       const machine = anyMachine();
       const rotate = async (immediately: boolean) => {
         clock.advance(SECOND_MS);
         const change = { actor: 'test', reason: 'a test' };
-        const { kid } = await rotateSigningKey(ctx, { immediately }, change);
-        await ctx.signingKeys.refresh();
+        const { kid } = await rotateSigningKey(context, { immediately }, change);
+        await context.signingKeys.refresh();
         return kid;
       };
       const announced = await rotate(false);

@@ -71,7 +71,7 @@ async function subscribe() {
 
 function extend(licenseId: string, extension: Extension) {
   const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
-  return extendLicense(service.ctx, change, extension);
+  return extendLicense(service.context, change, extension);
 }
 
 describe('extensions by payment', () => {
@@ -116,7 +116,7 @@ describe('manual changes', () => {
   test('a suspension and a note outlast every payment and the end of a dispute', async () => {
     const { licenseId, renew, transactionId } = await subscribe();
     const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
-    await suspendLicense(service.ctx, change);
+    await suspendLicense(service.context, change);
     await service.pool.query(`update licenses set note = 'mine' where id = $1`, [licenseId]);
     const dispute = (action: string) =>
       paddleAdjustment('created', { adjustmentId: paddleId('adj'), transactionId, action });
@@ -144,7 +144,7 @@ async function sendQueuedKeys(transactionIds: readonly string[]): Promise<string
     [transactionIds],
   );
   for (const { payload } of rows) {
-    await sendKeyEmail({ ...service.ctx, mail }, { provider: 'paddle', ...payload });
+    await sendKeyEmail({ ...service.context, mail }, { provider: 'paddle', ...payload });
   }
   return sent.map(({ to }) => to.address);
 }
@@ -174,7 +174,7 @@ describe('licenses created before all events arrived', () => {
   test('cancels the orphaned one of two licenses with a webhook, but without an e-mail', async () => {
     const change = { actor: 'test', reason: 'a test asks for it' };
     const endpoint = { url: 'https://one.example.com/', eventTypes: [], description: null };
-    await addEndpoint(service.ctx, endpoint, change);
+    await addEndpoint(service.context, endpoint, change);
     const [checkoutId, laterId] = [paddleId('txn'), paddleId('txn')];
     const [subscriptionId, customerId] = [paddleId('sub'), paddleId('ctm')];
     const of = {
@@ -223,7 +223,7 @@ function sampleOrder(): { transactionId: string; events: unknown[] } {
 }
 
 test("the provider's events of every type, in any order: all are taken, nothing paid by the month is for ever", async () => {
-  const catalog = service.ctx.catalog();
+  const catalog = service.context.catalog();
   const product = catalog.products.get('personal') ?? null;
   service.useCatalog({ ...catalog, findPrice: () => product });
   await fc.assert(

@@ -262,11 +262,11 @@ describe('200', () => {
       const { license_key: keyOrId } = await startTrial(service, machine);
       const change = { keyOrId, actor: 'test', reason: 'a test asks for it' };
       await assert.rejects(
-        extendLicense(service.own.ctx, change, { until: null }),
+        extendLicense(service.own.context, change, { until: null }),
         LicenseChangeError,
       );
       const until = fromStart(30 * DAY_MS);
-      await extendLicense(service.own.ctx, change, { until: new Date(until) });
+      await extendLicense(service.own.context, change, { until: new Date(until) });
       assert.equal((await startTrial(service, machine)).expires_at, until);
     },
   );

@@ -12,10 +12,10 @@ const service = await openAcceptanceService();
 
 /** The link of a mail to this address, and what is known of the address. */
 function open(email: string) {
-  const { ctx } = service.own;
+  const { context } = service.own;
   return {
-    path: `/u/${createUnsubscribeToken(ctx.vault, email)}`,
-    suppression: () => findSuppression(ctx.pool, hashAddress(ctx.vault, email)),
+    path: `/u/${createUnsubscribeToken(context.vault, email)}`,
+    suppression: () => findSuppression(context.pool, hashAddress(context.vault, email)),
   };
 }
 

@@ -35,7 +35,7 @@ async function check(transactionId: string): Promise<Readonly<Record<string, unk
 
 /** Returns the current values of metrics; 0 for missing ones. */
 async function readCounts(names: readonly string[]): Promise<number[]> {
-  const lines = (await service.ctx.metrics.render()).split('\n');
+  const lines = (await service.context.metrics.render()).split('\n');
   return names.map((name) => {
     const line = lines.find((each) => each.startsWith(`latchkey_${name} `));
     return Number(line?.split(' ').at(-1) ?? 0);

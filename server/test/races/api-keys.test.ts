@@ -26,7 +26,7 @@ async function outcomeOf(change: Promise<unknown>): Promise<'made' | 'refused'> 
 }
 
 async function listStates(name: string): Promise<string[]> {
-  const keys = await listApiKeys(one.ctx);
+  const keys = await listApiKeys(one.context);
   return keys.filter(({ key }) => key.name === name).map(({ state }) => state);
 }
 

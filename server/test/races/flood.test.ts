@@ -19,7 +19,7 @@ const BOUND_MS = 3_000;
 function holdDatabaseLimiter(): () => void {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   for (let held = 0; held < CONCURRENT; held++) {
-    void service.ctx.databaseLimiter.run(async () => {
+    void service.context.databaseLimiter.run(async () => {
       const client = await service.pool.connect();
       await released;
       client.release();
@@ -42,7 +42,7 @@ test('a flood of listings delays no validation and no check, and is refused beyo
   const release = holdDatabaseLimiter();
   try {
     const flood = atOnce(WAITING + 50, list);
-    while (service.ctx.databaseLimiter.queued < WAITING)
+    while (service.context.databaseLimiter.queued < WAITING)
       await new Promise((resolve) => setTimeout(resolve, 5));
 
     const validating = await measureMs(async () => {

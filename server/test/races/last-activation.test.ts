@@ -106,7 +106,7 @@ for (const [deployment, services] of deployments) {
         return statuses;
       });
       const change = { keyOrId: license.id, actor: 'test', reason: 'chargeback' };
-      await revokeLicense(two.ctx, change);
+      await revokeLicense(two.context, change);
       revoked = true;
       const statuses = (await asking).flat();
       const taken = statuses.filter((status) => status === 200).length;

@@ -18,7 +18,7 @@ const activateBy = (licenseKey: string) =>
 
 const rekey = (keyOrId: string) =>
   rekeyLicense(
-    service.ctx,
+    service.context,
     { keyOrId, actor: 'test', reason: 'a race', keepMachines: true },
     async () => {},
   );

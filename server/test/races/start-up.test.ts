@@ -55,7 +55,7 @@ describe('signing keys', () => {
   const contexts = pools.map((each): SigningKeyDependencies => ({ pool: each, clock, vault }));
 
   test('eight processes that start without a key create one', async () => {
-    await Promise.all(contexts.map((ctx) => ensureSigningKey(ctx)));
+    await Promise.all(contexts.map((context) => ensureSigningKey(context)));
     const { rows } = await pool.query('select count(*) from signing_keys');
     assert.deepEqual(rows, [{ count: 1 }]);
   });
@@ -63,8 +63,8 @@ describe('signing keys', () => {
   test('after concurrent rotations every process signs with the same key', async () => {
     clock.advance(SECOND_MS);
     const made = await Promise.all(
-      contexts.map((ctx) =>
-        rotateSigningKey(ctx, { immediately: true }, { actor: 'test', reason: 'a test' }),
+      contexts.map((context) =>
+        rotateSigningKey(context, { immediately: true }, { actor: 'test', reason: 'a test' }),
       ),
     );
     const { rows: told } = await pool.query(
@@ -74,7 +74,7 @@ describe('signing keys', () => {
       new Set(told.map((row) => row.subject_id)),
       new Set(made.map(({ kid }) => kid)),
     );
-    const rings = contexts.map((ctx) => new SigningKeyRing({ ...ctx, log }));
+    const rings = contexts.map((context) => new SigningKeyRing({ ...context, log }));
     await Promise.all(rings.map((ring) => ring.refresh()));
     const current = rings.map((ring) => ring.current(clock.now()).publicJwk.kid);
     assert.equal(new Set(current).size, 1);
@@ -88,12 +88,12 @@ describe('signing keys', () => {
 describe('imports', () => {
   test('concurrent imports of the same keys create one license each', async () => {
     const service = await startTestService();
-    const product = service.ctx.catalog().products.get('personal');
+    const product = service.context.catalog().products.get('personal');
     assert.ok(product);
     const keys = Array.from({ length: 10 }, () => randomUUID());
     const outcomes = await atOnce(6, () =>
       importLicenses(
-        service.ctx,
+        service.context,
         keys.map((licenseKey) => ({ product, licenseKey })),
         { actor: 'test', reason: 'import of a file' },
       ),

@@ -27,9 +27,9 @@ const one = await startTestService({ mail });
 const two = await startTestService({ beside: one, mail });
 const pick = takeTurns([one, two] as const);
 
-const { ctx, pool } = one;
+const { context, pool } = one;
 const EMAIL = 'ada@example.com';
-const addressHash = hashAddress(ctx.vault, EMAIL);
+const addressHash = hashAddress(context.vault, EMAIL);
 
 beforeEach(async () => {
   one.clock.set(TEST_START);
@@ -52,7 +52,7 @@ test('thirty who subscribe one address at once, at two processes: one row, one i
 
 test('who is erased while he is subscribed by others is not kept, whoever comes first', async () => {
   for (let round = 0; round < 20; round++) {
-    const erasing = eraseSubscriber(ctx, { email: EMAIL, actor: 'test', reason: 'race' });
+    const erasing = eraseSubscriber(context, { email: EMAIL, actor: 'test', reason: 'race' });
     await Promise.all([...Array.from({ length: 4 }, (_, index) => subscribe(index)), erasing]);
     const { rows } = await pool.query('select email from subscribers where email is not null');
     assert.deepEqual(rows, []);
@@ -63,7 +63,7 @@ test('who is erased while he is subscribed by others is not kept, whoever comes 
 
 test('who unsubscribes in the middle of the confirmation of an older request gets no mail', async () => {
   await subscribe(0);
-  const token = createConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + 48 * HOUR_MS);
@@ -72,7 +72,7 @@ test('who unsubscribes in the middle of the confirmation of an older request get
 
   const holder = await pool.connect();
   await holder.query('begin; select 1 from subscribers for update');
-  const confirming = confirmSubscription(ctx, token);
+  const confirming = confirmSubscription(context, token);
   await eventually(async () => {
     const { rowCount } = await pool.query(
       `select 1 from pg_stat_activity
@@ -80,7 +80,7 @@ test('who unsubscribes in the middle of the confirmation of an older request get
     );
     return rowCount === 1;
   });
-  const path = `/u/${createUnsubscribeToken(ctx.vault, EMAIL)}`;
+  const path = `/u/${createUnsubscribeToken(context.vault, EMAIL)}`;
   assert.equal((await two.send('POST', path)).status, 200);
   await holder.query('commit');
   holder.release();
@@ -90,12 +90,12 @@ test('who unsubscribes in the middle of the confirmation of an older request get
 
 test('a link that is pressed ten times at once confirms once', async () => {
   await subscribe(0);
-  const token = createConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);
   await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
-  const views = await atOnce(10, (index) => confirmSubscription(pick(index).ctx, token));
+  const views = await atOnce(10, (index) => confirmSubscription(pick(index).context, token));
   const decisions = views.map(({ decision }) => decision).sort();
   assert.deepEqual(decisions, [...Array.from({ length: 9 }, () => 'already'), 'confirm']);
 });

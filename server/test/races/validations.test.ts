@@ -88,7 +88,7 @@ for (const [deployment, services] of deployments) {
 
     test('never valid after a revocation was answered', async () => {
       await endWhileValidating(pick, 'license_revoked', ({ license }) =>
-        revokeLicense(one.ctx, { keyOrId: license.id, actor: 'test', reason: 'fraud' }),
+        revokeLicense(one.context, { keyOrId: license.id, actor: 'test', reason: 'fraud' }),
       );
     });
   });

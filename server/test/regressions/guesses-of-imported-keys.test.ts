@@ -19,7 +19,7 @@ async function guess(service: TestService, licenseKey: string, address: string):
     machine_id: 'any',
   };
   try {
-    return (await validateLicense(service.ctx, request, address)).reason ?? 'valid';
+    return (await validateLicense(service.context, request, address)).reason ?? 'valid';
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
   }
@@ -62,7 +62,7 @@ test('10,000 guesses from one network find neither of two imported keys', async 
     rate_limited: 90,
   });
   for (const key of IMPORTED) {
-    const keyHash = requireKeyHash(service.ctx, key);
+    const keyHash = requireKeyHash(service.context, key);
     assert.notEqual(await findLicenseIdByKey(service.pool, [keyHash]), null);
     assert.equal(await guess(service, key, anyAddress()), 'activation_not_found');
   }

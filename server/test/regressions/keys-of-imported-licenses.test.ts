@@ -15,14 +15,14 @@ const KEYS = ['IMPORTED-KEY-1', 'IMPORTED-KEY-2', 'IMPORTED-KEY-3'];
  */
 test('check shows no key of an imported license, and limits how many transaction ids a network can try', async () => {
   const service = await startTestService();
-  const product = service.ctx.catalog().products.get('personal');
+  const product = service.context.catalog().products.get('personal');
   assert.ok(product);
   const orders = KEYS.map((licenseKey, index) => ({
     product,
     licenseKey,
     transactionId: String(1001 + index),
   }));
-  await importLicenses(service.ctx, orders, {
+  await importLicenses(service.context, orders, {
     actor: 'test',
     reason: 'moved here',
     allowWeakKeys: true,

@@ -53,13 +53,13 @@ async function heartbeat(service: TestService, machineId: string): Promise<void>
   assert.equal(answer.status, 200, answer.text);
 }
 
-async function rotate({ ctx }: TestService) {
-  return rotateMasterSecret(ctx, 'test', () => {});
+async function rotate({ context }: TestService) {
+  return rotateMasterSecret(context, 'test', () => {});
 }
 
-async function countOutdated({ ctx }: TestService): Promise<Record<string, number>> {
-  const counts = await countStoredRows(ctx.pool);
-  const outdated = counts.filter(({ secretId }) => secretId !== ctx.vault.secretId);
+async function countOutdated({ context }: TestService): Promise<Record<string, number>> {
+  const counts = await countStoredRows(context.pool);
+  const outdated = counts.filter(({ secretId }) => secretId !== context.vault.secretId);
   return Object.fromEntries(outdated.map(({ kind, rows }) => [kind, rows]));
 }
 
@@ -70,7 +70,11 @@ test('rows stored under the previous secret are found, and trials are not grante
   const { license, licenseKey } = await service.issue({ maxActivations: 1 });
   const { activation_id: id } = await activate(service, licenseKey, machine);
   const trial = await startTrial(service, parts);
-  await suppressManually(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.context, {
+    email: 'no@example.com',
+    actor: 'test',
+    reason: 'test',
+  });
   await heartbeat(service, machine.machine_id);
 
   const next = await afterChange(service);
@@ -78,11 +82,11 @@ test('rows stored under the previous secret are found, and trials are not grante
   assert.equal((await activate(next, licenseKey, machine)).activation_id, id);
   assert.equal((await listMachines(next, licenseKey)).length, 1);
   assert.equal((await startTrial(next, parts)).license_key, trial.license_key);
-  assert.equal(next.ctx.vault.open(license.keySealed, `license:${license.id}`), licenseKey);
-  assert.deepEqual(await listSuppressedAddresses(next.ctx, ['no@example.com', 'yes@example.com']), [
-    true,
-    false,
-  ]);
+  assert.equal(next.context.vault.open(license.keySealed, `license:${license.id}`), licenseKey);
+  assert.deepEqual(
+    await listSuppressedAddresses(next.context, ['no@example.com', 'yes@example.com']),
+    [true, false],
+  );
   await heartbeat(next, machine.machine_id);
   assert.equal(await next.count('usage_days'), 1);
   const unknown = await validate(next, anyUnknownKey(), id, machine.machine_id);
@@ -95,14 +99,18 @@ test('a returning machine and a reused address are rewritten', async () => {
   const { licenseKey } = await service.issue();
   await activate(service, licenseKey, machine);
   await startTrial(service, machine);
-  await suppressManually(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.context, {
+    email: 'no@example.com',
+    actor: 'test',
+    reason: 'test',
+  });
   const next = await afterChange(service);
   const before = await countOutdated(next);
   assert.deepEqual([before['machines'], before['suppressions']], [2, 1]);
   assert.ok((before['trial_claims'] ?? 0) > 0);
   await activate(next, licenseKey, machine);
   await startTrial(next, machine);
-  const { suppression } = await showSubscriber(next.ctx, 'no@example.com');
+  const { suppression } = await showSubscriber(next.context, 'no@example.com');
   assert.equal(suppression?.reason, 'by_hand');
   const after = await countOutdated(next);
   assert.deepEqual(
@@ -117,12 +125,16 @@ test('after a rotation all rows except those of absent machines are readable wit
   const { license, licenseKey } = await service.issue({ customerEmail: 'ann@example.com' });
   const { activation_id: id } = await activate(service, licenseKey, machine);
   await startTrial(service, anyMachine());
-  await suppressManually(service.ctx, { email: 'Ann@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.context, {
+    email: 'Ann@example.com',
+    actor: 'test',
+    reason: 'test',
+  });
   await heartbeat(service, machine.machine_id);
-  const kid = service.ctx.signingKeys.current(service.clock.now()).publicJwk.kid;
+  const kid = service.context.signingKeys.current(service.clock.now()).publicJwk.kid;
 
   const next = await afterChange(service);
-  const [old] = await checkMasterSecret(next.pool, next.ctx.vault);
+  const [old] = await checkMasterSecret(next.pool, next.context.vault);
   assert.equal(old?.code, 'master_secret.previous_in_use');
   assert.match(old.cause ?? '', /2 licenses/u);
   const result = await rotate(next);
@@ -141,12 +153,12 @@ test('after a rotation all rows except those of absent machines are readable wit
     [license.id],
   );
   const [{ key_sealed: sealed } = { key_sealed: Buffer.alloc(0) }] = rows;
-  assert.equal(alone.ctx.vault.open(sealed, `license:${license.id}`), licenseKey);
-  assert.equal(alone.ctx.signingKeys.current(alone.clock.now()).publicJwk.kid, kid);
-  assert.deepEqual(await listSuppressedAddresses(alone.ctx, ['ann@example.com']), [true]);
+  assert.equal(alone.context.vault.open(sealed, `license:${license.id}`), licenseKey);
+  assert.equal(alone.context.signingKeys.current(alone.clock.now()).publicJwk.kid, kid);
+  assert.deepEqual(await listSuppressedAddresses(alone.context, ['ann@example.com']), [true]);
   await heartbeat(alone, machine.machine_id);
   assert.equal(await alone.count('usage_days'), 1);
-  const [unknown] = await checkMasterSecret(alone.pool, alone.ctx.vault);
+  const [unknown] = await checkMasterSecret(alone.pool, alone.context.vault);
   assert.equal(unknown?.code, 'master_secret.unknown_in_use');
 });
 
@@ -182,25 +194,27 @@ test('a key that is stored under the previous secret is not imported again', asy
   const service = await startTestService();
   const { licenseKey } = await service.issue();
   const next = await afterChange(service);
-  const product = next.ctx.catalog().products.get('personal') ?? null;
+  const product = next.context.catalog().products.get('personal') ?? null;
   assert.ok(product !== null);
   const change = { actor: 'test', reason: 'a test' };
-  assert.deepEqual(await importLicenses(next.ctx, [{ product, licenseKey }], change), ['present']);
-  assert.deepEqual(await previewImport(next.ctx, [{ product, licenseKey }], {}), ['present']);
+  assert.deepEqual(await importLicenses(next.context, [{ product, licenseKey }], change), [
+    'present',
+  ]);
+  assert.deepEqual(await previewImport(next.context, [{ product, licenseKey }], {}), ['present']);
 });
 
 test('a subscriber stored under the previous secret is shown, subscribed once and erased', async () => {
   const service = await startTestService();
   const email = 'ann@example.com';
-  await subscribe(service.ctx, email, undefined);
+  await subscribe(service.context, email, undefined);
   const next = await afterChange(service);
-  assert.equal((await showSubscriber(next.ctx, email)).subscriber?.email, email);
-  await subscribe(service.ctx, 'bob@example.com', undefined);
-  await subscribe(next.ctx, 'bob@example.com', undefined);
+  assert.equal((await showSubscriber(next.context, email)).subscriber?.email, email);
+  await subscribe(service.context, 'bob@example.com', undefined);
+  await subscribe(next.context, 'bob@example.com', undefined);
   assert.equal(await next.count('subscribers'), 2);
-  await subscribe(service.ctx, 'eve@example.com', undefined);
+  await subscribe(service.context, 'eve@example.com', undefined);
   const change = { actor: 'test', reason: 'a test' };
-  const erased = await eraseSubscriber(next.ctx, { email: 'eve@example.com', ...change });
+  const erased = await eraseSubscriber(next.context, { email: 'eve@example.com', ...change });
   assert.equal(erased.existed, true);
   assert.equal(await next.count('subscribers'), 2);
 });
@@ -209,13 +223,13 @@ test('the signing secrets of a webhook endpoint, also the replaced one, survive 
   const service = await startTestService();
   const change = { actor: 'test', reason: 'a test' };
   const order = { url: 'https://hooks.example.com/', eventTypes: [], description: null };
-  const { endpoint, secret: first } = await addEndpoint(service.ctx, order, change);
+  const { endpoint, secret: first } = await addEndpoint(service.context, order, change);
   const roll = { ...change, idOrUrl: endpoint.id };
-  const { secret: second } = await rollEndpoint(service.ctx, roll, 3_600_000);
+  const { secret: second } = await rollEndpoint(service.context, roll, 3_600_000);
   const next = await afterChange(service);
   assert.deepEqual((await rotate(next)).webhookSecrets, { rewritten: 1, failed: 0 });
   const alone = await startTestService({ beside: service, masterSecret: NEW_SECRET });
-  const [stored] = await listEndpoints(alone.ctx);
+  const [stored] = await listEndpoints(alone.context);
   assert.ok(stored !== undefined);
-  assert.deepEqual(openSecrets(alone.ctx.vault, stored, alone.clock.now()), [second, first]);
+  assert.deepEqual(openSecrets(alone.context.vault, stored, alone.clock.now()), [second, first]);
 });

@@ -68,12 +68,16 @@ export async function useService(service: TestService): Promise<RunSecrets> {
     machine_fingerprint: { ...fingerprint, deep: { a: { b: { c: disk } } } },
   });
   await service.post(`/api/v1/nothing/${licenseKey}`, fingerprint);
-  await suspendLicense(service.ctx, { keyOrId: licenseKey, actor: 'test', reason: 'a test' });
+  await suspendLicense(service.context, { keyOrId: licenseKey, actor: 'test', reason: 'a test' });
   await service.post('/api/v1/licenses/activate', {
     license_key: licenseKey,
     machine_fingerprint: fingerprint,
   });
-  await rotateSigningKey(service.ctx, { immediately: true }, { actor: 'test', reason: 'a test' });
+  await rotateSigningKey(
+    service.context,
+    { immediately: true },
+    { actor: 'test', reason: 'a test' },
+  );
   await deactivate(service, licenseKey, id, machineId);
   return {
     keys: [licenseKey, importedKey, guessedKey, trial.license_key],

@@ -25,14 +25,14 @@ async function publishedIds(service: TestService): Promise<string[]> {
   return Parse(KeySet, body).keys.map(({ kid }) => kid);
 }
 
-async function rotate({ ctx, clock }: TestService): Promise<string> {
+async function rotate({ context, clock }: TestService): Promise<string> {
   clock.advance(SECOND_MS);
   const change = { actor: 'test', reason: 'a test' };
-  return (await rotateSigningKey(ctx, { immediately: true }, change)).kid;
+  return (await rotateSigningKey(context, { immediately: true }, change)).kid;
 }
 
-function signingKid({ ctx, clock }: TestService): string {
-  return ctx.signingKeys.current(clock.now()).publicJwk.kid;
+function signingKid({ context, clock }: TestService): string {
+  return context.signingKeys.current(clock.now()).publicJwk.kid;
 }
 
 function rejectedIds({ log }: TestService): unknown[] {
@@ -64,7 +64,7 @@ test('a row written without the master secret is neither published nor used for 
     [good],
   );
   const second = await startTestService({ beside: service });
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   for (const each of [service, second]) {
     assert.deepEqual(await publishedIds(each), [good]);
     assert.deepEqual(new Set(rejectedIds(each)), new Set(['another', strangerKid]));
@@ -72,9 +72,9 @@ test('a row written without the master secret is neither published nor used for 
     const { header } = await verifyEntitlement(each, entitlement, each.clock.now());
     assert.equal(header['kid'], good);
   }
-  await second.ctx.signingKeys.refresh();
+  await second.context.signingKeys.refresh();
   assert.equal(rejectedIds(second).length, 2, 'a refresh logs the same rows again');
-  const finding = await checkSigningKeys(service.pool, service.ctx.vault);
+  const finding = await checkSigningKeys(service.pool, service.context.vault);
   assert.deepEqual([finding.status, finding.code], ['failed', 'signing_keys.rejected']);
   assert.ok(finding.symptom.includes(strangerKid) && finding.symptom.includes('another'));
 });
@@ -101,9 +101,9 @@ test('a retired key does not sign again after its successor was deleted', async 
   const service = await startTestService();
   const old = signingKid(service);
   const current = await rotate(service);
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   await service.pool.query('delete from signing_keys where kid = $1', [current]);
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   assert.equal(signingKid(service), current);
   assert.ok(service.log.some((line) => line.includes('"event":"signing_key.missing"')));
   const restarted = await startTestService({ beside: service });
@@ -120,12 +120,14 @@ test('a running process keeps a key retired when an earlier row is restored', as
   const old = signingKid(service);
   await service.pool.query('create table earlier_keys as select * from signing_keys');
   const current = await rotate(service);
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   await service.pool.query('truncate signing_keys');
   await service.pool.query('insert into signing_keys select * from earlier_keys');
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   assert.equal(signingKid(service), current);
-  const retired = service.ctx.signingKeys.published.find(({ publicJwk }) => publicJwk.kid === old);
+  const retired = service.context.signingKeys.published.find(
+    ({ publicJwk }) => publicJwk.kid === old,
+  );
   assert.notEqual(retired?.retiredAt, null);
 });
 
@@ -133,12 +135,12 @@ test('a revoked key leaves the key set at once, and the key that signs cannot be
   const service = await startTestService();
   const change = { actor: 'test', reason: 'a test' };
   const old = signingKid(service);
-  assert.equal(await revokeSigningKey(service.ctx, old, change), false);
+  assert.equal(await revokeSigningKey(service.context, old, change), false);
   const current = await rotate(service);
-  await service.ctx.signingKeys.refresh();
+  await service.context.signingKeys.refresh();
   assert.deepEqual(await publishedIds(service), [old, current]);
-  assert.equal(await revokeSigningKey(service.ctx, old, change), true);
-  await service.ctx.signingKeys.refresh();
+  assert.equal(await revokeSigningKey(service.context, old, change), true);
+  await service.context.signingKeys.refresh();
   assert.deepEqual(await publishedIds(service), [current]);
-  assert.equal(await revokeSigningKey(service.ctx, current, change), false);
+  assert.equal(await revokeSigningKey(service.context, current, change), false);
 });

@@ -60,7 +60,7 @@ test('the private signing key is stored sealed', async () => {
 test('a sealed key opens for its own license only, and is sealed differently each time', async () => {
   const service = await startTestService();
   const [one, other] = [await service.issue(), await service.issue()];
-  const { vault } = service.ctx;
+  const { vault } = service.context;
   assert.equal(vault.open(one.license.keySealed, `license:${one.license.id}`), one.licenseKey);
   assert.throws(() => vault.open(one.license.keySealed, `license:${other.license.id}`));
   const resealed = vault.seal(one.licenseKey, `license:${one.license.id}`);

@@ -48,8 +48,8 @@ export function endpointTestCommand(): Command {
 }
 
 async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const { endpoint, outcome } = await sendTestMessage(ctx, idOrUrl);
+  await withContext(async (context) => {
+    const { endpoint, outcome } = await sendTestMessage(context, idOrUrl);
     const { delivered, status, durationMs, error } = outcome;
     const json = {
       endpoint_id: endpoint.id,
@@ -91,10 +91,10 @@ export function endpointLogCommand(): Command {
 }
 
 async function log(options: LogOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { endpoint } = options;
-    const deliveries = await listDeliveries(ctx.pool, {
-      endpointId: endpoint === undefined ? null : (await requireEndpoint(ctx, endpoint)).id,
+    const deliveries = await listDeliveries(context.pool, {
+      endpointId: endpoint === undefined ? null : (await requireEndpoint(context, endpoint)).id,
       failedOnly: options.failed === true,
       limit: options.limit,
     });
@@ -158,8 +158,8 @@ export function endpointReplayCommand(): Command {
 
 async function replay(messageId: string | undefined, options: ReplayOptions): Promise<void> {
   const subject = readSubject(messageId, options);
-  await withContext(async (ctx) => {
-    const { count, waiting } = await replayDeliveries(ctx, {
+  await withContext(async (context) => {
+    const { count, waiting } = await replayDeliveries(context, {
       subject,
       idOrUrl: options.endpoint ?? null,
       actor: currentActor(),

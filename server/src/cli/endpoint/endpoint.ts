@@ -84,9 +84,12 @@ function readEventTypes(text: string): EventType[] {
 
 async function add(url: string, options: AddOptions): Promise<void> {
   const { events = [], description = null, reason = null } = options;
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const order = { url, eventTypes: events, description };
-    const { endpoint, secret } = await addEndpoint(ctx, order, { actor: currentActor(), reason });
+    const { endpoint, secret } = await addEndpoint(context, order, {
+      actor: currentActor(),
+      reason,
+    });
     printResult(options, { secret, ...toEndpointJson(endpoint) }, () =>
       formatSecret(secret, endpoint, 'The receiver verifies messages with it (Standard Webhooks).'),
     );
@@ -113,8 +116,8 @@ function listCommand(): Command {
 }
 
 async function list(options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const endpoints = await listEndpoints(ctx);
+  await withContext(async (context) => {
+    const endpoints = await listEndpoints(context);
     printResult(options, endpoints.map(toEndpointJson), () =>
       formatRows(endpoints, 'No endpoints. Add one with latchkey endpoint add.', [
         ['id', (endpoint) => endpoint.id],
@@ -157,9 +160,9 @@ function rollCommand(): Command {
 
 async function roll(idOrUrl: string, options: RollOptions): Promise<void> {
   const { overlap = DEFAULT_OVERLAP_MS, reason = null } = options;
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const change = { idOrUrl, reason, actor: currentActor() };
-    const { endpoint, secret } = await rollEndpoint(ctx, change, overlap);
+    const { endpoint, secret } = await rollEndpoint(context, change, overlap);
     const { previousSecretUntil: until } = endpoint;
     const advice =
       until === null
@@ -203,7 +206,7 @@ function removeCommand(): Command {
 
 function addChange(
   command: Command,
-  change: (ctx: Context, change: NamedEndpointChange) => Promise<EndpointRecord>,
+  change: (context: Context, change: NamedEndpointChange) => Promise<EndpointRecord>,
   done: string,
 ): Command {
   return command
@@ -211,9 +214,9 @@ function addChange(
     .addOption(reasonOption())
     .addOption(jsonOption())
     .action((idOrUrl: string, options: ChangeOptions) =>
-      withContext(async (ctx) => {
+      withContext(async (context) => {
         const reason = options.reason ?? null;
-        const endpoint = await change(ctx, { idOrUrl, reason, actor: currentActor() });
+        const endpoint = await change(context, { idOrUrl, reason, actor: currentActor() });
         printResult(
           options,
           toEndpointJson(endpoint),

@@ -34,8 +34,8 @@ async function readFirstLine(): Promise<string> {
 }
 
 /** Returns the product with an id. @throws CommandError that lists the products */
-export function requireProduct(ctx: Context, id: string): Product {
-  const { products } = ctx.catalog();
+export function requireProduct(context: Context, id: string): Product {
+  const { products } = context.catalog();
   const product = products.get(id);
   if (product !== undefined) return product;
   throw usageError(

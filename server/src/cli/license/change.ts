@@ -48,8 +48,8 @@ export function licenseExtendCommand(): Command {
 
 async function extend(argument: string, options: ExtendOptions): Promise<void> {
   const extension = readExtension(options);
-  await runChange(argument, options, async (ctx, change) => {
-    const license = await extendLicense(ctx, change, extension);
+  await runChange(argument, options, async (context, change) => {
+    const license = await extendLicense(context, change, extension);
     if ('days' in extension && license.expiresAt === null) {
       printNote('The license is perpetual and stays perpetual; --until sets an expiry.');
     }
@@ -84,7 +84,7 @@ export function licenseAllowMoveCommand(): Command {
     .addArgument(licenseArgument())
     .option('--count <n>', 'number of additional moves', wholeNumber(1, 1_000), 1);
   return addReason(command).action((argument: string, options: AllowMoveOptions) =>
-    runChange(argument, options, (ctx, change) => allowMoves(ctx, change, options.count)),
+    runChange(argument, options, (context, change) => allowMoves(context, change, options.count)),
   );
 }
 
@@ -111,7 +111,7 @@ export function licenseRevokeCommand(): Command {
   return addChange(command, revokeLicense);
 }
 
-type Change = (ctx: Context, change: ManualChange) => Promise<LicenseRecord>;
+type Change = (context: Context, change: ManualChange) => Promise<LicenseRecord>;
 
 function addChange(command: Command, change: Change): Command {
   return addReason(command.addArgument(licenseArgument())).action(
@@ -126,10 +126,10 @@ function addReason(command: Command): Command {
 /** Changes the named license and prints it. */
 async function runChange(argument: string, options: ChangeOptions, change: Change): Promise<void> {
   const keyOrId = await readLicenseName(argument);
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { reason } = options;
-    const license = await change(ctx, { keyOrId, reason, actor: currentActor() });
-    const viewed = viewLicense(license, ctx.clock.now());
+    const license = await change(context, { keyOrId, reason, actor: currentActor() });
+    const viewed = viewLicense(license, context.clock.now());
     printResult(options, toLicenseJson(viewed), () => formatFields(toLicenseFields(viewed)));
   });
 }

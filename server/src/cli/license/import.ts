@@ -73,10 +73,11 @@ Columns (CSV with a header, or one JSON object on each line): license_key, produ
 
 async function runImport(path: string, options: ImportOptions): Promise<void> {
   const format = options.format ?? guessFormat(path);
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const rules = {
-      catalog: ctx.catalog(),
-      defaultProduct: options.product === undefined ? null : requireProduct(ctx, options.product),
+      catalog: context.catalog(),
+      defaultProduct:
+        options.product === undefined ? null : requireProduct(context, options.product),
     };
     const apply = options.dryRun === true ? previewImport : importLicenses;
     const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
@@ -84,7 +85,7 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
     const change = { actor: currentActor(), reason, allowWeakKeys };
     const records = readRecords(openSource(path), format);
     const tally = await withProgress('licenses', (report) =>
-      importAll(records, rules, (orders) => apply(ctx, orders, change), report),
+      importAll(records, rules, (orders) => apply(context, orders, change), report),
     );
     printTally(tally, options);
     if (tally.failed > 0) commandProcess().exitCode = 1;

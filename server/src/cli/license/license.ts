@@ -96,23 +96,27 @@ async function issue(options: IssueOptions): Promise<void> {
   if (options.expires !== undefined && options.days !== undefined) {
     throw usageError('Use either --expires or --days, not both.');
   }
-  await withContext(async (ctx) => {
-    const product = requireProduct(ctx, options.product);
+  await withContext(async (context) => {
+    const product = requireProduct(context, options.product);
     const issued: IssuedLicense[] = [];
     try {
       for (let index = 0; index < (options.count ?? 1); index += 1) {
-        issued.push(await issueOne(ctx, product, options));
+        issued.push(await issueOne(context, product, options));
       }
     } finally {
       // Also after an error: otherwise the keys issued so far had to be revealed one by one.
-      if (issued.length > 0) printIssued(ctx, issued, options);
+      if (issued.length > 0) printIssued(context, issued, options);
     }
   });
 }
 
-function issueOne(ctx: Context, product: Product, options: IssueOptions): Promise<IssuedLicense> {
+function issueOne(
+  context: Context,
+  product: Product,
+  options: IssueOptions,
+): Promise<IssuedLicense> {
   const { email, name, transaction, maxActivations, days, note, reason } = options;
-  const now = ctx.clock.now().getTime();
+  const now = context.clock.now().getTime();
   const expiresAt = days === undefined ? options.expires : new Date(now + days * DAY_MS);
   const order = {
     product,
@@ -123,23 +127,27 @@ function issueOne(ctx: Context, product: Product, options: IssueOptions): Promis
     ...(maxActivations === undefined ? {} : { maxActivations }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
-  return issueLicense(ctx, order, currentActor(), reason ?? null);
+  return issueLicense(context, order, currentActor(), reason ?? null);
 }
 
-function printIssued(ctx: Context, issued: readonly IssuedLicense[], options: IssueOptions): void {
-  const now = ctx.clock.now();
+function printIssued(
+  context: Context,
+  issued: readonly IssuedLicense[],
+  options: IssueOptions,
+): void {
+  const now = context.clock.now();
   const items = issued.map(({ license, licenseKey }) => ({
     license_key: licenseKey,
     ...toLicenseJson(viewLicense(license, now)),
   }));
   const single = options.count === undefined;
   printResult(options, single ? items[0] : items, () =>
-    issued.map((each) => (single ? describeIssued(ctx, each) : each.licenseKey)).join('\n'),
+    issued.map((each) => (single ? describeIssued(context, each) : each.licenseKey)).join('\n'),
   );
 }
 
-function describeIssued(ctx: Context, { license, licenseKey }: IssuedLicense): string {
-  const fields = toLicenseFields(viewLicense(license, ctx.clock.now()));
+function describeIssued(context: Context, { license, licenseKey }: IssuedLicense): string {
+  const fields = toLicenseFields(viewLicense(license, context.clock.now()));
   const body = JSON.stringify({
     license_key: licenseKey,
     machine_fingerprint: { machine_id: 'my-machine' },
@@ -149,7 +157,7 @@ function describeIssued(ctx: Context, { license, licenseKey }: IssuedLicense): s
 ${formatFields(fields)}
 
 Activate it on a machine:
-  curl ${ctx.config.http.publicUrl}/api/v1/licenses/activate \\
+  curl ${context.config.http.publicUrl}/api/v1/licenses/activate \\
     -H 'content-type: application/json' \\
     -d '${body}'`;
 }

@@ -49,10 +49,10 @@ async function rekey(argument: string, options: RekeyOptions): Promise<void> {
   const keyOrId = await readLicenseName(argument);
   const { dropMachines = false, mail: wantsMail, reason } = options;
   const keepMachines = !dropMachines;
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const order = { keyOrId, reason, actor: currentActor(), keepMachines, wantsMail };
-    const rekeyed = await rekeyAndSend(ctx, order);
-    const now = ctx.clock.now();
+    const rekeyed = await rekeyAndSend(context, order);
+    const now = context.clock.now();
     printResult(options, toJson(rekeyed, keepMachines, now), () =>
       toText(rekeyed, keepMachines, now),
     );

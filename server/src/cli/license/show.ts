@@ -78,26 +78,26 @@ export function licenseListCommand(): Command {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  await withContext(async (ctx) => {
+  await withContext(async (context) => {
     const { cursor: afterId = null, limit } = options;
-    const page = await listLicenses(ctx, toFilter(ctx, options), { afterId, limit });
+    const page = await listLicenses(context, toFilter(context, options), { afterId, limit });
     const { nextCursor } = page;
     const details = { count: page.licenses.length };
-    await auditAccess(ctx, { action: 'license.list', subjectId: 'licenses', details });
+    await auditAccess(context, { action: 'license.list', subjectId: 'licenses', details });
     const result = { licenses: page.licenses.map(toLicenseJson), next_cursor: nextCursor };
     printResult(options, result, () => formatPage(page));
     printNextPage(options, nextCursor);
   });
 }
 
-function toFilter(ctx: Context, options: ListOptions): LicenseFilter {
+function toFilter(context: Context, options: ListOptions): LicenseFilter {
   const { email = null, product = null, status = null, transaction = null } = options;
   const { expiring, expiringBefore = null } = options;
   const isExpiring = expiring !== undefined || expiringBefore !== null;
   if (isExpiring && status !== null && status !== 'active') {
     throw usageError('--expiring lists active licenses only: remove --status.');
   }
-  const end = expiring === undefined ? null : ctx.clock.now().getTime() + expiring * DAY_MS;
+  const end = expiring === undefined ? null : context.clock.now().getTime() + expiring * DAY_MS;
   return {
     email,
     productId: product,
@@ -142,13 +142,13 @@ export function licenseShowCommand(): Command {
 
 async function show(argument: string, options: ShowOptions): Promise<void> {
   const name = await readLicenseName(argument);
-  await withContext(async (ctx) => {
-    const overview = await showLicense(ctx, name);
+  await withContext(async (context) => {
+    const overview = await showLicense(context, name);
     const { license } = overview;
     const access = { action: 'license.reveal', subjectId: license.id, reason: options.reason };
     const key =
       options.reveal === true
-        ? revealLicenseKey(ctx, license, await auditAccess(ctx, access))
+        ? revealLicenseKey(context, license, await auditAccess(context, access))
         : null;
     printResult(options, toJson(overview, key), () => toText(overview, key));
   });

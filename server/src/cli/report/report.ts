@@ -102,19 +102,19 @@ function refreshCommand(): Command {
 }
 
 async function refresh(options: OutputOptions): Promise<void> {
-  await withContext(async (ctx) => {
-    const steps = await withProgress('steps', (report) => rollUp(ctx, report));
+  await withContext(async (context) => {
+    const steps = await withProgress('steps', (report) => rollUp(context, report));
     printResult(options, { steps }, () => 'The reports are up to date.');
   });
 }
 
 /** Returns the number of days, weeks and months that were rolled up. */
-async function rollUp(ctx: Context, onStep: (done: number) => void): Promise<number> {
+async function rollUp(context: Context, onStep: (done: number) => void): Promise<number> {
   const deadline = performance.now() + REFRESH_TIMEOUT_MS;
   const { signal } = new AbortController();
   let steps = 0;
   const count = (done: number): void => onStep((steps = done));
-  while ((await runRollups(ctx, { signal, everything: true, onStep: count })) === 'busy') {
+  while ((await runRollups(context, { signal, everything: true, onStep: count })) === 'busy') {
     if (performance.now() > deadline) {
       throw failed('Another process is still running the roll-up: try again later.');
     }

@@ -20,7 +20,7 @@ import { createAnalyticsTasks } from './housekeeping.ts';
 
 const service = await startTestService();
 const beside = await startTestService({ beside: service });
-const { ctx, clock, pool } = service;
+const { context, clock, pool } = service;
 const idle = new AbortController().signal;
 
 /** A thousandth of the pauses: seconds are milliseconds. */
@@ -37,12 +37,12 @@ beforeEach(async () => {
 });
 
 /** Runs the tasks of a process with its own metrics; all intervals are `pace` times as long. */
-function openTasks(context: Context, pace: number) {
+function openTasks(of: Context, pace: number) {
   const metrics = createMetrics({ version: 'test' });
-  const runners = createAnalyticsTasks({ ...context, metrics }).map((task) => {
+  const runners = createAnalyticsTasks({ ...of, metrics }).map((task) => {
     const { firstRunMs = task.intervalMs, intervalMs } = task;
     const paced = { ...task, firstRunMs: firstRunMs * pace, intervalMs: intervalMs * pace };
-    return new TaskRunner(paced, { log: context.log, metrics });
+    return new TaskRunner(paced, { log: of.log, metrics });
   });
   const start = () => runners.forEach((runner) => runner.start());
   const stop = () => Promise.all(runners.map((runner) => runner.stop()));
@@ -83,18 +83,18 @@ async function storeUse(day: string): Promise<void> {
 }
 
 async function rollUp(): Promise<void> {
-  assert.equal(await runRollups(ctx, { signal: idle }), 'finished');
+  assert.equal(await runRollups(context, { signal: idle }), 'finished');
 }
 
 test('sums the drops of all processes by day and reason', async () => {
-  ctx.eventCounts.add(0, new Map([['name', 2]]));
-  beside.ctx.eventCounts.add(0, new Map([['name', 3]]));
-  await Promise.all([writeDrops(ctx), writeDrops(beside.ctx)]);
-  ctx.eventCounts.add(0, new Map([['duplicate', 1]]));
+  context.eventCounts.add(0, new Map([['name', 2]]));
+  beside.context.eventCounts.add(0, new Map([['name', 3]]));
+  await Promise.all([writeDrops(context), writeDrops(beside.context)]);
+  context.eventCounts.add(0, new Map([['duplicate', 1]]));
   clock.advance(DAY_MS);
-  ctx.eventCounts.add(0, new Map([['name', 7]]));
-  await writeDrops(ctx);
-  await writeDrops(ctx);
+  context.eventCounts.add(0, new Map([['name', 7]]));
+  await writeDrops(context);
+  await writeDrops(context);
   assert.deepEqual(await readDrops(), [
     { day: '2027-03-01', reason: 'duplicate', events: 1 },
     { day: '2027-03-01', reason: 'name', events: 5 },
@@ -103,20 +103,20 @@ test('sums the drops of all processes by day and reason', async () => {
 });
 
 test('writes drops at the next time after a failure', async () => {
-  ctx.eventCounts.add(0, new Map([['name', 2]]));
+  context.eventCounts.add(0, new Map([['name', 2]]));
   await pool.query('alter table event_drops rename to event_drops_away');
-  await assert.rejects(writeDrops(ctx), { code: '42P01' });
+  await assert.rejects(writeDrops(context), { code: '42P01' });
   await pool.query('alter table event_drops_away rename to event_drops');
-  ctx.eventCounts.add(0, new Map([['name', 1]]));
-  await writeDrops(ctx);
+  context.eventCounts.add(0, new Map([['name', 1]]));
+  await writeDrops(context);
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
 });
 
 test('the tasks create partitions, store drops, roll up and remove; the last counts are stored at the stop', async () => {
   await createPartition(pool, '2025-01-01');
   await storeUse('2027-03-01');
-  ctx.eventCounts.add(0, new Map([['name', 2]]));
-  const tasks = openTasks(ctx, FAST);
+  context.eventCounts.add(0, new Map([['name', 2]]));
+  const tasks = openTasks(context, FAST);
   const { metrics } = tasks;
   tasks.start();
   await eventually(async () => (await service.count('event_drops')) === 1);
@@ -127,8 +127,8 @@ test('the tasks create partitions, store drops, roll up and remove; the last cou
   });
   await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
   await tasks.stop();
-  const stopped = openTasks(ctx, 1);
-  ctx.eventCounts.add(0, new Map([['name', 1]]));
+  const stopped = openTasks(context, 1);
+  context.eventCounts.add(0, new Map([['name', 1]]));
   await stopped.stop();
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
 });
@@ -137,11 +137,11 @@ test('does not roll up again what another process has just rolled up', async () 
   await storeUse('2027-03-01');
   await rollUp();
   await storeUse('2027-03-01');
-  const tasks = openTasks(beside.ctx, FAST);
+  const tasks = openTasks(beside.context, FAST);
   const { metrics } = tasks;
   tasks.start();
-  ctx.eventCounts.add(0, new Map([['name', 1]]));
-  beside.ctx.eventCounts.add(0, new Map([['name', 1]]));
+  context.eventCounts.add(0, new Map([['name', 1]]));
+  beside.context.eventCounts.add(0, new Map([['name', 1]]));
   await eventually(async () => (await service.count('event_drops')) === 1);
   await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
   assert.deepEqual(
@@ -159,10 +159,10 @@ test('does not roll up again what another process has just rolled up', async () 
 test('drops the events of a day after 396 days, if their roll-up is final', async () => {
   for (const day of ['2026-01-28', '2026-01-29']) await createPartition(pool, day);
   await storeEvent('2026-01-28T12:00:00Z');
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual(await listPartitionDays(pool), ['2026-01-28', '2026-01-29']);
   await rollUp();
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual(await listPartitionDays(pool), ['2026-01-29']);
   const { rows } = await pool.query(
     `select name, events from event_name_days where day = '2026-01-28'`,
@@ -175,7 +175,7 @@ test('drops no partition while a backup reads events, and does not block writers
   await rollUp();
   await inTransaction(pool, async (client) => {
     await client.query('select count(*) from events');
-    const removing = removeOldData(ctx, idle);
+    const removing = removeOldData(context, idle);
     const refused = assert.rejects(removing, { code: '55P03' });
     const begun = performance.now();
     await storeEvent('2027-03-01T12:00:00Z');
@@ -183,7 +183,7 @@ test('drops no partition while a backup reads events, and does not block writers
     await refused;
   });
   assert.equal((await listPartitionDays(pool)).length, 2);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual(await listPartitionDays(pool), ['2027-03-01']);
 });
 
@@ -195,7 +195,7 @@ test('removes event ids after 90 days', async () => {
   await pool.query(`insert into event_ids (event_id, received_at) values (gen_random_uuid(), $1)`, [
     '2026-12-01T00:00:00Z',
   ]);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.equal(await service.count('event_ids'), 1);
 });
 
@@ -231,14 +231,14 @@ test('summarizes the index of event ids on Mondays', async () => {
   assert.ok(worn > PAGES_PER_RANGE, String(worn));
   const removeOne = async () => {
     await storeIds('2026-11-01T00:00:00Z', 1);
-    await removeOldData(ctx, idle);
+    await removeOldData(context, idle);
     assert.equal(await service.count('event_ids'), 39_001);
   };
   clock.advance(DAY_MS);
   await removeOne();
   assert.ok((await countPagesRead()) >= worn);
   clock.advance(6 * DAY_MS);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.ok((await countPagesRead()) >= worn);
   await removeOne();
   // One range has the row that was just removed, which counts while another transaction may still see it.
@@ -248,11 +248,11 @@ test('summarizes the index of event ids on Mondays', async () => {
 
 test('removes days of use after 25 whole months, if their roll-up is final, and keeps the roll-ups', async () => {
   for (const day of ['2025-01-30', '2025-01-31', '2025-02-01']) await storeUse(day);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.equal(await service.count('usage_days'), 3);
   await rollUp();
   const before = await readTotals();
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.equal(await service.count('usage_days'), 1);
   await rollUp();
   assert.deepEqual(await readTotals(), before);
@@ -265,7 +265,7 @@ async function storeAndJump(days: number): Promise<void> {
   await storeEvent('2027-03-01T12:00:00Z');
   await storeUse('2027-03-01');
   await rollUp();
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   clock.advance(days * DAY_MS);
   await storeUse(dayOf(clock.now()));
   await rollUp();
@@ -280,13 +280,13 @@ test('removes nothing after the clock jumped years ahead, and logs an error each
   await storeAndJump(1_200);
   const event = 'removal.clock_jumped';
   const before = linesWith(event);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   clock.advance(HOUR_MS);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual(await countRaw(), [1, 1, 2]);
   assert.equal(linesWith(event), before + 2);
   clock.set(TEST_START);
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual([await countRaw(), linesWith(event)], [[1, 1, 2], before + 2]);
 });
 
@@ -294,7 +294,7 @@ test("removes by the database's clock when only its own clock is ahead", async (
   await storeAndJump(0);
   const ahead = { now: () => new Date(clock.now().getTime() + 1_200 * DAY_MS) };
   await pool.query('truncate removal_clock');
-  await removeOldData({ ...ctx, clock: ahead }, idle);
+  await removeOldData({ ...context, clock: ahead }, idle);
   assert.deepEqual(await countRaw(), [1, 1, 2]);
 });
 
@@ -305,7 +305,7 @@ test('removes old data when it has caught up after a long time without runs', as
     reachedAt: new Date(now.getTime() - 35 * DAY_MS),
     movedAt: now,
   });
-  await removeOldData(ctx, idle);
+  await removeOldData(context, idle);
   assert.deepEqual(await countRaw(), [0, 0, 1]);
 });
 
@@ -315,9 +315,9 @@ test('removes in one process at a time', async () => {
   ]);
   await inTransaction(pool, async (client) => {
     assert.notEqual(await tryLockRemoval(client), null);
-    await removeOldData(beside.ctx, idle);
+    await removeOldData(beside.context, idle);
   });
   assert.equal(await service.count('event_ids'), 1);
-  await removeOldData(beside.ctx, idle);
+  await removeOldData(beside.context, idle);
   assert.equal(await service.count('event_ids'), 0);
 });

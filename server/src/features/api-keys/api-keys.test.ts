@@ -27,7 +27,7 @@ const service = await startTestService({
   outreachApiKey: OUTREACH_KEY,
   metricsToken: METRICS_TOKEN,
 });
-const { ctx, clock, pool } = service;
+const { context, clock, pool } = service;
 
 async function reread({ id }: Pick<ApiKeyRecord, 'id'>): Promise<ApiKeyRecord> {
   const key = await findApiKey(pool, id);
@@ -36,14 +36,14 @@ async function reread({ id }: Pick<ApiKeyRecord, 'id'>): Promise<ApiKeyRecord> {
 }
 
 async function stateOf({ id }: Pick<ApiKeyRecord, 'id'>): Promise<string | undefined> {
-  return (await listApiKeys(ctx)).find(({ key }) => key.id === id)?.state;
+  return (await listApiKeys(context)).find(({ key }) => key.id === id)?.state;
 }
 
 /** A context whose database nobody answers for. */
 function withoutDatabase() {
   const log = createLog({ level: 'silent' });
   return {
-    ...ctx,
+    ...context,
     pool: createPool({ url: 'postgres://127.0.0.1:1/x' }, { maxConnections: 1, log }),
   };
 }
@@ -184,7 +184,7 @@ test('the last use is stored at most once a minute, and not for a refused key', 
   async function use(): Promise<number> {
     await pool.query('truncate uses');
     await Promise.all(
-      Array.from({ length: 5 }, () => authenticateApiKey(ctx, apiKey, 'outreach:send')),
+      Array.from({ length: 5 }, () => authenticateApiKey(context, apiKey, 'outreach:send')),
     );
     // Nobody waits for the writing but this test.
     await eventually(() => pool.idleCount === pool.totalCount);
@@ -212,7 +212,7 @@ test('a use that cannot be stored is logged, and the request is served', async (
   await pool.query(
     'alter table api_keys add constraint no_use check (last_used_at is null) not valid',
   );
-  const { id } = await authenticateApiKey(ctx, apiKey, 'outreach:send');
+  const { id } = await authenticateApiKey(context, apiKey, 'outreach:send');
   assert.equal(id, key.id);
   const isLogged = () =>
     service.log.some(

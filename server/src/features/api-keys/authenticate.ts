@@ -38,11 +38,11 @@ const USE_RESOLUTION_MS = 60_000;
  * (403) when it is valid, but lacks the scope
  */
 export async function authenticateApiKey(
-  ctx: AuthenticationDependencies,
+  deps: AuthenticationDependencies,
   presented: string,
   requiredScope: ApiKeyScope,
 ): Promise<AuthenticatedApiKey> {
-  const key = findConfigured(ctx, presented) ?? (await findStored(ctx, presented));
+  const key = findConfigured(deps, presented) ?? (await findStored(deps, presented));
   if (key === null) throw invalidApiKey();
   if (!grantsScope(key.scopes, requiredScope)) throw insufficientScope(requiredScope);
   return key;
@@ -60,28 +60,28 @@ function findConfigured(
 }
 
 async function findStored(
-  ctx: AuthenticationDependencies,
+  deps: AuthenticationDependencies,
   presented: string,
 ): Promise<AuthenticatedApiKey | null> {
   if (!isApiKey(presented)) return null;
   const presentedHash = hashApiKey(presented);
-  const key = await ctx.databaseLimiter.run(() => findApiKeyByHash(ctx.pool, presentedHash));
+  const key = await deps.databaseLimiter.run(() => findApiKeyByHash(deps.pool, presentedHash));
   // The index compares bytes until one differs; this comparison takes constant time.
   if (key === null || !timingSafeEqual(key.keyHash, presentedHash)) return null;
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   if (!isUsable(key, now)) return null;
-  recordUse(ctx, key, now);
+  recordUse(deps, key, now);
   return { id: key.id, scopes: key.scopes };
 }
 
-function recordUse(ctx: AuthenticationDependencies, key: ApiKeyRecord, now: Date): void {
+function recordUse(deps: AuthenticationDependencies, key: ApiKeyRecord, now: Date): void {
   const unlessSince = new Date(now.getTime() - USE_RESOLUTION_MS);
   if (key.lastUsedAt !== null && key.lastUsedAt > unlessSince) return;
-  ctx.databaseLimiter
-    .run(() => recordApiKeyUse(ctx.pool, key.id, now, unlessSince))
+  deps.databaseLimiter
+    .run(() => recordApiKeyUse(deps.pool, key.id, now, unlessSince))
     .catch((error: unknown) => {
       const event = 'api_key.recording_use_failed';
-      ctx.log.warn(
+      deps.log.warn(
         { event, err: error, apiKeyId: key.id },
         'could not record the use of an API key',
       );

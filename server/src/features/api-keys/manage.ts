@@ -66,16 +66,16 @@ const NAME = /^\P{Cc}{1,64}$/u;
  * @throws ApiKeyError for a taken or invalid name, no scope, or an expiry in the past
  */
 export async function createApiKey(
-  ctx: ApiKeyDependencies,
+  deps: ApiKeyDependencies,
   order: NewApiKey,
   change: KeyChange,
 ): Promise<CreatedApiKey> {
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   const expiresAt = endOf(order.term, now);
   requireValid(order, expiresAt, now);
   const created = generateKey({ ...order, expiresAt }, now);
   const { key } = created;
-  await inTransaction(ctx.pool, async (client) => {
+  await inTransaction(deps.pool, async (client) => {
     if (!(await insertApiKey(client, key))) throw apiKeyNameTaken(key.name);
     await insertAuditEntry(client, {
       ...change,
@@ -158,9 +158,9 @@ export interface ViewedApiKey {
 const MAX_LISTED = 1_000;
 
 /** Lists the newest 1,000 API keys, including expired and revoked ones. */
-export async function listApiKeys(ctx: ApiKeyDependencies): Promise<ViewedApiKey[]> {
-  const keys = await listApiKeyRecords(ctx.pool, MAX_LISTED);
-  return keys.map((key) => viewApiKey(key, ctx.clock.now()));
+export async function listApiKeys(deps: ApiKeyDependencies): Promise<ViewedApiKey[]> {
+  const keys = await listApiKeyRecords(deps.pool, MAX_LISTED);
+  return keys.map((key) => viewApiKey(key, deps.clock.now()));
 }
 
 /** Adds its state to an API key. */
@@ -191,14 +191,17 @@ export interface RolledApiKey extends CreatedApiKey {
  * overlap, in which its users change to the new one.
  * @throws ApiKeyError when there is no such key, or it has a successor already: of two concurrent calls, one is refused
  */
-export async function rollApiKey(ctx: ApiKeyDependencies, roll: ApiKeyRoll): Promise<RolledApiKey> {
+export async function rollApiKey(
+  deps: ApiKeyDependencies,
+  roll: ApiKeyRoll,
+): Promise<RolledApiKey> {
   // Before the lock: a call that waited for another roll names the old key, and must not roll the new one.
-  const id = await findApiKeyId(ctx.pool, roll.idOrName);
+  const id = await findApiKeyId(deps.pool, roll.idOrName);
   if (id === null) throw noSuchApiKey();
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     await lockApiKeys(client);
     const replaced = await findRollable(client, id);
-    const now = ctx.clock.now();
+    const now = deps.clock.now();
     const { name, scopes } = replaced;
     const expiresAt = expiryOfSuccessor(replaced, now);
     const created = generateKey({ name, scopes, expiresAt }, now);
@@ -241,14 +244,14 @@ export interface ApiKeyRevocation extends KeyChange {
  * @throws ApiKeyError when there is nothing to revoke
  */
 export async function revokeApiKey(
-  ctx: ApiKeyDependencies,
+  deps: ApiKeyDependencies,
   revocation: ApiKeyRevocation,
 ): Promise<ApiKeyRecord[]> {
   const { idOrName, actor, reason } = revocation;
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     // Serializes with a roll of the same name, whose new key would otherwise stay valid.
     await lockApiKeys(client);
-    const now = ctx.clock.now();
+    const now = deps.clock.now();
     const revoked = await revokeApiKeys(client, idOrName, now);
     if (revoked.length === 0) throw noSuchApiKey();
     for (const { id, name, keyHint } of revoked) {

@@ -25,13 +25,13 @@ const paddleApi: PaddleApi = {
   },
 };
 const service = await startTestService({ paddleApi });
-const { ctx, pool } = service;
+const { context, pool } = service;
 
 beforeEach(async () => {
   await pool.query('truncate jobs, billing_reconciliations');
 });
 
-function findTask(name: string, dependencies = ctx) {
+function findTask(name: string, dependencies = context) {
   const task = createBillingTasks(dependencies).find((each) => each.name === name);
   assert.ok(task !== undefined);
   return task;
@@ -42,7 +42,7 @@ const reconcile = () => findTask('reconcile_payments').run(new AbortController()
 /** Schedules the reconciliation as a start does, and runs it. */
 async function runScheduled(): Promise<void> {
   await scheduleSingletons(pool, ['reconcile_payments'], []);
-  await runDueJobs(ctx, [findTask('reconcile_payments')]);
+  await runDueJobs(context, [findTask('reconcile_payments')]);
 }
 
 const attempts = (outcome: string) =>
@@ -57,7 +57,7 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
     [entry?.event, entry?.task, entry?.err.message],
     ['payments.reconciliation_failed', 'reconcile_payments', 'Paddle answers 403'],
   );
-  assert.match(await ctx.metrics.render(), attempts('failed'));
+  assert.match(await context.metrics.render(), attempts('failed'));
   const failedAt = service.clock.now();
   assert.deepEqual(await findReconciliation(pool, 'paddle'), {
     reconciledAt: null,
@@ -73,7 +73,7 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
 
   refusal = null;
   await runScheduled();
-  assert.match(await ctx.metrics.render(), attempts('done'));
+  assert.match(await context.metrics.render(), attempts('done'));
   const record = await findReconciliation(pool, 'paddle');
   assert.deepEqual(record?.reconciledAt, service.clock.now());
 });
@@ -92,13 +92,13 @@ test('continues a long log at once, and waits for an hour behind its end', async
 });
 
 test('enables only what is configured', () => {
-  const listEnabled = (dependencies: typeof ctx) =>
+  const listEnabled = (dependencies: typeof context) =>
     createBillingTasks(dependencies)
       .filter(({ isEnabled = true }) => isEnabled)
       .map(({ name }) => name);
   const all = ['retry_webhooks', 'reconcile_payments', 'remove_old_event_bodies'];
-  assert.deepEqual(listEnabled(ctx), all);
-  assert.deepEqual(listEnabled({ ...ctx, paddleApi: null }), [all[0], all[2]]);
+  assert.deepEqual(listEnabled(context), all);
+  assert.deepEqual(listEnabled({ ...context, paddleApi: null }), [all[0], all[2]]);
   const webhookSecrets = { paddle: [], stripe: [], lemonsqueezy: [], standard: [] };
-  assert.deepEqual(listEnabled({ ...ctx, webhookSecrets }), [all[2]]);
+  assert.deepEqual(listEnabled({ ...context, webhookSecrets }), [all[2]]);
 });

@@ -68,7 +68,7 @@ test('stores bytes that are not text unchanged, and fails to replay them', async
   assert.deepEqual(await findKept(body), [{ ...FAILED, message, raw: body }]);
   const outcomes: unknown[] = [];
   const filter = { eventId: idOf(body), status: null, provider: null, since: null };
-  await replayEvents(service.ctx, { filter, actor: 'ann', reason: 'again' }, (outcome) =>
+  await replayEvents(service.context, { filter, actor: 'ann', reason: 'again' }, (outcome) =>
     outcomes.push([outcome.status, outcome.message]),
   );
   assert.deepEqual(outcomes, [['failed', message]]);

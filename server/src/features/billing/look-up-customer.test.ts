@@ -35,7 +35,7 @@ const paddleApi: PaddleApi = {
 const relay = await startMailRelay();
 const mail = createSmtpTransport({ url: relay.url, from: 'shop@example.com', dkim: null });
 const service = await startTestService({ mail, paddleApi });
-const { ctx, pool } = service;
+const { context, pool } = service;
 after(async () => {
   mail.close();
   await relay.close();
@@ -65,24 +65,24 @@ const listMails = () => relay.mails.slice(start).map(({ to }) => to.join());
 
 test('looks up the address after a checkout and sends the keys once, in the language of the customer', async () => {
   const { transactionId, customerId } = await buy();
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.deepEqual(asked, [customerId]);
   assert.deepEqual(listMails(), ['ann@example.org']);
   const [sent = { from: '', to: [], raw: '' }] = relay.mails.slice(start);
   assert.match(readHeader(sent, 'Subject') ?? '', /^=\?UTF-8\?Q\?Ihr_Lizenz/u);
   await deliver(paddleTransactionCompleted({ transactionId, customerId, subscriptionId: null }));
   await deliver(paddleCustomer('updated', { customerId, email: 'ann@example.org' }));
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.equal(listMails().length, 1);
 });
 
 test('does not fail for an unknown customer, whom a later event may describe', async () => {
   answer = async () => null;
   const { customerId } = await buy();
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.deepEqual(listMails(), []);
   await deliver(paddleCustomer('updated', { customerId, email: 'bob@example.org' }));
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.deepEqual(listMails(), ['bob@example.org']);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
@@ -93,13 +93,13 @@ test('the response overrides events before the request, but not later ones', asy
     deliver(paddleCustomer('updated', { customerId, email, occurredAt }));
   await deliverEmail('no address', new Date(TEST_START.getTime() - 1));
   answer = async () => ann;
-  await lookUpCustomer(ctx, { provider: 'paddle', customerId });
+  await lookUpCustomer(context, { provider: 'paddle', customerId });
   assert.equal(await readKnown(customerId), 'ann@example.org');
   answer = async () => {
     await deliverEmail('new@example.org', new Date(TEST_START.getTime() + 1));
     return ann;
   };
-  await lookUpCustomer(ctx, { provider: 'paddle', customerId });
+  await lookUpCustomer(context, { provider: 'paddle', customerId });
   assert.equal(await readKnown(customerId), 'new@example.org');
 });
 
@@ -113,7 +113,7 @@ async function readKnown(customerId: string): Promise<unknown> {
 test('observes a rate limit of Paddle and throws other errors for a retry', async () => {
   const name = { provider: 'paddle', customerId: 'ctm_pause' };
   answer = () => Promise.reject(new PaddleApiError('a pause', 600));
-  await lookUpCustomer(ctx, name);
+  await lookUpCustomer(context, name);
   const { rows } = await pool.query(
     `select key, attempts, extract(epoch from run_at - $1)::integer as pause from jobs`,
     [service.clock.now()],
@@ -122,12 +122,15 @@ test('observes a rate limit of Paddle and throws other errors for a retry', asyn
   assert.deepEqual([rows[0].key, rows[0].attempts], ['look_up_customer:paddle:ctm_pause', 0]);
   assert.equal(rows[0].pause, 600);
   answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
-  await assert.rejects(lookUpCustomer(ctx, name), /^PaddleApiError: Paddle answers 503$/u);
+  await assert.rejects(lookUpCustomer(context, name), /^PaddleApiError: Paddle answers 503$/u);
 });
 
 test('sends no request for other providers or without an API key', async () => {
-  await lookUpCustomer(ctx, { provider: 'stripe', customerId: 'cus_1' });
-  await lookUpCustomer({ ...ctx, paddleApi: null }, { provider: 'paddle', customerId: 'ctm_1' });
+  await lookUpCustomer(context, { provider: 'stripe', customerId: 'cus_1' });
+  await lookUpCustomer(
+    { ...context, paddleApi: null },
+    { provider: 'paddle', customerId: 'ctm_1' },
+  );
   assert.deepEqual(asked, []);
 });
 
@@ -140,7 +143,7 @@ for (const [what, found, expected] of [
   test(`uses the address of the checkout after the look-up: ${what}`, async () => {
     answer = async () => found;
     const { customerId } = await buy('typed@example.org');
-    await runDueJobs(ctx);
+    await runDueJobs(context);
     assert.deepEqual(asked, [customerId]);
     assert.deepEqual(listMails(), [expected]);
   });
@@ -150,7 +153,7 @@ test('waits at most a quarter of an hour for the API', async () => {
   answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
   const { transactionId } = await buy('typed@example.org');
   const name = { provider: 'paddle', transactionId };
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual(listMails(), []);
   const { rows } = await pool.query(
     `select key, extract(epoch from run_at - $1)::integer as pause from jobs
@@ -159,7 +162,7 @@ test('waits at most a quarter of an hour for the API', async () => {
   );
   assert.deepEqual(rows, [{ key: `send_key_email:paddle:${transactionId}`, pause: 900 }]);
   // Then that job starts.
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual(listMails(), ['typed@example.org']);
 });
 
@@ -168,9 +171,9 @@ test('skips the look-up of a known customer and without an API key', async () =>
   await deliver(paddleCustomer('created', { ...ids, email: 'known@example.org' }));
   const lines = [{ priceId: TEST_PRICES.personal }];
   await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines }));
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   const { transactionId } = await buy('typed@example.org');
-  await sendKeyEmail({ ...ctx, paddleApi: null }, { provider: 'paddle', transactionId });
+  await sendKeyEmail({ ...context, paddleApi: null }, { provider: 'paddle', transactionId });
   assert.deepEqual(listMails(), ['known@example.org', 'typed@example.org']);
   assert.deepEqual(asked, []);
 });
@@ -179,12 +182,12 @@ test('sends refused keys to the next address', async () => {
   answer = async () => ({ ...ann, email: 'wrong@example.org' });
   relay.script = { recipient: { code: 550, words: 'no such user' } };
   const { customerId } = await buy();
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.deepEqual(listMails(), []);
   relay.script = {};
   service.clock.advance(1);
   const occurredAt = service.clock.now();
   await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org', occurredAt }));
-  await runDueJobs(ctx);
+  await runDueJobs(context);
   assert.deepEqual(listMails(), ['right@example.org']);
 });

@@ -17,9 +17,9 @@ import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 await addEndpoint(
-  ctx,
+  context,
   { url: 'https://all.example.com/', eventTypes: [], description: null },
   { actor: 'test', reason: null },
 );

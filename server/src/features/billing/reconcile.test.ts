@@ -27,7 +27,7 @@ const { url } = paddle;
 const clock = createTestClock();
 const paddleApi = createPaddleApi({ url, apiKey: 'key', clock });
 const service = await startTestService({ clock, paddleApi });
-const { ctx } = service;
+const { context } = service;
 
 /** A purchase now, which Paddle's log contains. */
 function purchase(name: string): PaddleEvent {
@@ -40,7 +40,7 @@ function purchase(name: string): PaddleEvent {
   return event;
 }
 
-const reconcile = () => reconcilePaddle(ctx, { actor: 'ann' });
+const reconcile = () => reconcilePaddle(context, { actor: 'ann' });
 
 test('fetches nothing before the first event was received', async () => {
   purchase('before');
@@ -105,18 +105,18 @@ test('stores a failure, and continues at the cursor after it', async () => {
   const before = await service.count('licenses');
   purchase('missed');
   clock.advance(2 * HOUR_MS);
-  const reconciledAt = (await findReconciliation(ctx.pool, 'paddle'))?.reconciledAt ?? null;
+  const reconciledAt = (await findReconciliation(context.pool, 'paddle'))?.reconciledAt ?? null;
   assert.ok(reconciledAt !== null);
   paddle.answer = answerJson(500, {});
   await assert.rejects(reconcile(), PaddleApiError);
-  const failed = await findReconciliation(ctx.pool, 'paddle');
+  const failed = await findReconciliation(context.pool, 'paddle');
   const failedAt = clock.now();
   assert.deepEqual(failed, { reconciledAt, failedAt, failure: 'Paddle answers 500' });
   assert.equal(hasReconciliationFailed(failed), true);
   paddle.answer = answerLog(paddleLog);
   clock.advance(HOUR_MS);
   assert.equal((await reconcile())?.compared, 1);
-  const again = await findReconciliation(ctx.pool, 'paddle');
+  const again = await findReconciliation(context.pool, 'paddle');
   assert.deepEqual(again, { ...failed, reconciledAt: clock.now() });
   assert.equal(hasReconciliationFailed(again), false);
   assert.equal(await service.count('licenses'), before + 1);
@@ -128,14 +128,14 @@ test('a comparison with since moves no cursor and stores no result', async () =>
   clock.advance(72 * HOUR_MS);
   const newer = purchase('newer');
   clock.advance(2 * HOUR_MS);
-  const record = await findReconciliation(ctx.pool, 'paddle');
+  const record = await findReconciliation(context.pool, 'paddle');
   const since = new Date(clock.now().getTime() - 24 * HOUR_MS);
-  const recent = await reconcilePaddle(ctx, { actor: 'ann', since });
+  const recent = await reconcilePaddle(context, { actor: 'ann', since });
   assert.deepEqual(
     recent?.repaired.map(({ eventId }) => eventId),
     [newer.event_id],
   );
-  assert.deepEqual(await findReconciliation(ctx.pool, 'paddle'), record);
+  assert.deepEqual(await findReconciliation(context.pool, 'paddle'), record);
   const rest = await reconcile();
   assert.deepEqual(
     rest?.repaired.map(({ eventId }) => eventId),
@@ -150,7 +150,7 @@ test('a first comparison with since leaves the next one to start at the first ev
   purchase('before-any');
   clock.advance(72 * HOUR_MS);
   const since = new Date(clock.now().getTime() - HOUR_MS);
-  assert.deepEqual(await reconcilePaddle(ctx, { actor: 'ann', since }), {
+  assert.deepEqual(await reconcilePaddle(context, { actor: 'ann', since }), {
     compared: 0,
     repaired: [],
     reachedEnd: true,
@@ -176,16 +176,20 @@ function logOf(count: number): PaddleApi {
 }
 
 test('a longer log is compared to its end by several comparisons', async () => {
-  const longer = { ...ctx, paddleApi: logOf(25) };
+  const longer = { ...context, paddleApi: logOf(25) };
   clock.advance(2 * HOUR_MS);
   paddle.answer = answerJson(500, {});
   await assert.rejects(reconcile(), PaddleApiError);
-  const before = await findReconciliation(ctx.pool, 'paddle');
+  const before = await findReconciliation(context.pool, 'paddle');
   const ends: unknown[] = [];
   const goOn = async () => {
     clock.advance(1_000);
     const found = await reconcilePaddle(longer, { actor: 'ann' });
-    ends.push([found?.compared, found?.reachedEnd, await findReconciliation(ctx.pool, 'paddle')]);
+    ends.push([
+      found?.compared,
+      found?.reachedEnd,
+      await findReconciliation(context.pool, 'paddle'),
+    ]);
   };
   await goOn();
   await goOn();
@@ -199,7 +203,7 @@ test('a longer log is compared to its end by several comparisons', async () => {
 });
 
 test('an unlimited comparison continues to the end of the log', async () => {
-  const longer = { ...ctx, paddleApi: logOf(70) };
+  const longer = { ...context, paddleApi: logOf(70) };
   clock.advance(2 * HOUR_MS);
   const { compared, reachedEnd } =
     (await reconcilePaddle(longer, { actor: 'ann', unlimited: true })) ?? {};
@@ -212,7 +216,7 @@ test('throws if the log repeats an event', async () => {
   clock.advance(2 * HOUR_MS);
   const turning = { findCustomer: async () => null, listEvents: async () => [event] };
   const endless = reconcilePaddle(
-    { ...ctx, paddleApi: turning },
+    { ...context, paddleApi: turning },
     { actor: 'ann', unlimited: true },
   );
   await assert.rejects(endless, new PaddleApiError('Paddle repeats an event in its log'));

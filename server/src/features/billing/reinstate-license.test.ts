@@ -19,10 +19,10 @@ import { reinstateAndSend } from './reinstate-license.ts';
 import { replayEvents } from './replay-events.ts';
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 const by = { actor: 'tester', reason: 'a test' };
 await addEndpoint(
-  ctx,
+  context,
   { url: 'https://all.example.com/', eventTypes: [], description: null },
   { actor: 'test', reason: null },
 );
@@ -66,7 +66,7 @@ async function listDisputed(transactionId: string): Promise<boolean[]> {
 async function reinstate(transactionId: string) {
   service.clock.advance(HOUR_MS);
   const [license] = await listLicenses(transactionId);
-  return reinstateAndSend(ctx, { keyOrId: license?.id ?? '', ...by });
+  return reinstateAndSend(context, { keyOrId: license?.id ?? '', ...by });
 }
 
 beforeEach(async () => {
@@ -98,7 +98,7 @@ describe('an open dispute', () => {
     await reinstate(transactionId);
     await deliverPaddle(service, { ...event, event_id: paddleId('evt') });
     const filter = { eventId: event.event_id, status: null, provider: null, since: null };
-    await replayEvents(ctx, { filter, ...by }, () => {});
+    await replayEvents(context, { filter, ...by }, () => {});
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
 
@@ -145,7 +145,7 @@ describe('an open dispute', () => {
 test('reinstates a license that is both suspended and disputed, but keeps a refund', async () => {
   const transactionId = await buy();
   const [license] = await listLicenses(transactionId);
-  await suspendLicense(ctx, { keyOrId: license?.id ?? '', ...by });
+  await suspendLicense(context, { keyOrId: license?.id ?? '', ...by });
   await deliverAdjustment(transactionId, 'chargeback');
   await deliverAdjustment(transactionId, 'refund');
   const reinstated = await reinstate(transactionId);

@@ -12,11 +12,11 @@ import { removeOldEventBodies } from './remove-old-bodies.ts';
 import { replayEvents, type ReplayOutcome } from './replay-events.ts';
 
 const service = await startTestService();
-const { ctx, clock, pool } = service;
-const KEEP_DAYS = ctx.config.billing.rawKeepDays;
+const { context, clock, pool } = service;
+const KEEP_DAYS = context.config.billing.rawKeepDays;
 const running = new AbortController().signal;
 /** A database with the service's clock. */
-const agreeing = { ...ctx, readDatabaseTime: async () => clock.now() };
+const agreeing = { ...context, readDatabaseTime: async () => clock.now() };
 
 beforeEach(async () => {
   await pool.query('truncate billing_events, jobs');
@@ -62,7 +62,7 @@ test('removes the bodies of old payment events, except those that were not appli
 test('removes no body if only the clock of the service is ahead', async () => {
   await insertEvent('processed', KEEP_DAYS + 3);
   const behind = new Date(clock.now().getTime() - 10 * DAY_MS);
-  await removeOldEventBodies({ ...ctx, readDatabaseTime: async () => behind }, running);
+  await removeOldEventBodies({ ...context, readDatabaseTime: async () => behind }, running);
   assert.equal((await listWithBody()).length, 1);
 });
 
@@ -77,7 +77,7 @@ test('later events change a license after bodies were removed, which a replay re
   const outcomes: ReplayOutcome[] = [];
   const filter = { eventId: paid.event_id, status: null, provider: null, since: null };
   const order = { filter, actor: 'cli:test', reason: 'a test' };
-  await replayEvents(ctx, order, (outcome) => outcomes.push(outcome));
+  await replayEvents(context, order, (outcome) => outcomes.push(outcome));
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['removed'],

@@ -31,7 +31,7 @@ const INSTALL = randomUUID();
 const by = { actor: 'cli:test', reason: 'she asked for it' };
 
 const service = await startTestService();
-const { ctx, clock, pool } = service;
+const { context, clock, pool } = service;
 const ada = makePaddlePurchase();
 const bob = makePaddlePurchase();
 let licenseKey = '';
@@ -61,7 +61,7 @@ async function insertRest(email: string, name: string, transactionId: string): P
      values ($1, 'paddle', 'x', now(), now(), convert_to($2, 'UTF8'), '{}', 'ignored', 'dismissed: ' || $3)`,
     [`evt_unknown_${transactionId}`, `{"buyer":"${name} <${email}>"}`, email],
   );
-  const addressHash = ctx.vault.hashText('email', email.toLowerCase());
+  const addressHash = context.vault.hashText('email', email.toLowerCase());
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, address_hash, created_at)
      values ($1, 'paddle', 'sent', $2, now())
@@ -78,18 +78,22 @@ async function insertRest(email: string, name: string, transactionId: string): P
 async function write(email: string): Promise<void> {
   const answer = await service.post('/api/v1/subscribers', { email });
   assert.equal(answer.status, 201, answer.text);
-  const letter = { addressHash: hashAddress(ctx.vault, email), messageId: '<1@x>', error: null };
+  const letter = {
+    addressHash: hashAddress(context.vault, email),
+    messageId: '<1@x>',
+    error: null,
+  };
   const group = { requestId: randomUUID(), template: 'personal', language: 'en' };
   await insertMessages(pool, { ...group, createdAt: clock.now() }, [letter]);
 }
 
 before(async () => {
   await addEndpoint(
-    ctx,
+    context,
     { url: 'https://crm.example.com/', eventTypes: [], description: null },
     by,
   );
-  ctx.wantedEvents.invalidate();
+  context.wantedEvents.invalidate();
   await buy(ada, ADA, 'Ada Lovelace');
   await buy(bob, BOB, 'Bob Example');
   await buyAtStripe(ADA.toUpperCase(), 'ada');
@@ -143,12 +147,12 @@ test('an erasure removes the person’s data from every table, after show and ex
     }
   });
   const bobsBefore = await about('bob');
-  const held = await readPersonalData(ctx, ADA);
+  const held = await readPersonalData(context, ADA);
 
   await t.test('show and export hold every row that names her, and none of another', async () => {
     const found = (await about(TRACE)).map(({ table }) => table);
     const [lists, parts] = [new Map(Map.groupBy(found, (table) => table)), [] as string[]];
-    for await (const part of exportCustomer(ctx, ADA, held)) parts.push(part);
+    for await (const part of exportCustomer(context, ADA, held)) parts.push(part);
     const text = parts.join('');
     const exported = JSON.parse(text);
     assert.ok(lists.size >= 7, [...lists.keys()].join(' '));
@@ -160,7 +164,7 @@ test('an erasure removes the person’s data from every table, after show and ex
     assert.doesNotMatch(text, /bob|key_sealed|entitlement_proof/iu);
   });
 
-  const result = await eraseCustomer(ctx, held, { ...by, revoke: false });
+  const result = await eraseCustomer(context, held, { ...by, revoke: false });
   assert.deepEqual(result, { licenses: 3, removedBodies: 5, keptBodies: 0 });
 
   await t.test('nothing names her, in any table', async () => {
@@ -169,9 +173,9 @@ test('an erasure removes the person’s data from every table, after show and ex
       await about(INSTALL),
       (await about(INSTALL)).filter(({ table }) => /activ|audit/u.test(table)),
     );
-    const hash = ctx.vault.hashText('email', ADA.toLowerCase());
+    const hash = context.vault.hashText('email', ADA.toLowerCase());
     assert.deepEqual(await about(hash), []);
-    const tables = (await about(hashAddress(ctx.vault, ADA))).map(({ table }) => table);
+    const tables = (await about(hashAddress(context.vault, ADA))).map(({ table }) => table);
     assert.deepEqual(tables, ['suppressions']);
     assert.deepEqual(
       (await about(ada.customerId)).filter(({ table }) => table === 'jobs'),
@@ -236,7 +240,7 @@ test('an erasure keeps and reports the body of an event that was not applied', a
     [JSON.stringify({ email })],
   );
   const erase = async () =>
-    eraseCustomer(ctx, await readPersonalData(ctx, email), { ...by, revoke: false });
+    eraseCustomer(context, await readPersonalData(context, email), { ...by, revoke: false });
   assert.deepEqual(await erase(), { licenses: 0, removedBodies: 0, keptBodies: 1 });
   await pool.query(`update billing_events set status = 'ignored' where event_id = 'evt_failed'`);
   assert.deepEqual(await erase(), { licenses: 0, removedBodies: 1, keptBodies: 0 });
@@ -245,7 +249,7 @@ test('an erasure keeps and reports the body of an event that was not applied', a
 test('an erasure with revoke revokes the licenses, and sends the address to no endpoint', async () => {
   const email = 'dora@example.com';
   const { license } = await service.issue({ customerEmail: email });
-  await eraseCustomer(ctx, await readPersonalData(ctx, email), { ...by, revoke: true });
+  await eraseCustomer(context, await readPersonalData(context, email), { ...by, revoke: true });
   const { rows } = await pool.query(
     `select type, payload like '%dora%' as named from webhook_messages where license_id = $1 order by created_at, id`,
     [license.id],

@@ -52,20 +52,20 @@ const MAX_BODIES = 500;
  * repeated.
  */
 export async function eraseCustomer(
-  ctx: ErasureDependencies,
+  deps: ErasureDependencies,
   { person, events, unapplied }: PersonalData,
   erasure: CustomerErasure,
 ): Promise<ErasureResult> {
   const { actor, reason } = erasure;
-  const removedBodies = await removeAllBodies(ctx, events);
-  for (const id of person.installIds) await eraseInstall(ctx, { id, actor, reason });
-  for (const id of person.machineIds) await eraseMachine(ctx, { id, actor, reason });
+  const removedBodies = await removeAllBodies(deps, events);
+  for (const id of person.installIds) await eraseInstall(deps, { id, actor, reason });
+  for (const id of person.machineIds) await eraseMachine(deps, { id, actor, reason });
   const result = {
     licenses: person.licenseIds.length,
     removedBodies,
     keptBodies: unapplied,
   };
-  await inTransaction(ctx.pool, (client) => eraseRows(ctx, client, person, erasure, result));
+  await inTransaction(deps.pool, (client) => eraseRows(deps, client, person, erasure, result));
   return result;
 }
 
@@ -82,14 +82,14 @@ async function removeAllBodies(
 
 /** Locks billing first, as everywhere, so that no payment writes to the rows. */
 async function eraseRows(
-  ctx: ErasureDependencies,
+  deps: ErasureDependencies,
   client: Queryable,
   person: Person,
   erasure: CustomerErasure,
   result: ErasureResult,
 ): Promise<void> {
   const { address } = person;
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   await lockBilling(client);
   await lockAddress(client, address.hash);
   await clearLicenses(client, person.licenseIds);
@@ -105,24 +105,24 @@ async function eraseRows(
     await deleteConfirmations(client, hash);
     await anonymizeMessages(client, hash);
   }
-  if (erasure.revoke) await revokeLicenses(ctx, client, person.licenseIds, erasure);
+  if (erasure.revoke) await revokeLicenses(deps, client, person.licenseIds, erasure);
   await insertAuditEntries(client, person, erasure, { now, result });
 }
 
 /** Runs after the customers were removed, so that no endpoint receives the address. */
 async function revokeLicenses(
-  ctx: ErasureDependencies,
+  deps: ErasureDependencies,
   client: Queryable,
   licenseIds: readonly string[],
   { actor, reason }: CustomerErasure,
 ): Promise<void> {
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   for (const id of licenseIds) {
     const before = await lockLicense(client, id);
     if (before === null || before.revokedAt !== null) continue;
     const after = { ...before, revokedAt: now };
     await updateLicenseFacts(client, after);
-    await recordLicenseChanges(ctx, client, [{ before, after }], now);
+    await recordLicenseChanges(deps, client, [{ before, after }], now);
     const entry = { occurredAt: now, actor, reason, subjectId: id, details: {} };
     await insertAuditEntry(client, { ...entry, action: 'license.revoke' });
   }

@@ -26,22 +26,22 @@ export interface PersonalData {
  * @param onProgress called with the number of payment events that were searched
  */
 export async function readPersonalData(
-  ctx: { readonly pool: Pool; readonly vault: Vault },
+  deps: { readonly pool: Pool; readonly vault: Vault },
   email: string,
   onProgress: (done: number) => void = () => {},
 ): Promise<PersonalData> {
-  const person = await findPerson(ctx, email);
-  const events = await findEvents(ctx, person, onProgress);
-  const keyed = [ctx.vault, ...ctx.vault.previous];
+  const person = await findPerson(deps, email);
+  const events = await findEvents(deps, person, onProgress);
+  const keyed = [deps.vault, ...deps.vault.previous];
   const machineKeys = person.machineIds.flatMap((id) =>
     keyed.map((each) => toMachineKey(each, id)),
   );
   const tables = new Map<string, readonly PersonalDataRow[]>();
   for (const source of SOURCES) {
-    const rows = await listPersonalDataRows(ctx.pool, source, person, machineKeys);
+    const rows = await listPersonalDataRows(deps.pool, source, person, machineKeys);
     if (rows.length > 0) tables.set(source.table, rows);
   }
-  const withBodies = await listEventsWithBodies(ctx.pool, events);
+  const withBodies = await listEventsWithBodies(deps.pool, events);
   const unapplied = withBodies.filter(
     ({ status, body }) => body !== null && (status === 'deferred' || status === 'failed'),
   ).length;
@@ -69,11 +69,11 @@ function readBody(body: Buffer | null): unknown {
  * the events of each install of the person's licenses.
  */
 export async function* exportCustomer(
-  ctx: { readonly clock: Clock; readonly pool: Pool },
+  deps: { readonly clock: Clock; readonly pool: Pool },
   email: string,
   { person, tables }: PersonalData,
 ): AsyncGenerator<string> {
-  const head = { address: email, id: person.address.id, exported_at: ctx.clock.now() };
+  const head = { address: email, id: person.address.id, exported_at: deps.clock.now() };
   yield JSON.stringify(head).slice(0, -1);
   for (const [table, rows] of tables) {
     yield `,\n${JSON.stringify(table)}:[`;
@@ -85,7 +85,7 @@ export async function* exportCustomer(
   yield ',\n"installs":[';
   for (const [index, installId] of person.installIds.entries()) {
     if (index > 0) yield ',';
-    yield* exportInstall(ctx, installId);
+    yield* exportInstall(deps, installId);
   }
   yield ']}\n';
 }

@@ -38,7 +38,7 @@ export interface Entitlement {
 
 /** Returns the token that lets an activation of a usable license run offline for a while. */
 export function issueEntitlement(
-  ctx: EntitlementDependencies,
+  deps: EntitlementDependencies,
   license: LicenseStanding,
   terms: LicenseTerms,
   status: UsableStatus,
@@ -47,9 +47,9 @@ export function issueEntitlement(
 ): Entitlement {
   const { machineId } = activation;
   const { token, newProof } = reuseOrSign(
-    ctx.signingKeys.current(now),
+    deps.signingKeys.current(now),
     {
-      issuer: ctx.config.http.publicUrl,
+      issuer: deps.config.http.publicUrl,
       license,
       terms,
       status,

@@ -26,14 +26,14 @@ export interface KeyRingDependencies extends SigningKeyDependencies {
 
 /** The signing keys in memory, as last read from the database. */
 export class SigningKeyRing {
-  readonly #ctx: KeyRingDependencies;
+  readonly #deps: KeyRingDependencies;
   #opened: readonly OpenedSigningKey[] = [];
   #keys: readonly RingKey[] = [];
   /** Logged problems, so that the next refresh does not log them again. */
   #logged = new Set<string>();
 
-  constructor(ctx: KeyRingDependencies) {
-    this.#ctx = ctx;
+  constructor(deps: KeyRingDependencies) {
+    this.#deps = deps;
   }
 
   /**
@@ -43,12 +43,12 @@ export class SigningKeyRing {
    * @throws StartupError when there are keys and none of them was sealed under a configured master secret
    */
   async refresh(): Promise<void> {
-    const records = await listSigningKeys(this.#ctx.pool);
+    const records = await listSigningKeys(this.#deps.pool);
     const unchanged = this.#opened.filter(({ record }) =>
       records.some((row) => isSame(row, record)),
     );
     const fresh = records.filter((row) => !unchanged.some(({ record }) => isSame(row, record)));
-    const { opened, rejected } = openSigningKeys(this.#ctx.vault, fresh);
+    const { opened, rejected } = openSigningKeys(this.#deps.vault, fresh);
     const isEmpty = unchanged.length + opened.length + this.#keys.length === 0;
     if (isEmpty && rejected.length > 0) {
       throw foreignMasterSecret(new Error('no signing key can be opened'));
@@ -94,7 +94,7 @@ export class SigningKeyRing {
         problem.event === 'signing_key.missing'
           ? 'signing key was removed from the database; it stays in use until the restart'
           : 'rejected a row of signing_keys: the master secret does not authenticate it';
-      this.#ctx.log.error(problem, message);
+      this.#deps.log.error(problem, message);
     }
     this.#logged = new Set(problems.map((problem) => JSON.stringify(problem)));
   }

@@ -37,16 +37,16 @@ export const PUBLISH_LEAD_MS = 5 * 60_000;
  * @param options.immediately it replaces the present one at once, because that must not be used any longer
  */
 export async function rotateSigningKey(
-  ctx: SigningKeyDependencies,
+  deps: SigningKeyDependencies,
   options: { readonly immediately: boolean },
   change: { readonly actor: string; readonly reason: string },
 ): Promise<SigningKeyRecord> {
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   const activeFrom = options.immediately ? now : new Date(now.getTime() + PUBLISH_LEAD_MS);
-  const record = createRecord(ctx, now, activeFrom);
-  await inTransaction(ctx.pool, async (client) => {
+  const record = createRecord(deps, now, activeFrom);
+  await inTransaction(deps.pool, async (client) => {
     await lockSigningKeys(client);
-    await retireKeys(client, ctx.vault, activeFrom);
+    await retireKeys(client, deps.vault, activeFrom);
     await insertSigningKey(client, record);
     await insertAuditEntry(client, {
       ...change,
@@ -67,20 +67,20 @@ const REVOKED_AT = new Date(0);
  * @returns false when there is no such key, or it signs now or will sign: rotate first
  */
 export async function revokeSigningKey(
-  ctx: SigningKeyDependencies,
+  deps: SigningKeyDependencies,
   kid: string,
   change: { readonly actor: string; readonly reason: string },
 ): Promise<boolean> {
-  const now = ctx.clock.now();
-  return inTransaction(ctx.pool, async (client) => {
+  const now = deps.clock.now();
+  return inTransaction(deps.pool, async (client) => {
     await lockSigningKeys(client);
-    const { opened } = openSigningKeys(ctx.vault, await listSigningKeys(client));
+    const { opened } = openSigningKeys(deps.vault, await listSigningKeys(client));
     const found = opened.find(({ record }) => record.kid === kid);
     if (found === undefined) return false;
     const { retiredAt } = found.record;
     if (retiredAt === null || retiredAt > now) return false;
     const revoked = { ...found.record, retiredAt: REVOKED_AT };
-    await replaceSigningKeySeal(client, sealSigningKey(ctx.vault, found.key, revoked));
+    await replaceSigningKeySeal(client, sealSigningKey(deps.vault, found.key, revoked));
     await insertAuditEntry(client, {
       ...change,
       occurredAt: now,
@@ -96,13 +96,13 @@ export async function revokeSigningKey(
  * Creates a signing key when none can sign: in a new database, and after rows were removed. Processes that start at the
  * same time get the same key. The key ring reports the rows that do not open.
  */
-export async function ensureSigningKey(ctx: SigningKeyDependencies): Promise<void> {
-  if (await hasKey(ctx.pool, ctx)) return;
-  await inTransaction(ctx.pool, async (client) => {
+export async function ensureSigningKey(deps: SigningKeyDependencies): Promise<void> {
+  if (await hasKey(deps.pool, deps)) return;
+  await inTransaction(deps.pool, async (client) => {
     await lockSigningKeys(client);
-    if (await hasKey(client, ctx)) return;
-    const now = ctx.clock.now();
-    await insertSigningKey(client, createRecord(ctx, now, now));
+    if (await hasKey(client, deps)) return;
+    const now = deps.clock.now();
+    await insertSigningKey(client, createRecord(deps, now, now));
   });
 }
 

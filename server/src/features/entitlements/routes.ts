@@ -17,7 +17,7 @@ interface KeySetDependencies {
 }
 
 /** Registers the key set with which clients verify entitlements (RFC 7517). */
-export function registerKeySetRoute(app: App, ctx: KeySetDependencies): void {
+export function registerKeySetRoute(app: App, deps: KeySetDependencies): void {
   app.get(
     '/.well-known/jwks.json',
     {
@@ -30,11 +30,11 @@ export function registerKeySetRoute(app: App, ctx: KeySetDependencies): void {
       },
     },
     async (_request, reply) => {
-      const products = [...ctx.catalog().products.values()];
+      const products = [...deps.catalog().products.values()];
       const offlineDays = products.map((product) => product.offlineDays);
       const maxOfflineDays = Math.max(DEFAULT_OFFLINE_DAYS, ...offlineDays);
       reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
-      return buildKeySet(ctx.signingKeys.published, maxOfflineDays, ctx.clock.now());
+      return buildKeySet(deps.signingKeys.published, maxOfflineDays, deps.clock.now());
     },
   );
 }

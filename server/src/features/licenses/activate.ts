@@ -40,13 +40,13 @@ export interface Activation {
  * @throws licenseNotFound, licenseNotUsable, activationLimitReached, moveLimitReached
  */
 export async function activateLicense(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   request: LicenseActivate,
   clientAddress: string,
 ): Promise<LicenseActivateResponse> {
-  const machine = readMachine(ctx.vault, request.machine_fingerprint);
-  const { license } = await requireByKey(ctx, request.license_key, null, clientAddress);
-  const activation = await activateMachine(ctx, license.id, machine, request.install_id ?? null, {
+  const machine = readMachine(deps.vault, request.machine_fingerprint);
+  const { license } = await requireByKey(deps, request.license_key, null, clientAddress);
+  const activation = await activateMachine(deps, license.id, machine, request.install_id ?? null, {
     key: request.license_key,
     clientAddress,
   });
@@ -67,19 +67,19 @@ export async function activateLicense(
  * @param usedKey the key by which the license was found; null when it was found without one
  */
 export async function activateMachine(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseId: string,
   machine: IdentifiedMachine,
   installId: string | null,
   usedKey: UsedKey | null,
 ): Promise<Activation> {
-  return ctx.licenseLimiter.runForKey(licenseId, () =>
-    ctx.databaseLimiter.run(() =>
-      inTransaction(ctx.pool, async (client) => {
+  return deps.licenseLimiter.runForKey(licenseId, () =>
+    deps.databaseLimiter.run(() =>
+      inTransaction(deps.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
-        if (usedKey !== null) requireCurrentKey(ctx, license, usedKey);
-        return activateOnLocked(ctx, client, license, machine, installId);
+        if (usedKey !== null) requireCurrentKey(deps, license, usedKey);
+        return activateOnLocked(deps, client, license, machine, installId);
       }),
     ),
   );
@@ -93,32 +93,32 @@ interface UsedKey {
 
 /** The key may have been replaced between its look-up and the lock of the license. */
 function requireCurrentKey(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   license: LicenseRecord,
   { key, clientAddress }: UsedKey,
 ): void {
-  if (isKeyOf(ctx, license, key)) return;
-  recordUnknownKey(ctx, clientAddress);
-  throw refuse(ctx, 'license_lookup', licenseNotFound());
+  if (isKeyOf(deps, license, key)) return;
+  recordUnknownKey(deps, clientAddress);
+  throw refuse(deps, 'license_lookup', licenseNotFound());
 }
 
 async function activateOnLocked(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   client: Queryable,
   license: LicenseRecord,
   machine: IdentifiedMachine,
   installId: string | null,
 ): Promise<Activation> {
-  const now = ctx.clock.now();
-  const { status, existing } = await decide(ctx, client, license, machine, now);
+  const now = deps.clock.now();
+  const { status, existing } = await decide(deps, client, license, machine, now);
   const countsAsMove =
-    existing === null && (await checkMoveLimit(ctx, client, license, machine, now));
-  const terms = await readTerms(client, ctx.catalog(), license);
+    existing === null && (await checkMoveLimit(deps, client, license, machine, now));
+  const terms = await readTerms(client, deps.catalog(), license);
   const id = existing?.id ?? makeUuid();
   const entitlementProof = existing?.entitlementProof ?? null;
   const machineId = machine.machineId ?? existing?.machineId ?? null;
   const activation = { id, machineId, entitlementProof };
-  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
+  const { token, newProof } = issueEntitlement(deps, license, terms, status, activation, now);
   const change = {
     ...machine,
     licenseId: license.id,
@@ -129,7 +129,7 @@ async function activateOnLocked(
   if (existing === null) {
     await insertActivations(client, [change], now, countsAsMove);
     const details = { activation_id: id };
-    await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
+    await recordEvents(deps, client, [{ type: 'activation.added', license, details }], now);
   } else {
     await refreshActivation(client, change, now);
   }
@@ -138,7 +138,7 @@ async function activateOnLocked(
 
 /** Finds the existing activation of a machine; null when the machine may have a new one. */
 async function decide(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   client: Queryable,
   license: LicenseRecord,
   { identity, olderIdentities }: IdentifiedMachine,
@@ -157,9 +157,9 @@ async function decide(
   }
   switch (decision.kind) {
     case 'refused':
-      throw refuse(ctx, 'activate', licenseNotUsable(decision.status));
+      throw refuse(deps, 'activate', licenseNotUsable(decision.status));
     case 'limit':
-      throw refuse(ctx, 'activate', activationLimitReached(decision.max, decision.current));
+      throw refuse(deps, 'activate', activationLimitReached(decision.max, decision.current));
     case 'existing':
       return { status: decision.status, existing: decision.activation };
     case 'new':

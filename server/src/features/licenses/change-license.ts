@@ -34,10 +34,10 @@ export type Extension = { readonly days: number } | { readonly until: Date | nul
 
 /** Makes a license unusable until it is reinstated. */
 export async function suspendLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, {
+  return changeLicense(deps, change, {
     action: 'license.suspend',
     decide: (license, now) => ({ suspendedAt: license.suspendedAt ?? now }),
   });
@@ -45,10 +45,10 @@ export async function suspendLicense(
 
 /** Lifts a manual suspension or revocation; a dispute about the payment continues. */
 export async function reinstateLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, {
+  return changeLicense(deps, change, {
     action: 'license.reinstate',
     decide: () => ({ suspendedAt: null, revokedAt: null }),
   });
@@ -56,10 +56,10 @@ export async function reinstateLicense(
 
 /** Revokes a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
 export async function revokeLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, {
+  return changeLicense(deps, change, {
     action: 'license.revoke',
     decide: (license, now) => ({ revokedAt: license.revokedAt ?? now }),
   });
@@ -72,11 +72,11 @@ export async function revokeLicense(
  * @throws LicenseChangeError for a trial without an end
  */
 export async function extendLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
   extension: Extension,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, {
+  return changeLicense(deps, change, {
     action: 'license.extend',
     decide(license, now) {
       const expiresAt =
@@ -93,11 +93,11 @@ export async function extendLicense(
  * @param count 1 to 1,000
  */
 export async function allowMoves(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
   count: number,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, {
+  return changeLicense(deps, change, {
     action: 'license.allow_move',
     decide: () => ({}),
     record: (db, { id }) => addExtraMoves(db, id, count),
@@ -120,16 +120,16 @@ interface ChangeSteps {
 }
 
 async function changeLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   change: ManualChange,
   { action, decide, record }: ChangeSteps,
 ): Promise<LicenseRecord> {
-  const id = await resolveLicenseId(ctx, change.keyOrId);
+  const id = await resolveLicenseId(deps, change.keyOrId);
   if (id === null) throw licenseNotFound();
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     const license = await lockLicense(client, id);
     if (license === null) throw licenseNotFound();
-    const now = ctx.clock.now();
+    const now = deps.clock.now();
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
     await record?.(client, changed);
@@ -141,7 +141,7 @@ async function changeLicense(
       reason: change.reason,
       details: { expires_at: changed.expiresAt?.toISOString() ?? null },
     });
-    await recordLicenseChanges(ctx, client, [{ before: license, after: changed }], now);
+    await recordLicenseChanges(deps, client, [{ before: license, after: changed }], now);
     return changed;
   });
 }

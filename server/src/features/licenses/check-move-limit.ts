@@ -18,13 +18,13 @@ import { endOfMove, findMachine, readMoveAllowance } from './rules/decide-activa
  * @throws moveLimitReached
  */
 export async function checkMoveLimit(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   client: Queryable,
   license: LicenseRecord,
   { identity, olderIdentities }: IdentifiedMachine,
   now: Date,
 ): Promise<boolean> {
-  const product = ctx.catalog().products.get(license.productId);
+  const product = deps.catalog().products.get(license.productId);
   const allowance = readMoveAllowance(license, product?.moves, now);
   for (const presented of [identity, ...olderIdentities]) {
     const candidates = await listMoveCandidates(client, license.id, presented, allowance.since);
@@ -34,5 +34,5 @@ export async function checkMoveLimit(
   if (move === null) return true;
   if (await useExtraMove(client, license.id)) return true;
   const { limit, days } = allowance;
-  throw refuse(ctx, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
+  throw refuse(deps, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
 }

@@ -25,40 +25,40 @@ const PENDING: LicenseCheckResponse = {
  * @throws notFound (404) for an empty id; rateLimited (429)
  */
 export async function checkTransaction(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   transactionId: string,
   clientAddress: string,
 ): Promise<LicenseCheckResponse> {
   if (transactionId === '') throw notFound();
-  admitCheck(ctx, transactionId, clientAddress);
-  const records = await ctx.batches.checks.submit(transactionId);
-  const licenses = records.map((record) => toChecked(ctx, record));
+  admitCheck(deps, transactionId, clientAddress);
+  const records = await deps.batches.checks.submit(transactionId);
+  const licenses = records.map((record) => toChecked(deps, record));
   const [first] = licenses;
   if (first === undefined) return PENDING;
-  ctx.checkLimiter.recordFound(clientAddress, transactionId);
+  deps.checkLimiter.recordFound(clientAddress, transactionId);
   return { ...first, licenses };
 }
 
-function admitCheck(ctx: LicenseDependencies, transactionId: string, clientAddress: string): void {
-  const retryAfterSeconds = ctx.checkLimiter.admit(clientAddress, transactionId);
+function admitCheck(deps: LicenseDependencies, transactionId: string, clientAddress: string): void {
+  const retryAfterSeconds = deps.checkLimiter.admit(clientAddress, transactionId);
   if (retryAfterSeconds === 0) return;
-  ctx.metrics.countRefusal('check', 'rate_limited');
+  deps.metrics.countRefusal('check', 'rate_limited');
   throw rateLimited(retryAfterSeconds, {
     'ratelimit-policy': `"${CHECK_POLICY.name}";q=${CHECK_POLICY.quota};w=${CHECK_POLICY.windowSeconds}`,
     ratelimit: `"${CHECK_POLICY.name}";r=0;t=${retryAfterSeconds}`,
   });
 }
 
-function toChecked(ctx: LicenseDependencies, license: LicenseRecord): CheckedLicense {
-  const now = ctx.clock.now();
+function toChecked(deps: LicenseDependencies, license: LicenseRecord): CheckedLicense {
+  const now = deps.clock.now();
   return {
     license_key: isKeyShown(license, now)
-      ? ctx.vault.open(license.keySealed, licenseKeyLabel(license.id))
+      ? deps.vault.open(license.keySealed, licenseKeyLabel(license.id))
       : null,
     status: licenseStatus(license, now),
     created_at: license.createdAt.toISOString(),
     expires_at: publicExpiry(license, now)?.toISOString() ?? null,
-    product_type: ctx.catalog().products.get(license.productId)?.productType ?? null,
+    product_type: deps.catalog().products.get(license.productId)?.productType ?? null,
   };
 }
 

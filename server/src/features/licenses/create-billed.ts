@@ -28,18 +28,18 @@ export interface BilledLicenseDependencies extends LicenseKeyDependencies {
  * `orders`. No operator acts, so there is no audit row.
  */
 export async function createBilledLicenses(
-  ctx: BilledLicenseDependencies,
+  deps: BilledLicenseDependencies,
   db: Queryable,
   orders: readonly NewBilledLicense[],
 ): Promise<LicenseRecord[]> {
   if (orders.length === 0) return [];
-  const { keyPrefix } = ctx.catalog();
-  const createdAt = ctx.clock.now();
-  const revealUntil = new Date(createdAt.getTime() + ctx.config.billing.revealHours * HOUR_MS);
+  const { keyPrefix } = deps.catalog();
+  const createdAt = deps.clock.now();
+  const revealUntil = new Date(createdAt.getTime() + deps.config.billing.revealHours * HOUR_MS);
   const created = orders.map((order) => {
     const id = makeUuid();
     const licenseKey = generateLicenseKey(keyPrefix, randomBytes);
-    const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
+    const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
     return { keyHash, license: { ...toRecord(order, id), createdAt, revealUntil, ...sealed } };
   });
   await insertLicenseKeys(

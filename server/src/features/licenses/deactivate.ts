@@ -20,40 +20,40 @@ import { decideDeactivation, type DeactivationRefusalReason } from './rules/deci
  * @throws licenseNotFound, activationNotFound (404), machineMismatch (403)
  */
 export async function deactivateLicense(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   request: LicenseDeactivate,
   clientAddress: string,
 ): Promise<LicenseDeactivateResponse> {
   const { license_key: licenseKey, activation_id: activationId, machine_id: machineId } = request;
-  const { license, activation } = await requireByKey(ctx, licenseKey, activationId, clientAddress);
+  const { license, activation } = await requireByKey(deps, licenseKey, activationId, clientAddress);
   const decision = decideDeactivation(license, activation, machineId);
-  if (decision.kind === 'refused') throw refuse(ctx, 'deactivate', toError(decision.reason));
+  if (decision.kind === 'refused') throw refuse(deps, 'deactivate', toError(decision.reason));
   if (decision.kind === 'already') {
     return toResponse(activationId, 'The activation was inactive already.');
   }
   const machine = { activationId, machineId };
-  const isDeactivated = await ctx.databaseLimiter.run(() => deactivate(ctx, license.id, machine));
+  const isDeactivated = await deps.databaseLimiter.run(() => deactivate(deps, license.id, machine));
   // Bound or deactivated since it was read: decide again on what is stored now.
-  if (!isDeactivated) return deactivateLicense(ctx, request, clientAddress);
+  if (!isDeactivated) return deactivateLicense(deps, request, clientAddress);
   return toResponse(activationId, 'The activation was deactivated.');
 }
 
 /** Runs a single statement, unless an endpoint wants the event. */
 async function deactivate(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseId: string,
   { activationId, machineId }: { readonly activationId: string; readonly machineId: string },
 ): Promise<boolean> {
-  const now = ctx.clock.now();
-  if (!(await ctx.wantedEvents.has(ctx.pool, 'activation.removed'))) {
-    return deactivateActivation(ctx.pool, licenseId, activationId, machineId, now);
+  const now = deps.clock.now();
+  if (!(await deps.wantedEvents.has(deps.pool, 'activation.removed'))) {
+    return deactivateActivation(deps.pool, licenseId, activationId, machineId, now);
   }
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     const isChanged = await deactivateActivation(client, licenseId, activationId, machineId, now);
     const license = isChanged ? await findLicense(client, licenseId) : null;
     if (license !== null) {
       const details = { activation_id: activationId.toLowerCase() };
-      await recordEvents(ctx, client, [{ type: 'activation.removed', license, details }], now);
+      await recordEvents(deps, client, [{ type: 'activation.removed', license, details }], now);
     }
     return isChanged;
   });

@@ -16,16 +16,16 @@ import { findLicenseIdByKey, findStoredKey } from './queries/license-keys.ts';
  * @throws licenseNotFound (404), or rateLimited (429) while the address is paused
  */
 export async function requireByKey(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseKey: string,
   activationId: string | null,
   clientAddress: string,
 ): Promise<FoundLicense> {
-  const found = await lookUpKey(ctx, licenseKey, clientAddress, (keyHash) =>
-    ctx.batches.lookups.submit({ keyHash, activationId }),
+  const found = await lookUpKey(deps, licenseKey, clientAddress, (keyHash) =>
+    deps.batches.lookups.submit({ keyHash, activationId }),
   );
   if (found !== null) return found;
-  throw refuse(ctx, 'license_lookup', licenseNotFound());
+  throw refuse(deps, 'license_lookup', licenseNotFound());
 }
 
 /**
@@ -37,27 +37,27 @@ export async function requireByKey(
  * @throws rateLimited (429) while the address is paused, for unknown keys and for guessable keys that are new to it
  */
 export async function lookUpKey<Found>(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseKey: string,
   clientAddress: string,
   read: (keyHash: string) => Promise<Found | null>,
 ): Promise<Found | null> {
-  const key = identifyLicenseKey(ctx, licenseKey);
+  const key = identifyLicenseKey(deps, licenseKey);
   if (key === null) {
-    recordUnknownKey(ctx, clientAddress);
+    recordUnknownKey(deps, clientAddress);
     return null;
   }
   const lookUp = async (): Promise<Found | null> => {
-    admitKey(ctx, key, clientAddress);
-    const found = (await read(key.keyHash)) ?? (await readByOlderHash(ctx, licenseKey, read));
-    if (found === null) recordUnknownKey(ctx, clientAddress);
-    else recordKnownKey(ctx, key, clientAddress);
+    admitKey(deps, key, clientAddress);
+    const found = (await read(key.keyHash)) ?? (await readByOlderHash(deps, licenseKey, read));
+    if (found === null) recordUnknownKey(deps, clientAddress);
+    else recordKnownKey(deps, key, clientAddress);
     return found;
   };
-  if (!key.isGuessable || ctx.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
+  if (!key.isGuessable || deps.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
   // Refuses a paused address before it fills the queue.
-  admitKey(ctx, key, clientAddress);
-  return ctx.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
+  admitKey(deps, key, clientAddress);
+  return deps.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
 }
 
 /**
@@ -66,13 +66,13 @@ export async function lookUpKey<Found>(
  * rewritten the row.
  */
 async function readByOlderHash<Found>(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseKey: string,
   read: (keyHash: string) => Promise<Found | null>,
 ): Promise<Found | null> {
-  if (ctx.vault.previous.length === 0) return null;
-  const candidates = hashWithAllSecrets(ctx, licenseKey);
-  const stored = await ctx.databaseLimiter.run(() => findStoredKey(ctx.pool, candidates));
+  if (deps.vault.previous.length === 0) return null;
+  const candidates = hashWithAllSecrets(deps, licenseKey);
+  const stored = await deps.databaseLimiter.run(() => findStoredKey(deps.pool, candidates));
   return stored === null ? null : read(stored.keyHash);
 }
 
@@ -80,23 +80,27 @@ async function readByOlderHash<Found>(
  * Records that a client sent an unknown key.
  * @throws rateLimited (429) while its address is paused
  */
-export function recordUnknownKey(ctx: LicenseDependencies, clientAddress: string): void {
-  throwIfPaused(ctx, ctx.guesses.recordFailure(clientAddress));
+export function recordUnknownKey(deps: LicenseDependencies, clientAddress: string): void {
+  throwIfPaused(deps, deps.guesses.recordFailure(clientAddress));
 }
 
 /** @throws rateLimited (429) for a guessable key that is new to a paused address, before it is looked up */
-function admitKey(ctx: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
-  if (key.isGuessable) throwIfPaused(ctx, ctx.guesses.admit(clientAddress, key.keyHash));
+function admitKey(deps: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
+  if (key.isGuessable) throwIfPaused(deps, deps.guesses.admit(clientAddress, key.keyHash));
 }
 
 /** @throws rateLimited (429) for a guessable key whose address was paused during the look-up */
-function recordKnownKey(ctx: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
-  if (key.isGuessable) throwIfPaused(ctx, ctx.guesses.recordSuccess(clientAddress, key.keyHash));
+function recordKnownKey(
+  deps: LicenseDependencies,
+  key: IdentifiedKey,
+  clientAddress: string,
+): void {
+  if (key.isGuessable) throwIfPaused(deps, deps.guesses.recordSuccess(clientAddress, key.keyHash));
 }
 
-function throwIfPaused(ctx: LicenseDependencies, pauseSeconds: number): void {
+function throwIfPaused(deps: LicenseDependencies, pauseSeconds: number): void {
   if (pauseSeconds === 0) return;
-  ctx.metrics.countRefusal('license_lookup', 'rate_limited');
+  deps.metrics.countRefusal('license_lookup', 'rate_limited');
   throw rateLimited(pauseSeconds, {
     'ratelimit-policy': GUESS_POLICY,
     ratelimit: `"guesses";r=0;t=${pauseSeconds}`,
@@ -105,11 +109,11 @@ function throwIfPaused(ctx: LicenseDependencies, pauseSeconds: number): void {
 
 /** Counts a refusal, and returns the error to throw. */
 export function refuse(
-  ctx: Pick<LicenseDependencies, 'metrics'>,
+  deps: Pick<LicenseDependencies, 'metrics'>,
   operation: string,
   error: PublicError,
 ): PublicError {
-  ctx.metrics.countRefusal(operation, error.code);
+  deps.metrics.countRefusal(operation, error.code);
   return error;
 }
 
@@ -118,11 +122,11 @@ export function refuse(
  * key that looks like a UUID is found as a key first.
  */
 export async function resolveLicenseId(
-  ctx: LicenseKeyDependencies & { readonly pool: Pool },
+  deps: LicenseKeyDependencies & { readonly pool: Pool },
   keyOrId: string,
 ): Promise<string | null> {
-  const keyHashes = hashWithAllSecrets(ctx, keyOrId);
-  const id = keyHashes.length === 0 ? null : await findLicenseIdByKey(ctx.pool, keyHashes);
+  const keyHashes = hashWithAllSecrets(deps, keyOrId);
+  const id = keyHashes.length === 0 ? null : await findLicenseIdByKey(deps.pool, keyHashes);
   if (id !== null) return id;
   return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
 }

@@ -32,21 +32,21 @@ export interface ImportChange {
  * @returns the outcomes in the order of the licenses
  */
 export async function importLicenses(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   licenses: readonly ImportedLicense[],
   { actor, reason, allowWeakKeys = false }: ImportChange,
 ): Promise<readonly ImportOutcome[]> {
-  const isWeak = findWeak(ctx, licenses);
-  return inTransaction(ctx.pool, async (client) => {
+  const isWeak = findWeak(deps, licenses);
+  return inTransaction(deps.pool, async (client) => {
     const outcomes: ImportOutcome[] = [];
     for (const [index, license] of licenses.entries()) {
       const isRefused = isWeak[index] === true && !allowWeakKeys;
-      outcomes.push(await (isRefused ? refuseWeak : importLicense)(ctx, client, license));
+      outcomes.push(await (isRefused ? refuseWeak : importLicense)(deps, client, license));
     }
     const created = outcomes.filter((outcome) => outcome === 'created').length;
     if (created > 0) {
       await insertAuditEntry(client, {
-        occurredAt: ctx.clock.now(),
+        occurredAt: deps.clock.now(),
         actor,
         reason,
         action: 'license.import',
@@ -59,15 +59,15 @@ export async function importLicenses(
 }
 
 async function importLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   db: Queryable,
   license: ImportedLicense,
 ): Promise<ImportOutcome> {
   // The table's primary key detects a key only by its hash under the current secret.
-  if (ctx.vault.previous.length > 0 && (await isKnown(ctx, db, license.licenseKey)))
+  if (deps.vault.previous.length > 0 && (await isKnown(deps, db, license.licenseKey)))
     return 'present';
   try {
-    await createLicense(ctx, db, license);
+    await createLicense(deps, db, license);
     return 'created';
   } catch (error) {
     if (error instanceof LicenseKeyTakenError) return 'present';
@@ -77,33 +77,33 @@ async function importLicense(
 
 /** Refuses a weak key, unless it is present: an import can be repeated. */
 async function refuseWeak(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   db: Queryable,
   { licenseKey }: ImportedLicense,
 ): Promise<ImportOutcome> {
-  return (await isKnown(ctx, db, licenseKey)) ? 'present' : 'weak';
+  return (await isKnown(deps, db, licenseKey)) ? 'present' : 'weak';
 }
 
 async function isKnown(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   db: Queryable,
   licenseKey: string,
 ): Promise<boolean> {
-  return (await findLicenseIdByKey(db, hashWithAllSecrets(ctx, licenseKey))) !== null;
+  return (await findLicenseIdByKey(db, hashWithAllSecrets(deps, licenseKey))) !== null;
 }
 
 /** Returns what {@link importLicenses} would do, without doing it. */
 export async function previewImport(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   licenses: readonly ImportedLicense[],
   { allowWeakKeys = false }: Pick<ImportChange, 'allowWeakKeys'>,
 ): Promise<readonly ImportOutcome[]> {
-  const isWeak = findWeak(ctx, licenses);
+  const isWeak = findWeak(deps, licenses);
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
   for (const [index, { licenseKey }] of licenses.entries()) {
-    const keyHash = requireKeyHash(ctx, licenseKey);
-    const known = seen.has(keyHash) || (await isKnown(ctx, ctx.pool, licenseKey));
+    const keyHash = requireKeyHash(deps, licenseKey);
+    const known = seen.has(keyHash) || (await isKnown(deps, deps.pool, licenseKey));
     const isRefused = isWeak[index] === true && !allowWeakKeys;
     if (!isRefused) seen.add(keyHash);
     outcomes.push(known ? 'present' : isRefused ? 'weak' : 'created');
@@ -111,10 +111,13 @@ export async function previewImport(
   return outcomes;
 }
 
-function findWeak(ctx: LicenseChangeDependencies, licenses: readonly ImportedLicense[]): boolean[] {
+function findWeak(
+  deps: LicenseChangeDependencies,
+  licenses: readonly ImportedLicense[],
+): boolean[] {
   return findWeakKeys(
     licenses.map(({ licenseKey }) => licenseKey),
-    ctx.catalog().keyPrefix,
+    deps.catalog().keyPrefix,
   );
 }
 

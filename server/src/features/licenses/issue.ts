@@ -44,13 +44,13 @@ export interface IssuedLicense {
  * @throws {Error} when the given key belongs to another license, or has a wrong checksum
  */
 export async function issueLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   order: NewLicense,
   actor: string,
   reason: string | null,
 ): Promise<IssuedLicense> {
-  return inTransaction(ctx.pool, async (client) => {
-    const issued = await createLicense(ctx, client, order);
+  return inTransaction(deps.pool, async (client) => {
+    const issued = await createLicense(deps, client, order);
     await insertAuditEntry(client, {
       occurredAt: issued.license.createdAt,
       actor,
@@ -60,21 +60,21 @@ export async function issueLicense(
       details: { product: order.product.id, key_hint: issued.license.keyHint },
     });
     const change = { before: null, after: issued.license };
-    await recordLicenseChanges(ctx, client, [change], issued.license.createdAt);
+    await recordLicenseChanges(deps, client, [change], issued.license.createdAt);
     return issued;
   });
 }
 
 /** Creates a license in the transaction of the caller. */
 export async function createLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   db: Queryable,
   order: NewLicense,
 ): Promise<IssuedLicense> {
   const id = makeUuid();
-  const licenseKey = order.licenseKey ?? generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
-  const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
-  const license = { ...toRecord(order, id, ctx.clock.now()), ...sealed };
+  const licenseKey = order.licenseKey ?? generateLicenseKey(deps.catalog().keyPrefix, randomBytes);
+  const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
+  const license = { ...toRecord(order, id, deps.clock.now()), ...sealed };
   if (!(await insertLicenseKey(db, { keyHash, licenseId: id }))) throw new LicenseKeyTakenError();
   await insertLicenses(db, [license]);
   if (order.transactionId != null) {

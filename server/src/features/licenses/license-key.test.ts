@@ -13,10 +13,10 @@ import { sealLicenseKey } from './license-key.ts';
 const catalog = loadCatalog(
   fileURLToPath(new URL('../../../../catalog.example.yaml', import.meta.url)),
 );
-const ctx = { catalog: () => catalog, vault: createVault(randomBytes(32)) };
+const context = { catalog: () => catalog, vault: createVault(randomBytes(32)) };
 
 function hintOf(key: string): string {
-  return sealLicenseKey(ctx, 'license', key).keyHint;
+  return sealLicenseKey(context, 'license', key).keyHint;
 }
 
 test('shows the last symbols of a key, at most a quarter of it and at most four', () => {

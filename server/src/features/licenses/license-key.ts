@@ -21,30 +21,30 @@ export interface IdentifiedKey {
  * @returns null for a mistyped key, which no license has, so that no query is needed
  */
 export function identifyLicenseKey(
-  ctx: LicenseKeyDependencies,
+  deps: LicenseKeyDependencies,
   licenseKey: string,
 ): IdentifiedKey | null {
-  const reading = readLicenseKey(licenseKey, ctx.catalog().keyPrefix);
+  const reading = readLicenseKey(licenseKey, deps.catalog().keyPrefix);
   if (reading.kind === 'mistyped') return null;
-  return { keyHash: ctx.vault.hashLookup(reading.lookup), isGuessable: reading.kind === 'other' };
+  return { keyHash: deps.vault.hashLookup(reading.lookup), isGuessable: reading.kind === 'other' };
 }
 
 /**
  * Returns the hashes of a key under the current master secret and the previous ones, the current one first.
  * @returns an empty list for a mistyped key
  */
-export function hashWithAllSecrets(ctx: LicenseKeyDependencies, licenseKey: string): string[] {
-  const reading = readLicenseKey(licenseKey, ctx.catalog().keyPrefix);
+export function hashWithAllSecrets(deps: LicenseKeyDependencies, licenseKey: string): string[] {
+  const reading = readLicenseKey(licenseKey, deps.catalog().keyPrefix);
   if (reading.kind === 'mistyped') return [];
-  return [ctx.vault, ...ctx.vault.previous].map((hashes) => hashes.hashLookup(reading.lookup));
+  return [deps.vault, ...deps.vault.previous].map((hashes) => hashes.hashLookup(reading.lookup));
 }
 
 /**
  * Returns the hash of a key for a new license.
  * @throws {Error} for a mistyped key, which nobody could use
  */
-export function requireKeyHash(ctx: LicenseKeyDependencies, licenseKey: string): string {
-  const key = identifyLicenseKey(ctx, licenseKey);
+export function requireKeyHash(deps: LicenseKeyDependencies, licenseKey: string): string {
+  const key = identifyLicenseKey(deps, licenseKey);
   if (key === null) throw new Error('the key has a wrong checksum');
   return key.keyHash;
 }
@@ -68,13 +68,13 @@ export interface StoredKey {
  * @throws {Error} for a mistyped key, which nobody could use
  */
 export function sealLicenseKey(
-  ctx: LicenseKeyDependencies,
+  deps: LicenseKeyDependencies,
   licenseId: string,
   licenseKey: string,
 ): StoredKey {
   return {
-    keyHash: requireKeyHash(ctx, licenseKey),
-    keySealed: ctx.vault.seal(licenseKey.trim(), licenseKeyLabel(licenseId)),
+    keyHash: requireKeyHash(deps, licenseKey),
+    keySealed: deps.vault.seal(licenseKey.trim(), licenseKeyLabel(licenseId)),
     keyHint: hintOf(licenseKey.trim()),
   };
 }
@@ -86,11 +86,11 @@ function hintOf(key: string): string {
 
 /** Returns whether a text, in any spelling, is the present key of a license. */
 export function isKeyOf(
-  ctx: LicenseKeyDependencies,
+  deps: LicenseKeyDependencies,
   license: { readonly id: string; readonly keySealed: Buffer },
   licenseKey: string,
 ): boolean {
-  const current = ctx.vault.open(license.keySealed, licenseKeyLabel(license.id));
-  const presented = identifyLicenseKey(ctx, licenseKey);
-  return presented !== null && presented.keyHash === identifyLicenseKey(ctx, current)?.keyHash;
+  const current = deps.vault.open(license.keySealed, licenseKeyLabel(license.id));
+  const presented = identifyLicenseKey(deps, licenseKey);
+  return presented !== null && presented.keyHash === identifyLicenseKey(deps, current)?.keyHash;
 }

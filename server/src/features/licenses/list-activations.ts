@@ -16,18 +16,18 @@ const NO_USES: ReadonlyMap<string, LastUse> = new Map();
  * @throws licenseNotFound (404)
  */
 export async function listActivations(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   licenseKey: string,
   clientAddress: string,
 ): Promise<MachineInfo[]> {
-  const { license } = await requireByKey(ctx, licenseKey, null, clientAddress);
-  return ctx.databaseLimiter.run(async () => {
-    const activations = await listActivationsOf(ctx.pool, license.id, MAX_LISTED);
+  const { license } = await requireByKey(deps, licenseKey, null, clientAddress);
+  return deps.databaseLimiter.run(async () => {
+    const activations = await listActivationsOf(deps.pool, license.id, MAX_LISTED);
     const keys = activations.map(({ machineId }) =>
-      machineId === null ? null : toMachineKey(ctx.vault, machineId),
+      machineId === null ? null : toMachineKey(deps.vault, machineId),
     );
     const known = keys.filter((key) => key !== null);
-    const uses = known.length === 0 ? NO_USES : await listLastUses(ctx.pool, known);
+    const uses = known.length === 0 ? NO_USES : await listLastUses(deps.pool, known);
     return activations.map((activation, index) =>
       toMachineInfo(activation, uses.get(keys[index] ?? '')),
     );

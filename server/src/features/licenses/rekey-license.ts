@@ -37,17 +37,17 @@ export interface RekeyedLicense {
  * @throws licenseNotFound, also when the given key was replaced at the same time
  */
 export async function rekeyLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   order: RekeyRequest,
   afterRekey: (db: Queryable, rekeyed: RekeyedLicense) => Promise<void>,
 ): Promise<RekeyedLicense> {
-  const id = await resolveLicenseId(ctx, order.keyOrId);
+  const id = await resolveLicenseId(deps, order.keyOrId);
   if (id === null) throw licenseNotFound();
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     const before = await lockLicense(client, id);
-    if (before === null || !isIdOrKeyOf(ctx, before, order.keyOrId)) throw licenseNotFound();
-    const now = ctx.clock.now();
-    const { license, licenseKey } = await replaceKey(ctx, client, before);
+    if (before === null || !isIdOrKeyOf(deps, before, order.keyOrId)) throw licenseNotFound();
+    const now = deps.clock.now();
+    const { license, licenseKey } = await replaceKey(deps, client, before);
     const dropped = order.keepMachines ? [] : await deactivateAllActivations(client, id, now);
     const kept = await countActiveActivations(client, id);
     const rekeyed = { license, licenseKey, machines: order.keepMachines ? kept : dropped.length };
@@ -64,28 +64,28 @@ export async function rekeyLicense(
         machines_dropped: dropped.length,
       },
     });
-    await recordEvents(ctx, client, toEvents(before, license, dropped), now);
+    await recordEvents(deps, client, toEvents(before, license, dropped), now);
     await afterRekey(client, rekeyed);
     return rekeyed;
   });
 }
 
 function isIdOrKeyOf(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   license: LicenseRecord,
   keyOrId: string,
 ): boolean {
-  return keyOrId.trim().toLowerCase() === license.id || isKeyOf(ctx, license, keyOrId);
+  return keyOrId.trim().toLowerCase() === license.id || isKeyOf(deps, license, keyOrId);
 }
 
 async function replaceKey(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   client: Queryable,
   before: LicenseRecord,
 ): Promise<{ license: LicenseRecord; licenseKey: string }> {
   const { id } = before;
-  const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
-  const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
+  const licenseKey = generateLicenseKey(deps.catalog().keyPrefix, randomBytes);
+  const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
   const license = { ...before, ...sealed };
   await deleteKeysOfLicense(client, id);
   await insertLicenseKey(client, { keyHash, licenseId: id });

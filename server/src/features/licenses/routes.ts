@@ -94,28 +94,28 @@ const checkTransactionOperation = {
 } satisfies FastifySchema;
 
 /** Registers the operations of clients on licenses. */
-export function registerLicenseRoutes(app: App, ctx: LicenseDependencies): void {
+export function registerLicenseRoutes(app: App, deps: LicenseDependencies): void {
   app.post('/api/v1/licenses/activate', { schema: activateOperation }, (request) =>
-    activateLicense(ctx, request.body, request.clientNetwork),
+    activateLicense(deps, request.body, request.clientNetwork),
   );
 
   app.post('/api/v1/licenses/validate', { schema: validateOperation }, (request) =>
-    validateLicense(ctx, request.body, request.clientNetwork),
+    validateLicense(deps, request.body, request.clientNetwork),
   );
 
   app.post('/api/v1/licenses/deactivate', { schema: deactivateOperation }, (request) =>
-    deactivateLicense(ctx, request.body, request.clientNetwork),
+    deactivateLicense(deps, request.body, request.clientNetwork),
   );
 
   app.get(
     '/api/v1/licenses/:license_key/activations',
     { schema: listActivationsOperation },
-    (request) => listActivations(ctx, request.params.license_key, request.clientNetwork),
+    (request) => listActivations(deps, request.params.license_key, request.clientNetwork),
   );
 
   app.get(
     '/api/v1/licenses/check/:transaction_id',
     { schema: checkTransactionOperation },
-    (request) => checkTransaction(ctx, request.params.transaction_id, request.clientNetwork),
+    (request) => checkTransaction(deps, request.params.transaction_id, request.clientNetwork),
   );
 }

@@ -21,7 +21,7 @@ const ANY: LicenseFilter = {
 };
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 
 async function insertStandings(standings: readonly LicenseStanding[]): Promise<void> {
   for (const each of standings) {
@@ -86,7 +86,7 @@ test('the SQL conditions match the rule for every status at any time', async () 
 
 async function list(filter: Partial<LicenseFilter>): Promise<string[]> {
   const page = { afterId: null, limit: 50 };
-  const { licenses } = await listLicenses(ctx, { ...ANY, ...filter }, page);
+  const { licenses } = await listLicenses(context, { ...ANY, ...filter }, page);
   return licenses.map(({ license }) => license.id);
 }
 
@@ -109,7 +109,7 @@ describe('listLicenses', () => {
     let afterId: string | null = null;
     do {
       const filter = { ...ANY, productId: 'yearly' };
-      const page = await listLicenses(ctx, filter, { afterId, limit: 3 });
+      const page = await listLicenses(context, filter, { afterId, limit: 3 });
       assert.ok(page.licenses.length <= 3);
       listed.push(...page.licenses.map(({ license }) => license.id));
       afterId = page.nextCursor;

@@ -48,21 +48,21 @@ export interface LicenseMoves extends MoveAllowance {
  * @throws licenseNotFound
  */
 export async function showLicense(
-  ctx: LicenseChangeDependencies,
+  deps: LicenseChangeDependencies,
   keyOrId: string,
 ): Promise<LicenseOverview> {
-  const id = await resolveLicenseId(ctx, keyOrId);
-  const license = id === null ? null : await findLicense(ctx.pool, id);
+  const id = await resolveLicenseId(deps, keyOrId);
+  const license = id === null ? null : await findLicense(deps.pool, id);
   if (license === null) throw licenseNotFound();
-  const now = ctx.clock.now();
-  const moves = ctx.catalog().products.get(license.productId)?.moves;
+  const now = deps.clock.now();
+  const moves = deps.catalog().products.get(license.productId)?.moves;
   const allowance = readMoveAllowance(license, moves, now);
   return {
     ...toListed(license, now),
-    terms: await readTerms(ctx.pool, ctx.catalog(), license),
-    moves: { ...allowance, ...(await countMoves(ctx.pool, license.id, allowance.since)) },
-    activations: await listActivationsOf(ctx.pool, license.id, MAX_LISTED),
-    history: await listAuditEntries(ctx.pool, license.id),
+    terms: await readTerms(deps.pool, deps.catalog(), license),
+    moves: { ...allowance, ...(await countMoves(deps.pool, license.id, allowance.since)) },
+    activations: await listActivationsOf(deps.pool, license.id, MAX_LISTED),
+    history: await listAuditEntries(deps.pool, license.id),
   };
 }
 

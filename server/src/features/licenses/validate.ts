@@ -24,7 +24,7 @@ import { findCatalogTerms } from './terms.ts';
  * @throws rateLimited (429) while the address is paused, for an unknown key and for a guessable one that is new to it
  */
 export async function validateLicense(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   body: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
@@ -34,24 +34,24 @@ export async function validateLicense(
     installId: body.install_id ?? null,
     usageSharing: body.usage_sharing ?? null,
   };
-  const facts = await lookUpKey(ctx, body.license_key, clientAddress, (keyHash) =>
-    ctx.batches.validations.submit({ ...request, keyHash }),
+  const facts = await lookUpKey(deps, body.license_key, clientAddress, (keyHash) =>
+    deps.batches.validations.submit({ ...request, keyHash }),
   );
-  if (facts === null) return refuseUnknownKey(ctx);
+  if (facts === null) return refuseUnknownKey(deps);
   const { license } = facts;
   const terms =
-    findCatalogTerms(ctx.catalog(), license) ?? (await ctx.batches.soldTerms.submit(license));
-  const outcome = decideAndSign(ctx, request, facts, terms);
+    findCatalogTerms(deps.catalog(), license) ?? (await deps.batches.soldTerms.submit(license));
+  const outcome = decideAndSign(deps, request, facts, terms);
   if (outcome.decision.valid && outcome.decision.bindMachineId !== null) {
     // Validating again reads which machine is bound if another one was faster.
     const { bindMachineId } = outcome.decision;
-    await ctx.databaseLimiter.run(() =>
-      bindMachine(ctx.pool, license.id, body.activation_id, bindMachineId),
+    await deps.databaseLimiter.run(() =>
+      bindMachine(deps.pool, license.id, body.activation_id, bindMachineId),
     );
-    return validateLicense(ctx, body, clientAddress);
+    return validateLicense(deps, body, clientAddress);
   }
-  const isStored = await store(ctx, outcome.record);
-  return toResponse(ctx, facts, terms, isStored ? outcome : refuseInactive(outcome));
+  const isStored = await store(deps, outcome.record);
+  return toResponse(deps, facts, terms, isStored ? outcome : refuseInactive(outcome));
 }
 
 /** What a validation is answered with, and what must be stored before. */
@@ -68,7 +68,7 @@ interface ValidationOutcome {
  * while the machine is not bound.
  */
 function decideAndSign(
-  ctx: EntitlementDependencies,
+  deps: EntitlementDependencies,
   { machineId, installId, usageSharing }: Omit<ValidationRequest, 'keyHash'>,
   { license, activation, isCounted, decidedAt }: ValidationFacts,
   terms: LicenseTerms,
@@ -78,7 +78,7 @@ function decideAndSign(
     return { decision, entitlement: null, record: null };
   }
   const { status } = decision;
-  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, decidedAt);
+  const { token, newProof } = issueEntitlement(deps, license, terms, status, activation, decidedAt);
   if (isCounted && newProof === null) return { decision, entitlement: token, record: null };
   const record = {
     licenseId: license.id,
@@ -92,9 +92,9 @@ function decideAndSign(
 }
 
 /** Counts a validation and stores its token; returns false when the activation was deactivated before it was counted. */
-async function store(ctx: LicenseDependencies, record: ValidationRecord | null): Promise<boolean> {
+async function store(deps: LicenseDependencies, record: ValidationRecord | null): Promise<boolean> {
   if (record === null) return true;
-  const isActive = await ctx.batches.validationRecords.submit(record);
+  const isActive = await deps.batches.validationRecords.submit(record);
   return isActive || record.isCounted;
 }
 
@@ -106,8 +106,8 @@ function refuseInactive({ decision: { status, expiresAt } }: ValidationOutcome):
   };
 }
 
-function refuseUnknownKey(ctx: LicenseDependencies): LicenseValidateResponse {
-  ctx.metrics.countRefusal('validate', 'license_not_found');
+function refuseUnknownKey(deps: LicenseDependencies): LicenseValidateResponse {
+  deps.metrics.countRefusal('validate', 'license_not_found');
   return {
     valid: false,
     expires_at: null,
@@ -120,12 +120,12 @@ function refuseUnknownKey(ctx: LicenseDependencies): LicenseValidateResponse {
 }
 
 function toResponse(
-  ctx: LicenseDependencies,
+  deps: LicenseDependencies,
   { decidedAt }: ValidationFacts,
   terms: LicenseTerms,
   { decision, entitlement }: ValidationOutcome,
 ): LicenseValidateResponse {
-  if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);
+  if (!decision.valid) deps.metrics.countRefusal('validate', decision.reason);
   return {
     valid: decision.valid,
     expires_at: decision.expiresAt?.toISOString() ?? null,

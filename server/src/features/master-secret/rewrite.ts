@@ -48,19 +48,19 @@ export interface RewriteResult {
  * @param report called with the number of rewritten licenses
  */
 export async function rewriteLicenses(
-  ctx: RewriteDependencies,
+  deps: RewriteDependencies,
   report: (done: number) => void,
 ): Promise<RewriteResult> {
   let after = NIL_UUID;
   let rewritten = 0;
   let failed = 0;
   for (;;) {
-    const page = await listOutdatedLicenses(ctx.pool, after, ctx.vault.secretId, BATCH_SIZE);
+    const page = await listOutdatedLicenses(deps.pool, after, deps.vault.secretId, BATCH_SIZE);
     const last = page.at(-1);
     if (last === undefined) return { rewritten, failed };
     after = last.id;
     const done = await rewriteBatch(
-      ctx,
+      deps,
       page.map(({ id }) => id),
     );
     rewritten += done;
@@ -69,15 +69,15 @@ export async function rewriteLicenses(
   }
 }
 
-async function rewriteBatch(ctx: RewriteDependencies, ids: readonly string[]): Promise<number> {
-  return inTransaction(ctx.pool, async (client) => {
-    const opened = (await lockSealedLicenses(client, ids)).flatMap((each) => openKey(ctx, each));
+async function rewriteBatch(deps: RewriteDependencies, ids: readonly string[]): Promise<number> {
+  return inTransaction(deps.pool, async (client) => {
+    const opened = (await lockSealedLicenses(client, ids)).flatMap((each) => openKey(deps, each));
     const sealed = opened.map(({ id, key }) => ({
       id,
-      keySealed: ctx.vault.seal(key, licenseKeyLabel(id)),
+      keySealed: deps.vault.seal(key, licenseKeyLabel(id)),
     }));
     await updateSealedLicenses(client, sealed);
-    const currentHashes = new Map(opened.flatMap(({ key }) => hashesOf(ctx, key)));
+    const currentHashes = new Map(opened.flatMap(({ key }) => hashesOf(deps, key)));
     const deleted = await deleteLicenseKeys(client, [...currentHashes.keys()]);
     await insertLicenseKeys(
       client,
@@ -124,14 +124,14 @@ export async function rewriteSigningKeys({
 }
 
 /** Seals the signing secrets of webhook endpoints under the current master secret. */
-export async function rewriteEndpoints(ctx: RewriteDependencies): Promise<RewriteResult> {
-  const now = ctx.clock.now();
-  return inTransaction(ctx.pool, async (client) => {
+export async function rewriteEndpoints(deps: RewriteDependencies): Promise<RewriteResult> {
+  const now = deps.clock.now();
+  return inTransaction(deps.pool, async (client) => {
     await lockEndpoints(client);
     const result = { rewritten: 0, failed: 0 };
     for (const endpoint of await listEndpointRecords(client, MAX_ENDPOINTS)) {
       try {
-        const resealed = resealSecrets(ctx.vault, endpoint, now);
+        const resealed = resealSecrets(deps.vault, endpoint, now);
         if (resealed === null) continue;
         await updateEndpoint(client, { ...endpoint, ...resealed });
         result.rewritten += 1;

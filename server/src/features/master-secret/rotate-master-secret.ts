@@ -31,28 +31,29 @@ export interface RotationResult {
  * @param report called with the number of rewritten rows
  */
 export async function rotateMasterSecret(
-  ctx: RewriteDependencies,
+  deps: RewriteDependencies,
   actor: string,
   report: (done: number) => void,
 ): Promise<RotationResult> {
-  const signingKeys = await rewriteSigningKeys(ctx);
-  const webhookSecrets = await rewriteEndpoints(ctx);
-  const licenses = await rewriteLicenses(ctx, report);
-  const rewriteAll = (emails: readonly string[]) => rewriteAddresses(ctx, emails.filter(isAddress));
-  const addresses = await rewriteInPages(ctx, listKnownAddresses, rewriteAll, (done) =>
+  const signingKeys = await rewriteSigningKeys(deps);
+  const webhookSecrets = await rewriteEndpoints(deps);
+  const licenses = await rewriteLicenses(deps, report);
+  const rewriteAll = (emails: readonly string[]) =>
+    rewriteAddresses(deps, emails.filter(isAddress));
+  const addresses = await rewriteInPages(deps, listKnownAddresses, rewriteAll, (done) =>
     report(licenses.rewritten + done),
   );
   const usage = await rewriteInPages(
-    ctx,
+    deps,
     listKnownMachineIds,
-    (ids) => rewriteUsage(ctx, ids),
+    (ids) => rewriteUsage(deps, ids),
     (done) => report(licenses.rewritten + addresses + done),
   );
-  await insertAuditEntry(ctx.pool, {
-    occurredAt: ctx.clock.now(),
+  await insertAuditEntry(deps.pool, {
+    occurredAt: deps.clock.now(),
     actor,
     action: 'secret.rotate',
-    subjectId: ctx.vault.secretId,
+    subjectId: deps.vault.secretId,
     reason: null,
     details: { licenses: licenses.rewritten, addresses, usage },
   });

@@ -14,7 +14,7 @@ import { createDeliveryQueue, createWebhookTasks } from './background.ts';
 import type { DeliveryDependencies } from './deliver.ts';
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 const [dead, sound] = await Promise.all([startWebhookReceiver(), startWebhookReceiver()]);
 after(() => Promise.all([dead[Symbol.asyncDispose](), sound[Symbol.asyncDispose]()]));
 const unanswered: ServerResponse[] = [];
@@ -22,19 +22,19 @@ dead.answer((response) => void unanswered.push(response));
 
 for (const { url } of [dead, sound]) {
   const order = { url, eventTypes: [], description: null };
-  await addEndpoint(ctx, order, { actor: 'test', reason: null });
+  await addEndpoint(context, order, { actor: 'test', reason: null });
 }
 
 function startDeliveries(dependencies: DeliveryDependencies) {
   const queue = { ...createDeliveryQueue(dependencies), pollIntervalMs: 10 };
-  const runner = new QueueRunner(queue, ctx);
+  const runner = new QueueRunner(queue, context);
   runner.start();
   return runner;
 }
 
 test('an endpoint that does not respond delays no other, and fills only its own share', async () => {
   for (let count = 0; count < 40; count++) await service.issue();
-  const runner = startDeliveries({ ...ctx, sendTimeoutMs: 60_000 });
+  const runner = startDeliveries({ ...context, sendTimeoutMs: 60_000 });
   await sound.waitFor(40);
   await eventually(() => unanswered.length === 16);
   assert.ok(
@@ -59,8 +59,8 @@ test('the task records events that come by time, and they are delivered', async 
   await pool.query('truncate webhook_messages, webhook_deliveries');
   dead.answer(500);
   const { license } = await service.issue({ productId: 'yearly' });
-  await deliverDue(ctx, 10);
-  const task = createWebhookTasks(ctx).find(({ name }) => name === 'time_based_events');
+  await deliverDue(context, 10);
+  const task = createWebhookTasks(context).find(({ name }) => name === 'time_based_events');
   const { signal } = new AbortController();
   await task?.run(signal);
   service.clock.advance(400 * DAY_MS);
@@ -69,7 +69,7 @@ test('the task records events that come by time, and they are delivered', async 
     `select license_id from webhook_messages where type = 'license.expired'`,
   );
   assert.deepEqual(rows, [{ license_id: license.id }]);
-  await deliverDue(ctx, 10);
+  await deliverDue(context, 10);
   const sent = sound.received.map(({ body }) => JSON.parse(body)).at(-1);
   assert.deepEqual([sent.type, sent.data.license_id], ['license.expired', license.id]);
 });

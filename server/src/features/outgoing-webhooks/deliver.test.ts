@@ -21,7 +21,7 @@ import { replayDeliveries } from './replay.ts';
 const service = await startTestService();
 const { pool } = service;
 /** Disables jitter, so that the clock can be set to the end of a delay. */
-const ctx = { ...service.ctx, random: () => 0.5 } satisfies DeliveryDependencies;
+const deps = { ...service.context, random: () => 0.5 } satisfies DeliveryDependencies;
 const change = { actor: 'test', reason: 'a test asks for it' };
 
 let receiver: WebhookReceiver;
@@ -39,12 +39,12 @@ afterEach(() => receiver[Symbol.asyncDispose]());
 
 async function register(url: string) {
   const order = { url, eventTypes: [], description: null };
-  const added = await addEndpoint(service.ctx, order, change);
+  const added = await addEndpoint(service.context, order, change);
   return { id: added.endpoint.id, secret: added.secret };
 }
 
 function deliver(): Promise<number> {
-  return deliverDue(ctx, 10);
+  return deliverDue(deps, 10);
 }
 
 /** Returns the newest delivery of the log. */
@@ -112,7 +112,7 @@ test('signs with the secret of each endpoint', async () => {
 });
 
 test('signs with both secrets during the overlap, then only with the new one', async () => {
-  const rolled = await rollEndpoint(service.ctx, { ...change, idOrUrl: endpointId }, HOUR_MS);
+  const rolled = await rollEndpoint(service.context, { ...change, idOrUrl: endpointId }, HOUR_MS);
   await service.issue();
   await deliver();
   for (const each of [secret, rolled.secret]) assert.ok(verify(0, each));
@@ -127,7 +127,7 @@ test('signs with both secrets during the overlap, then only with the new one', a
 });
 
 test('drops the old secret at once without an overlap', async () => {
-  await rollEndpoint(service.ctx, { ...change, idOrUrl: receiver.url }, 0);
+  await rollEndpoint(service.context, { ...change, idOrUrl: receiver.url }, 0);
   await service.issue();
   await deliver();
   assert.throws(() => verify(0, secret), /No matching signature found/);
@@ -176,8 +176,8 @@ test('stops after ten attempts in three days, until a replay', async () => {
   receiver.answer(204);
   const subject = { failedSince: new Date(startedAt) };
   const replay = { ...change, subject, idOrUrl: null };
-  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 1, waiting: [] });
-  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 0, waiting: [] });
+  assert.deepEqual(await replayDeliveries(service.context, replay), { count: 1, waiting: [] });
+  assert.deepEqual(await replayDeliveries(service.context, replay), { count: 0, waiting: [] });
   assert.equal(await deliver(), 1);
   assert.equal((await readLast()).state, 'delivered');
   assert.equal(receiver.received.at(-1)?.headers['webhook-id'], messageId);
@@ -188,10 +188,10 @@ test('replays a message to all endpoints with a delivery, or to one without', as
   await deliver();
   const { messageId } = await readLast();
   const replay = { ...change, subject: { messageId }, idOrUrl: null };
-  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 1, waiting: [] });
+  assert.deepEqual(await replayDeliveries(service.context, replay), { count: 1, waiting: [] });
   await deliver();
   const late = await register(`${receiver.url}/late`);
-  assert.deepEqual(await replayDeliveries(service.ctx, { ...replay, idOrUrl: late.id }), {
+  assert.deepEqual(await replayDeliveries(service.context, { ...replay, idOrUrl: late.id }), {
     count: 1,
     waiting: [],
   });
@@ -205,7 +205,10 @@ test('replays a message to all endpoints with a delivery, or to one without', as
     ],
   );
   const unknown = { ...replay, subject: { messageId: 'msg_unknown' } };
-  await assert.rejects(replayDeliveries(service.ctx, unknown), /There is no delivery to replay/);
+  await assert.rejects(
+    replayDeliveries(service.context, unknown),
+    /There is no delivery to replay/,
+  );
 });
 
 test('observes a longer Retry-After', async () => {
@@ -219,7 +222,7 @@ test('410 stops the delivery and disables the endpoint, with a log entry', async
   receiver.answer(410);
   await service.issue();
   await deliver();
-  const [endpoint] = await listEndpoints(service.ctx);
+  const [endpoint] = await listEndpoints(service.context);
   assert.deepEqual([endpoint?.disabledReason, endpoint?.disabledAt], ['gone', service.clock.now()]);
   assert.equal((await readLast()).state, 'failed');
   const said = service.log.filter((line) => line.includes('webhooks.endpoint_disabled'));
@@ -255,16 +258,16 @@ test('disables an endpoint after five days of failures, and sends pending delive
   await deliverUntil(inDays(3));
   await service.issue();
   await deliverUntil(new Date(fifthDay.getTime() - 1));
-  assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, null);
+  assert.equal((await listEndpoints(service.context))[0]?.disabledReason, null);
   await service.issue();
   service.clock.advance(1);
   await deliver();
-  assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, 'failing');
+  assert.equal((await listEndpoints(service.context))[0]?.disabledReason, 'failing');
   service.clock.advance(DAY_MS);
   assert.equal(await deliver(), 0);
 
   receiver.answer(204);
-  await enableEndpoint(service.ctx, { ...change, idOrUrl: endpointId });
+  await enableEndpoint(service.context, { ...change, idOrUrl: endpointId });
   assert.equal(await deliver(), 2, 'the first message was given up after three days');
   assert.equal(await deliver(), 0);
 });
@@ -275,7 +278,7 @@ test('a failure weeks after the last one starts a new failure period', async () 
   assert.equal(await deliverUntil(inDays(21)), 10);
   await service.issue();
   assert.equal(await deliver(), 1);
-  const [endpoint] = await listEndpoints(service.ctx);
+  const [endpoint] = await listEndpoints(service.context);
   assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
 });
 
@@ -285,11 +288,11 @@ test('a successful test message resets failures, a failed one does not', async (
   await deliver();
   const failingSince = service.clock.now();
   service.clock.advance(SECOND_MS);
-  await sendTestMessage(service.ctx, endpointId);
-  assert.deepEqual((await listEndpoints(service.ctx))[0]?.failingSince, failingSince);
+  await sendTestMessage(service.context, endpointId);
+  assert.deepEqual((await listEndpoints(service.context))[0]?.failingSince, failingSince);
   receiver.answer(204);
-  await sendTestMessage(service.ctx, endpointId);
-  assert.equal((await listEndpoints(service.ctx))[0]?.failingSince, null);
+  await sendTestMessage(service.context, endpointId);
+  assert.equal((await listEndpoints(service.context))[0]?.failingSince, null);
 });
 
 test('a success restarts the five days', async () => {
@@ -303,14 +306,14 @@ test('a success restarts the five days', async () => {
   service.clock.advance(2 * DAY_MS);
   await service.issue();
   await deliver();
-  const [endpoint] = await listEndpoints(service.ctx);
+  const [endpoint] = await listEndpoints(service.context);
   assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
 });
 
 test('fails on a timeout', async () => {
   receiver.answer(() => {});
   await service.issue();
-  await deliverDue({ ...ctx, sendTimeoutMs: 100 }, 10);
+  await deliverDue({ ...deps, sendTimeoutMs: 100 }, 10);
   const last = await readLast();
   assert.deepEqual([last.state, last.lastStatus], ['pending', null]);
   assert.equal(last.lastError, 'no answer within 0.1 s');
@@ -355,7 +358,7 @@ test('succeeds after 64 KiB of an endless response', async () => {
 
 test('another process repeats a delivery after a minute if its process was killed', async () => {
   await service.issue();
-  assert.equal((await claimDueDeliveries(ctx, 10, new Map())).length, 1);
+  assert.equal((await claimDueDeliveries(deps, 10, new Map())).length, 1);
   service.clock.advance(60 * SECOND_MS - 1);
   assert.equal(await deliver(), 0);
   service.clock.advance(1);
@@ -365,7 +368,7 @@ test('another process repeats a delivery after a minute if its process was kille
 
 test('two processes never claim the same delivery', async () => {
   for (let count = 0; count < 20; count++) await service.issue();
-  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDueDeliveries(ctx, 10, new Map())));
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDueDeliveries(deps, 10, new Map())));
   const taken = claims.flat().map(({ messageId }) => messageId);
   assert.equal(new Set(taken).size, taken.length);
   assert.equal(taken.length, 20);
@@ -373,14 +376,14 @@ test('two processes never claim the same delivery', async () => {
 
 test('deliveries in progress count towards the limit of their endpoint', async () => {
   for (let count = 0; count < 5; count++) await service.issue();
-  assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 2]]))).length, 1);
-  assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 3]]))).length, 0);
+  assert.equal((await claimDueDeliveries(deps, 3, new Map([[endpointId, 2]]))).length, 1);
+  assert.equal((await claimDueDeliveries(deps, 3, new Map([[endpointId, 3]]))).length, 0);
 });
 
 test('a secret under another master secret fails only its endpoint', async () => {
-  const [broken] = await listEndpoints(service.ctx);
+  const [broken] = await listEndpoints(service.context);
   await pool.query('update webhook_endpoints set secret_sealed = $1', [
-    service.ctx.vault.seal('whsec_x', 'something else'),
+    service.context.vault.seal('whsec_x', 'something else'),
   ]);
   assert.equal(broken?.id, endpointId);
   await register(`${receiver.url}/sound`);

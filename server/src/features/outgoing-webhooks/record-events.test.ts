@@ -13,11 +13,11 @@ import { recordEvents } from './record-events.ts';
 import type { EventType } from './rules/payload.ts';
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 const change = { actor: 'test', reason: 'a test asks for it' };
 
 function register(url: string, eventTypes: readonly EventType[] = []) {
-  return addEndpoint(ctx, { url, eventTypes, description: null }, change);
+  return addEndpoint(context, { url, eventTypes, description: null }, change);
 }
 
 /** Returns the recorded messages in order, with their endpoints. */
@@ -36,7 +36,7 @@ async function listRecorded() {
 beforeEach(async () => {
   service.clock.set(TEST_START);
   await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
-  ctx.wantedEvents.invalidate();
+  context.wantedEvents.invalidate();
 });
 
 test('records nothing without subscribers', async () => {
@@ -117,10 +117,10 @@ test('records manual changes with the previous state', async () => {
   const { license } = await service.issue({ productId: 'yearly' });
   await register('https://all.example.com/');
   const byHand = { ...change, keyOrId: license.id };
-  await extendLicense(ctx, byHand, { days: 5 });
-  await suspendLicense(ctx, byHand);
-  await suspendLicense(ctx, byHand);
-  await reinstateLicense(ctx, byHand);
+  await extendLicense(context, byHand, { days: 5 });
+  await suspendLicense(context, byHand);
+  await suspendLicense(context, byHand);
+  await reinstateLicense(context, byHand);
   const recorded = await listRecorded();
   assert.deepEqual(
     recorded.map(({ type, data }) => [
@@ -150,7 +150,12 @@ test('records nothing after a rollback', async () => {
   const { license } = await service.issue();
   await pool.query('truncate webhook_messages, webhook_deliveries');
   const failing = inTransaction(pool, async (client) => {
-    await recordEvents(ctx, client, [{ type: 'license.created', license }], ctx.clock.now());
+    await recordEvents(
+      context,
+      client,
+      [{ type: 'license.created', license }],
+      context.clock.now(),
+    );
     throw new Error('no');
   });
   await assert.rejects(failing, /^Error: no$/);
@@ -162,21 +167,21 @@ test('records an event with the same id once', async () => {
   const { license } = await service.issue();
   await pool.query('truncate webhook_messages, webhook_deliveries');
   const event = { type: 'license.expired', license, messageId: 'msg_1' } as const;
-  await recordEvents(ctx, pool, [event], ctx.clock.now());
-  await recordEvents(ctx, pool, [event], ctx.clock.now());
+  await recordEvents(context, pool, [event], context.clock.now());
+  await recordEvents(context, pool, [event], context.clock.now());
   assert.equal((await listRecorded()).length, 1);
 });
 
 test('records nothing for disabled and removed endpoints', async () => {
   const { endpoint } = await register('https://all.example.com/');
   const named = { ...change, idOrUrl: endpoint.id };
-  await disableEndpoint(ctx, named);
+  await disableEndpoint(context, named);
   await service.issue();
   assert.equal(await service.count('webhook_messages'), 0);
-  await enableEndpoint(ctx, named);
+  await enableEndpoint(context, named);
   await service.issue();
   assert.equal(await service.count('webhook_messages'), 1);
-  await removeEndpoint(ctx, { ...change, idOrUrl: endpoint.url });
+  await removeEndpoint(context, { ...change, idOrUrl: endpoint.url });
   await service.issue();
   assert.equal(await service.count('webhook_messages'), 1);
 });

@@ -9,7 +9,7 @@ import { recordTimeBasedEvents } from './record-time-based-events.ts';
 import { removeOldMessages } from './background.ts';
 
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 const change = { actor: 'test', reason: 'a test asks for it' };
 const inDays = (days: number): Date => new Date(TEST_START.getTime() + days * DAY_MS);
 
@@ -18,7 +18,7 @@ const LAG_MS = 30 * SECOND_MS;
 
 async function goTo(days: number): Promise<void> {
   service.clock.set(new Date(inDays(days).getTime() + LAG_MS));
-  await recordTimeBasedEvents(ctx);
+  await recordTimeBasedEvents(context);
 }
 
 /** Returns the events of a license with their times. */
@@ -50,11 +50,11 @@ beforeEach(async () => {
     'truncate licenses, webhook_endpoints, webhook_messages, webhook_deliveries, webhook_expiry_cursor',
   );
   await addEndpoint(
-    ctx,
+    context,
     { url: 'https://all.example.com/', eventTypes: [], description: null },
     change,
   );
-  await recordTimeBasedEvents(ctx);
+  await recordTimeBasedEvents(context);
 });
 
 test('records the expiry of a license once, with its time', async () => {
@@ -98,7 +98,7 @@ test('records scheduled cancellations and pauses when they take effect', async (
 test('records no expiry of a license that was renewed before', async () => {
   const id = await issueSilently({ expires_at: inDays(3) });
   service.clock.set(inDays(2));
-  await extendLicense(ctx, { ...change, keyOrId: id }, { days: 30 });
+  await extendLicense(context, { ...change, keyOrId: id }, { days: 30 });
   await goTo(4);
   assert.deepEqual(
     (await listTold(id)).map(([type]) => type),
@@ -109,7 +109,7 @@ test('records no expiry of a license that was renewed before', async () => {
 test('records an expiry that an operator moved into the past once', async () => {
   const id = await issueSilently({ expires_at: inDays(30) });
   service.clock.set(inDays(3));
-  await extendLicense(ctx, { ...change, keyOrId: id }, { until: inDays(1) });
+  await extendLicense(context, { ...change, keyOrId: id }, { until: inDays(1) });
   await goTo(4);
   assert.deepEqual(
     (await listTold(id)).map(([type]) => type),
@@ -127,7 +127,7 @@ test('records several pages of expiries once from two processes', async () => {
   );
   const other = await startTestService({ beside: service });
   service.clock.set(inDays(2));
-  await Promise.all([recordTimeBasedEvents(ctx), recordTimeBasedEvents(other.ctx)]);
+  await Promise.all([recordTimeBasedEvents(context), recordTimeBasedEvents(other.context)]);
   const counts = await pool.query(
     `select count(*) as messages, count(distinct license_id) as licenses from webhook_messages`,
   );
@@ -136,11 +136,11 @@ test('records several pages of expiries once from two processes', async () => {
 
 test('records no expiry for an endpoint that is registered later', async () => {
   await pool.query('truncate webhook_endpoints');
-  ctx.wantedEvents.invalidate();
+  context.wantedEvents.invalidate();
   const id = await issueSilently({ expires_at: inDays(3) });
   await goTo(4);
   await addEndpoint(
-    ctx,
+    context,
     { url: 'https://late.example.com/', eventTypes: [], description: null },
     change,
   );
@@ -153,9 +153,9 @@ test('removes messages after 30 days with their deliveries', async () => {
   service.clock.set(inDays(1));
   await service.issue();
   service.clock.set(inDays(30));
-  assert.equal(await removeOldMessages(ctx), 0);
+  assert.equal(await removeOldMessages(context), 0);
   service.clock.set(new Date(inDays(30).getTime() + 1));
-  assert.equal(await removeOldMessages(ctx), 1);
+  assert.equal(await removeOldMessages(context), 1);
   assert.deepEqual(
     [await service.count('webhook_messages'), await service.count('webhook_deliveries')],
     [1, 1],

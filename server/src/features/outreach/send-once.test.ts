@@ -48,7 +48,7 @@ test('returns the stored answer for a repeated request, and sends nothing', asyn
     const second = await send({ recipients: again, language: 'en' }, key);
     assert.deepEqual([second.status, second.body], [200, first.body]);
   }
-  await anonymizeMessages(service.pool, hashAddress(service.ctx.vault, 'ada@example.org'));
+  await anonymizeMessages(service.pool, hashAddress(service.context.vault, 'ada@example.org'));
   assert.deepEqual((await send({ recipients }, key)).body, first.body, 'after an erasure');
   assert.equal(relay.mails.length, 1);
   relay.script = {};
@@ -171,10 +171,10 @@ test('does not send to an address that unsubscribes during the request, also at 
 });
 
 async function unsubscribeRecipient(
-  { ctx, pool, clock }: OutreachService['service'],
+  { context, pool, clock }: OutreachService['service'],
   index: number,
 ): Promise<void> {
-  const addressHash = hashAddress(ctx.vault, `person-${index}@example.org`);
+  const addressHash = hashAddress(context.vault, `person-${index}@example.org`);
   await insertSuppression(pool, {
     addressHash,
     reason: 'unsubscribed',
@@ -184,8 +184,8 @@ async function unsubscribeRecipient(
 
 test('deletes answers after a day and messages after thirty', async () => {
   const { sendWell, service } = await startOutreachService();
-  const { clock, ctx } = service;
-  const cleanUp = () => createOutreachCleanup(ctx).run(new AbortController().signal);
+  const { clock, context } = service;
+  const cleanUp = () => createOutreachCleanup(context).run(new AbortController().signal);
   await sendWell({ recipients }, { 'idempotency-key': 'old' });
   clock.advance(DAY_MS - HOUR_MS);
   await sendWell({ recipients }, { 'idempotency-key': 'new' });

@@ -53,7 +53,7 @@ test('sends a message with its texts, addresses and unsubscribe headers', async 
     readHeader(mail, 'List-Unsubscribe')?.replaceAll(' ', '') ?? '',
   );
   const token = url?.groups?.['token'] ?? '';
-  assert.equal(openUnsubscribeToken(service.ctx.vault, token), 'Zoë.Müller@example.org');
+  assert.equal(openUnsubscribeToken(service.context.vault, token), 'Zoë.Müller@example.org');
   const words = readParts(mail);
   assert.match(words, /^Guten Tag Zoë "Z" Müller, Bcc: x@y\.example,$/mu);
   assert.match(words, /<html lang="de">/u);
@@ -75,7 +75,7 @@ test('sends once to each address, and returns a result for each recipient', asyn
   const people = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@people.example`);
   const unwanted = 'e@people.example';
   await insertSuppression(service.pool, {
-    addressHash: hashAddress(service.ctx.vault, unwanted),
+    addressHash: hashAddress(service.context.vault, unwanted),
     reason: 'unsubscribed',
     suppressedAt: service.clock.now(),
   });

@@ -23,9 +23,9 @@ after(async () => {
   await relay.close();
 });
 
-const { ctx, pool, clock } = service;
+const { context, pool, clock } = service;
 const EMAIL = 'ada@example.com';
-const hash = hashAddress(ctx.vault, EMAIL);
+const hash = hashAddress(context.vault, EMAIL);
 const MINUTE_MS = 60_000;
 
 let start = 0;
@@ -48,7 +48,7 @@ async function runJobs(): Promise<void> {
 }
 
 async function runJob(payload: unknown = { addressHash: hash }): Promise<void> {
-  const handler = createJobHandlers(ctx).find(({ name }) => name === 'send_confirmation');
+  const handler = createJobHandlers(context).find(({ name }) => name === 'send_confirmation');
   assert.ok(handler !== undefined);
   await handler.run(payload, AbortSignal.timeout(10_000));
 }
@@ -275,8 +275,11 @@ describe('an unsubscribed address', () => {
 
 describe('without double opt-in (LATCHKEY_DOUBLE_OPT_IN=off)', () => {
   const singleOptIn = {
-    ...ctx,
-    config: { ...ctx.config, subscribers: { ...ctx.config.subscribers, doubleOptIn: false } },
+    ...context,
+    config: {
+      ...context.config,
+      subscribers: { ...context.config.subscribers, doubleOptIn: false },
+    },
   };
   async function subscribeSingle(): Promise<void> {
     await storeSubscription(singleOptIn, EMAIL, undefined);
@@ -340,7 +343,7 @@ describe('a refusal by the relay', () => {
   });
 });
 
-const deleteOld = () => createSubscriberCleanup(ctx).run(new AbortController().signal);
+const deleteOld = () => createSubscriberCleanup(context).run(new AbortController().signal);
 
 test('deletes unconfirmed subscribers after thirty days, and expired links', async () => {
   await subscribe();

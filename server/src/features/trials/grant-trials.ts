@@ -46,14 +46,17 @@ const MAX_QUEUE_LENGTH = 4_096;
 const MAX_ROUNDS = 10;
 
 /** Creates the batcher that grants trials. */
-export function createTrialBatch(ctx: TrialBatchDependencies, observer: BatchObserver): TrialBatch {
+export function createTrialBatch(
+  deps: TrialBatchDependencies,
+  observer: BatchObserver,
+): TrialBatch {
   return new Batcher({
     name: 'trials',
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer,
-    isUnresponsive: (error) => isDatabaseUnresponsive(ctx.pool, error),
-    execute: (requests) => grantTrials(ctx, requests),
+    isUnresponsive: (error) => isDatabaseUnresponsive(deps.pool, error),
+    execute: (requests) => grantTrials(deps, requests),
   });
 }
 
@@ -62,24 +65,24 @@ export function createTrialBatch(ctx: TrialBatchDependencies, observer: BatchObs
  * which request is first, within a batch, between batches and between processes.
  */
 async function grantTrials(
-  ctx: TrialBatchDependencies,
+  deps: TrialBatchDependencies,
   requests: readonly TrialRequest[],
 ): Promise<readonly Trial[]> {
   const granted = new Map<TrialRequest, string>();
   let open: readonly TrialRequest[] = requests;
   for (let round = 0; open.length > 0; round++) {
     if (round >= MAX_ROUNDS) throw new Error('the trial claims still conflict after 10 rounds');
-    const claimed = await listTrialsByClaims(ctx.pool, uniqueClaims(open));
+    const claimed = await listTrialsByClaims(deps.pool, uniqueClaims(open));
     for (const request of open) {
       const licenseId = oldestGrant(request, claimed);
       if (licenseId !== null) granted.set(request, licenseId);
     }
-    await rewriteOlderClaims(ctx.pool, granted, claimed);
+    await rewriteOlderClaims(deps.pool, granted, claimed);
     open = open.filter((request) => !granted.has(request));
-    if (open.length > 0) await grantNew(ctx, withoutOverlaps(open));
+    if (open.length > 0) await grantNew(deps, withoutOverlaps(open));
   }
   return readInOrder(
-    ctx.pool,
+    deps.pool,
     requests.map((request) => granted.get(request) ?? ''),
   );
 }
@@ -110,15 +113,15 @@ async function rewriteOlderClaims(
 
 /** Grants trials for free claims; requests whose claims are taken find the winner's grant in the next round. */
 async function grantNew(
-  ctx: TrialBatchDependencies,
+  deps: TrialBatchDependencies,
   requests: readonly TrialRequest[],
 ): Promise<void> {
-  const terms = trialTerms(ctx.catalog(), ctx.clock.now());
+  const terms = trialTerms(deps.catalog(), deps.clock.now());
   const candidates = requests.map((request) => ({
     request,
-    trial: buildTrial(ctx, request, terms),
+    trial: buildTrial(deps, request, terms),
   }));
-  await inTransactionOnce(ctx.pool, async (client) => {
+  await inTransactionOnce(deps.pool, async (client) => {
     const olderClaims = requests.flatMap((request) => request.olderClaims);
     if (olderClaims.length > 0) {
       // Processes with different current secrets take different claims for one machine, so a lock serializes them.
@@ -143,7 +146,7 @@ async function grantNew(
     const activations = trials.map(({ activation }) => activation);
     await insertActivations(client, activations, terms.grantedAt);
     const events = trials.map((trial) => toEvent(trial, terms));
-    await recordEvents(ctx, client, events, terms.grantedAt);
+    await recordEvents(deps, client, events, terms.grantedAt);
   });
 }
 

@@ -27,23 +27,23 @@ interface TrialRouteDependencies extends TrialDependencies {
 }
 
 /** Registers the operation that starts a trial. */
-export function registerTrialRoutes(app: App, ctx: TrialRouteDependencies): void {
+export function registerTrialRoutes(app: App, deps: TrialRouteDependencies): void {
   app.post(
     '/api/v1/trial/start',
-    { onRequest: limitNewTrials(ctx), schema: startTrialOperation },
-    ({ body, clientNetwork }) => startAndCharge(ctx, body, clientNetwork),
+    { onRequest: limitNewTrials(deps), schema: startTrialOperation },
+    ({ body, clientNetwork }) => startAndCharge(deps, body, clientNetwork),
   );
 }
 
 async function startAndCharge(
-  ctx: TrialRouteDependencies,
+  deps: TrialRouteDependencies,
   body: TrialStartRequest,
   network: string,
 ): Promise<TrialStartResponse> {
-  const startedAt = ctx.clock.now();
-  const trial = await startTrial(ctx, body);
+  const startedAt = deps.clock.now();
+  const trial = await startTrial(deps, body);
   const bytes = isNew(trial, startedAt) ? TRIAL_BYTES : 0;
-  ctx.storage.quota.charge(network, bytes, startedAt.getTime());
+  deps.storage.quota.charge(network, bytes, startedAt.getTime());
   return trial;
 }
 

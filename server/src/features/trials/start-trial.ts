@@ -36,23 +36,23 @@ interface ActivationRequest {
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
  */
 export async function startTrial(
-  ctx: TrialDependencies,
+  deps: TrialDependencies,
   request: TrialStartRequest,
 ): Promise<TrialStartResponse> {
-  const machine = readMachine(ctx.vault, request.machine_fingerprint);
+  const machine = readMachine(deps.vault, request.machine_fingerprint);
   const installId = request.install_id ?? null;
   const claims = trialClaims(machine.identity);
   const olderClaims = machine.olderIdentities.flatMap(trialClaims);
-  const trial = await ctx.batches.trials.submit({ claims, olderClaims, machine, installId });
-  const now = ctx.clock.now();
+  const trial = await deps.batches.trials.submit({ claims, olderClaims, machine, installId });
+  const now = deps.clock.now();
   const terms =
-    findCatalogTerms(ctx.catalog(), trial.license) ??
-    (await ctx.databaseLimiter.run(() => readTerms(ctx.pool, ctx.catalog(), trial.license)));
-  const activation = await findActivation(ctx, { trial, terms, machine, installId }, now);
+    findCatalogTerms(deps.catalog(), trial.license) ??
+    (await deps.databaseLimiter.run(() => readTerms(deps.pool, deps.catalog(), trial.license)));
+  const activation = await findActivation(deps, { trial, terms, machine, installId }, now);
   const expiresAt = publicExpiry(trial.license, now);
   if (expiresAt === null) throw new Error('a trial has no expiry');
   return {
-    license_key: ctx.vault.open(trial.keySealed, licenseKeyLabel(trial.license.id)),
+    license_key: deps.vault.open(trial.keySealed, licenseKeyLabel(trial.license.id)),
     activation_id: activation.activationId,
     expires_at: expiresAt.toISOString(),
     features: [...terms.features],
@@ -64,18 +64,18 @@ export async function startTrial(
 
 /** Returns the activation of a trial; a machine that was deactivated or has changed is activated again. */
 async function findActivation(
-  ctx: TrialDependencies,
+  deps: TrialDependencies,
   { trial, terms, machine, installId }: ActivationRequest,
   now: Date,
 ): Promise<TrialActivation> {
   const { license, activation } = trial;
   const status = licenseStatus(license, now);
   if (!isUsable(status)) return { activationId: activation.id, token: null };
-  if (!isUnchanged(trial, machine)) return activateAgain(ctx, trial, machine, installId);
-  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
+  if (!isUnchanged(trial, machine)) return activateAgain(deps, trial, machine, installId);
+  const { token, newProof } = issueEntitlement(deps, license, terms, status, activation, now);
   if (newProof !== null) {
-    await ctx.databaseLimiter.run(() =>
-      storeEntitlementProof(ctx.pool, license.id, activation.id, newProof),
+    await deps.databaseLimiter.run(() =>
+      storeEntitlementProof(deps.pool, license.id, activation.id, newProof),
     );
   }
   return { activationId: activation.id, token };
@@ -91,13 +91,13 @@ function isUnchanged({ activation }: Trial, machine: IdentifiedMachine): boolean
 
 /** Claims match more loosely than activations: a machine that only shares claims gets the trial, but no activation. */
 async function activateAgain(
-  ctx: TrialDependencies,
+  deps: TrialDependencies,
   { license, activation }: Trial,
   machine: IdentifiedMachine,
   installId: string | null,
 ): Promise<TrialActivation> {
   try {
-    return await activateMachine(ctx, license.id, machine, installId, null);
+    return await activateMachine(deps, license.id, machine, installId, null);
   } catch (error) {
     if (error instanceof PublicError && error.status < 500) {
       return { activationId: activation.id, token: null };

@@ -114,21 +114,21 @@ export function trialTerms(catalog: Catalog, grantedAt: Date): TrialTerms {
 
 /** Builds a trial's license, key, activation and first entitlement, without storing them. */
 export function buildTrial(
-  ctx: LicenseKeyDependencies & EntitlementDependencies,
+  deps: LicenseKeyDependencies & EntitlementDependencies,
   { machine, installId }: TrialRequest,
   terms: TrialTerms,
 ): NewTrial {
   const licenseId = makeUuid();
   const license = newTrialLicense(licenseId, terms.productId, terms.expiresAt);
-  const licenseTerms = findCatalogTerms(ctx.catalog(), license);
+  const licenseTerms = findCatalogTerms(deps.catalog(), license);
   const activation = { id: makeUuid(), machineId: machine.machineId, entitlementProof: null };
   const entitlement =
     licenseTerms &&
-    issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt);
-  const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
+    issueEntitlement(deps, license, licenseTerms, 'active', activation, terms.grantedAt);
+  const licenseKey = generateLicenseKey(deps.catalog().keyPrefix, randomBytes);
   return {
     licenseId,
-    ...sealLicenseKey(ctx, licenseId, licenseKey),
+    ...sealLicenseKey(deps, licenseId, licenseKey),
     activation: {
       ...machine,
       licenseId,

@@ -12,7 +12,7 @@ import { eraseInstall, eraseMachine } from './erase.ts';
 import { exportInstall, isSharing, showInstall } from './read-install.ts';
 
 const service = await startTestService();
-const { ctx, clock, pool } = service;
+const { context, clock, pool } = service;
 const idle = new AbortController().signal;
 
 beforeEach(async () => {
@@ -63,7 +63,7 @@ async function readNumbers(text: string): Promise<unknown[]> {
 
 async function exportText(installId: string): Promise<string> {
   const pieces: string[] = [];
-  for await (const piece of exportInstall(ctx, installId)) pieces.push(piece);
+  for await (const piece of exportInstall(context, installId)) pieces.push(piece);
   return pieces.join('');
 }
 
@@ -76,7 +76,7 @@ test('shows the activations and the events of all days of one install', async ()
   clock.advance(DAY_MS);
   await send(install, ['saved', 'saved']);
   await send(other, ['opened']);
-  const overview = await showInstall(ctx, install);
+  const overview = await showInstall(context, install);
   assert.deepEqual(
     { ...overview, activations: overview.activations.map((row) => row.activation_id) },
     {
@@ -128,20 +128,20 @@ test('erases the events of one install on all days, keeps the ids, and updates r
   clock.advance(DAY_MS);
   await send(install, ['opened']);
   clock.advance(10 * DAY_MS);
-  await runRollups(ctx, { signal: idle });
-  assert.equal(await eraseInstall(ctx, { id: install, ...BY }), 3);
-  assert.equal((await showInstall(ctx, install)).events, 0);
-  assert.equal((await showInstall(ctx, other)).events, 1);
+  await runRollups(context, { signal: idle });
+  assert.equal(await eraseInstall(context, { id: install, ...BY }), 3);
+  assert.equal((await showInstall(context, install)).events, 0);
+  assert.equal((await showInstall(context, other)).events, 1);
   const known = `select count(*) from event_ids where event_id in ('${sent.join(`', '`)}')`;
   assert.deepEqual(await readNumbers(known), [2]);
-  await runRollups(ctx, { signal: idle });
+  await runRollups(context, { signal: idle });
   const { rows } = await pool.query(
     `select to_char(day, 'YYYY-MM-DD') as day, name, events from event_name_days`,
   );
   assert.deepEqual(rows, [{ day: '2027-03-01', name: 'opened', events: 1 }]);
   const [entry, ...more] = await listAuditEntries(pool, install);
   assert.deepEqual([entry?.action, entry?.reason, more], ['install.erase', 'asked for', []]);
-  assert.equal(await eraseInstall(ctx, { id: install, ...BY }), 0);
+  assert.equal(await eraseInstall(context, { id: install, ...BY }), 0);
 });
 
 test('erases a machine from days, weeks, months and cohorts', async () => {
@@ -150,17 +150,17 @@ test('erases a machine from days, weeks, months and cohorts', async () => {
   clock.advance(10 * DAY_MS);
   await beat('one');
   clock.advance(10 * DAY_MS);
-  await runRollups(ctx, { signal: idle });
+  await runRollups(context, { signal: idle });
   const totals = `select machines from usage_totals order by period, starts`;
   assert.deepEqual(await readNumbers(totals), [2, 1, 2, 2, 1]);
-  assert.equal(await eraseMachine(ctx, { id: 'one', ...BY }), 2);
-  await runRollups(ctx, { signal: idle });
+  assert.equal(await eraseMachine(context, { id: 'one', ...BY }), 2);
+  await runRollups(context, { signal: idle });
   assert.deepEqual(await readNumbers(totals), [1, 0, 1, 1, 0]);
   assert.deepEqual(await readNumbers('select machines from usage_retention'), [1]);
   assert.deepEqual(await readNumbers('select machine_key from usage_first_days'), [
-    toMachineKey(ctx.vault, 'two'),
+    toMachineKey(context.vault, 'two'),
   ]);
-  const [entry] = await listAuditEntries(pool, toMachineKey(ctx.vault, 'one'));
+  const [entry] = await listAuditEntries(pool, toMachineKey(context.vault, 'one'));
   assert.deepEqual([entry?.action, entry?.reason], ['machine.erase', 'asked for']);
 });
 
@@ -209,7 +209,7 @@ test('stores the events of an install by its newest report, and shows the same',
     const install = randomUUID();
     for (const report of reports) await storeReport(install, report);
     await send(install, ['opened']);
-    const { activations, events, sharing } = await showInstall(ctx, install);
+    const { activations, events, sharing } = await showInstall(context, install);
     assert.deepEqual([sharing, events], [expected, expected ? 1 : 0], JSON.stringify(reports));
     assert.equal(isSharing(activations), sharing);
   }

@@ -78,10 +78,10 @@ async function storeBeat({ day, machine, version }: StoredBeat): Promise<void> {
 const idle = new AbortController().signal;
 
 /** The database's machine has the same clock. */
-const ctx = { pool, clock, readDatabaseTime: async () => clock.now() };
+const deps = { pool, clock, readDatabaseTime: async () => clock.now() };
 
 async function rollUp(everything = false) {
-  return runRollups(ctx, { signal: idle, everything });
+  return runRollups(deps, { signal: idle, everything });
 }
 
 const anyDay = fc.constantFrom(...days);
@@ -170,7 +170,7 @@ test('does not rewrite an unchanged day, which is final a day after its end', as
 test("makes no day final before the database's clock has passed it too", async () => {
   clock.set(new Date(`${FIRST}T12:00:00Z`));
   const ahead = { now: () => new Date(clock.now().getTime() + 3 * DAY_MS) };
-  const rollUpAhead = () => runRollups({ ...ctx, clock: ahead }, { signal: idle });
+  const rollUpAhead = () => runRollups({ ...deps, clock: ahead }, { signal: idle });
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await storeBeat({ day: FIRST, machine: 1, version: null });
   await rollUpAhead();
@@ -263,7 +263,7 @@ test('an abort cancels the running statement', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
     await client.query('lock table events in access exclusive mode');
-    const running = runRollups(ctx, { signal: stopping.signal });
+    const running = runRollups(deps, { signal: stopping.signal });
     await eventually(async () => {
       const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'select count(*)%'`;
       return (await readColumn(waiting)).length === 1;

@@ -19,7 +19,7 @@ import {
 const mail = createSmtpTransport({ url: 'smtp://127.0.0.1:1', from: 'a@b.example', dkim: null });
 const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };
 const service = await startTestService();
-const { ctx, pool } = service;
+const { context, pool } = service;
 
 /** Inserts more than a page of waiting e-mails, each with its own customer. */
 const COUNT = 2_345;
@@ -69,7 +69,7 @@ test('queues look-ups of all buyers without an address once there is an API key'
 test('stops after the current page', async () => {
   await fill('no_mail');
   const aborting = new AbortController();
-  const running = createReleaseTask({ ...ctx, mail, paddleApi }).run(aborting.signal);
+  const running = createReleaseTask({ ...context, mail, paddleApi }).run(aborting.signal);
   aborting.abort();
   await running;
   assert.equal(await countQueued('send_key_email'), 1_000);

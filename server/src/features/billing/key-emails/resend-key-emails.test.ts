@@ -18,7 +18,7 @@ after(async () => {
   await relay.close();
 });
 
-const { ctx, pool } = service;
+const { context, pool } = service;
 const by = { actor: 'tester', reason: 'a test' };
 
 async function buy(transactionId: string) {
@@ -33,7 +33,8 @@ async function buy(transactionId: string) {
   return issued;
 }
 
-const send = (transactionId: string) => sendKeyEmail(ctx, { provider: 'paddle', transactionId });
+const send = (transactionId: string) =>
+  sendKeyEmail(context, { provider: 'paddle', transactionId });
 
 async function listQueued(): Promise<string[]> {
   const { rows } = await pool.query(`select key from jobs where key is not null order by key`);
@@ -60,7 +61,7 @@ test('resends a sent e-mail with all keys and a new Message-ID', async () => {
   const { licenseKey } = await buy('txn_1');
   await send('txn_1');
   service.clock.advance(1_000);
-  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'txn_1' }, ...by }), 1);
+  assert.equal(await resendKeyEmails(context, { which: { transactionId: 'txn_1' }, ...by }), 1);
   assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
   await send('txn_1');
   await send('txn_1');
@@ -82,9 +83,9 @@ test('resends a sent e-mail with all keys and a new Message-ID', async () => {
 test('finds a purchase by an alias of its payment, but not one without licenses', async () => {
   await buy('txn_1');
   await pool.query(`insert into billing_aliases values ('cs_1', 'paddle', 'txn_1')`);
-  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'cs_1' }, ...by }), 1);
+  assert.equal(await resendKeyEmails(context, { which: { transactionId: 'cs_1' }, ...by }), 1);
   assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
-  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'txn_2' }, ...by }), 0);
+  assert.equal(await resendKeyEmails(context, { which: { transactionId: 'txn_2' }, ...by }), 0);
 });
 
 test('skips an e-mail that is being sent until its claim times out', async () => {
@@ -95,9 +96,9 @@ test('skips an e-mail that is being sent until its claim times out', async () =>
     [service.clock.now()],
   );
   const which = { transactionId: 'txn_1' };
-  assert.equal(await resendKeyEmails(ctx, { which, ...by }), 0);
+  assert.equal(await resendKeyEmails(context, { which, ...by }), 0);
   service.clock.advance(180_001);
-  assert.equal(await resendKeyEmails(ctx, { which, ...by }), 1);
+  assert.equal(await resendKeyEmails(context, { which, ...by }), 1);
 });
 
 test('resends all permanently refused e-mails and no others', async () => {
@@ -110,26 +111,26 @@ test('resends all permanently refused e-mails and no others', async () => {
   relay.script = {};
   await send('txn_1');
   assert.equal(mails().length, 1, 'not by itself');
-  assert.equal(await resendKeyEmails(ctx, { which: 'refused', ...by }), 1);
+  assert.equal(await resendKeyEmails(context, { which: 'refused', ...by }), 1);
   assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
-  assert.equal(await resendKeyEmails(ctx, { which: 'unconfirmed', ...by }), 1);
+  assert.equal(await resendKeyEmails(context, { which: 'unconfirmed', ...by }), 1);
   for (const id of ['txn_1', 'txn_2', 'txn_3']) await send(id);
   assert.equal(mails().length, 3);
-  assert.equal(await resendKeyEmails(ctx, { which: 'refused', ...by }), 0);
+  assert.equal(await resendKeyEmails(context, { which: 'refused', ...by }), 0);
 });
 
 test('sends a withheld key once its license is reinstated', async () => {
   const { license, licenseKey } = await buy('txn_1');
   const change = { keyOrId: license.id, ...by };
-  await suspendLicense(ctx, change);
+  await suspendLicense(context, change);
   await send('txn_1');
   assert.equal(mails().length, 0);
-  await reinstateAndSend(ctx, change);
+  await reinstateAndSend(context, change);
   assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
   await send('txn_1');
   const [sent] = mails();
   assert.ok(sent !== undefined && readParts(sent).includes(licenseKey));
   await pool.query('truncate jobs');
-  await reinstateAndSend(ctx, change);
+  await reinstateAndSend(context, change);
   assert.deepEqual(await listQueued(), [], 'it was sent');
 });

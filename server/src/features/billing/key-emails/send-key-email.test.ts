@@ -23,7 +23,7 @@ after(async () => {
   await relay.close();
 });
 
-const { ctx, pool } = service;
+const { context, pool } = service;
 const name = { provider: 'paddle', transactionId: 'txn_1' };
 const customer = { email: 'ann@example.org', name: 'Ann Example' };
 
@@ -68,8 +68,8 @@ beforeEach(async () => {
 test('sends all keys of a transaction in one e-mail, once, in the order of the lines', async () => {
   const first = await buy('1');
   const second = await buy('2', { productId: 'sellers' });
-  await sendKeyEmail(ctx, name);
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
+  await sendKeyEmail(context, name);
   const [sent, ...others] = mails();
   assert.ok(sent !== undefined && others.length === 0);
   assert.deepEqual([sent.from, sent.to], ['shop@example.com', ['ann@example.org']]);
@@ -101,7 +101,7 @@ test('sends one e-mail from concurrent processes', async () => {
   };
   const refusals: unknown[] = [];
   const tries = Array.from({ length: 8 }, () =>
-    sendKeyEmail({ ...ctx, mail: { send, close() {} } }, name).catch((error: unknown) => {
+    sendKeyEmail({ ...context, mail: { send, close() {} } }, name).catch((error: unknown) => {
       refusals.push(error);
     }),
   );
@@ -117,14 +117,14 @@ test('resends with the same Message-ID after the claim of a killed process timed
   await buy('1');
   const sent: MailMessage[] = [];
   const killed = {
-    ...ctx,
+    ...context,
     mail: { send: (message: MailMessage) => never(sent, message), close() {} },
   };
   void sendKeyEmail(killed, name);
   while (sent.length === 0) await new Promise(setImmediate);
-  await assert.rejects(sendKeyEmail(ctx, name), /^Error: another process is sending it$/u);
+  await assert.rejects(sendKeyEmail(context, name), /^Error: another process is sending it$/u);
   service.clock.advance(180_001);
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   const [mailed] = mails();
   assert.ok(mailed !== undefined);
   assert.equal(readHeader(mailed, 'Message-ID'), `<${sent[0]?.messageToken}@example.com>`);
@@ -137,10 +137,10 @@ function never(sent: MailMessage[], message: MailMessage): Promise<SendResult> {
 
 test('sends the key of a license that is created later by itself', async () => {
   const first = await buy('1');
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   const second = await buy('2');
-  await sendKeyEmail(ctx, name);
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
+  await sendKeyEmail(context, name);
   const [one, two, ...others] = mails();
   assert.ok(one !== undefined && two !== undefined && others.length === 0);
   assert.ok(readParts(two).includes(second.licenseKey));
@@ -150,7 +150,7 @@ test('sends the key of a license that is created later by itself', async () => {
 
 test('waits for an address', async () => {
   const { license } = await buy('1', {}, {});
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual([mails().length, (await readState())[0].reason], [0, 'no_address']);
   assert.deepEqual(await countUnsentKeyEmails(pool), {
     noAddress: 1,
@@ -162,13 +162,13 @@ test('waits for an address', async () => {
     license.id,
     customer.email,
   ]);
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual([mails().length, (await readState())[0].state], [1, 'sent']);
 });
 
 test('waits for a mail relay', async () => {
   await buy('1');
-  await sendKeyEmail({ ...ctx, mail: null }, name);
+  await sendKeyEmail({ ...context, mail: null }, name);
   assert.deepEqual((await readState())[0].reason, 'no_mail');
 });
 
@@ -176,12 +176,12 @@ test('retries a temporary failure; after a permanent one sends only to another a
   const { license } = await buy('1');
   relay.script = { recipient: { code: 450, words: 'later' } };
   await assert.rejects(
-    sendKeyEmail(ctx, name),
+    sendKeyEmail(context, name),
     /^Error: the mail relay did not take it: smtp_450$/u,
   );
   assert.deepEqual((await readState())[0].state, 'waiting');
   relay.script = { recipient: { code: 550, words: '<ann@example.org> unknown' } };
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual(await countUnsentKeyEmails(pool), {
     noAddress: 0,
     noMail: 0,
@@ -189,12 +189,12 @@ test('retries a temporary failure; after a permanent one sends only to another a
     unconfirmed: 0,
   });
   relay.script = {};
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.equal(mails().length, 0);
   await pool.query(`update licenses set customer_email = 'bob@example.org' where id = $1`, [
     license.id,
   ]);
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual(
     mails().map(({ to }) => to),
     [['bob@example.org']],
@@ -210,7 +210,7 @@ function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
     if (outcome === undefined) return { outcome: 'sent', messageId: '<id@example.com>' };
     return { outcome, reason: 'timeout', reply: null };
   };
-  return { tries, slow: { ...ctx, mail: { send, close() {} } } };
+  return { tries, slow: { ...context, mail: { send, close() {} } } };
 }
 
 /** The jobs with their delays in seconds. */
@@ -265,7 +265,7 @@ test('keeps the unconfirmed state while there is no mail relay or valid license'
   const { tries, slow } = answerWith('unknown', 'unknown');
   await sendKeyEmail(slow, name);
   service.clock.advance(600_000);
-  await sendKeyEmail({ ...ctx, mail: null }, name);
+  await sendKeyEmail({ ...context, mail: null }, name);
   assert.equal((await readState())[0].reason, 'no_mail');
   assert.equal(await releaseEmailsWithoutMail(slow), 1);
   await service.setFacts(license.id, { refunded_at: TEST_START });
@@ -290,10 +290,10 @@ test('allows another unconfirmed attempt after a reset', async () => {
 test('withholds keys of invalid licenses', async () => {
   await buy('1', { facts: { refunded_at: TEST_START } });
   await buy('2', { facts: { revoked_at: TEST_START } });
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   assert.deepEqual([mails().length, (await readState())[0].state], [0, 'withheld']);
   const good = await buy('3');
-  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(context, name);
   const [mailed] = mails();
   assert.ok(mailed !== undefined && readParts(mailed).includes(good.licenseKey));
   assert.equal(readHeader(mailed, 'Subject'), 'Your license key for Personal');
@@ -317,7 +317,7 @@ for (const [what, known, reported, subject] of [
        values ('ctm_1', 'paddle', now(), null, null, $1)`,
       [known],
     );
-    await sendKeyEmail(ctx, name);
+    await sendKeyEmail(context, name);
     assert.match(readHeader(mails()[0] ?? { from: '', to: [], raw: '' }, 'Subject') ?? '', subject);
   });
 }

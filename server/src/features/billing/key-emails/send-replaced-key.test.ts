@@ -20,7 +20,7 @@ const mail = {
   close() {},
 };
 const service = await startTestService({ mail, mailFrom: 'shop@example.com' });
-const { ctx, pool } = service;
+const { context, pool } = service;
 await pool.query(
   `insert into webhook_endpoints (id, url, secret_sealed, created_at)
    values (gen_random_uuid(), 'https://hooks.example.com/', '\\x00', now())`,
@@ -39,7 +39,7 @@ describe('rekey', () => {
     });
     const machine = anyMachine();
     const { activation_id: id } = await activate(service, oldKey, machine);
-    const { licenseKey: newKey, machines } = await rekeyAndSend(ctx, {
+    const { licenseKey: newKey, machines } = await rekeyAndSend(context, {
       ...change,
       keyOrId: oldKey,
     });
@@ -79,7 +79,7 @@ describe('rekey', () => {
     const { license, licenseKey: oldKey } = await service.issue();
     for (let count = 0; count < 2; count++) await activate(service, oldKey, anyMachine());
     await takeQueuedWork(pool);
-    const rekeyed = await rekeyAndSend(ctx, {
+    const rekeyed = await rekeyAndSend(context, {
       ...change,
       keyOrId: license.id,
       keepMachines: false,
@@ -123,7 +123,7 @@ describe('rekey', () => {
   test('shows the new key by the checkout only within the reveal window', async () => {
     const facts = { reveal_until: new Date(TEST_START.getTime() + DAY_MS) };
     const { licenseKey: oldKey } = await service.issue({ transactionId: 'txn_1', facts });
-    const { licenseKey } = await rekeyAndSend(ctx, { ...change, keyOrId: oldKey });
+    const { licenseKey } = await rekeyAndSend(context, { ...change, keyOrId: oldKey });
     const check = async () => (await service.get('/api/v1/licenses/check/txn_1')).text;
     assert.match(await check(), new RegExp(`"license_key":"${licenseKey}"`, 'u'));
     assert.doesNotMatch(await check(), new RegExp(oldKey, 'u'));
@@ -136,16 +136,16 @@ describe('rekey', () => {
     const { license, licenseKey } = await service.issue({ customerEmail: 'ann@example.org' });
     await pool.query(`alter table audit_log add constraint broken check (action <> 'license.rekey')
                       not valid`);
-    await assert.rejects(rekeyAndSend(ctx, { ...change, keyOrId: licenseKey }), /broken/u);
+    await assert.rejects(rekeyAndSend(context, { ...change, keyOrId: licenseKey }), /broken/u);
     await pool.query('alter table audit_log drop constraint broken');
     assert.equal((await activate(service, licenseKey)).status, 'active');
-    await rekeyAndSend(ctx, { ...change, keyOrId: licenseKey });
-    await assert.rejects(rekeyAndSend(ctx, { ...change, keyOrId: licenseKey }), /no license/u);
+    await rekeyAndSend(context, { ...change, keyOrId: licenseKey });
+    await assert.rejects(rekeyAndSend(context, { ...change, keyOrId: licenseKey }), /no license/u);
     const { rows } = await pool.query('select key_sealed from licenses where id = $1', [
       license.id,
     ]);
     assert.equal(
-      isKeyOf(ctx, { id: license.id, keySealed: rows[0].key_sealed }, licenseKey),
+      isKeyOf(context, { id: license.id, keySealed: rows[0].key_sealed }, licenseKey),
       false,
     );
   });
@@ -156,15 +156,15 @@ describe('sendReplacedKey', () => {
     await takeQueuedWork(pool);
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const order = { ...change, keyOrId: license.id };
-    assert.equal((await rekeyAndSend(ctx, { ...order, wantsMail: false })).mail, 'not_wanted');
+    assert.equal((await rekeyAndSend(context, { ...order, wantsMail: false })).mail, 'not_wanted');
     const withoutMail = {
-      ...ctx,
-      config: { ...ctx.config, mail: { ...ctx.config.mail, from: null } },
+      ...context,
+      config: { ...context.config, mail: { ...context.config.mail, from: null } },
     };
     assert.equal((await rekeyAndSend(withoutMail, order)).mail, 'not_configured');
     assert.deepEqual((await takeQueuedWork(pool)).jobs, []);
     for (let count = 0; count < 2; count++) {
-      assert.equal((await rekeyAndSend(ctx, order)).mail, 'queued');
+      assert.equal((await rekeyAndSend(context, order)).mail, 'queued');
     }
     assert.deepEqual((await takeQueuedWork(pool)).jobs, [`send_replaced_key:${license.id}`]);
   });
@@ -178,11 +178,11 @@ describe('sendReplacedKey', () => {
       `insert into billing_payments (transaction_id, provider, event_id, occurred_at, fact)
        values ('txn_fr', 'paddle', 'evt', now(), '{"customer": {"locale": "fr-CA"}}')`,
     );
-    const { licenseKey } = await rekeyAndSend(ctx, { ...change, keyOrId: license.id });
+    const { licenseKey } = await rekeyAndSend(context, { ...change, keyOrId: license.id });
     sent.length = 0;
     const about = { licenseId: license.id, machinesKept: true, isRepeat: false };
-    await sendReplacedKey(ctx, about);
-    await sendReplacedKey(ctx, about);
+    await sendReplacedKey(context, about);
+    await sendReplacedKey(context, about);
     assert.equal(sent[0]?.to.address, 'ann@example.org');
     assert.match(sent[0]?.subject ?? '', /^Votre nouvelle clé/u);
     assert.match(sent[0]?.text ?? '', new RegExp(licenseKey, 'u'));
@@ -195,11 +195,11 @@ describe('sendReplacedKey', () => {
     const about = { licenseId: license.id, machinesKept: true, isRepeat: false };
     await takeQueuedWork(pool);
     outcome = { outcome: 'temporary', reason: 'smtp_450', reply: null };
-    await assert.rejects(sendReplacedKey(ctx, about), /smtp_450/u);
+    await assert.rejects(sendReplacedKey(context, about), /smtp_450/u);
     outcome = { outcome: 'unknown', reason: 'timeout', reply: null };
-    await sendReplacedKey(ctx, about);
+    await sendReplacedKey(context, about);
     assert.equal((await takeQueuedWork(pool)).jobs.length, 1);
-    await sendReplacedKey(ctx, { ...about, isRepeat: true });
+    await sendReplacedKey(context, { ...about, isRepeat: true });
     assert.equal((await takeQueuedWork(pool)).jobs.length, 0);
     assert.match(service.log.at(-1) ?? '', /"event":"mail.replaced_key_failed"/u);
   });
