@@ -25,9 +25,9 @@ export interface AppDependencies extends Omit<ShellOptions, 'metrics'> {
 }
 
 /** Builds the application: the shell, then the features in this order. It does not listen yet. */
-export function buildApp(context: Context, dependencies: AppDependencies): App {
-  const { app, readLoadState } = createShell({ metrics: context.metrics, ...dependencies });
-  dependencies.prepare?.(app);
+export function buildApp(context: Context, deps: AppDependencies): App {
+  const { app, readLoadState } = createShell({ metrics: context.metrics, ...deps });
+  deps.prepare?.(app);
   app.register(async (scope: App) => {
     registerLicenseRoutes(scope, context);
     registerTrialRoutes(scope, context);
@@ -45,7 +45,7 @@ export function buildApp(context: Context, dependencies: AppDependencies): App {
     authenticateApiKey(context, presented, 'metrics:read'),
   );
   app.register(async (scope: App) =>
-    registerHealthRoutes(scope, { readLoadState, ...dependencies.health }),
+    registerHealthRoutes(scope, { readLoadState, ...deps.health }),
   );
   return app;
 }

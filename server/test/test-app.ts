@@ -26,7 +26,7 @@ function createRouteContext(): Context {
 }
 
 /** The whole application on no database: everything answers but what needs one. */
-export function createTestApp(dependencies: Partial<AppDependencies> = {}): App {
+export function createTestApp(deps: Partial<AppDependencies> = {}): App {
   return buildApp(createRouteContext(), {
     publicUrl: 'https://license.example.com',
     trustedProxies: [],
@@ -48,6 +48,6 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
       isDiskLow: () => false,
       isDraining: () => false,
     },
-    ...dependencies,
+    ...deps,
   });
 }

@@ -51,12 +51,12 @@ const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 /** Counts every run, and logs the first of several failures and the recovery. */
 export class TaskObserver {
   readonly #task: TaskIdentity;
-  readonly #dependencies: RunnerDependencies;
+  readonly #deps: RunnerDependencies;
   #isFailing = false;
 
-  constructor(task: TaskIdentity, dependencies: RunnerDependencies) {
+  constructor(task: TaskIdentity, deps: RunnerDependencies) {
     this.#task = task;
-    this.#dependencies = dependencies;
+    this.#deps = deps;
   }
 
   get isFailing(): boolean {
@@ -65,19 +65,19 @@ export class TaskObserver {
 
   succeeded(): void {
     const { name: task, event, action } = this.#task;
-    this.#dependencies.metrics.countTask(task, 'succeeded');
+    this.#deps.metrics.countTask(task, 'succeeded');
     if (!this.#isFailing) return;
     this.#isFailing = false;
-    this.#dependencies.log.info({ event: `${event}_recovered`, task }, `can ${action} again`);
+    this.#deps.log.info({ event: `${event}_recovered`, task }, `can ${action} again`);
   }
 
   failed(error: unknown): void {
     const { name: task, event, action, failureLevel = 'warn' } = this.#task;
-    this.#dependencies.metrics.countTask(task, 'failed');
+    this.#deps.metrics.countTask(task, 'failed');
     if (this.#isFailing) return;
     this.#isFailing = true;
     const fields = { event: `${event}_failed`, task, err: error };
-    this.#dependencies.log[failureLevel](fields, `could not ${action}; retrying`);
+    this.#deps.log[failureLevel](fields, `could not ${action}; retrying`);
   }
 }
 
@@ -90,9 +90,9 @@ export class TaskRunner implements Runner {
   #running: Promise<void> | null = null;
   #isRunDue = false;
 
-  constructor(task: BackgroundTask, dependencies: RunnerDependencies) {
+  constructor(task: BackgroundTask, deps: RunnerDependencies) {
     this.#task = task;
-    this.#observer = new TaskObserver(task, dependencies);
+    this.#observer = new TaskObserver(task, deps);
   }
 
   start(): void {

@@ -36,14 +36,11 @@ export class QueueRunner<Item> implements Runner {
   readonly #aborting = new AbortController();
   #isStopping = false;
 
-  constructor(queue: WorkQueue<Item>, dependencies: RunnerDependencies) {
+  constructor(queue: WorkQueue<Item>, deps: RunnerDependencies) {
     const { name, event, action, pollIntervalMs: intervalMs = POLL_INTERVAL_MS } = queue;
     this.#queue = queue;
     const run = () => this.#claim();
-    this.#poll = new TaskRunner(
-      { name, event, action, scope: 'process', intervalMs, run },
-      dependencies,
-    );
+    this.#poll = new TaskRunner({ name, event, action, scope: 'process', intervalMs, run }, deps);
   }
 
   start(): void {

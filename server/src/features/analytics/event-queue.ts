@@ -24,10 +24,7 @@ interface StoreDependencies {
   readonly clock: Clock;
 }
 
-export function createEventQueue(
-  dependencies: StoreDependencies,
-  observer: BatchObserver,
-): EventQueue {
+export function createEventQueue(deps: StoreDependencies, observer: BatchObserver): EventQueue {
   return new Batcher({
     name: 'events',
     observer,
@@ -35,8 +32,8 @@ export function createEventQueue(
     sizeOf: ({ events }) => Math.max(1, events.length),
     overlapFrom: OVERLAP_FROM,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isUnresponsive: (error) => isDatabaseUnresponsive(dependencies.pool, error),
-    execute: (requests) => storeRequests(dependencies, requests),
+    isUnresponsive: (error) => isDatabaseUnresponsive(deps.pool, error),
+    execute: (requests) => storeRequests(deps, requests),
   });
 }
 

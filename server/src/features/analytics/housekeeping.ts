@@ -26,9 +26,7 @@ const ROLLUP_INTERVAL_MS = 5 * MINUTE_MS;
 const ROLLUP_BUDGET_MS = 30 * SECOND_MS;
 
 /** The tasks that keep usage and events in order. Every process runs them; locks in the database keep them apart. */
-export function createAnalyticsTasks(
-  dependencies: HousekeepingDependencies,
-): readonly BackgroundTask[] {
+export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly BackgroundTask[] {
   return [
     {
       name: 'event_partitions',
@@ -37,8 +35,7 @@ export function createAnalyticsTasks(
       intervalMs: HOUR_MS,
       event: 'events.partition_creation',
       action: 'create event partitions',
-      run: async () =>
-        void (await createEventPartitions(dependencies.pool, dependencies.clock.now())),
+      run: async () => void (await createEventPartitions(deps.pool, deps.clock.now())),
     },
     {
       name: 'event_drops',
@@ -46,8 +43,8 @@ export function createAnalyticsTasks(
       intervalMs: 10 * SECOND_MS,
       event: 'events.drop_storage',
       action: 'store the counts of dropped events',
-      run: () => writeDrops(dependencies),
-      finish: () => writeLastDrops(dependencies),
+      run: () => writeDrops(deps),
+      finish: () => writeLastDrops(deps),
     },
     {
       name: 'analytics_removal',
@@ -57,15 +54,15 @@ export function createAnalyticsTasks(
       timeoutMs: HOUR_MS,
       event: 'analytics.removal',
       action: 'remove old events and usage days',
-      run: (signal) => removeOldData(dependencies, signal),
+      run: (signal) => removeOldData(deps, signal),
     },
-    createRollupTask(dependencies),
+    createRollupTask(deps),
   ];
 }
 
 /** Roll-ups of all processes: the first process that finds them due updates them. */
-function createRollupTask(dependencies: HousekeepingDependencies): BackgroundTask {
-  const { clock, metrics, pool } = dependencies;
+function createRollupTask(deps: HousekeepingDependencies): BackgroundTask {
+  const { clock, metrics, pool } = deps;
   let last: RollupRun | null = null;
   metrics.setRollupAge(
     () => last && (clock.now().getTime() - last.finishedAt.getTime()) / SECOND_MS,
@@ -81,7 +78,7 @@ function createRollupTask(dependencies: HousekeepingDependencies): BackgroundTas
       last = await findLastRun(pool);
       if (timeUntilRun(last, clock.now(), ROLLUP_INTERVAL_MS) > 0) return undefined;
       const startedAt = performance.now();
-      const outcome = await runRollups(dependencies, { signal, budgetMs: ROLLUP_BUDGET_MS });
+      const outcome = await runRollups(deps, { signal, budgetMs: ROLLUP_BUDGET_MS });
       if (outcome === 'unfinished') return performance.now() - startedAt;
       last = await findLastRun(pool);
       return undefined;
@@ -90,12 +87,12 @@ function createRollupTask(dependencies: HousekeepingDependencies): BackgroundTas
 }
 
 /** Counts that cannot be stored at the stop are lost, so they are logged. */
-async function writeLastDrops(dependencies: HousekeepingDependencies): Promise<void> {
+async function writeLastDrops(deps: HousekeepingDependencies): Promise<void> {
   try {
-    await writeDrops(dependencies);
+    await writeDrops(deps);
   } catch (error) {
-    const events = dependencies.eventCounts.takeDrops().reduce((sum, drop) => sum + drop.events, 0);
+    const events = deps.eventCounts.takeDrops().reduce((sum, drop) => sum + drop.events, 0);
     const fields = { event: 'events.drop_counts_lost', err: error, events };
-    dependencies.log.warn(fields, 'could not store the counts of dropped events before the stop');
+    deps.log.warn(fields, 'could not store the counts of dropped events before the stop');
   }
 }

@@ -48,26 +48,23 @@ export interface RemovalDependencies extends TimeDependencies {
 }
 
 /** Removes events and days of use that are old and have a final roll-up, and old event ids. One process runs at a time. */
-export async function removeOldData(
-  dependencies: RemovalDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const now = await advanceClock(dependencies);
-  await dropPartitions(dependencies, now, signal);
+export async function removeOldData(deps: RemovalDependencies, signal: AbortSignal): Promise<void> {
+  const now = await advanceClock(deps);
+  await dropPartitions(deps, now, signal);
   const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
-  const emptied = await removeInBatches(dependencies, signal, (db) =>
+  const emptied = await removeInBatches(deps, signal, (db) =>
     deleteEventIds(db, idsBefore, BATCH_ROWS),
   );
   // Ids expire by whole days, so this runs once every Monday.
-  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarize(dependencies, signal);
-  const usageBefore = await findUsageEnd(dependencies, now);
-  await removeInBatches(dependencies, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
+  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarize(deps, signal);
+  const usageBefore = await findUsageEnd(deps, now);
+  await removeInBatches(deps, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
 }
 
 /** Returns the time from which ages are counted. */
-async function advanceClock(dependencies: RemovalDependencies): Promise<Date> {
-  const { log, pool } = dependencies;
-  const now = await readEarlierTime(dependencies);
+async function advanceClock(deps: RemovalDependencies): Promise<Date> {
+  const { log, pool } = deps;
+  const now = await readEarlierTime(deps);
   const clock = moveRemovalClock(await findRemovalClock(pool), now);
   await upsertRemovalClock(pool, clock);
   if (isFarAhead(clock, now)) {

@@ -21,14 +21,14 @@ interface AnalyticsRouteDependencies extends IngestionDependencies {
   readonly storage: StorageLimits;
 }
 
-export function registerAnalyticsRoutes(app: App, dependencies: AnalyticsRouteDependencies): void {
+export function registerAnalyticsRoutes(app: App, deps: AnalyticsRouteDependencies): void {
   app.register(async (scope: App) => {
     addGzipJsonParser(scope, EVENTS_BODY_LIMIT_BYTES);
     scope.post(
       '/api/v1/events',
       {
         bodyLimit: EVENTS_BODY_LIMIT_BYTES,
-        onRequest: [limitEventRate(dependencies), limitStoredEvents(dependencies)],
+        onRequest: [limitEventRate(deps), limitStoredEvents(deps)],
         schema: {
           operationId: 'ingestEvents',
           tags: ['events'],
@@ -43,8 +43,8 @@ export function registerAnalyticsRoutes(app: App, dependencies: AnalyticsRouteDe
         },
       },
       async (request, reply) => {
-        const { response, drops } = await ingestEvents(dependencies, request.body);
-        chargeEvents(dependencies, request, response.accepted);
+        const { response, drops } = await ingestEvents(deps, request.body);
+        chargeEvents(deps, request, response.accepted);
         if (response.dropped > 0) reply.header('x-events-dropped', formatDrops(drops));
         return response;
       },

@@ -31,8 +31,8 @@ beforeEach(async () => {
   await pool.query('truncate jobs, billing_reconciliations');
 });
 
-function findTask(name: string, dependencies = context) {
-  const task = createBillingTasks(dependencies).find((each) => each.name === name);
+function findTask(name: string, deps = context) {
+  const task = createBillingTasks(deps).find((each) => each.name === name);
   assert.ok(task !== undefined);
   return task;
 }
@@ -92,8 +92,8 @@ test('continues a long log at once, and waits for an hour behind its end', async
 });
 
 test('enables only what is configured', () => {
-  const listEnabled = (dependencies: typeof context) =>
-    createBillingTasks(dependencies)
+  const listEnabled = (deps: typeof context) =>
+    createBillingTasks(deps)
       .filter(({ isEnabled = true }) => isEnabled)
       .map(({ name }) => name);
   const all = ['retry_webhooks', 'reconcile_payments', 'remove_old_event_bodies'];

@@ -20,13 +20,13 @@ export interface Health {
 const FRESH_MS = 1_000;
 
 /** Creates the health responses; the checks run at most once per second. */
-export function createHealth(dependencies: HealthDependencies): Health {
-  const { clock, version, startedAt, isDraining } = dependencies;
-  const readChecks = cache(clock, () => runChecks(dependencies));
+export function createHealth(deps: HealthDependencies): Health {
+  const { clock, version, startedAt, isDraining } = deps;
+  const readChecks = cache(clock, () => runChecks(deps));
   // Not cached: none of them queries the database.
   const readProcessChecks = () => ({
-    load: checkLoad(dependencies.readLoadState()),
-    disk: checkDisk(dependencies.isDiskLow()),
+    load: checkLoad(deps.readLoadState()),
+    disk: checkDisk(deps.isDiskLow()),
     process: checkProcess(isDraining()),
   });
   const processFacts = () => ({
@@ -48,12 +48,12 @@ export function createHealth(dependencies: HealthDependencies): Health {
   };
 }
 
-async function runChecks(dependencies: HealthDependencies): Promise<Record<string, HealthCheck>> {
-  const database = await checkDatabase(dependencies);
+async function runChecks(deps: HealthDependencies): Promise<Record<string, HealthCheck>> {
+  const database = await checkDatabase(deps);
   if (database.status === 'unhealthy') return { database };
-  const migrations = await checkMigrations(dependencies);
+  const migrations = await checkMigrations(deps);
   if (migrations.status === 'unhealthy') return { database, migrations };
-  return { database, migrations, ...(await checkBacklog(dependencies)) };
+  return { database, migrations, ...(await checkBacklog(deps)) };
 }
 
 function checkProcess(draining: boolean): HealthCheck {

@@ -46,13 +46,13 @@ const REPORTED_FOR_MS = 7 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 
 /** Counts each part by an index that holds nothing else. */
-export async function countBacklog(dependencies: BacklogDependencies): Promise<Backlog> {
-  const { pool } = dependencies;
+export async function countBacklog(deps: BacklogDependencies): Promise<Backlog> {
+  const { pool } = deps;
   return {
     jobs: await countJobs(pool),
     events: await countUnappliedEvents(pool),
-    isReconciliationFailing: await isReconciliationFailing(dependencies),
-    undelivered: await countUndelivered(dependencies),
+    isReconciliationFailing: await isReconciliationFailing(deps),
+    undelivered: await countUndelivered(deps),
   };
 }
 
@@ -76,11 +76,11 @@ const COUNT_INTERVAL_MS = 60_000;
 
 /** The backlog as this process counted it last, at most a minute old while the database responds. */
 export class BacklogCounter {
-  readonly #dependencies: BacklogDependencies;
+  readonly #deps: BacklogDependencies;
   #last: Backlog | null = null;
 
-  constructor(dependencies: BacklogDependencies) {
-    this.#dependencies = dependencies;
+  constructor(deps: BacklogDependencies) {
+    this.#deps = deps;
   }
 
   /** Null before the first count. */
@@ -96,11 +96,11 @@ export class BacklogCounter {
     event: 'backlog.count',
     action: 'count the backlog',
     run: async () => {
-      this.#last = await countBacklog(this.#dependencies);
+      this.#last = await countBacklog(this.#deps);
     },
   };
 
   async read(): Promise<Backlog> {
-    return this.#last ?? countBacklog(this.#dependencies);
+    return this.#last ?? countBacklog(this.#deps);
   }
 }

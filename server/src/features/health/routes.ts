@@ -7,8 +7,8 @@ import { createHealth } from './check-health.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** Registers the probes and the health report, which need no credentials and reveal no secrets. */
-export function registerHealthRoutes(app: App, dependencies: HealthDependencies): void {
-  const health = createHealth(dependencies);
+export function registerHealthRoutes(app: App, deps: HealthDependencies): void {
+  const health = createHealth(deps);
 
   app.get(
     '/api/v1/health/live',

@@ -25,8 +25,8 @@ for (const { url } of [dead, sound]) {
   await addEndpoint(context, order, { actor: 'test', reason: null });
 }
 
-function startDeliveries(dependencies: DeliveryDependencies) {
-  const queue = { ...createDeliveryQueue(dependencies), pollIntervalMs: 10 };
+function startDeliveries(deps: DeliveryDependencies) {
+  const queue = { ...createDeliveryQueue(deps), pollIntervalMs: 10 };
   const runner = new QueueRunner(queue, context);
   runner.start();
   return runner;

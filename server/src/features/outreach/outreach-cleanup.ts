@@ -21,17 +21,17 @@ const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
 const BATCH_ROWS = 5_000;
 
 /** Deletes answers that are no longer kept for repeated requests, and old messages. */
-export function createOutreachCleanup(dependencies: CleanupDependencies): BackgroundTask {
+export function createOutreachCleanup(deps: CleanupDependencies): BackgroundTask {
   return {
     name: 'delete_old_outreach',
     scope: 'singleton',
     // Where nothing is sent there is nothing to delete.
-    isEnabled: dependencies.outreachMail !== null,
+    isEnabled: deps.outreachMail !== null,
     intervalMs: 60 * 60_000,
     event: 'outreach.cleanup',
     action: 'delete old outreach messages',
     failureLevel: 'error',
-    run: (signal) => deleteOldOutreach(dependencies, signal),
+    run: (signal) => deleteOldOutreach(deps, signal),
   };
 }
 

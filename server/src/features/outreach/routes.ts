@@ -14,14 +14,14 @@ const OUTREACH_BODY_LIMIT_BYTES = 512 * 1024;
 
 type OutreachRouteDependencies = OutreachDependencies & Parameters<typeof authenticateApiKey>[0];
 
-export function registerOutreachRoutes(app: App, dependencies: OutreachRouteDependencies): void {
+export function registerOutreachRoutes(app: App, deps: OutreachRouteDependencies): void {
   const keys = new WeakMap<object, AuthenticatedApiKey>();
   app.post(
     '/api/v1/outreach/send',
     {
       preHandler: (request) =>
         requireApiKey(async (presented) => {
-          keys.set(request, await authenticateApiKey(dependencies, presented, 'outreach:send'));
+          keys.set(request, await authenticateApiKey(deps, presented, 'outreach:send'));
         })(request),
       bodyLimit: OUTREACH_BODY_LIMIT_BYTES,
       schema: {
@@ -37,7 +37,7 @@ export function registerOutreachRoutes(app: App, dependencies: OutreachRouteDepe
       },
     },
     (request) =>
-      sendOutreach(dependencies, {
+      sendOutreach(deps, {
         apiKeyId: keys.get(request)?.id ?? null,
         idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
         request: request.body,

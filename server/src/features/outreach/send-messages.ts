@@ -23,39 +23,35 @@ import { readCommonFacts } from './templates/template.ts';
  * @throws the error that prevented sending all of them, such as an unavailable database
  */
 export async function sendMessages(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   work: OutreachWork,
   stored: StoredRequest,
 ): Promise<EndedMessage[]> {
   const waiting = stored.messages.flatMap(({ state }, position) =>
     state === 'waiting' ? [position] : [],
   );
-  const delivery = await deliver(dependencies, work, stored, waiting);
+  const delivery = await deliver(deps, work, stored, waiting);
   const ended = pairUp(work, stored).map(({ recipient, message }, position) => ({
     email: recipient.email,
     messageId: message.messageId,
     ...(delivery.outcomes.get(position) ?? storedOutcome(message)),
   }));
-  logDelivery(dependencies, work, stored.requestId, delivery, ended);
+  logDelivery(deps, work, stored.requestId, delivery, ended);
   const mayHaveSent = ended.some(({ state }) => state !== 'failed');
   if (delivery.failure !== null && !mayHaveSent) throw delivery.failure;
   return ended;
 }
 
 function deliver(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   work: OutreachWork,
   stored: StoredRequest,
   waiting: readonly number[],
 ): Promise<Delivery> {
-  const { databaseLimiter, pool, clock, metrics, outreach } = dependencies;
+  const { databaseLimiter, pool, clock, metrics, outreach } = deps;
   const { request, recipients, transport, end } = work;
   const { requestId } = stored;
-  const createMessage = createMessageFactory(
-    dependencies,
-    request.template,
-    request.language ?? 'en',
-  );
+  const createMessage = createMessageFactory(deps, request.template, request.language ?? 'en');
   const pairs = pairUp(work, stored);
   return deliverMessages(waiting, {
     transport,
@@ -71,7 +67,7 @@ function deliver(
       begin: (positions) => databaseLimiter.run(() => beginMessages(pool, requestId, positions)),
       end: (ends) => databaseLimiter.run(() => endMessages(pool, requestId, ends, clock.now())),
     },
-    findSuppressed: createSuppressionCheck(dependencies, recipients),
+    findSuppressed: createSuppressionCheck(deps, recipients),
   });
 }
 
@@ -123,20 +119,20 @@ function logDelivery(
 
 /** Returns a function that creates the messages of one template in one language, with the present catalogue. */
 function createMessageFactory(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   template: OutreachTemplate,
   language: OutreachLanguage,
 ): (recipient: OutreachRecipient, messageId: string) => MailMessage {
-  const { catalog, config } = dependencies;
+  const { catalog, config } = deps;
   const from = parseMailbox(config.mail.from ?? '');
   const common = readCommonFacts(catalog().outreach, language, from);
   return ({ email, name }, messageId) => {
-    const unsubscribeUrl = createUnsubscribeUrl(dependencies, email);
+    const unsubscribeUrl = createUnsubscribeUrl(deps, email);
     return {
       ...renderTemplate(template, language, { ...common, name, unsubscribeUrl }),
       to: { address: email, name: cleanName(name) },
       messageToken: messageTokenOf(messageId),
-      headers: { ...createUnsubscribeHeaders(dependencies, email), 'Content-Language': language },
+      headers: { ...createUnsubscribeHeaders(deps, email), 'Content-Language': language },
     };
   };
 }

@@ -49,11 +49,11 @@ type Turn =
  * begun without an outcome are unknown.
  */
 export async function sendOnce(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   work: OutreachWork,
   idempotencyKey: string,
 ): Promise<EndedMessage[]> {
-  const { databaseLimiter, outreach, pool, vault } = dependencies;
+  const { databaseLimiter, outreach, pool, vault } = deps;
   const keyed = { ...work, ...hashRequest(vault, work, idempotencyKey) };
   for (const hashes of vault.previous) {
     // Otherwise a request stored under a previous master secret would be sent again.
@@ -63,7 +63,7 @@ export async function sendOnce(
     await databaseLimiter.run(() => rewriteIdempotencyKey(pool, key.apiKeyId, from, to));
   }
   for (;;) {
-    const answer = await outreach.run(() => takeTurn(dependencies, keyed));
+    const answer = await outreach.run(() => takeTurn(deps, keyed));
     if (answer !== null) return answer;
     await waitForOther(work);
   }
@@ -87,11 +87,11 @@ function hashRequest(
 
 /** Sends or answers the request; returns null while another process or call is sending it. */
 async function takeTurn(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   work: KeyedWork,
 ): Promise<EndedMessage[] | null> {
-  const { databaseLimiter, pool } = dependencies;
-  const turn = await decideTurn(dependencies, work);
+  const { databaseLimiter, pool } = deps;
+  const turn = await decideTurn(deps, work);
   if (turn.kind === 'wait') return null;
   const { requestId } = turn;
   const messages =
@@ -101,17 +101,17 @@ async function takeTurn(
   }
   const stored =
     messages.length > 0
-      ? await markInterruptedAsUnknown(dependencies, { requestId, messages })
-      : await prepareMessages(dependencies, work, requestId);
-  return sendUnderLease(dependencies, work, stored);
+      ? await markInterruptedAsUnknown(deps, { requestId, messages })
+      : await prepareMessages(deps, work, requestId);
+  return sendUnderLease(deps, work, stored);
 }
 
 async function sendUnderLease(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   work: KeyedWork,
   stored: StoredRequest,
 ): Promise<EndedMessage[]> {
-  const { databaseLimiter, pool, clock, log } = dependencies;
+  const { databaseLimiter, pool, clock, log } = deps;
   const { requestId } = stored;
   const update = async (
     write: typeof renewLease,
@@ -130,9 +130,7 @@ async function sendUnderLease(
       void update(renewLease, 'outreach.lease_renewal_failed', 'could not renew outreach lease'),
     LEASE_RENEWAL_MS,
   );
-  const ended = await sendMessages(dependencies, work, stored).finally(() =>
-    clearInterval(renewal),
-  );
+  const ended = await sendMessages(deps, work, stored).finally(() => clearInterval(renewal));
   // After a failure a repeated request is answered too, but only when the lease expired.
   await update(recordAnswer, 'outreach.answer_not_recorded', 'could not record outreach answer');
   return ended;

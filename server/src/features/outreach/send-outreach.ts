@@ -14,10 +14,10 @@ import { sendOnce } from './send-once.ts';
  * requests at the same time; `draining` (503) when the service stops before the request starts
  */
 export async function sendOutreach(
-  dependencies: OutreachDependencies,
+  deps: OutreachDependencies,
   order: OutreachOrder,
 ): Promise<OutreachResponse> {
-  const { outreach, outreachMail } = dependencies;
+  const { outreach, outreachMail } = deps;
   const recipients = order.request.recipients.map(toRecipient);
   if (outreachMail === null) {
     const ended = { ...failed('mail_not_configured'), messageId: '' };
@@ -26,11 +26,11 @@ export async function sendOutreach(
   const end = outreach.startDeadline();
   const work = { ...order, recipients, transport: outreachMail, end };
   if (order.idempotencyKey !== null) {
-    return toResponse(await sendOnce(dependencies, work, order.idempotencyKey));
+    return toResponse(await sendOnce(deps, work, order.idempotencyKey));
   }
   return outreach.run(async () => {
-    const stored = await prepareMessages(dependencies, work, createUuid());
-    return toResponse(await sendMessages(dependencies, work, stored));
+    const stored = await prepareMessages(deps, work, createUuid());
+    return toResponse(await sendMessages(deps, work, stored));
   });
 }
 

@@ -23,10 +23,10 @@ export interface ManualChange {
 
 /** Suppresses newsletter and outreach for an address until an operator lifts the suppression. */
 export async function suppressManually(
-  dependencies: ManualChangeDependencies,
+  deps: ManualChangeDependencies,
   change: ManualChange,
 ): Promise<void> {
-  await changeAddress(dependencies, change, async (db, { addressHash, now }) => {
+  await changeAddress(deps, change, async (db, { addressHash, now }) => {
     await insertSuppression(db, { addressHash, reason: 'by_hand', suppressedAt: now });
     return { action: 'suppression.add', details: {} };
   });
@@ -34,10 +34,10 @@ export async function suppressManually(
 
 /** Lifts the suppression of an address, whatever its reason; returns false when there was none. */
 export async function liftManually(
-  dependencies: ManualChangeDependencies,
+  deps: ManualChangeDependencies,
   change: ManualChange,
 ): Promise<boolean> {
-  const { entry } = await changeAddress(dependencies, change, async (db, { addressHash }) => {
+  const { entry } = await changeAddress(deps, change, async (db, { addressHash }) => {
     const lifted = await deleteSuppression(db, addressHash);
     return lifted ? { action: 'suppression.remove', details: {} } : null;
   });
@@ -50,21 +50,17 @@ export async function liftManually(
  * @returns the subscriber's id, and whether there was one
  */
 export async function eraseSubscriber(
-  dependencies: ManualChangeDependencies,
+  deps: ManualChangeDependencies,
   change: ManualChange,
 ): Promise<{ readonly id: string; readonly existed: boolean }> {
-  const hashes = hashAddressUnderAll(dependencies.vault, change.email);
-  const { id, entry } = await changeAddress(
-    dependencies,
-    change,
-    async (db, { addressHash, now }) => {
-      await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
-      const existed = await deleteSubscriber(db, addressHash);
-      await deleteConfirmations(db, addressHash);
-      for (const each of hashes) await anonymizeMessages(db, each);
-      return { action: 'subscriber.erase', details: { existed } };
-    },
-  );
+  const hashes = hashAddressUnderAll(deps.vault, change.email);
+  const { id, entry } = await changeAddress(deps, change, async (db, { addressHash, now }) => {
+    await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
+    const existed = await deleteSubscriber(db, addressHash);
+    await deleteConfirmations(db, addressHash);
+    for (const each of hashes) await anonymizeMessages(db, each);
+    return { action: 'subscriber.erase', details: { existed } };
+  });
   return { id, existed: entry.details.existed };
 }
 
@@ -80,15 +76,15 @@ type ChangeEntry = Pick<AuditEntry, 'action' | 'details'>;
  * @param work returns the audit entry, or null when nothing changed
  */
 async function changeAddress<Entry extends ChangeEntry | null>(
-  dependencies: ManualChangeDependencies,
+  deps: ManualChangeDependencies,
   { email, actor, reason }: ManualChange,
   work: (db: Queryable, change: AddressChange) => Promise<Entry>,
 ): Promise<{ readonly id: string; readonly entry: Entry }> {
-  const { clock, pool, vault } = dependencies;
+  const { clock, pool, vault } = deps;
   const addressHash = hashAddress(vault, email);
   const id = subscriberIdOf(vault, addressHash);
   const now = clock.now();
-  await rewriteAddresses(dependencies, [email]);
+  await rewriteAddresses(deps, [email]);
   return inTransaction(pool, async (db) => {
     await lockAddress(db, addressHash);
     const entry = await work(db, { addressHash, now });

@@ -34,16 +34,13 @@ type SubscriberRouteDependencies = ConfirmDependencies &
     readonly metrics: { countRefusal(operation: string, reason: string): void };
   };
 
-export function registerSubscriberRoutes(
-  app: App,
-  dependencies: SubscriberRouteDependencies,
-): void {
+export function registerSubscriberRoutes(app: App, deps: SubscriberRouteDependencies): void {
   app.post(
     '/api/v1/subscribers',
     {
       preHandler: limitUnlessApiKey(
-        (presented) => authenticateApiKey(dependencies, presented, 'subscribers:write'),
-        limitSubscriptions(dependencies),
+        (presented) => authenticateApiKey(deps, presented, 'subscribers:write'),
+        limitSubscriptions(deps),
       ),
       schema: {
         operationId: 'subscribe',
@@ -62,10 +59,10 @@ export function registerSubscriberRoutes(
     async (request, reply) => {
       const { body, headers } = request;
       reply.code(201);
-      return subscribe(dependencies, body.email, headers['accept-language']);
+      return subscribe(deps, body.email, headers['accept-language']);
     },
   );
-  registerConfirmationRoutes(app, dependencies);
+  registerConfirmationRoutes(app, deps);
 }
 
 const MINUTE_SECONDS = 60;
@@ -94,19 +91,19 @@ const PATH = '/s/*';
 type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;
 
 /** `GET` changes nothing, because link scanners open every link; the button of the page posts. */
-function registerConfirmationRoutes(app: App, dependencies: SubscriberRouteDependencies): void {
+function registerConfirmationRoutes(app: App, deps: SubscriberRouteDependencies): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
-    showFailuresAsPages(scope, () => nameSender(dependencies));
+    showFailuresAsPages(scope, () => nameSender(deps));
 
     scope.get(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await viewConfirmation(dependencies, request.params['*']);
-      return respond(dependencies, request, reply, view, confirmPage);
+      const view = await viewConfirmation(deps, request.params['*']);
+      return respond(deps, request, reply, view, confirmPage);
     });
 
     scope.post(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await confirmSubscription(dependencies, request.params['*']);
-      return respond(dependencies, request, reply, view, confirmedPage);
+      const view = await confirmSubscription(deps, request.params['*']);
+      return respond(deps, request, reply, view, confirmedPage);
     });
   });
 }

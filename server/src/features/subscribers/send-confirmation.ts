@@ -37,11 +37,11 @@ const DAY_MS = 24 * HOUR_MS;
  * @throws Error when the relay may accept the e-mail later
  */
 export async function sendConfirmation(
-  dependencies: ConfirmationDependencies,
+  deps: ConfirmationDependencies,
   { addressHash }: { readonly addressHash: string },
   signal?: AbortSignal,
 ): Promise<void> {
-  const { clock, pool } = dependencies;
+  const { clock, pool } = deps;
   const now = clock.now();
   const subscriber = await findSubscriber(pool, addressHash);
   if (subscriber === null) return;
@@ -49,18 +49,18 @@ export async function sendConfirmation(
   const mails = await countConfirmationMails(pool, addressHash, dayAgo);
   const decision = decideMail(subscriber, mails, now);
   if (decision === 'none') return;
-  if (decision === 'send') return sendLink(dependencies, addressHash, subscriber, signal);
+  if (decision === 'send') return sendLink(deps, addressHash, subscriber, signal);
   const later = { payload: { addressHash }, key: addressHash, runAt: decision.notBefore };
   await addJobs(pool, [{ name: 'send_confirmation', ...later }]);
 }
 
 async function sendLink(
-  dependencies: ConfirmationDependencies,
+  deps: ConfirmationDependencies,
   addressHash: string,
   subscriber: SubscriberFacts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { clock, mail, metrics, pool, vault } = dependencies;
+  const { clock, mail, metrics, pool, vault } = deps;
   const { email, subscribedAt: requestedAt } = subscriber;
   const token = createConfirmationToken(vault, addressHash, requestedAt);
   const tokenHash = hashConfirmationToken(token);
@@ -69,32 +69,32 @@ async function sendLink(
 
   const expiresAt = new Date(clock.now().getTime() + CONFIRMATION_HOURS * HOUR_MS);
   await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt, expiresAt });
-  const message = createMessage(dependencies, email, subscriber.language ?? 'en', token);
+  const message = createMessage(deps, email, subscriber.language ?? 'en', token);
   const result = await mail.send(message, signal);
   metrics.countMail('confirmation', result.outcome);
   const recipient = { addressHash, tokenHash, subscriberId: subscriber.id };
-  await recordResult(dependencies, recipient, result);
+  await recordResult(deps, recipient, result);
 }
 
 const TOKEN_DIGITS = 32;
 
 function createMessage(
-  dependencies: ConfirmationDependencies,
+  deps: ConfirmationDependencies,
   email: string,
   language: NonNullable<SubscriberFacts['language']>,
   token: string,
 ): MailMessage {
-  const { config, vault } = dependencies;
+  const { config, vault } = deps;
   return {
     ...renderConfirmationMail(language, {
-      sender: nameSender(dependencies),
+      sender: nameSender(deps),
       email,
       confirmUrl: `${config.http.publicUrl}/s/${token}`,
-      unsubscribeUrl: createUnsubscribeUrl(dependencies, email),
+      unsubscribeUrl: createUnsubscribeUrl(deps, email),
     }),
     to: { address: email, name: null },
     messageToken: `confirm-${vault.hashText('confirmation-mail', token).slice(-TOKEN_DIGITS)}`,
-    headers: { ...createUnsubscribeHeaders(dependencies, email), 'Content-Language': language },
+    headers: { ...createUnsubscribeHeaders(deps, email), 'Content-Language': language },
   };
 }
 

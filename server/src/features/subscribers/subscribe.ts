@@ -24,11 +24,11 @@ export interface SubscribeDependencies extends AddressDependencies {
  * @param acceptLanguage the header field, for the language of the e-mails
  */
 export async function subscribe(
-  dependencies: SubscribeDependencies,
+  deps: SubscribeDependencies,
   address: string,
   acceptLanguage: string | undefined,
 ): Promise<SubscriberResponse> {
-  const { clock, config, databaseLimiter, mail, pool, vault } = dependencies;
+  const { clock, config, databaseLimiter, mail, pool, vault } = deps;
   const parsed = parseEmail(address);
   if ('fault' in parsed) throw new RangeError('the request schema accepted an invalid address');
   const { email } = parsed;
@@ -38,7 +38,7 @@ export async function subscribe(
   const now = clock.now();
   const confirmed = !config.subscribers.doubleOptIn || mail === null;
   await databaseLimiter.run(async () => {
-    await rewriteAddresses(dependencies, [email]);
+    await rewriteAddresses(deps, [email]);
     await inTransaction(pool, async (db) => {
       await lockAddress(db, addressHash);
       await upsertSubscriber(db, { addressHash, id, email, language, now, confirmed });

@@ -18,7 +18,7 @@ const KEEP_MS = 30 * 86_400_000;
 const BATCH_ROWS = 1_000;
 
 /** Deletes subscribers who never confirmed, and expired confirmation links. */
-export function createSubscriberCleanup(dependencies: CleanupDependencies): BackgroundTask {
+export function createSubscriberCleanup(deps: CleanupDependencies): BackgroundTask {
   return {
     name: 'forget_old_subscribers',
     scope: 'singleton',
@@ -26,7 +26,7 @@ export function createSubscriberCleanup(dependencies: CleanupDependencies): Back
     event: 'subscribers.cleanup',
     action: 'delete unconfirmed subscribers',
     failureLevel: 'error',
-    run: (signal) => deleteUnconfirmed(dependencies, signal),
+    run: (signal) => deleteUnconfirmed(deps, signal),
   };
 }
 

@@ -20,20 +20,20 @@ type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;
  */
 export function registerUnsubscribeRoutes(
   app: App,
-  dependencies: SenderSettings & UnsubscribeDependencies,
+  deps: SenderSettings & UnsubscribeDependencies,
 ): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
-    showFailuresAsPages(scope, () => nameSender(dependencies));
+    showFailuresAsPages(scope, () => nameSender(deps));
 
     scope.get(PATH, { schema: { hide: true } }, (request: TokenRequest, reply) => {
-      const email = openUnsubscribeToken(dependencies.vault, request.params['*']);
-      return respond(dependencies, request, reply, email, confirmUnsubscribePage);
+      const email = openUnsubscribeToken(deps.vault, request.params['*']);
+      return respond(deps, request, reply, email, confirmUnsubscribePage);
     });
 
     scope.post(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const email = await unsubscribe(dependencies, request.params['*']);
-      return respond(dependencies, request, reply, email, unsubscribedPage);
+      const email = await unsubscribe(deps, request.params['*']);
+      return respond(deps, request, reply, email, unsubscribedPage);
     });
   });
 }

@@ -48,11 +48,11 @@ export function createUnsubscribeUrl({ vault, config }: LinkDependencies, email:
  * and mail programs accept https only.
  */
 export function createUnsubscribeHeaders(
-  dependencies: LinkDependencies,
+  deps: LinkDependencies,
   email: string,
 ): Readonly<Record<'List-Unsubscribe' | 'List-Unsubscribe-Post', string>> {
   return {
-    'List-Unsubscribe': `<${createUnsubscribeUrl(dependencies, email)}>`,
+    'List-Unsubscribe': `<${createUnsubscribeUrl(deps, email)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   };
 }
@@ -68,16 +68,16 @@ export interface UnsubscribeDependencies extends AddressDependencies {
  * @returns the address, or null for an invalid token
  */
 export async function unsubscribe(
-  dependencies: UnsubscribeDependencies,
+  deps: UnsubscribeDependencies,
   token: string,
 ): Promise<string | null> {
-  const { clock, databaseLimiter, pool, vault } = dependencies;
+  const { clock, databaseLimiter, pool, vault } = deps;
   const email = openUnsubscribeToken(vault, token);
   if (email === null) return null;
   const addressHash = hashAddress(vault, email);
   const suppressedAt = clock.now();
   await databaseLimiter.run(async () => {
-    await rewriteAddresses(dependencies, [email]);
+    await rewriteAddresses(deps, [email]);
     await insertSuppression(pool, { addressHash, reason: 'unsubscribed', suppressedAt });
   });
   return email;

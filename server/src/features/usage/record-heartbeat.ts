@@ -25,13 +25,13 @@ export interface HeartbeatDependencies extends UsageDependencies {
  * @throws InvalidRequestError (422) for a fingerprint that is empty or exceeds its limits
  */
 export async function recordHeartbeat(
-  dependencies: HeartbeatDependencies,
+  deps: HeartbeatDependencies,
   request: HeartbeatRequest,
 ): Promise<HeartbeatResponse> {
-  const { batches, databaseLimiter, vault } = dependencies;
+  const { batches, databaseLimiter, vault } = deps;
   const machine = requireIdentity(request.machine_fingerprint);
   if (vault.previous.length > 0) {
-    await databaseLimiter.run(() => rewriteUsage(dependencies, [request.machine_id]));
+    await databaseLimiter.run(() => rewriteUsage(deps, [request.machine_id]));
   }
   const message = await batches.heartbeats.submit({
     machineKey: toMachineKey(vault, request.machine_id),
@@ -64,7 +64,7 @@ interface StoreDependencies {
 }
 
 export function createHeartbeatQueue(
-  dependencies: StoreDependencies,
+  deps: StoreDependencies,
   observer: BatchObserver,
 ): HeartbeatQueue {
   return new Batcher({
@@ -73,8 +73,8 @@ export function createHeartbeatQueue(
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     rowOf: ({ machineKey }) => machineKey,
-    isUnresponsive: (error) => isDatabaseUnresponsive(dependencies.pool, error),
-    execute: (heartbeats) => storeHeartbeats(dependencies, heartbeats),
+    isUnresponsive: (error) => isDatabaseUnresponsive(deps.pool, error),
+    execute: (heartbeats) => storeHeartbeats(deps, heartbeats),
   });
 }
 

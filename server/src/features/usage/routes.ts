@@ -15,8 +15,8 @@ interface UsageRouteDependencies extends HeartbeatDependencies {
   readonly storage: StorageLimits;
 }
 
-export function registerUsageRoutes(app: App, dependencies: UsageRouteDependencies): void {
-  const { clock, metrics, storage } = dependencies;
+export function registerUsageRoutes(app: App, deps: UsageRouteDependencies): void {
+  const { clock, metrics, storage } = deps;
   const onRefusal = (code: string): void => metrics.countRefusal('heartbeat', code);
   app.post(
     '/api/v1/usage/heartbeat',
@@ -32,7 +32,7 @@ export function registerUsageRoutes(app: App, dependencies: UsageRouteDependenci
       },
     },
     async ({ body, clientNetwork }) => {
-      const response = await recordHeartbeat(dependencies, body);
+      const response = await recordHeartbeat(deps, body);
       const bytes = response.message === 'created' ? DAY_BYTES : 0;
       storage.quota.charge(clientNetwork, bytes, clock.now().getTime());
       return response;

@@ -40,11 +40,8 @@ export interface RollupDependencies {
 export type RollupOutcome = 'done' | 'unchanged' | 'busy';
 
 /** Rolls up the events of a day, if their number changed. */
-export async function rollUpEventDay(
-  dependencies: RollupDependencies,
-  day: Day,
-): Promise<RollupOutcome> {
-  return rollUpDay(dependencies, { source: 'events', day, measure: countDayEvents }, async (db) => {
+export async function rollUpEventDay(deps: RollupDependencies, day: Day): Promise<RollupOutcome> {
+  return rollUpDay(deps, { source: 'events', day, measure: countDayEvents }, async (db) => {
     await deleteEventNames(db, day);
     await insertEventNames(db, day);
     await deleteEventVersions(db, day);
@@ -55,11 +52,8 @@ export async function rollUpEventDay(
 }
 
 /** Rolls up the usage of a day, if the number of heartbeats changed. */
-export async function rollUpUsageDay(
-  dependencies: RollupDependencies,
-  day: Day,
-): Promise<RollupOutcome> {
-  return rollUpDay(dependencies, { source: 'usage', day, measure: sumBeats }, async (db) => {
+export async function rollUpUsageDay(deps: RollupDependencies, day: Day): Promise<RollupOutcome> {
+  return rollUpDay(deps, { source: 'usage', day, measure: sumBeats }, async (db) => {
     await upsertFirstDays(db, day);
     await upsertUsageTotal(db, 'day', day);
     await deleteUsageVersions(db, day);
@@ -71,38 +65,38 @@ export async function rollUpUsageDay(
 
 /** Rolls up the usage and retention of a week whose days are rolled up. */
 export async function rollUpUsageWeek(
-  dependencies: RollupDependencies,
+  deps: RollupDependencies,
   { starts, measure }: StalePeriod,
 ): Promise<RollupOutcome> {
-  return rollUpAlways(dependencies, async (db) => {
+  return rollUpAlways(deps, async (db) => {
     await upsertUsageTotal(db, 'week', starts);
     await deleteRetention(db, starts);
     await insertRetention(db, starts);
-    await upsertMark(db, 'usage_week', { day: starts, measure, rolledAt: dependencies.now });
+    await upsertMark(db, 'usage_week', { day: starts, measure, rolledAt: deps.now });
   });
 }
 
 /** Rolls up the usage of a month whose days are rolled up. */
 export async function rollUpUsageMonth(
-  dependencies: RollupDependencies,
+  deps: RollupDependencies,
   { starts, measure }: StalePeriod,
 ): Promise<RollupOutcome> {
-  return rollUpAlways(dependencies, async (db) => {
+  return rollUpAlways(deps, async (db) => {
     await upsertUsageTotal(db, 'month', starts);
-    await upsertMark(db, 'usage_month', { day: starts, measure, rolledAt: dependencies.now });
+    await upsertMark(db, 'usage_month', { day: starts, measure, rolledAt: deps.now });
   });
 }
 
 /** Rolls up the trials that started in a week or later. @param week the present one, for the mark */
 export async function rollUpTrials(
-  dependencies: RollupDependencies,
+  deps: RollupDependencies,
   from: Day,
   week: Day,
 ): Promise<RollupOutcome> {
-  return rollUpAlways(dependencies, async (db) => {
+  return rollUpAlways(deps, async (db) => {
     await deleteTrialWeeks(db, from);
     await insertTrialWeeks(db, from);
-    await upsertMark(db, 'trials', { day: week, measure: 0, rolledAt: dependencies.now });
+    await upsertMark(db, 'trials', { day: week, measure: 0, rolledAt: deps.now });
   });
 }
 

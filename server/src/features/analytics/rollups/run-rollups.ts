@@ -49,13 +49,13 @@ type FindSteps = (run: Run) => Promise<readonly Step[]>;
  * Each step is a transaction and idempotent, so that an interrupted run keeps the steps done.
  */
 export async function runRollups(
-  dependencies: TimeDependencies,
+  deps: TimeDependencies,
   { signal, budgetMs = Infinity, everything = false, onStep }: RollupRunOptions,
 ): Promise<RollupRunOutcome> {
   const startedMs = performance.now();
-  const { pool, clock } = dependencies;
+  const { pool, clock } = deps;
   const startedAt = clock.now();
-  const now = await readEarlierTime(dependencies);
+  const now = await readEarlierTime(deps);
   const run: Run = { pool, signal, now, today: dayOf(startedAt), everything };
   let done = 0;
   for (const findSteps of [
