@@ -13,7 +13,7 @@ async function readAll(text: string, pieceLength = 7) {
   return records;
 }
 
-test('cells are quoted where they must be, and formulas are defused', () => {
+test('quotes cells where needed, and escapes formulas', () => {
   const moment = new Date('2026-01-02T03:04:05Z');
   assert.equal(
     formatCsvLine(['a', 'b,c', 'say "hi"', 'two\nlines', null, -1, true, moment]),
@@ -29,12 +29,12 @@ test('cells are quoted where they must be, and formulas are defused', () => {
   );
 });
 
-test('nothing in a cell is obeyed by a terminal that shows the file', () => {
+test('replaces control characters', () => {
   const cells = ['\u001b[2Ja', 'b\u0007', '\u009b2J', '\u007f', 'tab\tstays'];
   assert.equal(formatCsvLine(cells), '·[2Ja,b·,·2J,·,tab\tstays\r\n');
 });
 
-test('records carry the line that they begin on, across quoted line breaks, blank lines and every kind of line end', async () => {
+test('returns the first line of each record, across quoted line breaks, empty lines and all kinds of line breaks', async () => {
   assert.deepEqual(await readAll('\uFEFFa,b\r\n"x\r\ny","say ""hi"""\n\r\n1,\r2,"3"'), [
     { line: 1, cells: ['a', 'b'] },
     { line: 2, cells: ['x\r\ny', 'say "hi"'] },
@@ -43,7 +43,15 @@ test('records carry the line that they begin on, across quoted line breaks, blan
   ]);
 });
 
-test('what was written is read back, however it is cut into pieces', async () => {
+test('keeps quotes within a cell, and text after a closing quote', async () => {
+  assert.deepEqual(await readAll('a"b","c"d,""e\n"f\r\ng\rh",\ni'), [
+    { line: 1, cells: ['a"b"', 'cd', 'e'] },
+    { line: 2, cells: ['f\r\ng\rh', ''] },
+    { line: 5, cells: ['i'] },
+  ]);
+});
+
+test('reads what was written, in chunks of any length', async () => {
   const cell = fc
     .string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '😀') })
     .filter((text) => !/^[\t\r\n]/u.test(text));
@@ -60,14 +68,21 @@ test('what was written is read back, however it is cut into pieces', async () =>
   );
 });
 
-test('a quote that is never closed names its line', async () => {
-  await assert.rejects(readAll('a,b\nc,"d\ne\n'), (error) => {
-    assert.ok(error instanceof CsvSyntaxError);
-    assert.deepEqual([error.line, error.message], [2, 'a quote is not closed']);
-    return true;
-  });
+test('reports the line of a quote that is not closed, after the records before it', async () => {
+  for (const text of ['a,b\nc,"d\ne\n', 'a,b\nc,"""']) {
+    const records: (readonly string[])[] = [];
+    const read = async () => {
+      for await (const { cells } of readCsv(piecesOf(text, 100))) records.push(cells);
+    };
+    await assert.rejects(read, (error) => {
+      assert.ok(error instanceof CsvSyntaxError);
+      assert.deepEqual([error.line, error.message], [2, 'a quote is not closed']);
+      return true;
+    });
+    assert.deepEqual(records, [['a', 'b']]);
+  }
 });
 
-test('a record without an end does not fill the memory', async () => {
+test('rejects a record of more than a million characters', async () => {
   await assert.rejects(readAll(`a\n"${'x'.repeat(1_100_000)}`, 65_536), /too long/u);
 });

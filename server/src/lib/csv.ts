@@ -2,18 +2,17 @@
 export type CsvCell = string | number | boolean | Date | null;
 
 /**
- * What a spreadsheet would take for a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian
- * text like the plain ones.
+ * Text that a spreadsheet runs as a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian text
+ * like the plain ones.
  */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
-/** What no spreadsheet shows, and a terminal that shows the file obeys. */
+/** Control characters: a terminal that shows the file would execute them. */
 const CONTROLS = /[\p{Cc}--[\t\r\n]]/gv;
 
 /**
- * One line of CSV (RFC 4180), with its line break. Text that a spreadsheet would run as a formula gets an apostrophe in
- * front, and a dot stands for each control character, since names and notes come from strangers; numbers are left as they
- * are.
+ * Formats one line of CSV (RFC 4180), with its line break. Names and notes come from strangers: a formula gets an apostrophe
+ * in front, and a dot replaces each control character.
  */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCell).join(',')}\r\n`;
@@ -49,83 +48,64 @@ export class CsvSyntaxError extends Error {
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
 /**
- * Reads CSV (RFC 4180; line breaks of any kind, a byte order mark is skipped) as it comes in. Empty lines are skipped.
+ * A cell and its end. In quotes, two quotes stand for one, and text after the closing quote belongs to the cell.
+ */
+const CELL =
+  /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^,\r\n]*)|(?<plain>(?!")[^,\r\n]*))(?<end>,|\r\n|\r|\n|$)/uy;
+
+const LINE_BREAKS = /\r\n|\r|\n/gu;
+
+/**
+ * Reads CSV as a stream (RFC 4180; line breaks of any kind; a byte order mark and empty lines are skipped). csv-parse would
+ * drop the records before a syntax error, and counts a line break of two characters within quotes as two lines.
  * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters
  */
 export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
-  const reader = new CsvReader();
-  for await (const chunk of chunks) yield* reader.push(chunk);
-  yield* reader.finish();
+  let rest: CsvText | null = null;
+  for await (const chunk of chunks) {
+    const text: string = rest === null ? chunk.replace(/^\uFEFF/u, '') : rest.text + chunk;
+    rest = yield* readRecords({ text, line: rest?.line ?? 1 }, false);
+    if (rest.text.length > MAX_RECORD_CHARACTERS) {
+      throw new CsvSyntaxError(rest.line, 'the record is too long, or a quote is not closed');
+    }
+  }
+  if (rest === null) return;
+  rest = yield* readRecords(rest, true);
+  if (rest.text !== '') throw new CsvSyntaxError(rest.line, 'a quote is not closed');
 }
 
-class CsvReader {
-  #line = 1;
-  #startLine = 1;
-  #cells: string[] = [];
-  #cell = '';
-  #characters = 0;
-  #first = true;
-  #previous = '';
-  #state: 'plain' | 'quoted' | 'quote-in-quoted' = 'plain';
+/** A part of a file, and the line that it begins on. */
+interface CsvText {
+  readonly text: string;
+  readonly line: number;
+}
 
-  *push(chunk: string): Generator<CsvRecord> {
-    for (const character of this.#first ? chunk.replace(/^\uFEFF/u, '') : chunk) {
-      this.#first = false;
-      const record = this.#take(character);
-      if (record !== null) yield record;
-      this.#previous = character;
-    }
+/** Reads the records of a text, and returns the rest, which continues in the next chunk. */
+function* readRecords(
+  { text, line: firstLine }: CsvText,
+  isComplete: boolean,
+): Generator<CsvRecord, CsvText> {
+  let line = firstLine;
+  let start = 0;
+  while (start < text.length) {
+    const record = readRecord(text, start, isComplete);
+    if (record === null) break;
+    const { cells, end } = record;
+    if (cells.length > 1 || cells[0] !== '') yield { line, cells };
+    line += text.slice(start, end).match(LINE_BREAKS)?.length ?? 0;
+    start = end;
   }
+  return { text: text.slice(start), line };
+}
 
-  *finish(): Generator<CsvRecord> {
-    if (this.#state === 'quoted')
-      throw new CsvSyntaxError(this.#startLine, 'a quote is not closed');
-    const record = this.#endRecord();
-    if (record !== null) yield record;
-  }
-
-  #take(character: string): CsvRecord | null {
-    this.#characters += 1;
-    if (this.#characters > MAX_RECORD_CHARACTERS) {
-      throw new CsvSyntaxError(this.#startLine, 'the record is too long, or a quote is not closed');
-    }
-    const lineBreak = character === '\n' || character === '\r';
-    const secondOfPair = character === '\n' && this.#previous === '\r';
-    if (lineBreak && !secondOfPair) this.#line += 1;
-
-    if (this.#state === 'quoted') return this.#takeQuoted(character);
-    if (this.#state === 'quote-in-quoted' && character === '"') return this.#takeEscapedQuote();
-    this.#state = 'plain';
-    if (lineBreak) return secondOfPair ? null : this.#endRecord();
-    if (character === ',') this.#endCell();
-    else if (character === '"' && this.#cell === '') this.#state = 'quoted';
-    else this.#cell += character;
-    return null;
-  }
-
-  #takeQuoted(character: string): null {
-    if (character === '"') this.#state = 'quote-in-quoted';
-    else this.#cell += character;
-    return null;
-  }
-
-  #takeEscapedQuote(): null {
-    this.#cell += '"';
-    this.#state = 'quoted';
-    return null;
-  }
-
-  #endCell(): void {
-    this.#cells.push(this.#cell);
-    this.#cell = '';
-  }
-
-  #endRecord(): CsvRecord | null {
-    this.#endCell();
-    const record = { line: this.#startLine, cells: this.#cells };
-    this.#cells = [];
-    this.#characters = 0;
-    this.#startLine = this.#line;
-    return record.cells.length === 1 && record.cells[0] === '' ? null : record;
+/** Reads one record; returns null when its last cell or line break may continue in the next chunk. */
+function readRecord(text: string, start: number, isComplete: boolean) {
+  const cells: string[] = [];
+  CELL.lastIndex = start;
+  for (;;) {
+    const { quoted, rest = '', plain = '', end } = CELL.exec(text)?.groups ?? {};
+    if (end === undefined || (!isComplete && CELL.lastIndex === text.length)) return null;
+    cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"') + rest);
+    if (end !== ',') return { cells, end: CELL.lastIndex };
   }
 }
