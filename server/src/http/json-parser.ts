@@ -10,9 +10,9 @@ import {
   unsupportedMediaType,
 } from '#server/errors.ts';
 import { hasCode } from '#server/lib/error-code.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { reserveInflatedBytes } from './limit-load.ts';
 import { readBody } from './read-body.ts';
-import { locateJsonFault } from './validation/json-fault.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
@@ -113,23 +113,24 @@ export function addRawParser(app: FastifyInstance): void {
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Parses a body. A mark of byte order before it is ignored (RFC 8259 §8.1): some platforms cannot write UTF-8 without.
- * @throws InvalidRequestError when it is no JSON in UTF-8
+ * Parses a body. A byte order mark is ignored (RFC 8259 §8.1): some platforms cannot write UTF-8 without one.
+ * @throws InvalidRequestError when it is not JSON in UTF-8
  */
 function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) throw invalidJson(0, 'The body is not UTF-8');
+  if (!isUtf8(body)) throw invalidJson('The body is not UTF-8');
   const decoded = body.toString();
   const text = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
   try {
     return JSON.parse(text);
-  } catch {
-    const { offset, reason } = locateJsonFault(text);
-    throw invalidJson(offset, reason);
+  } catch (error) {
+    throw invalidJson(messageOf(error));
   }
 }
 
-function invalidJson(offset: number, reason: string): Error {
+/** @param reason may quote the body, whose control characters and lone surrogates a database does not store */
+function invalidJson(reason: string): Error {
+  const shown = reason.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\u{FFFD}');
   return invalidRequest([
-    { loc: ['body', offset], msg: `JSON decode error: ${reason}`, type: 'json_invalid' },
+    { loc: ['body'], msg: `JSON decode error: ${shown}`, type: 'json_invalid' },
   ]);
 }

@@ -205,7 +205,7 @@ describe('422', () => {
     ['', 'body', 'missing'],
     ['null', 'body', 'missing'],
     ['[]', 'body', 'dict_type'],
-    ['{"a": }', 'body.6', 'json_invalid'],
+    ['{"a": }', 'body', 'json_invalid'],
     ['{}', 'body', 'value_error'],
     ['{"event_id": 5, "event_type": "x"}', 'body', 'value_error'],
     [`{"event_id": "${'x'.repeat(201)}", "event_type": "x"}`, 'body', 'value_error'],

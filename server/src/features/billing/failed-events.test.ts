@@ -43,7 +43,13 @@ for (const [what, text, type, status, why] of [
     'The body must be JSON (`application/json`).',
   ],
   ['that is empty', '', 'application/json', 422, 'Field required'],
-  ['that is no JSON', '{"a": }', 'application/json', 422, 'JSON decode error: Expecting value'],
+  [
+    'that is no JSON',
+    '{"a": }',
+    'application/json',
+    422,
+    'JSON decode error: Unexpected token \'}\', "{"a": }" is not valid JSON',
+  ],
   ['that is no object', '[]', 'application/json', 422, 'Input should be a valid dictionary'],
   [
     'without the id of an event',
