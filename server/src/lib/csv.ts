@@ -61,15 +61,16 @@ const LINE_BREAKS = /\r\n|\r|\n/gu;
  * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters
  */
 export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
-  let rest: CsvText | null = null;
+  let rest: CsvText = { text: '', line: 1 };
+  let isFirst = true;
   for await (const chunk of chunks) {
-    const text: string = rest === null ? chunk.replace(/^\uFEFF/u, '') : rest.text + chunk;
-    rest = yield* readRecords({ text, line: rest?.line ?? 1 }, false);
+    const text = isFirst ? chunk.replace(/^\uFEFF/u, '') : rest.text + chunk;
+    isFirst = false;
+    rest = yield* readRecords({ text, line: rest.line }, false);
     if (rest.text.length > MAX_RECORD_CHARACTERS) {
       throw new CsvSyntaxError(rest.line, 'the record is too long, or a quote is not closed');
     }
   }
-  if (rest === null) return;
   rest = yield* readRecords(rest, true);
   if (rest.text !== '') throw new CsvSyntaxError(rest.line, 'a quote is not closed');
 }
