@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { AuthorityContext, AuthorityPlaces } from '#agent/authority/context.ts';
+import type { AuthorityContext, AuthorityPaths } from '#agent/authority/context.ts';
 import { type CreatedClient, createClient } from '#agent/authority/clients.ts';
 import { type AuthorityRequest, ensureAuthority } from '#agent/authority/ensure-authority.ts';
 import { paths } from '#agent/install/paths.ts';
@@ -12,7 +12,7 @@ import { runProgram } from '#agent/system/run-program.ts';
 
 const DAY_MS = 86_400_000;
 
-export const wish: AuthorityRequest = {
+export const request: AuthorityRequest = {
   domain: 'db-1.example.com',
   address: 'wss://db-1.example.com/latchkey',
   withProxyCertificate: true,
@@ -25,10 +25,10 @@ interface Unpacked {
   readonly key: string;
 }
 
-/** An authority below a directory of its own, as it would be below `/`, with a clock that a test moves. */
+/** An authority below a temporary root directory, with a clock that a test sets. */
 export class AuthorityWorkshop implements Disposable, AuthorityContext {
   readonly root = mkdtempSync(join(tmpdir(), 'latchkey-authority-'));
-  readonly places: AuthorityPlaces = {
+  readonly paths: AuthorityPaths = {
     authority: join(this.root, paths.authority),
     authorityCertificate: join(this.root, paths.authorityCertificate),
     revocations: join(this.root, paths.revocations),
@@ -55,14 +55,14 @@ export class AuthorityWorkshop implements Disposable, AuthorityContext {
   }
 
   async ensure(changes: Partial<AuthorityRequest> = {}): Promise<boolean> {
-    return ensureAuthority(this, { ...wish, ...changes });
+    return ensureAuthority(this, { ...request, ...changes });
   }
 
   async create(name: string, days = 365): Promise<CreatedClient> {
     return createClient(this, { name, days, output: this.output });
   }
 
-  /** Unpacks a bundle as a person would. */
+  /** Unpacks a bundle with tar. */
   unpack({ path, record }: CreatedClient): Unpacked {
     this.#count += 1;
     const to = join(this.root, `unpacked-${this.#count}`);
@@ -73,17 +73,17 @@ export class AuthorityWorkshop implements Disposable, AuthorityContext {
     return { directory, cert: read('client.pem'), key: read('client.key') };
   }
 
-  /** What openssl says of a client's certificate at the time of the clock: `OK`, or its error. */
+  /** Verifies a client certificate with openssl at the time of the clock: `OK`, or openssl's error. */
   verify(file: string): string {
-    const { authorityCertificate, revocations } = this.places;
-    const asked = ['-crl_check', '-purpose', 'sslclient', '-attime', `${this.nowMs / 1000}`];
+    const { authorityCertificate, revocations } = this.paths;
+    const checks = ['-crl_check', '-purpose', 'sslclient', '-attime', `${this.nowMs / 1000}`];
     const known = ['-CAfile', authorityCertificate, '-CRLfile', revocations];
-    const args = ['verify', ...asked, ...known, file];
+    const args = ['verify', ...checks, ...known, file];
     const { stdout, stderr } = spawnSync('openssl', args, { encoding: 'utf8' });
     return /^error \d+ at .*: (?<error>.*)$/mu.exec(stderr)?.groups?.['error'] ?? stdout.trim();
   }
 
-  /** Every file below the root, with what would show a change of it. */
+  /** Lists every file below the root with its mode, inode and timestamps. */
   listFiles(): string[] {
     return readdirSync(this.root, { recursive: true, encoding: 'utf8' })
       .filter((file) => statSync(join(this.root, file)).isFile())
@@ -93,7 +93,7 @@ export class AuthorityWorkshop implements Disposable, AuthorityContext {
       });
   }
 
-  /** The permissions of the files that are there. */
+  /** Returns the modes of all files. */
   listModes(): Record<string, string> {
     return Object.fromEntries(
       this.listFiles()

@@ -1,13 +1,11 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import {
   type AuthorityContext,
   AuthorityError,
-  type AuthorityPlaces,
-  codeOf,
-  explainFileError,
+  type AuthorityPaths,
+  readIfExists,
 } from './context.ts';
 import { Openssl, type OwnFiles } from './openssl.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
@@ -39,7 +37,7 @@ interface CertificateRequest {
 }
 
 /** Returns the private files in the authority's directory. */
-export function ownFiles({ authority }: AuthorityPlaces): OwnFiles {
+export function ownFiles({ authority }: AuthorityPaths): OwnFiles {
   return { keyFile: join(authority, 'ca.key'), certificateFile: join(authority, 'ca.pem') };
 }
 
@@ -51,29 +49,25 @@ export async function withAuthority<T>(
   context: AuthorityContext,
   use: (authority: Authority) => Promise<T>,
 ): Promise<T> {
-  try {
-    // Without a directory there is no lock file.
-    if (readRegister(context.places) === null) throw noAuthority();
-    return await whileAlone(context.places, async () => {
-      using authority = openAuthority(context);
-      await authority.repair();
-      return await use(authority);
-    });
-  } catch (error) {
-    throw explainFileError(error);
-  }
+  // Without a directory there is no lock file.
+  if (readRegister(context.paths) === null) throw noAuthority();
+  return withLock(context.paths, async () => {
+    using authority = openAuthority(context);
+    await authority.repair();
+    return await use(authority);
+  });
 }
 
 /**
- * Runs `use` while no other command uses the authority.
+ * Runs `work` while no other command uses the authority.
  * @throws AuthorityError when another command uses it for longer than a minute
  */
-export async function whileAlone<T>(
-  { authority }: AuthorityPlaces,
-  use: () => Promise<T>,
+export async function withLock<T>(
+  { authority }: AuthorityPaths,
+  work: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await withFileLock(join(authority, 'lock'), use, LOCK_WAIT_SECONDS);
+    return await withFileLock(join(authority, 'lock'), work, LOCK_WAIT_SECONDS);
   } catch (error) {
     if (!(error instanceof LockError)) throw error;
     const inUse = `Another command has been using the authority for ${LOCK_WAIT_SECONDS} seconds: try again later.`;
@@ -83,7 +77,7 @@ export async function whileAlone<T>(
 
 /** Opens the authority; the caller holds the lock. */
 export function openAuthority(context: AuthorityContext): Authority {
-  const register = readRegister(context.places);
+  const register = readRegister(context.paths);
   if (register === null) throw noAuthority();
   return new Authority(context, register);
 }
@@ -118,9 +112,9 @@ export class Authority implements Disposable {
   constructor(context: AuthorityContext, register: rules.Register) {
     this.#context = context;
     this.#register = register;
-    this.certificate = new X509Certificate(readOwn(ownFiles(context.places).certificateFile));
-    readOwn(ownFiles(context.places).keyFile);
-    this.#openssl = new Openssl(context.runProgram, join(context.places.authority, 'work'));
+    this.certificate = new X509Certificate(readOwn(ownFiles(context.paths).certificateFile));
+    readOwn(ownFiles(context.paths).keyFile);
+    this.#openssl = new Openssl(context.runProgram, join(context.paths.authority, 'work'));
   }
 
   [Symbol.dispose](): void {
@@ -144,7 +138,7 @@ export class Authority implements Disposable {
   async repair(): Promise<boolean> {
     const wasPublished = this.#isPublished();
     if (!wasPublished) {
-      const { authorityCertificate } = this.#context.places;
+      const { authorityCertificate } = this.#context.paths;
       writeFile(authorityCertificate, this.certificate.toString(), { mode: 0o644 });
     }
     const repaired = await this.#planRepair();
@@ -161,19 +155,19 @@ export class Authority implements Disposable {
     days,
     key = generateKey(),
   }: CertificateRequest): Promise<SignedCertificate> {
-    const { places, clock } = this.#context;
+    const { paths, clock } = this.#context;
     const issuedAt = clock.now();
     const expiresAt = this.#endWithin(issuedAt, days);
     const serial = generateSerial(this.#context);
     const record = { serial, name, purpose, issuedAt, expiresAt, revokedAt: null, isPending: true };
     this.save(rules.addPending(this.#register, record));
     const request = { subject: `/CN=${name}`, key, serial, issuedAt, expiresAt };
-    const certificate = await this.#openssl.sign(request, ownFiles(places));
+    const certificate = await this.#openssl.sign(request, ownFiles(paths));
     return { record, certificate, key };
   }
 
-  async makePkcs12(signed: SignedCertificate, password: string): Promise<Buffer> {
-    return this.#openssl.makePkcs12(signed.certificate, signed.key, signed.record.name, password);
+  async createPkcs12(signed: SignedCertificate, password: string): Promise<Buffer> {
+    return this.#openssl.createPkcs12(signed.certificate, signed.key, signed.record.name, password);
   }
 
   /**
@@ -181,36 +175,36 @@ export class Authority implements Disposable {
    * repair creates a missing list.
    */
   async commit(register: rules.Register): Promise<void> {
-    const { places, clock } = this.#context;
+    const { paths, clock } = this.#context;
     if (register.revocationsNumber === this.#register.revocationsNumber) return this.save(register);
-    const list = await this.#openssl.listRevoked(register, ownFiles(places), clock.now());
-    using prepared = prepareFile(places.revocations, list, { mode: 0o644 });
+    const list = await this.#openssl.listRevoked(register, ownFiles(paths), clock.now());
+    using prepared = prepareFile(paths.revocations, list, { mode: 0o644 });
     this.save(register);
     prepared.place();
   }
 
   /** Writes the register without a new revocation list. */
   save(register: rules.Register): void {
-    writeFile(registerPath(this.#context.places), formatRegister(register), { mode: 0o600 });
+    writeFile(registerPath(this.#context.paths), formatRegister(register), { mode: 0o600 });
     this.#register = register;
   }
 
   #isPublished(): boolean {
-    const { authorityCertificate } = this.#context.places;
-    return readIfThere(authorityCertificate) === this.certificate.toString();
+    const { authorityCertificate } = this.#context.paths;
+    return readIfExists(authorityCertificate) === this.certificate.toString();
   }
 
   /** @returns null when register and list are consistent */
   async #planRepair(): Promise<rules.Register | null> {
-    const { places, clock } = this.#context;
+    const { paths, clock } = this.#context;
     const pending = this.#register.certificates.filter(({ isPending }) => isPending);
     const repaired = rules.revoke(this.#register, pending, clock.now());
-    const { certificateFile } = ownFiles(places);
-    const list = await this.#openssl.readList(places.revocations, certificateFile);
+    const { certificateFile } = ownFiles(paths);
+    const list = await this.#openssl.readList(paths.revocations, certificateFile);
     const until = new Date(clock.now().getTime() + LIST_RENEWAL_MARGIN_MS);
     const isCurrent = list !== null && list.nextUpdate > until;
     if (isCurrent && list.number === repaired.revocationsNumber) return null;
-    return { ...rules.incrementListNumber(repaired, list?.number), proxyToldAt: null };
+    return { ...rules.incrementListNumber(repaired, list?.number), nginxReloadedAt: null };
   }
 
   /** No certificate outlives that of the authority. */
@@ -218,7 +212,7 @@ export class Authority implements Disposable {
     const last = this.certificate.validToDate;
     if (last <= from) {
       throw new AuthorityError(
-        `The authority itself expired on ${formatDate(last)}: move ${dirname(ownFiles(this.#context.places).keyFile)} away, run "latchkey-agent install" again, and create new certificates.`,
+        `The authority itself expired on ${formatDate(last)}: move ${dirname(ownFiles(this.#context.paths).keyFile)} away, run "latchkey-agent install" again, and create new certificates.`,
       );
     }
     const requested = Math.floor(from.getTime() / 1000) * 1000 + days * DAY_MS;
@@ -231,18 +225,8 @@ export function formatDate(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
-/** @returns null when there is no such file */
-export function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 function readOwn(path: string): string {
-  const text = readIfThere(path);
+  const text = readIfExists(path);
   if (text !== null) return text;
   throw new AuthorityError(
     `${path} is missing: restore it from a backup, or remove ${dirname(path)} and run "latchkey-agent install" to create a new authority.`,

@@ -17,8 +17,7 @@ interface BundleParts {
 export function packBundle({ signed, authority, pkcs12, register }: BundleParts): Buffer {
   const { record, certificate, key } = signed;
   const { name, issuedAt, expiresAt } = record;
-  const { domain, address } = register;
-  const readme = writeReadme({ name, domain, address, expires: formatDate(expiresAt) });
+  const readme = renderReadme(register, name, formatDate(expiresAt));
   const entry = (file: string, content: string | Buffer, mode = 0o600) => {
     return { path: `${name}/${file}`, content: Buffer.from(content), mode };
   };
@@ -33,18 +32,8 @@ export function packBundle({ signed, authority, pkcs12, register }: BundleParts)
   return gzipSync(packTar(entries, issuedAt));
 }
 
-/** Facts in a bundle's README. */
-interface ReadmeFacts {
-  readonly name: string;
-  readonly domain: string;
-  /** What viewers connect to; null when it is not known. */
-  readonly address: string | null;
-  /** A day, such as `2027-11-21`. */
-  readonly expires: string;
-}
-
-/** Writes the README of a client certificate. */
-function writeReadme({ name, domain, address, expires }: ReadmeFacts): string {
+/** @param expires a day, such as `2027-11-21` */
+function renderReadme({ domain, address }: Register, name: string, expires: string): string {
   const url = address ?? `wss://${domain}:4096`;
   const where =
     address === null ? `${url} or wss://${domain}/latchkey, depending on the installation` : url;

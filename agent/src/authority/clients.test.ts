@@ -10,13 +10,13 @@ import { lacksOpenssl } from '../../test/certificates.ts';
 import { ask, connect, openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { createClient, revokeClient } from './clients.ts';
-import { listCertificates } from './list-certificates.ts';
+import { listCertificates } from './clients.ts';
 import { packTar } from '../system/tar.ts';
 
 const openssl = (...args: readonly string[]): string =>
   execFileSync('openssl', args, { encoding: 'utf8', stdio: 'pipe' });
 
-describe('certificates of clients', { skip: lacksOpenssl }, () => {
+describe('client certificates', { skip: lacksOpenssl }, () => {
   let workshop: AuthorityWorkshop;
   beforeEach(async () => {
     workshop = new AuthorityWorkshop();
@@ -27,11 +27,11 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
   const list = () =>
     listCertificates(workshop).certificates.map(({ record, status }) => `${record.name} ${status}`);
 
-  test('a certificate is for a client, by this authority, for as long as was asked', async () => {
-    const made = await workshop.create('anna', 30);
-    const { cert, key, directory } = workshop.unpack(made);
+  test('creates a client certificate of this authority with the requested lifetime', async () => {
+    const created = await workshop.create('anna', 30);
+    const { cert, key, directory } = workshop.unpack(created);
     const certificate = new X509Certificate(cert);
-    const { record } = made;
+    const { record } = created;
     assert.equal(certificate.subject, 'CN=anna');
     assert.equal(certificate.serialNumber, record.serial);
     assert.match(record.serial, /^[4-7][0-9A-F]{31}$/u);
@@ -57,12 +57,15 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate has expired');
   });
 
-  test('a bundle is for root only, and holds all that a client needs', async () => {
-    const made = await workshop.create('anna');
-    assert.equal(made.path, join(workshop.output, 'anna.tar.gz'));
-    assert.equal(statSync(made.path).mode & 0o7777, 0o600);
-    assert.equal(createHash('sha256').update(readFileSync(made.path)).digest('hex'), made.sha256);
-    const listed = execFileSync('tar', ['tvzf', made.path], { encoding: 'utf8' });
+  test('writes a bundle that only root can read and that contains every file of a client', async () => {
+    const created = await workshop.create('anna');
+    assert.equal(created.path, join(workshop.output, 'anna.tar.gz'));
+    assert.equal(statSync(created.path).mode & 0o7777, 0o600);
+    assert.equal(
+      createHash('sha256').update(readFileSync(created.path)).digest('hex'),
+      created.sha256,
+    );
+    const listed = execFileSync('tar', ['tvzf', created.path], { encoding: 'utf8' });
     const entries = listed.trim().split('\n');
     assert.deepEqual(
       entries.map((line) => [line.slice(0, 10), line.split(' ')[1], line.split(' ').at(-1)]),
@@ -75,24 +78,27 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
         ['-rw-r--r--', 'root/root', 'anna/ca.pem'],
       ],
     );
-    const { directory, cert } = workshop.unpack(made);
+    const { directory, cert } = workshop.unpack(created);
     const read = (file: string) => readFileSync(join(directory, file), 'utf8');
-    const authority = readFileSync(workshop.places.authorityCertificate, 'utf8');
+    const authority = readFileSync(workshop.paths.authorityCertificate, 'utf8');
     assert.equal(read('ca.pem'), authority);
     assert.equal(read('client-with-chain.pem'), `${cert}${authority}`);
-    assert.match(read('README.txt'), new RegExp(`Valid until: ${day(made.record.expiresAt)}\\.`));
+    assert.match(
+      read('README.txt'),
+      new RegExp(`Valid until: ${day(created.record.expiresAt)}\\.`),
+    );
     assert.match(read('README.txt'), /Connect to: {2}wss:\/\/db-1\.example\.com\/latchkey\n/u);
     assert.doesNotMatch(read('README.txt'), /undefined|null/u);
   });
 
-  test('the PKCS#12 file opens with its password, without what is outdated and what macOS refuses', async () => {
-    const made = await workshop.create('anna');
-    const { directory, cert, key } = workshop.unpack(made);
+  test('encrypts the PKCS#12 file with algorithms that both macOS and OpenSSL 3 accept', async () => {
+    const created = await workshop.create('anna');
+    const { directory, cert, key } = workshop.unpack(created);
     const file = join(directory, 'anna.p12');
     const opened = spawnSync(
       'openssl',
       ['pkcs12', '-in', file, '-passin', 'stdin', '-noenc', '-info'],
-      { input: `${made.password}\n`, encoding: 'utf8' },
+      { input: `${created.password}\n`, encoding: 'utf8' },
     );
     assert.equal(opened.status, 0, opened.stderr);
     assert.match(opened.stderr, /^MAC: sha1, Iteration 2048\n/u);
@@ -108,7 +114,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     assert.notEqual(spawnSync('openssl', wrong).status, 0);
   });
 
-  test('the password is new each time and stands in no file', async () => {
+  test('generates a new password each time and stores it nowhere', async () => {
     const first = await workshop.create('anna');
     const second = await workshop.create('anna');
     assert.match(first.password, /^(?:[a-km-np-z2-9]{6}-){3}[a-km-np-z2-9]{6}$/u);
@@ -125,7 +131,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('made again, a certificate replaces the one of before, which is revoked', async () => {
+  test('revokes the previous certificate of the same name', async () => {
     const first = await workshop.create('anna');
     const berta = workshop.unpack(await workshop.create('berta'));
     const old = workshop.unpack(first);
@@ -142,20 +148,20 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'anna valid', 'berta valid']);
   });
 
-  test('of many that are made at once for one name, exactly one is valid', async () => {
+  test('leaves exactly one valid certificate when several are created at once for one name', async () => {
     const outputs = ['1', '2', '3', '4'].map((each) => join(workshop.root, each));
     for (const output of outputs) mkdirSync(output);
-    const made = await Promise.all(
+    const created = await Promise.all(
       outputs.map(async (output) => createClient(workshop, { name: 'anna', days: 365, output })),
     );
-    const verdicts = made.map((each) =>
+    const results = created.map((each) =>
       workshop.verify(`${workshop.unpack(each).directory}/client.pem`),
     );
-    assert.equal(verdicts.filter((each) => each.endsWith(': OK')).length, 1);
-    assert.equal(verdicts.filter((each) => each === 'certificate revoked').length, 3);
+    assert.equal(results.filter((each) => each.endsWith(': OK')).length, 1);
+    assert.equal(results.filter((each) => each === 'certificate revoked').length, 3);
   });
 
-  test('no certificate outlives the authority, and one that expired signs none', async () => {
+  test('issues no certificate beyond the expiry of the authority, and none after it', async () => {
     workshop.passDays(3_652 - 100);
     const { record } = await workshop.create('anna');
     assert.equal(record.expiresAt.getTime(), workshop.nowMs + 100 * 86_400_000);
@@ -163,7 +169,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     await assert.rejects(workshop.create('anna'), /The authority itself expired on \d{4}-/u);
   });
 
-  test('where the bundle cannot go, nothing is signed or revoked', async () => {
+  test('signs and revokes nothing when the output directory does not exist', async () => {
     await workshop.create('anna');
     const output = join(workshop.root, 'nowhere', 'anna.tar.gz');
     await assert.rejects(createClient(workshop, { name: 'anna', days: 1, output }), {
@@ -172,7 +178,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
   });
 
-  test('what ends within 30 days is told, with what to do; expired is no longer valid', async () => {
+  test('lists statuses, and warns of certificates that expire within 30 days', async () => {
     await workshop.create('anna', 40);
     await workshop.create('berta', 10);
     await workshop.create('carl');
@@ -193,7 +199,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('revoking needs a certificate that is there and not revoked', async () => {
+  test('rejects the revocation of an unknown and of a revoked certificate', async () => {
     await workshop.create('anna');
     const revoked = await revokeClient(workshop, 'anna');
     assert.equal(revoked.length, 1);
@@ -204,16 +210,16 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
       message:
         'There is no certificate for proxy: "latchkey-agent client-cert list" shows the names.',
     });
-    rmSync(workshop.places.authority, { recursive: true });
+    rmSync(workshop.paths.authority, { recursive: true });
     await assert.rejects(
       revokeClient(workshop, 'anna'),
       /^AuthorityError: This machine has no authority yet: /u,
     );
   });
 
-  test('the agent lets a client in until its certificate is revoked, and then ends its watching', async () => {
+  test('revocation closes the stream of a client and rejects the next one', async () => {
     const { authorityCertificate, revocations, proxyCertificate, proxyCertificateKey } =
-      workshop.places;
+      workshop.paths;
     const read = () =>
       readTlsMaterial({
         certificateFile: proxyCertificate,
@@ -235,7 +241,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     assert.equal((await ask(stream.port, '/health')).status, 200);
   });
 
-  test('an archive holds files of any length, and the time that they were made', () => {
+  test('packs files of any length with their timestamp', () => {
     const entries = [0, 1, 511, 512, 513].map((length) => {
       return { path: `a/${length}`, mode: 0o640, content: Buffer.alloc(length, 'x') };
     });

@@ -1,12 +1,27 @@
-import { createHash } from 'node:crypto';
+// Client certificates: creates, revokes and lists them.
+import { createHash, X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { type PreparedFile, prepareFile } from '../system/write-file.ts';
-import { type Authority, formatDate, withAuthority } from './authority.ts';
+import {
+  type Authority,
+  formatDate,
+  noAuthority,
+  ownFiles,
+  type SignedCertificate,
+  withAuthority,
+} from './authority.ts';
 import { packBundle } from './bundle.ts';
-import { type AuthorityContext, AuthorityError } from './context.ts';
-import { type CertificateRecord, confirm, findClient, isRevoked, revoke } from './register.ts';
+import { type AuthorityContext, AuthorityError, readIfExists } from './context.ts';
+import {
+  type CertificateRecord,
+  confirm,
+  findClient,
+  isRevoked,
+  readRegister,
+  revoke,
+} from './register.ts';
 
 /** 32 characters that are hard to confuse: five bits each. */
 const PASSWORD_CHARACTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
@@ -41,9 +56,12 @@ export async function createClient(
   context: AuthorityContext,
   { name, days, output }: ClientRequest,
 ): Promise<CreatedClient> {
-  const path = findPath(output, name);
+  const path = resolveOutput(output, name);
   return withAuthority(context, async (authority) => {
-    const { password, bundle, record } = await createBundle(context, authority, { name, days });
+    const password = generatePassword(context.randomBytes);
+    const signed = await authority.sign({ name, days, purpose: 'client' });
+    const bundle = await packFiles(authority, signed, password);
+    const { record } = signed;
     using prepared = prepareBundle(path, bundle);
     const replaced = findClient(authority.register, name).filter((each) => !isRevoked(each));
     const now = context.clock.now();
@@ -54,17 +72,14 @@ export async function createClient(
   });
 }
 
-async function createBundle(
-  { randomBytes }: AuthorityContext,
+async function packFiles(
   authority: Authority,
-  wish: Pick<ClientRequest, 'name' | 'days'>,
-) {
-  const password = generatePassword(randomBytes);
-  const signed = await authority.sign({ ...wish, purpose: 'client' });
-  const pkcs12 = await authority.makePkcs12(signed, password);
+  signed: SignedCertificate,
+  password: string,
+): Promise<Buffer> {
+  const pkcs12 = await authority.createPkcs12(signed, password);
   const { register, certificate } = authority;
-  const bundle = packBundle({ signed, authority: certificate.toString(), pkcs12, register });
-  return { password, bundle, record: signed.record };
+  return packBundle({ signed, authority: certificate.toString(), pkcs12, register });
 }
 
 function prepareBundle(path: string, bundle: Buffer): PreparedFile {
@@ -83,7 +98,7 @@ function generatePassword(randomBytes: AuthorityContext['randomBytes']): string 
   return (characters.join('').match(/.{6}/gu) ?? []).join('-');
 }
 
-function findPath(output: string, name: string): string {
+function resolveOutput(output: string, name: string): string {
   const path = resolve(output);
   if (isDirectory(path)) return join(path, `${name}.tar.gz`);
   if (isDirectory(dirname(path))) return path;
@@ -114,10 +129,73 @@ export async function revokeClient(
 
 function explainNothing(name: string, all: readonly CertificateRecord[]): AuthorityError {
   const revokedAt = all.at(-1)?.revokedAt;
-  if (revokedAt == null) {
-    const where = '"latchkey-agent client-cert list" shows the names';
-    return new AuthorityError(`There is no certificate for ${name}: ${where}.`);
-  }
-  const day = formatDate(revokedAt);
-  return new AuthorityError(`The certificate of ${name} was revoked on ${day}.`);
+  return new AuthorityError(
+    revokedAt == null
+      ? `There is no certificate for ${name}: "latchkey-agent client-cert list" shows the names.`
+      : `The certificate of ${name} was revoked on ${formatDate(revokedAt)}.`,
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Users need time to install a new certificate. */
+const WARNED_DAYS = 30;
+
+/** After the authority expires, every client needs a new certificate. */
+const AUTHORITY_WARNED_DAYS = 365;
+
+type ClientStatus = 'valid' | 'expired' | 'revoked';
+
+export interface ListedCertificate {
+  readonly record: CertificateRecord;
+  readonly status: ClientStatus;
+}
+
+/**
+ * Lists the issued certificates by name, oldest first, without the lock, with warnings about those that expire soon.
+ * @throws AuthorityError when there is no authority, or no permission
+ */
+export function listCertificates({ paths, clock }: AuthorityContext): {
+  readonly certificates: readonly ListedCertificate[];
+  readonly warnings: readonly string[];
+} {
+  const register = readRegister(paths);
+  if (register === null) throw noAuthority();
+  const now = clock.now();
+  const certificates = register.certificates
+    .filter(({ isPending }) => !isPending)
+    .sort((a, b) => compare(a.name, b.name) || a.issuedAt.getTime() - b.issuedAt.getTime())
+    .map((record) => ({ record, status: findStatus(record, now) }));
+  const pem = readIfExists(ownFiles(paths).certificateFile);
+  const warnings = certificates.flatMap((each) => warnOfClient(each, now));
+  return { certificates, warnings: [...warnOfAuthority(pem, now), ...warnings] };
+}
+
+function findStatus({ revokedAt, expiresAt }: CertificateRecord, now: Date): ClientStatus {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt <= now ? 'expired' : 'valid';
+}
+
+function warnOfClient({ record, status }: ListedCertificate, now: Date): string[] {
+  const days = countDays(record.expiresAt, now);
+  if (status !== 'valid' || days > WARNED_DAYS) return [];
+  const fix =
+    record.purpose === 'proxy'
+      ? 'the timer latchkey-agent-revocations should renew it: check its log'
+      : `"latchkey-agent client-cert create ${record.name}" creates a new one`;
+  return [`${record.name} expires in ${days} days: ${fix}.`];
+}
+
+function warnOfAuthority(pem: string | null, now: Date): string[] {
+  const days = pem === null ? Infinity : countDays(new X509Certificate(pem).validToDate, now);
+  if (days > AUTHORITY_WARNED_DAYS) return [];
+  return [`The authority itself expires in ${days} days, and every certificate with it.`];
+}
+
+function countDays(until: Date, now: Date): number {
+  return Math.floor((until.getTime() - now.getTime()) / DAY_MS);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,8 +1,11 @@
+// The authority for client certificates: its paths, its dependencies and its errors.
+import { readFileSync } from 'node:fs';
+
 import type { Clock } from '../clock.ts';
 import type { RunProgram } from '../system/run-program.ts';
 
 /** The paths of the authority. `install/paths.ts` has those of an installation. */
-export interface AuthorityPlaces {
+export interface AuthorityPaths {
   /** The directory of key and register, for root only. */
   readonly authority: string;
   /** Read by the agent and nginx. */
@@ -14,7 +17,7 @@ export interface AuthorityPlaces {
 
 /** Dependencies of the authority. */
 export interface AuthorityContext {
-  readonly places: AuthorityPlaces;
+  readonly paths: AuthorityPaths;
   readonly runProgram: RunProgram;
   readonly clock: Pick<Clock, 'now'>;
   /** A secure random source, for serial numbers and passwords. */
@@ -23,31 +26,45 @@ export interface AuthorityContext {
 
 /** A failed operation of the authority, as a sentence for the user. */
 export class AuthorityError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'AuthorityError';
+  override readonly name = 'AuthorityError';
+}
+
+const PERMISSION_DENIED = new Set(['EACCES', 'EPERM']);
+
+/**
+ * Accesses files that only root may access.
+ * @throws AuthorityError without the permission
+ */
+export function accessFiles<T>(access: () => T): T {
+  try {
+    return access();
+  } catch (error) {
+    if (!PERMISSION_DENIED.has(codeOf(error))) throw error;
+    const message = 'Only root may use the authority: run this with sudo.';
+    throw new AuthorityError(message, { cause: error });
   }
 }
 
-const NOT_ALLOWED = new Set(['EACCES', 'EPERM']);
-
-/** Explains a permission error of a file; returns other errors unchanged. */
-export function explainFileError(error: unknown): unknown {
-  if (!NOT_ALLOWED.has(codeOf(error))) return error;
-  return new AuthorityError('Only root may use the authority: run this with sudo.', {
-    cause: error,
-  });
+/**
+ * Reads a file of the authority; null when it does not exist.
+ * @throws AuthorityError without the permission
+ */
+export function readIfExists(path: string): string | null {
+  try {
+    return accessFiles(() => readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
-/** Returns the system's code of an error, such as `ENOENT`; empty without one. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The name becomes a directory and file names, so it must not be a path or an option. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
 
-/** Whether a client name is valid. */
 export function isClientName(name: string): boolean {
   return NAME.test(name);
 }

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { AuthorityWorkshop, wish } from '../../test/authority-workshop.ts';
+import { AuthorityWorkshop, request } from '../../test/authority-workshop.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import type { AuthorityContext } from './context.ts';
 import { ensureAuthority, isAuthorityReady } from './ensure-authority.ts';
@@ -14,16 +14,16 @@ import { refreshList } from './renewal.ts';
 const show = (path: string): string =>
   execFileSync('openssl', ['x509', '-in', path, '-noout', '-text'], { encoding: 'utf8' });
 
-describe('the authority', { skip: lacksOpenssl }, () => {
+describe('ensureAuthority', { skip: lacksOpenssl }, () => {
   let workshop: AuthorityWorkshop;
   beforeEach(() => {
     workshop = new AuthorityWorkshop();
   });
   afterEach(() => workshop[Symbol.dispose]());
 
-  test('it signs certificates and lists of revoked ones only, for ten years', async () => {
+  test('creates an authority for certificates and revocation lists, valid for ten years', async () => {
     assert.equal(await workshop.ensure(), true);
-    const path = workshop.places.authorityCertificate;
+    const path = workshop.paths.authorityCertificate;
     const { ca, subject, validFromDate, validToDate } = new X509Certificate(readFileSync(path));
     assert.equal(ca, true);
     assert.match(subject, /^O=db-1\.example\.com\nCN=Latchkey agent clients [0-9a-f]{8}$/u);
@@ -35,7 +35,7 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.match(text, /NIST CURVE: P-256\n[^]*Signature Algorithm: ecdsa-with-SHA256\n/u);
   });
 
-  test('only root may read its keys and its register, and everybody what the agent reads', async () => {
+  test('makes keys and register readable by root only, and published files by everyone', async () => {
     process.umask(0o077);
     await workshop.ensure();
     process.umask(0o022);
@@ -49,11 +49,11 @@ describe('the authority', { skip: lacksOpenssl }, () => {
       'var/lib/latchkey-agent-authority/lock': '600',
       'var/lib/latchkey-agent-authority/register.json': '600',
     });
-    assert.equal(statSync(workshop.places.authority).mode & 0o777, 0o700);
+    assert.equal(statSync(workshop.paths.authority).mode & 0o777, 0o700);
     assert.equal(statSync(join(workshop.root, 'etc/latchkey-agent/pki')).mode & 0o777, 0o755);
   });
 
-  test('asked for again it touches no file', async () => {
+  test('touches no file of a consistent authority', async () => {
     await workshop.ensure();
     const before = workshop.listFiles();
     workshop.passDays(1);
@@ -61,9 +61,9 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.deepEqual(workshop.listFiles(), before);
   });
 
-  test('whether it would do anything is told without doing it', async () => {
-    const isReady = async (changes = {}) => isAuthorityReady(workshop, { ...wish, ...changes });
-    const { places } = workshop;
+  test('isAuthorityReady reports missing work without writing', async () => {
+    const isReady = async (changes = {}) => isAuthorityReady(workshop, { ...request, ...changes });
+    const { paths } = workshop;
     assert.equal(await isReady(), false);
     await workshop.ensure({ withProxyCertificate: false });
     assert.equal(await isReady(), false);
@@ -71,19 +71,19 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     await workshop.ensure();
     const before = workshop.listFiles();
     assert.equal(await isReady(), true);
-    const { domain } = wish;
+    const { domain } = request;
     const unnamed = { domain, withProxyCertificate: true };
     assert.equal(await isAuthorityReady(workshop, unnamed), true);
     assert.equal(await isReady({ address: 'wss://db-1.example.com:4096' }), false);
     assert.equal(await isReady({ domain: 'db-2.example.com' }), false);
     assert.deepEqual(workshop.listFiles(), before);
-    for (const path of [places.authorityCertificate, places.revocations, places.proxyCertificate]) {
+    for (const path of [paths.authorityCertificate, paths.revocations, paths.proxyCertificate]) {
       rmSync(path);
       assert.equal(await isReady(), false, path);
       await workshop.ensure();
       assert.equal(await isReady(), true, path);
     }
-    chmodSync(places.authority, 0o755);
+    chmodSync(paths.authority, 0o755);
     assert.equal(await isReady(), false);
     await workshop.ensure();
     assert.equal(await isReady(), true);
@@ -92,36 +92,36 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.equal(await isReady({ withProxyCertificate: false }), true);
   });
 
-  test('what is missing or not its own is made again, and its key stays', async () => {
+  test('replaces missing and foreign files, and keeps its key', async () => {
     using other = new AuthorityWorkshop();
     await other.ensure();
     await workshop.ensure();
-    const made = await workshop.create('anna');
-    const { directory } = workshop.unpack(made);
-    copyFileSync(other.places.authorityCertificate, workshop.places.authorityCertificate);
-    copyFileSync(other.places.revocations, workshop.places.revocations);
-    rmSync(workshop.places.proxyCertificateKey);
+    const created = await workshop.create('anna');
+    const { directory } = workshop.unpack(created);
+    copyFileSync(other.paths.authorityCertificate, workshop.paths.authorityCertificate);
+    copyFileSync(other.paths.revocations, workshop.paths.revocations);
+    rmSync(workshop.paths.proxyCertificateKey);
     assert.equal(await workshop.ensure(), true);
     assert.equal(workshop.verify(join(directory, 'client.pem')), `${directory}/client.pem: OK`);
-    const { proxyCertificate } = workshop.places;
+    const { proxyCertificate } = workshop.paths;
     assert.equal(workshop.verify(proxyCertificate), `${proxyCertificate}: OK`);
     assert.equal(await workshop.ensure(), false);
-    rmSync(workshop.places.revocations);
+    rmSync(workshop.paths.revocations);
     assert.equal(await workshop.ensure(), true);
     assert.equal(await workshop.ensure(), false);
   });
 
-  test('what an interrupted start left counts for nothing', async () => {
+  test('ignores the files of an interrupted creation', async () => {
     await workshop.ensure();
-    rmSync(join(workshop.places.authority, 'register.json'));
+    rmSync(join(workshop.paths.authority, 'register.json'));
     assert.equal(await workshop.ensure(), true);
-    const { proxyCertificate } = workshop.places;
+    const { proxyCertificate } = workshop.paths;
     assert.equal(workshop.verify(proxyCertificate), `${proxyCertificate}: OK`);
   });
 
-  test('a lost key or a damaged register is no reason to begin anew', async () => {
+  test('rejects a missing key and a damaged register instead of creating a new authority', async () => {
     await workshop.ensure();
-    const { authority } = workshop.places;
+    const { authority } = workshop.paths;
     writeFileSync(join(authority, 'register.json'), '{"format":1}');
     await assert.rejects(workshop.ensure(), {
       name: 'AuthorityError',
@@ -135,26 +135,26 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('without openssl it says so, and the next time begins well', async () => {
+  test('reports missing openssl, and creates the authority once openssl is installed', async () => {
     const result = { code: null, stdout: '', stderr: '', fault: 'No.', isMissing: true };
-    const { places, clock, randomBytes } = workshop;
-    const lacking = { places, clock, randomBytes, runProgram: async () => result };
-    const asked = { domain: 'a.example', withProxyCertificate: false };
-    await assert.rejects(ensureAuthority(lacking, asked), {
+    const { paths, clock, randomBytes } = workshop;
+    const lacking = { paths, clock, randomBytes, runProgram: async () => result };
+    const unnamed = { domain: 'a.example', withProxyCertificate: false };
+    await assert.rejects(ensureAuthority(lacking, unnamed), {
       message: 'openssl is not installed: run "apt install openssl".',
     });
     assert.equal(await workshop.ensure(), true);
   });
 
-  test('a domain that is none is refused before anything is signed', async () => {
+  test('rejects an invalid domain', async () => {
     await assert.rejects(workshop.ensure({ domain: 'a/CN=b' }), {
       message: '"a/CN=b" is not a valid domain for an authority.',
     });
   });
 
-  test('the certificate of the proxy is renewed in its last 60 days, with the same key', async () => {
+  test('renews the certificate of the proxy in its last 60 days, with the same key', async () => {
     await workshop.ensure();
-    const { proxyCertificate, proxyCertificateKey } = workshop.places;
+    const { proxyCertificate, proxyCertificateKey } = workshop.paths;
     const read = () => new X509Certificate(readFileSync(proxyCertificate));
     const [first, key] = [read(), readFileSync(proxyCertificateKey, 'utf8')];
     workshop.passDays(304);
@@ -169,14 +169,14 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     );
     assert.notEqual(second.serialNumber, first.serialNumber);
     assert.equal(second.validToDate.getTime(), workshop.nowMs + 365 * 86_400_000);
-    // nginx shows the one of before until it is told.
+    // nginx presents the previous one until it is reloaded.
     const kept = join(workshop.root, 'first.pem');
     writeFileSync(kept, first.toString());
     assert.equal(workshop.verify(kept), `${kept}: OK`);
     assert.deepEqual(await refreshList(workshop), { number: 4, isProxyRenewed: false });
   });
 
-  test('a list that the timer failed to renew is renewed by any command', async () => {
+  test('renews a revocation list before its expiry', async () => {
     await workshop.ensure();
     workshop.passDays(339);
     assert.equal(await workshop.ensure({ withProxyCertificate: false }), false);
@@ -184,14 +184,14 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.equal(await workshop.ensure({ withProxyCertificate: false }), true);
   });
 
-  test('OpenSSL 1.1, which takes no times for a list, signs one that is valid as long', async () => {
+  test('creates a revocation list of the same lifetime with OpenSSL 1.1', async () => {
     const { runProgram } = workshop;
-    const { places, clock, randomBytes } = workshop;
+    const { paths, clock, randomBytes } = workshop;
     const context: AuthorityContext = {
-      places,
+      paths,
       clock,
       randomBytes,
-      // It refuses what version 3 added, in its words.
+      // Rejects the options that version 3 added, with the message of version 1.1.
       runProgram: async (program, args, options) => {
         const option = args.find((each) => /^-crl_(?:last|next)update$/u.test(each));
         const done = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
@@ -201,8 +201,8 @@ describe('the authority', { skip: lacksOpenssl }, () => {
         return { ...done, code: 1, stderr };
       },
     };
-    assert.equal(await ensureAuthority(context, wish), true);
-    const path = workshop.places.revocations;
+    assert.equal(await ensureAuthority(context, request), true);
+    const path = workshop.paths.revocations;
     const text = execFileSync('openssl', ['crl', '-in', path, '-noout', '-text'], {
       encoding: 'utf8',
     });

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { generateKey, generateSerial, openAuthority, ownFiles, whileAlone } from './authority.ts';
+import { generateKey, generateSerial, openAuthority, ownFiles, withLock } from './authority.ts';
 import {
+  accessFiles,
   type AuthorityContext,
   AuthorityError,
-  type AuthorityPlaces,
-  explainFileError,
+  type AuthorityPaths,
 } from './context.ts';
 import { ensureProxyCertificate, isProxyCertificateValid } from './renewal.ts';
 import { Openssl } from './openssl.ts';
@@ -34,14 +34,10 @@ export interface AuthorityRequest {
  */
 export async function ensureAuthority(
   context: AuthorityContext,
-  wish: AuthorityRequest,
+  request: AuthorityRequest,
 ): Promise<boolean> {
-  try {
-    createDirectories(context);
-    return await whileAlone(context.places, async () => ensureAll(context, wish));
-  } catch (error) {
-    throw explainFileError(error);
-  }
+  accessFiles(() => createDirectories(context));
+  return withLock(context.paths, () => ensureAll(context, request));
 }
 
 /**
@@ -50,65 +46,64 @@ export async function ensureAuthority(
  */
 export async function isAuthorityReady(
   context: AuthorityContext,
-  wish: AuthorityRequest,
+  request: AuthorityRequest,
 ): Promise<boolean> {
-  const { places } = context;
-  try {
-    if (readRegister(places) === null || !isPrivate(places)) return false;
-    return await whileAlone(places, async () => {
-      using authority = openAuthority(context);
-      const hasNames = rename(authority.register, wish) === authority.register;
-      const isProxyValid =
-        !wish.withProxyCertificate || isProxyCertificateValid(context, authority);
-      return hasNames && isProxyValid && (await authority.isConsistent());
-    });
-  } catch (error) {
-    throw explainFileError(error);
-  }
+  const { paths } = context;
+  if (readRegister(paths) === null || !isPrivate(paths)) return false;
+  return withLock(paths, async () => {
+    using authority = openAuthority(context);
+    const isNamed = rename(authority.register, request) === authority.register;
+    const isProxyValid =
+      !request.withProxyCertificate || isProxyCertificateValid(context, authority);
+    return isNamed && isProxyValid && (await authority.isConsistent());
+  });
 }
 
-async function ensureAll(context: AuthorityContext, wish: AuthorityRequest): Promise<boolean> {
-  const isNew = readRegister(context.places) === null;
-  if (isNew) await createAuthority(context, wish);
+async function ensureAll(context: AuthorityContext, request: AuthorityRequest): Promise<boolean> {
+  const isNew = readRegister(context.paths) === null;
+  if (isNew) await createAuthority(context, request);
   using authority = openAuthority(context);
   const repaired = await authority.repair();
-  const renamed = rename(authority.register, wish);
+  const renamed = rename(authority.register, request);
   const isRenamed = renamed !== authority.register;
   if (isRenamed) authority.save(renamed);
-  const signed = wish.withProxyCertificate && (await ensureProxyCertificate(context, authority));
+  const signed = request.withProxyCertificate && (await ensureProxyCertificate(context, authority));
   return isNew || repaired || isRenamed || signed;
 }
 
-function createDirectories({ places }: AuthorityContext): void {
-  const published = dirname(places.revocations);
+function createDirectories({ paths }: AuthorityContext): void {
+  const published = dirname(paths.revocations);
   const isNew = mkdirSync(published, { recursive: true }) !== undefined;
   // Readable for the agent, whatever the umask.
   if (isNew) chmodSync(published, 0o755);
-  mkdirSync(places.authority, { recursive: true, mode: 0o700 });
-  if (!isPrivate(places)) chmodSync(places.authority, 0o700);
+  mkdirSync(paths.authority, { recursive: true, mode: 0o700 });
+  if (!isPrivate(paths)) chmodSync(paths.authority, 0o700);
 }
 
-function isPrivate({ authority }: AuthorityPlaces): boolean {
+function isPrivate({ authority }: AuthorityPaths): boolean {
   return (statSync(authority).mode & 0o777) === 0o700;
 }
 
 /** Writes the register last: without it, the files of an interrupted creation are ignored. */
-async function createAuthority(context: AuthorityContext, wish: AuthorityRequest): Promise<void> {
-  const { places, clock, runProgram } = context;
-  const { keyFile, certificateFile } = ownFiles(places);
+async function createAuthority(
+  context: AuthorityContext,
+  request: AuthorityRequest,
+): Promise<void> {
+  const { paths, clock, runProgram } = context;
+  const { keyFile, certificateFile } = ownFiles(paths);
   const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt.getTime() + VALID_MS);
   const key = generateKey();
   const serial = generateSerial(context);
-  const subject = describeSubject(wish.domain, serial);
+  const subject = describeSubject(request.domain, serial);
   writeFile(keyFile, key, { mode: 0o600 });
-  using openssl = new Openssl(runProgram, `${places.authority}/work`);
-  const asked = { subject, key, serial, issuedAt, expiresAt };
-  const certificate = await openssl.sign(asked, { keyFile, certificateFile: null });
+  using openssl = new Openssl(runProgram, `${paths.authority}/work`);
+  const signing = { subject, key, serial, issuedAt, expiresAt };
+  const certificate = await openssl.sign(signing, { keyFile, certificateFile: null });
   writeFile(certificateFile, certificate, { mode: 0o600 });
-  const { domain, address = null } = wish;
-  const state = { domain, address, revocationsNumber: 0, proxyToldAt: null, certificates: [] };
-  writeFile(registerPath(places), formatRegister(state), { mode: 0o600 });
+  const { domain, address = null } = request;
+  const state = { domain, address, revocationsNumber: 0, nginxReloadedAt: null, certificates: [] };
+  writeFile(registerPath(paths), formatRegister(state), { mode: 0o600 });
 }
 
 /** A part of the serial number distinguishes the authority from earlier ones of this machine. */
@@ -116,12 +111,12 @@ function describeSubject(domain: string, serial: string): string {
   if (!/^[a-z0-9.-]{1,253}$/iu.test(domain)) {
     throw new AuthorityError(`${JSON.stringify(domain)} is not a valid domain for an authority.`);
   }
-  const organisation = domain.slice(-MAX_NAME_LENGTH);
-  return `/O=${organisation}/CN=Latchkey agent clients ${serial.slice(-8).toLowerCase()}`;
+  const organization = domain.slice(-MAX_NAME_LENGTH);
+  return `/O=${organization}/CN=Latchkey agent clients ${serial.slice(-8).toLowerCase()}`;
 }
 
-function rename(register: Register, { domain, address }: AuthorityRequest): Register {
-  const wished = address ?? register.address;
-  if (register.domain === domain && register.address === wished) return register;
-  return { ...register, domain, address: wished };
+function rename(register: Register, request: AuthorityRequest): Register {
+  const { domain, address = register.address } = request;
+  if (register.domain === domain && register.address === address) return register;
+  return { ...register, domain, address };
 }

@@ -14,12 +14,12 @@ import { readTlsMaterial } from '../tls/tls-files.ts';
 import type { AuthorityContext } from './context.ts';
 import { createClient, revokeClient } from './clients.ts';
 import { ensureAuthority } from './ensure-authority.ts';
-import { listCertificates } from './list-certificates.ts';
+import { listCertificates } from './clients.ts';
 import { refreshList } from './renewal.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
+describe('interruptions of the authority', { skip: lacksOpenssl }, () => {
   let workshop: AuthorityWorkshop;
   beforeEach(async () => {
     workshop = new AuthorityWorkshop();
@@ -30,13 +30,13 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
   const list = () =>
     listCertificates(workshop).certificates.map(({ record, status }) => `${record.name} ${status}`);
 
-  /** The authority with something that happens before or after some of its programs. */
-  function disturb(
+  /** Returns a context whose programs are replaced by `change`. */
+  function interceptPrograms(
     change: (args: string, run: () => ReturnType<RunProgram>) => ReturnType<RunProgram>,
   ) {
-    const { places, clock, randomBytes, runProgram } = workshop;
+    const { paths, clock, randomBytes, runProgram } = workshop;
     const context: AuthorityContext = {
-      places,
+      paths,
       clock,
       randomBytes,
       runProgram: async (program, args, options) =>
@@ -45,22 +45,22 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     return context;
   }
 
-  const wish = (name: string) => ({ name, days: 365, output: workshop.output });
+  const order = (name: string) => ({ name, days: 365, output: workshop.output });
 
   for (const step of ['req -new', 'ca -batch -notext', 'pkcs12 -export', '-gencrl']) {
-    test(`when "openssl ${step}" fails, the old certificate stays good and no bundle appears`, async () => {
+    test(`keeps the old certificate valid and writes no bundle when "openssl ${step}" fails`, async () => {
       const before = workshop.unpack(await workshop.create('anna'));
       rmSync(join(workshop.output, 'anna.tar.gz'));
-      const broken = disturb(async (args, run) => {
+      const broken = interceptPrograms(async (args, run) => {
         if (!args.includes(step)) return run();
         return { code: 1, stdout: '', stderr: 'no\nrandomness\n', fault: null, isMissing: false };
       });
-      await assert.rejects(createClient(broken, wish('anna')), {
+      await assert.rejects(createClient(broken, order('anna')), {
         message: `openssl ${step.startsWith('-') ? 'ca' : step.split(' ')[0]} failed: no; randomness`,
       });
       assert.match(workshop.verify(`${before.directory}/client.pem`), /: OK$/u);
       assert.deepEqual(readdirSync(workshop.output), []);
-      assert.deepEqual(readdirSync(workshop.places.authority).sort(), [
+      assert.deepEqual(readdirSync(workshop.paths.authority).sort(), [
         'ca.key',
         'ca.pem',
         'lock',
@@ -73,10 +73,10 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     });
   }
 
-  test('a command that is killed before it hands out leaves what the next one revokes', async () => {
+  test('revokes a certificate whose command was killed before it wrote the bundle', async () => {
     using programs = emptyPrograms();
     const kept = join(workshop.root, 'signed.pem');
-    const signed = join(workshop.places.authority, 'work', 'signed.pem');
+    const signed = join(workshop.paths.authority, 'work', 'signed.pem');
     programs.write(
       'openssl',
       `case "$1" in pkcs12) cp '${signed}' '${kept}'; kill -9 $PPID; exit 1;; esac\nPATH=/usr/bin:/bin exec openssl "$@"`,
@@ -95,14 +95,14 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     await workshop.create('berta');
     assert.equal(workshop.verify(kept), 'certificate revoked');
     assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'berta valid']);
-    assert.equal(existsSync(join(workshop.places.authority, 'work')), false);
+    assert.equal(existsSync(join(workshop.paths.authority, 'work')), false);
   });
 
-  test('a revocation whose list could not be put into place is in the list after the next command', async () => {
+  test('adds a revocation to the list with the next command when its list could not be written', async () => {
     const { directory } = workshop.unpack(await workshop.create('anna'));
-    const { revocations } = workshop.places;
+    const { revocations } = workshop.paths;
     const before = readFileSync(revocations);
-    const obstructed = disturb(async (args, run) => {
+    const obstructed = interceptPrograms(async (args, run) => {
       const result = await run();
       if (args.includes('-gencrl')) {
         rmSync(revocations);
@@ -118,8 +118,8 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate revoked');
   });
 
-  test('the number of the list only grows, also past a list that is newer than the register', async () => {
-    const { authority, revocations, authorityCertificate } = workshop.places;
+  test('increments the number of the list, even past a list that is newer than the register', async () => {
+    const { authority, revocations, authorityCertificate } = workshop.paths;
     const backup = readFileSync(join(authority, 'register.json'));
     const numbers = [];
     for (let round = 0; round < 20; round += 1) numbers.push((await refreshList(workshop)).number);
@@ -131,27 +131,27 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     assert.equal(await workshop.ensure(), true);
     assert.equal((await refreshList(workshop)).number, 23);
     const clients = { authorityFile: authorityCertificate, revocationFile: revocations };
-    const { proxyCertificate, proxyCertificateKey } = workshop.places;
+    const { proxyCertificate, proxyCertificateKey } = workshop.paths;
     const files = { certificateFile: proxyCertificate, keyFile: proxyCertificateKey, clients };
     const nextUpdate = readTlsMaterial(files).clients?.revocations.nextUpdate;
     assert.equal(nextUpdate?.getTime(), workshop.nowMs + 400 * 86_400_000);
   });
 
-  test('a start that is interrupted at any step begins well the next time', async () => {
+  test('creates the authority after a creation that was interrupted at any step', async () => {
     for (const step of ['req -new', '-selfsign', '-gencrl', '-extensions client']) {
       using fresh = new AuthorityWorkshop();
-      const { places, clock, randomBytes, runProgram } = fresh;
+      const { paths, clock, randomBytes, runProgram } = fresh;
       const broken: RunProgram = async (program, args, options) => {
         if (args.join(' ').includes(step)) throw new Error('stopped');
         return runProgram(program, args, options);
       };
-      const context = { places, clock, randomBytes, runProgram: broken };
-      const asked = { domain: 'a.example', withProxyCertificate: true };
-      await assert.rejects(ensureAuthority(context, asked), { message: 'stopped' });
+      const context = { paths, clock, randomBytes, runProgram: broken };
+      const request = { domain: 'a.example', withProxyCertificate: true };
+      await assert.rejects(ensureAuthority(context, request), { message: 'stopped' });
       assert.equal(await fresh.ensure(), true);
       const { directory } = fresh.unpack(await fresh.create('anna'));
       assert.match(fresh.verify(`${directory}/client.pem`), /: OK$/u);
-      assert.match(fresh.verify(places.proxyCertificate), /: OK$/u);
+      assert.match(fresh.verify(paths.proxyCertificate), /: OK$/u);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { RunProgram } from '../system/run-program.ts';
+import type { ProgramOptions, ProgramResult, RunProgram } from '../system/run-program.ts';
 import { AuthorityError } from './context.ts';
 import { type CertificateRecord, isRevoked, type Register } from './register.ts';
 
@@ -100,8 +100,8 @@ export class Openssl implements Disposable {
     const key = this.#write('key.pem', request.key);
     const [requestFile, signed] = [this.#at('request.pem'), this.#at('signed.pem')];
     const configuration = this.#prepare([], ['serial', request.serial]);
-    const asked = ['-key', key, '-subj', request.subject, '-out', requestFile];
-    await this.#run(['req', '-new', '-batch', ...configuration, ...asked]);
+    const content = ['-key', key, '-subj', request.subject, '-out', requestFile];
+    await this.#run(['req', '-new', '-batch', ...configuration, ...content]);
     const issuer =
       certificateFile === null
         ? ['-selfsign', '-extensions', 'authority']
@@ -132,8 +132,8 @@ export class Openssl implements Disposable {
       ? ['-crl_lastupdate', since, '-crl_nextupdate', until]
       : ['-crldays', `${LIST_VALID_MS / DAY_MS}`];
     const files = ['-keyfile', keyFile, '-cert', certificateFile, '-out', list];
-    const what = ['-gencrl', '-crlexts', 'list'];
-    await this.#run(['ca', '-batch', ...configuration, ...what, ...times, ...files]);
+    const command = ['ca', '-batch', '-gencrl', '-crlexts', 'list'];
+    await this.#run([...command, ...configuration, ...times, ...files]);
     return readFileSync(list, 'utf8');
   }
 
@@ -145,10 +145,9 @@ export class Openssl implements Disposable {
     path: string,
     authorityFile: string,
   ): Promise<{ number: number; nextUpdate: Date } | null> {
-    const asked = ['-noout', '-verify', '-crlnumber', '-nextupdate'];
-    const args = ['crl', '-in', path, '-CAfile', authorityFile, ...asked];
-    const { code, stdout, stderr, isMissing } = await this.#runProgram('openssl', args);
-    if (isMissing) throw missing();
+    const print = ['-noout', '-verify', '-crlnumber', '-nextupdate'];
+    const args = ['crl', '-in', path, '-CAfile', authorityFile, ...print];
+    const { code, stdout, stderr } = await this.#attempt(args);
     const [, number] = /^crlNumber=(?:0x)?([0-9A-F]+)$/imu.exec(stdout) ?? [];
     const [, end] = /^nextUpdate=(.+)$/mu.exec(stdout) ?? [];
     const isOurs = code === 0 && `${stdout}${stderr}`.includes('verify OK');
@@ -159,14 +158,14 @@ export class Openssl implements Disposable {
   /**
    * Creates a PKCS#12 file with 3DES and SHA-1: macOS rejects newer algorithms, and OpenSSL 3 older ones.
    */
-  async makePkcs12(certificate: string, key: string, name: string, password: string) {
+  async createPkcs12(certificate: string, key: string, name: string, password: string) {
     const [leaf, leafKey] = [this.#write('leaf.pem', certificate), this.#write('leaf.key', key)];
-    const files = ['-in', leaf, '-inkey', leafKey];
-    const kept = this.#at('bundle.p12');
+    const bundle = this.#at('bundle.p12');
+    const files = ['-in', leaf, '-inkey', leafKey, '-out', bundle];
     const algorithms = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
-    const asked = ['-name', name, ...algorithms, '-passout', 'stdin', '-out', kept];
-    await this.#run(['pkcs12', '-export', ...files, ...asked], `${password}\n`);
-    return readFileSync(kept);
+    const content = ['-name', name, ...algorithms, '-passout', 'stdin'];
+    await this.#run(['pkcs12', '-export', ...files, ...content], `${password}\n`);
+    return readFileSync(bundle);
   }
 
   /**
@@ -174,8 +173,7 @@ export class Openssl implements Disposable {
    * the agent and nginx of this machine read the list, by the same clock, so it is refused only after that clock is set back.
    */
   async #hasListTimes(): Promise<boolean> {
-    const { stdout, isMissing } = await this.#runProgram('openssl', ['version']);
-    if (isMissing) throw missing();
+    const { stdout } = await this.#attempt(['version']);
     return /^OpenSSL (?:[3-9]|\d\d)/u.test(stdout);
   }
 
@@ -202,16 +200,17 @@ export class Openssl implements Disposable {
   async #run(args: readonly string[], input = ''): Promise<void> {
     const environment = { LATCHKEY_WORK: this.#work };
     const options = { input, environment, timeoutMs: TIMEOUT_MS };
-    const { code, fault, stderr, isMissing } = await this.#runProgram('openssl', args, options);
-    if (isMissing) throw missing();
+    const { code, fault, stderr } = await this.#attempt(args, options);
     if (code === 0) return;
     const output = stderr.trim().replaceAll(/\s*\n\s*/gu, '; ');
     throw new AuthorityError(fault ?? `openssl ${args[0]} failed: ${output}`);
   }
-}
 
-function missing(): AuthorityError {
-  return new AuthorityError('openssl is not installed: run "apt install openssl".');
+  async #attempt(args: readonly string[], options?: ProgramOptions): Promise<ProgramResult> {
+    const result = await this.#runProgram('openssl', args, options);
+    if (!result.isMissing) return result;
+    throw new AuthorityError('openssl is not installed: run "apt install openssl".');
+  }
 }
 
 /** Formats a row of openssl's database. */

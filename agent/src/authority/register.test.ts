@@ -12,18 +12,18 @@ test(
   { skip: lacksOpenssl },
   async () => {
     using workshop = new AuthorityWorkshop();
-    const { places } = workshop;
-    const read = () => readFileSync(registerPath(places), 'utf8');
-    assert.equal(hasIssuedSince(places, null), false);
+    const { paths } = workshop;
+    const read = () => readFileSync(registerPath(paths), 'utf8');
+    assert.equal(hasIssuedSince(paths, null), false);
     await workshop.ensure();
-    assert.equal(hasIssuedSince(places, null), false, 'the certificate of the proxy is no client');
+    assert.equal(hasIssuedSince(paths, null), false, 'the certificate of the proxy is no client');
     const empty = read();
     await workshop.create('anna');
-    assert.deepEqual([hasIssuedSince(places, null), hasIssuedSince(places, empty)], [true, true]);
+    assert.deepEqual([hasIssuedSince(paths, null), hasIssuedSince(paths, empty)], [true, true]);
     const issued = read();
     await workshop.ensure({ address: 'wss://db-1.example.com:4096' });
-    assert.equal(hasIssuedSince(places, issued), false);
+    assert.equal(hasIssuedSince(paths, issued), false);
     await revokeClient(workshop, 'anna');
-    assert.equal(hasIssuedSince(places, issued), true);
+    assert.equal(hasIssuedSince(paths, issued), true);
   },
 );

@@ -1,7 +1,17 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AuthorityError, type AuthorityPlaces, codeOf } from './context.ts';
+import {
+  parseFields,
+  parseFlag,
+  parseList,
+  parseNullable,
+  parseNumber,
+  parseOneOf,
+  parseText,
+  parseTime,
+} from '../system/json.ts';
+import { accessFiles, AuthorityError, type AuthorityPaths, readIfExists } from './context.ts';
 
 /** The state of the authority: every certificate that it signed or was about to sign. */
 export interface Register {
@@ -11,7 +21,7 @@ export interface Register {
   /** The number of the revocation list of this state. */
   readonly revocationsNumber: number;
   /** When nginx was last reloaded; null when files have changed since. */
-  readonly proxyToldAt: Date | null;
+  readonly nginxReloadedAt: Date | null;
   readonly certificates: readonly CertificateRecord[];
 }
 
@@ -37,13 +47,13 @@ export function addPending(register: Register, record: CertificateRecord): Regis
 export function confirm(
   register: Register,
   serial: string,
-  replaces: readonly CertificateRecord[],
+  replaced: readonly CertificateRecord[],
   now: Date,
 ): Register {
   const certificates = register.certificates.map((each) =>
     each.serial === serial ? { ...each, isPending: false } : each,
   );
-  return revoke({ ...register, certificates }, replaces, now);
+  return revoke({ ...register, certificates }, replaced, now);
 }
 
 /** Revokes certificates; some may be revoked already. */
@@ -57,7 +67,7 @@ export function revoke(
   const certificates = register.certificates.map((each) =>
     serials.has(each.serial) ? { ...each, revokedAt: now, isPending: false } : each,
   );
-  return incrementListNumber({ ...register, certificates, proxyToldAt: null });
+  return incrementListNumber({ ...register, certificates, nginxReloadedAt: null });
 }
 
 /** Requests a new revocation list by incrementing its number. */
@@ -67,14 +77,16 @@ export function incrementListNumber(register: Register, atLeast = 0): Register {
 }
 
 /** Returns the issued certificates of a client, oldest first. */
-export function findClient(register: Register, name: string): CertificateRecord[] {
-  return register.certificates.filter(
-    (each) => each.purpose === 'client' && each.name === name && !each.isPending,
-  );
+export function findClient({ certificates }: Register, name: string): CertificateRecord[] {
+  return certificates.filter((each) => isIssuedToClient(each) && each.name === name);
 }
 
 export function isRevoked({ revokedAt }: CertificateRecord): boolean {
   return revokedAt !== null;
+}
+
+function isIssuedToClient({ purpose, isPending }: CertificateRecord): boolean {
+  return purpose === 'client' && !isPending;
 }
 
 /** About 100,000 certificates. */
@@ -82,99 +94,60 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 const FORMAT = 1;
 
-export function registerPath({ authority }: AuthorityPlaces): string {
+export function registerPath({ authority }: AuthorityPaths): string {
   return join(authority, 'register.json');
 }
 
 /**
- * Reads the register.
- * @returns null without a register
- * @throws AuthorityError when it is damaged
+ * Reads the register; null without one.
+ * @throws AuthorityError when it is damaged, or without the permission
  */
-export function readRegister(places: AuthorityPlaces): Register | null {
-  const path = registerPath(places);
-  const text = readText(path);
+export function readRegister(paths: AuthorityPaths): Register | null {
+  const path = registerPath(paths);
+  const stats = accessFiles(() => statSync(path, { throwIfNoEntry: false }));
+  if (stats !== undefined && stats.size > MAX_BYTES) {
+    throw new AuthorityError(`${path} is too large.`);
+  }
+  const text = readIfExists(path);
   if (text === null) return null;
   try {
-    return parseRegisterText(text);
+    return parseRegister(text);
   } catch (error) {
-    const message = `${path} is damaged: restore it from a backup of ${places.authority}.`;
+    const message = `${path} is damaged: restore it from a backup of ${paths.authority}.`;
     throw new AuthorityError(message, { cause: error });
   }
-}
-
-/** @throws Error when it is not a register */
-export function parseRegisterText(text: string): Register {
-  return parseRegister(JSON.parse(text));
 }
 
 export function formatRegister(register: Register): string {
   return `${JSON.stringify({ format: FORMAT, ...register }, null, 2)}\n`;
 }
 
-function readText(path: string): string | null {
-  try {
-    if (statSync(path).size > MAX_BYTES) throw new AuthorityError(`${path} is too large.`);
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
-function parseRegister(json: unknown): Register {
-  const { format, domain, address, revocationsNumber, proxyToldAt, certificates } =
-    parseObject(json);
-  if (format !== FORMAT) throw new TypeError('Unknown format.');
-  if (!Array.isArray(certificates)) throw new TypeError('The certificates are missing.');
+/** @throws TypeError or SyntaxError when it is not a register */
+function parseRegister(text: string): Register {
+  const fields = parseFields(JSON.parse(text));
+  if (fields['format'] !== FORMAT) throw new TypeError('The format is unknown.');
   return {
-    domain: parseText(domain),
-    address: orNull(address, parseText),
-    revocationsNumber: parseCount(revocationsNumber),
-    proxyToldAt: orNull(proxyToldAt, parseTime),
-    certificates: certificates.map(parseRecord),
+    domain: parseText(fields['domain']),
+    address: parseNullable(fields['address'], parseText),
+    revocationsNumber: parseNumber(fields['revocationsNumber']),
+    nginxReloadedAt: parseNullable(fields['nginxReloadedAt'], parseTime),
+    certificates: parseList(fields['certificates'], parseRecord),
   };
 }
 
-function parseRecord(json: unknown): CertificateRecord {
-  const { serial, name, purpose, issuedAt, expiresAt, revokedAt, isPending } = parseObject(json);
-  const isHex = /^[0-9A-F]{2,40}$/u.test(parseText(serial));
-  if (!isHex) throw new TypeError('A serial number is invalid.');
-  if (purpose !== 'client' && purpose !== 'proxy') throw new TypeError('A purpose is unknown.');
+function parseRecord(value: unknown): CertificateRecord {
+  const fields = parseFields(value);
+  const serial = parseText(fields['serial']);
+  if (!/^[0-9A-F]{2,40}$/u.test(serial)) throw new TypeError('A serial number is invalid.');
   return {
-    serial: parseText(serial),
-    name: parseText(name),
-    purpose,
-    issuedAt: parseTime(issuedAt),
-    expiresAt: parseTime(expiresAt),
-    revokedAt: orNull(revokedAt, parseTime),
-    isPending: isPending === true,
+    serial,
+    name: parseText(fields['name']),
+    purpose: parseOneOf(fields['purpose'], ['client', 'proxy']),
+    issuedAt: parseTime(fields['issuedAt']),
+    expiresAt: parseTime(fields['expiresAt']),
+    revokedAt: parseNullable(fields['revokedAt'], parseTime),
+    isPending: parseFlag(fields['isPending']),
   };
-}
-
-function parseObject(json: unknown): Record<string, unknown> {
-  if (typeof json !== 'object' || json === null) throw new TypeError('An object is missing.');
-  return { ...json };
-}
-
-function parseText(json: unknown): string {
-  if (typeof json !== 'string') throw new TypeError('A text is missing.');
-  return json;
-}
-
-function parseCount(json: unknown): number {
-  if (!Number.isSafeInteger(json)) throw new TypeError('A number is missing.');
-  return Number(json);
-}
-
-function parseTime(json: unknown): Date {
-  const time = new Date(parseText(json));
-  if (Number.isNaN(time.getTime())) throw new TypeError('A time is invalid.');
-  return time;
-}
-
-function orNull<T>(json: unknown, take: (json: unknown) => T): T | null {
-  return json === null ? null : take(json);
 }
 
 /**
@@ -182,19 +155,11 @@ function orNull<T>(json: unknown, take: (json: unknown) => T): T | null {
  * @param earlier the text of the register; null without one
  * @throws AuthorityError when the present register is damaged
  */
-export function hasIssuedSince(places: AuthorityPlaces, earlier: string | null): boolean {
-  const known = new Map(
-    (earlier === null ? [] : parseRegisterText(earlier).certificates).map((each) => [
-      each.serial,
-      each,
-    ]),
-  );
-  const present = readRegister(places)?.certificates ?? [];
-  return present.some((each) => isClients(each) && !isSame(each, known.get(each.serial)));
-}
-
-function isClients({ purpose, isPending }: CertificateRecord): boolean {
-  return purpose === 'client' && !isPending;
+export function hasIssuedSince(paths: AuthorityPaths, earlier: string | null): boolean {
+  const earlierRecords = earlier === null ? [] : parseRegister(earlier).certificates;
+  const known = new Map(earlierRecords.map((each) => [each.serial, each]));
+  const present = readRegister(paths)?.certificates ?? [];
+  return present.some((each) => isIssuedToClient(each) && !isSame(each, known.get(each.serial)));
 }
 
 function isSame(one: CertificateRecord, other: CertificateRecord | undefined): boolean {

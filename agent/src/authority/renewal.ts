@@ -2,20 +2,17 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 
 import { PROXY_NAME } from '../proxy-identity.ts';
 import { prepareFile, writeFile } from '../system/write-file.ts';
-import { type Authority, generateKey, readIfThere, withAuthority } from './authority.ts';
-import { type AuthorityContext, AuthorityError } from './context.ts';
+import { type Authority, generateKey, withAuthority } from './authority.ts';
+import { type AuthorityContext, AuthorityError, readIfExists } from './context.ts';
 import { confirm, incrementListNumber } from './register.ts';
-
-/** The outcome of a renewal. */
-interface Refreshed {
-  readonly number: number;
-  readonly isProxyRenewed: boolean;
-}
 
 /**
  * Renews the revocation list, since all clients are rejected after its expiry, and the proxy's certificate before it expires.
+ * @returns the number of the list
  */
-export async function refreshList(context: AuthorityContext): Promise<Refreshed> {
+export async function refreshList(
+  context: AuthorityContext,
+): Promise<{ number: number; isProxyRenewed: boolean }> {
   return withAuthority(context, async (authority) => {
     await authority.commit(incrementListNumber(authority.register));
     const hasProxy = authority.register.certificates.some(({ purpose }) => purpose === 'proxy');
@@ -39,26 +36,26 @@ export async function ensureProxyCertificate(
   authority: Authority,
 ): Promise<boolean> {
   if (isProxyCertificateValid(context, authority)) return false;
-  const { places, clock } = context;
-  const kept = readKey(places.proxyCertificateKey);
+  const { paths, clock } = context;
+  const kept = readKey(paths.proxyCertificateKey);
   const key = kept ?? generateKey();
-  const wish = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
-  const { record, certificate } = await authority.sign(wish);
-  if (kept === null) writeFile(places.proxyCertificateKey, key, { mode: 0o600 });
-  using prepared = prepareFile(places.proxyCertificate, certificate, { mode: 0o644 });
+  const request = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
+  const { record, certificate } = await authority.sign(request);
+  if (kept === null) writeFile(paths.proxyCertificateKey, key, { mode: 0o600 });
+  using prepared = prepareFile(paths.proxyCertificate, certificate, { mode: 0o644 });
   const confirmed = confirm(authority.register, record.serial, [], clock.now());
-  await authority.commit({ ...confirmed, proxyToldAt: null });
+  await authority.commit({ ...confirmed, nginxReloadedAt: null });
   prepared.place();
   return true;
 }
 
 /** Whether the proxy has a certificate with its key that is not revoked and valid for 60 days. */
 export function isProxyCertificateValid(
-  { places, clock }: AuthorityContext,
+  { paths, clock }: AuthorityContext,
   authority: Authority,
 ): boolean {
-  const key = readKey(places.proxyCertificateKey);
-  const pem = readIfThere(places.proxyCertificate);
+  const key = readKey(paths.proxyCertificateKey);
+  const pem = readIfExists(paths.proxyCertificate);
   const until = new Date(clock.now().getTime() + RENEWAL_MARGIN_MS);
   return key !== null && pem !== null && isValid(authority, pem, key, until);
 }
@@ -88,7 +85,7 @@ function parse(pem: string): X509Certificate | null {
 
 /** @returns null for an invalid key, which is replaced */
 function readKey(path: string): string | null {
-  const pem = readIfThere(path);
+  const pem = readIfExists(path);
   try {
     return pem !== null && createPrivateKey(pem).asymmetricKeyType === 'ec' ? pem : null;
   } catch {
@@ -114,24 +111,20 @@ type NginxState = 'stopped' | 'current' | 'reloaded';
 export async function reloadNginx(context: AuthorityContext): Promise<NginxState> {
   return withAuthority(context, async (authority) => {
     const now = context.clock.now();
-    const reloadedAtMs = authority.register.proxyToldAt?.getTime() ?? 0;
+    const reloadedAtMs = authority.register.nginxReloadedAt?.getTime() ?? 0;
     if (now.getTime() - reloadedAtMs < RELOAD_INTERVAL_MS) return 'current';
-    const state = await reload(context);
+    const state = await reloadIfRunning(context);
     // A stopped nginx reads the files when it starts.
-    authority.save({ ...authority.register, proxyToldAt: now });
+    authority.save({ ...authority.register, nginxReloadedAt: now });
     return state;
   });
 }
 
-async function reload({ runProgram }: AuthorityContext): Promise<'reloaded' | 'stopped'> {
+async function reloadIfRunning({ runProgram }: AuthorityContext): Promise<'reloaded' | 'stopped'> {
   const active = await runProgram('systemctl', ['is-active', '--quiet', 'nginx.service']);
   if (NOT_RUNNING.has(active.code)) return 'stopped';
-  const options = { timeoutMs: TIMEOUT_MS };
-  const { code, stderr, fault } = await runProgram(
-    'systemctl',
-    ['reload', 'nginx.service'],
-    options,
-  );
+  const reload = ['reload', 'nginx.service'];
+  const { code, stderr, fault } = await runProgram('systemctl', reload, { timeoutMs: TIMEOUT_MS });
   if (code === 0) return 'reloaded';
   const why = fault ?? stderr.trim();
   throw new AuthorityError(

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 
 import { formatDate } from '../authority/authority.ts';
 import type { AuthorityContext } from '../authority/context.ts';
-import { createClient, revokeClient } from '../authority/clients.ts';
-import { type ListedCertificate, listCertificates } from '../authority/list-certificates.ts';
+import {
+  createClient,
+  type ListedCertificate,
+  listCertificates,
+  revokeClient,
+} from '../authority/clients.ts';
 import { refreshList, reloadNginx } from '../authority/renewal.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
@@ -138,14 +142,14 @@ function findFront({ root }: RootOptions): 'by hand' | 'nginx' | null {
 
 function openContext({ root }: RootOptions): AuthorityContext {
   const at = (path: string): string => join(root, path);
-  const places = {
+  const below = {
     authority: at(paths.authority),
     authorityCertificate: at(paths.authorityCertificate),
     revocations: at(paths.revocations),
     proxyCertificate: at(paths.proxyCertificate),
     proxyCertificateKey: at(paths.proxyCertificateKey),
   };
-  return { places, runProgram, clock: systemClock, randomBytes };
+  return { paths: below, runProgram, clock: systemClock, randomBytes };
 }
 
 function describeRow({ record, status }: ListedCertificate): string[] {

@@ -203,7 +203,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
       assert.equal((await refused('create', 'anna', `--days=${days}`))[0], 2);
     }
     assert.equal((await refused('nonsense'))[0], 2);
-    rmSync(workshop.places.authority, { recursive: true });
+    rmSync(workshop.paths.authority, { recursive: true });
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await refused(...args), [
         1,
@@ -215,8 +215,8 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   const isRoot = process.getuid?.() === 0;
   test('for anybody but root it says so', { skip: isRoot ? false : 'needs root' }, async () => {
     chmodSync(workshop.root, 0o755);
-    const { places } = workshop;
-    const before = readFileSync(join(places.authority, 'register.json'), 'utf8');
+    const { paths } = workshop;
+    const before = readFileSync(join(paths.authority, 'register.json'), 'utf8');
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await run(args, { uid: 65_534 }), {
         code: 1,
@@ -224,6 +224,6 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
         stderr: 'Only root may use the authority: run this with sudo.\n',
       });
     }
-    assert.equal(readFileSync(join(places.authority, 'register.json'), 'utf8'), before);
+    assert.equal(readFileSync(join(paths.authority, 'register.json'), 'utf8'), before);
   });
 });

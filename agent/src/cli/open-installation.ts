@@ -73,10 +73,10 @@ function openServices(
   facts: HostFacts | null,
 ): InstallServices {
   const target = plan?.installed ?? null;
-  const context = { places: paths, runProgram: run, clock: systemClock, randomBytes };
-  const wish = (order: AuthorityRequest) => {
-    if (plan === null) return order;
-    return { ...order, address: `wss://${findPlace(plan.installed, plan.agentPort)}` };
+  const context = { paths, runProgram: run, clock: systemClock, randomBytes };
+  const withAddress = (request: AuthorityRequest) => {
+    if (plan === null) return request;
+    return { ...request, address: `wss://${findPlace(plan.installed, plan.agentPort)}` };
   };
   return {
     domain: target?.domain ?? '',
@@ -87,10 +87,10 @@ function openServices(
     nginxDirectory: findDirectory(facts?.nginx?.files ?? []),
     nginxWarnings: facts?.nginx?.warnings ?? [],
     probeProxy: async () => (target === null ? null : (await probeProxy(target)).problem),
-    async ensureAuthority(order) {
-      await ensureAuthority(context, wish(order));
+    async ensureAuthority(request) {
+      await ensureAuthority(context, withAddress(request));
     },
-    isAuthorityReady: async (order) => isAuthorityReady(context, wish(order)),
+    isAuthorityReady: async (request) => isAuthorityReady(context, withAddress(request)),
     hasIssuedSince: (earlier) => hasIssuedSince(paths, earlier),
   };
 }
