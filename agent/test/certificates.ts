@@ -30,7 +30,7 @@ const AUTHORITY = 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertS
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 
 /** Makes certificates in a directory of its own. */
-export class Workshop implements Disposable {
+export class CertificateFixture implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'latchkey-certificates-'));
   #count = 0;
 
@@ -83,22 +83,22 @@ export class Workshop implements Disposable {
 /** What signs and revokes. */
 class Authority {
   readonly own: Certificate;
-  readonly #workshop: Workshop;
+  readonly #fixture: CertificateFixture;
   readonly #name: string;
 
-  constructor(workshop: Workshop, own: Certificate, name: string) {
-    this.#workshop = workshop;
+  constructor(fixture: CertificateFixture, own: Certificate, name: string) {
+    this.#fixture = fixture;
     this.own = own;
     this.#name = name;
   }
 
   makeServer(days?: number): Certificate {
     const wish = { extensions: SERVER, ...(days === undefined ? {} : { days }) };
-    return this.#workshop.read(this.#workshop.sign(this.own, 'localhost', wish));
+    return this.#fixture.read(this.#fixture.sign(this.own, 'localhost', wish));
   }
 
   makeClient(name: string): Certificate {
-    return this.#workshop.read(this.#workshop.sign(this.own, name, { extensions: CLIENT }));
+    return this.#fixture.read(this.#fixture.sign(this.own, name, { extensions: CLIENT }));
   }
 
   /** What the proxy shows to the agent. */
@@ -107,8 +107,8 @@ class Authority {
   }
 
   makeAuthority(name: string): Authority {
-    const made = this.#workshop.sign(this.own, name, { extensions: AUTHORITY });
-    return new Authority(this.#workshop, this.#workshop.read(made), made);
+    const made = this.#fixture.sign(this.own, name, { extensions: AUTHORITY });
+    return new Authority(this.#fixture, this.#fixture.read(made), made);
   }
 
   /**
@@ -117,8 +117,7 @@ class Authority {
    * @returns its path, the same one each time
    */
   writeRevocations(revoked: readonly Certificate[], validSeconds = 86_400): string {
-    const at = (suffix: string): string =>
-      join(this.#workshop.directory, `${this.#name}.${suffix}`);
+    const at = (suffix: string): string => join(this.#fixture.directory, `${this.#name}.${suffix}`);
     if (!existsSync(at('index'))) writeFileSync(at('index'), '');
     writeFileSync(
       at('cnf'),
@@ -126,8 +125,8 @@ class Authority {
     );
     const { certificateFile, keyFile } = this.own;
     const base = `ca -config ${at('cnf')} -cert ${certificateFile} -keyfile ${keyFile}`;
-    for (const each of revoked) this.#workshop.openssl(base, `-revoke ${each.certificateFile}`);
-    this.#workshop.openssl(base, `-gencrl -crlsec ${validSeconds} -out ${at('crl')}`);
+    for (const each of revoked) this.#fixture.openssl(base, `-revoke ${each.certificateFile}`);
+    this.#fixture.openssl(base, `-gencrl -crlsec ${validSeconds} -out ${at('crl')}`);
     return at('crl');
   }
 }

@@ -15,7 +15,7 @@ import {
 import { paths } from '#agent/install/paths.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 import { askByHttp2, askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
-import { lacksOpenssl, Workshop } from './certificates.ts';
+import { lacksOpenssl, CertificateFixture } from './certificates.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
 import { findFreePort } from './find-free-port.ts';
@@ -34,16 +34,16 @@ interface Server {
   };
 }
 
-const workshop = new Workshop();
-after(() => workshop[Symbol.dispose]());
-const web = workshop.makeRoot('web').makeServer();
-const authority = workshop.makeRoot('clients');
+const fixture = new CertificateFixture();
+after(() => fixture[Symbol.dispose]());
+const web = fixture.makeRoot('web').makeServer();
+const authority = fixture.makeRoot('clients');
 const [anna, berta, proxy] = ['anna', 'berta', 'proxy'].map((name) => authority.makeClient(name));
-const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
 assert.ok(anna && berta && proxy);
 const revocations = authority.writeRevocations([berta]);
 const inOne = (name: string, cert: string, key: string): string => {
-  const path = join(workshop.directory, name);
+  const path = join(fixture.directory, name);
   writeFileSync(path, cert + key, { mode: 0o600 });
   return path;
 };

@@ -16,7 +16,7 @@ import { Hub } from '#agent/stream/hub.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 
 import { Browser, lacksBrowser, type Page } from './browser.ts';
-import { lacksOpenssl, Workshop } from './certificates.ts';
+import { lacksOpenssl, CertificateFixture } from './certificates.ts';
 import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
 import { copyMachine } from './machine.ts';
 import { connect, openStream } from './stream-harness.ts';
@@ -69,8 +69,8 @@ function tellsUsageOf(tick: number): string {
 const isState = (name: string): string => `document.body.dataset.state === '${name}'`;
 
 describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  const root = workshop.makeRoot('root');
+  const fixture = new CertificateFixture();
+  const root = fixture.makeRoot('root');
   const tls = readTlsMaterial({ ...root.makeServer(), clients: null });
   let browser: Browser;
   before(async () => {
@@ -78,7 +78,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   });
   after(async () => {
     await browser[Symbol.asyncDispose]();
-    workshop[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
 
   test('it shows the figures that every viewer gets, and nothing goes wrong', async () => {

@@ -151,7 +151,7 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     'a.b.c.test',
     'same.test',
     'shop.test.org',
-    'workshop.org',
+    'fixture.org',
     'a.test2',
   ];
 

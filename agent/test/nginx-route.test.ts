@@ -14,7 +14,7 @@ import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 import { askByHttp2, askPlain, askProxy, DOMAIN, watchProxy } from './ask-proxy.ts';
 import { type Certificate, lacksOpenssl } from './certificates.ts';
 import { lacksNginx, type Nginx, startNginx } from './nginx-process.ts';
-import { NginxWorkshop } from './nginx-workshop.ts';
+import { NginxFixture } from './nginx-fixture.ts';
 import { waitFor } from './programs.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
@@ -23,12 +23,12 @@ import { findFreePort } from './find-free-port.ts';
 const skip = lacksNginx || lacksOpenssl;
 
 describe('the way through nginx', { skip }, () => {
-  const workshop = new NginxWorkshop();
-  after(() => workshop[Symbol.dispose]());
-  const { web, authority, anna, berta, options } = workshop;
-  const expired = workshop.makeExpired();
-  const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
-  const place = workshop.place.bind(workshop);
+  const fixture = new NginxFixture();
+  after(() => fixture[Symbol.dispose]());
+  const { web, authority, anna, berta, options } = fixture;
+  const expired = fixture.makeExpired();
+  const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
+  const place = fixture.place.bind(fixture);
 
   describe('without client certificates', () => {
     let port = 0;
@@ -161,7 +161,7 @@ describe('the way through nginx', { skip }, () => {
       port = await findFreePort();
       const clients = {
         authorityFile: authority.own.certificateFile,
-        revocationFile: workshop.revocations,
+        revocationFile: fixture.revocations,
       };
       stream = await openStream({ tls: readTlsMaterial({ ...web, clients }) });
       const text = place(renderServer({ ...options, mutualTls: true }), port, stream.port);
@@ -298,7 +298,7 @@ describe('the way through nginx', { skip }, () => {
   rewrite ^/.well /elsewhere;
   return 301 https://$host$request_uri;
 }\n`;
-    const challenges = join(workshop.directory, 'challenges');
+    const challenges = join(fixture.directory, 'challenges');
     const token = join(challenges, '.well-known/acme-challenge/token');
     mkdirSync(dirname(token), { recursive: true });
     writeFileSync(token, 'token.key');

@@ -10,7 +10,7 @@ import { askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
 import { lacksOpenssl } from './certificates.ts';
 import { findFreePort } from './find-free-port.ts';
 import { lacksNginx, startNginx } from './nginx-process.ts';
-import { NginxWorkshop } from './nginx-workshop.ts';
+import { NginxFixture } from './nginx-fixture.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, TestClock } from './stream-harness.ts';
 import { until } from './until.ts';
@@ -18,10 +18,10 @@ import { until } from './until.ts';
 const skip = lacksNginx || lacksOpenssl;
 
 describe('viewers through nginx', { skip }, () => {
-  const workshop = new NginxWorkshop();
-  after(() => workshop[Symbol.dispose]());
-  const { web, authority, anna, options } = workshop;
-  const place = workshop.place.bind(workshop);
+  const fixture = new NginxFixture();
+  after(() => fixture[Symbol.dispose]());
+  const { web, authority, anna, options } = fixture;
+  const place = fixture.place.bind(fixture);
 
   describe('with client certificates that are revoked', () => {
     /** Sessions that nginx resumes also after a reload, without a look at its list of revoked certificates. */
@@ -32,7 +32,7 @@ describe('viewers through nginx', { skip }, () => {
       const port = await findFreePort();
       const clients = {
         authorityFile: authority.own.certificateFile,
-        revocationFile: workshop.revocations,
+        revocationFile: fixture.revocations,
       };
       const read = () => readTlsMaterial({ ...web, clients });
       const stream = await openStream({ tls: read() });

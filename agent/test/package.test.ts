@@ -24,7 +24,7 @@ import { Value } from 'typebox/value';
 
 import { repository } from '../../scripts/lib/steps.ts';
 import { type PackedAgent, packAgent } from '../../scripts/package/pack-agent.ts';
-import { lacksOpenssl, Workshop } from './certificates.ts';
+import { lacksOpenssl, CertificateFixture } from './certificates.ts';
 import { mountAnswering, mountedSpace } from './mount-in-userspace.ts';
 import { ask, connect } from './stream-harness.ts';
 
@@ -34,7 +34,7 @@ const skip =
     : 'the package is for Linux on x64';
 
 describe('the package of the agent', { skip }, () => {
-  const workshop = new Workshop();
+  const fixture = new CertificateFixture();
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
   const command = join(folder, 'bin', 'latchkey-agent');
   const unpacked = join(folder, 'unpacked');
@@ -50,7 +50,7 @@ describe('the package of the agent', { skip }, () => {
     symlinkSync('../unpacked/bin/latchkey-agent', command);
   });
   after(() => {
-    workshop[Symbol.dispose]();
+    fixture[Symbol.dispose]();
     rmSync(folder, { recursive: true });
   });
 
@@ -67,9 +67,9 @@ describe('the package of the agent', { skip }, () => {
     const address = server.address();
     server.close();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { certificateFile, keyFile } = workshop.makeRoot('root').makeServer();
+    const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer();
     const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
-    const path = join(workshop.directory, 'agent.yaml');
+    const path = join(fixture.directory, 'agent.yaml');
     writeFileSync(path, `listen: 127.0.0.1:${port}\n${tls}`);
     return { path, port };
   }
@@ -112,7 +112,7 @@ describe('the package of the agent', { skip }, () => {
   });
 
   test('a wrong configuration is 78', () => {
-    const path = join(workshop.directory, 'wrong.yaml');
+    const path = join(fixture.directory, 'wrong.yaml');
     writeFileSync(path, 'listen: 127.0.0.1:4096\nspeed: 9\n');
     const { code, stdout } = run('validate', '--no-environment', '--config', path);
     assert.equal(code, 78);

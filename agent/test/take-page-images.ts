@@ -10,7 +10,7 @@ import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 import { Hub } from '#agent/stream/hub.ts';
 
 import { Browser } from './browser.ts';
-import { Workshop } from './certificates.ts';
+import { CertificateFixture } from './certificates.ts';
 import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
 import { shrinkPng } from './shrink-png.ts';
 import { openStream } from './stream-harness.ts';
@@ -18,8 +18,8 @@ import { openStream } from './stream-harness.ts';
 const [, , folder = '.'] = process.argv;
 const WINDOW_SECONDS = 300;
 
-using workshop = new Workshop();
-const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+using fixture = new CertificateFixture();
+const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
 let tick = 0;
 const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
 const now = () => new Date(startedAtMs + tick * 1000);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { WebSocket } from 'ws';
 
-import { Workshop } from '../../test/certificates.ts';
+import { CertificateFixture } from '../../test/certificates.ts';
 import { type Program, startProgram } from './program.ts';
 
 /** The agent as it is installed, at work on a port of this machine. */
@@ -22,8 +22,8 @@ export async function startAgent(
   directory: string,
 ): Promise<AgentProcess> {
   await using stack = new AsyncDisposableStack();
-  const workshop = stack.use(new Workshop());
-  const { certificateFile, keyFile } = workshop.makeRoot('localhost').makeServer();
+  const fixture = stack.use(new CertificateFixture());
+  const { certificateFile, keyFile } = fixture.makeRoot('localhost').makeServer();
   const configuration = join(directory, 'agent.yaml');
   writeFileSync(
     configuration,

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { AuthorityFixture } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { ask, connect, openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
@@ -17,26 +17,26 @@ const openssl = (...args: readonly string[]): string =>
   execFileSync('openssl', args, { encoding: 'utf8', stdio: 'pipe' });
 
 describe('client certificates', { skip: lacksOpenssl }, () => {
-  let workshop: AuthorityWorkshop;
+  let fixture: AuthorityFixture;
   beforeEach(async () => {
-    workshop = new AuthorityWorkshop();
-    await workshop.ensure();
+    fixture = new AuthorityFixture();
+    await fixture.ensure();
   });
-  afterEach(() => workshop[Symbol.dispose]());
+  afterEach(() => fixture[Symbol.dispose]());
 
   const list = () =>
-    listCertificates(workshop).certificates.map(({ record, status }) => `${record.name} ${status}`);
+    listCertificates(fixture).certificates.map(({ record, status }) => `${record.name} ${status}`);
 
   test('creates a client certificate of this authority with the requested lifetime', async () => {
-    const created = await workshop.create('anna', 30);
-    const { cert, key, directory } = workshop.unpack(created);
+    const created = await fixture.create('anna', 30);
+    const { cert, key, directory } = fixture.unpack(created);
     const certificate = new X509Certificate(cert);
     const { record } = created;
     assert.equal(certificate.subject, 'CN=anna');
     assert.equal(certificate.serialNumber, record.serial);
     assert.match(record.serial, /^[4-7][0-9A-F]{31}$/u);
-    assert.equal(certificate.validFromDate.getTime(), workshop.nowMs - 3_600_000);
-    assert.equal(certificate.validToDate.getTime(), workshop.nowMs + 30 * 86_400_000);
+    assert.equal(certificate.validFromDate.getTime(), fixture.nowMs - 3_600_000);
+    assert.equal(certificate.validToDate.getTime(), fixture.nowMs + 30 * 86_400_000);
     assert.deepEqual(record.expiresAt, certificate.validToDate);
     assert.ok(certificate.checkPrivateKey(createPrivateKey(key)));
     const text = openssl('x509', '-in', `${directory}/client.pem`, '-noout', '-text');
@@ -52,14 +52,14 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
         ['Authority Key Identifier', '', extensions[4]?.[3]?.slice(0, 25)],
       ],
     );
-    assert.equal(workshop.verify(`${directory}/client.pem`), `${directory}/client.pem: OK`);
-    workshop.passDays(31);
-    assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate has expired');
+    assert.equal(fixture.verify(`${directory}/client.pem`), `${directory}/client.pem: OK`);
+    fixture.passDays(31);
+    assert.equal(fixture.verify(`${directory}/client.pem`), 'certificate has expired');
   });
 
   test('writes a bundle that only root can read and that contains every file of a client', async () => {
-    const created = await workshop.create('anna');
-    assert.equal(created.path, join(workshop.output, 'anna.tar.gz'));
+    const created = await fixture.create('anna');
+    assert.equal(created.path, join(fixture.output, 'anna.tar.gz'));
     assert.equal(statSync(created.path).mode & 0o7777, 0o600);
     assert.equal(
       createHash('sha256').update(readFileSync(created.path)).digest('hex'),
@@ -78,9 +78,9 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
         ['-rw-r--r--', 'root/root', 'anna/ca.pem'],
       ],
     );
-    const { directory, cert } = workshop.unpack(created);
+    const { directory, cert } = fixture.unpack(created);
     const read = (file: string) => readFileSync(join(directory, file), 'utf8');
-    const authority = readFileSync(workshop.paths.authorityCertificate, 'utf8');
+    const authority = readFileSync(fixture.paths.authorityCertificate, 'utf8');
     assert.equal(read('ca.pem'), authority);
     assert.equal(read('client-with-chain.pem'), `${cert}${authority}`);
     assert.match(
@@ -92,8 +92,8 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
   });
 
   test('encrypts the PKCS#12 file with algorithms that both macOS and OpenSSL 3 accept', async () => {
-    const created = await workshop.create('anna');
-    const { directory, cert, key } = workshop.unpack(created);
+    const created = await fixture.create('anna');
+    const { directory, cert, key } = fixture.unpack(created);
     const file = join(directory, 'anna.p12');
     const opened = spawnSync(
       'openssl',
@@ -115,13 +115,13 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
   });
 
   test('generates a new password each time and stores it nowhere', async () => {
-    const first = await workshop.create('anna');
-    const second = await workshop.create('anna');
+    const first = await fixture.create('anna');
+    const second = await fixture.create('anna');
     assert.match(first.password, /^(?:[a-km-np-z2-9]{6}-){3}[a-km-np-z2-9]{6}$/u);
     assert.notEqual(first.password, second.password);
-    workshop.unpack(second);
-    const files = readdirSync(workshop.root, { recursive: true, encoding: 'utf8' })
-      .map((file) => join(workshop.root, file))
+    fixture.unpack(second);
+    const files = readdirSync(fixture.root, { recursive: true, encoding: 'utf8' })
+      .map((file) => join(fixture.root, file))
       .filter((path) => statSync(path).isFile());
     assert.ok(files.length > 10);
     const secrets = [first.password, second.password];
@@ -132,106 +132,106 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
   });
 
   test('revokes the previous certificate of the same name', async () => {
-    const first = await workshop.create('anna');
-    const berta = workshop.unpack(await workshop.create('berta'));
-    const old = workshop.unpack(first);
-    const second = await workshop.create('anna');
+    const first = await fixture.create('anna');
+    const berta = fixture.unpack(await fixture.create('berta'));
+    const old = fixture.unpack(first);
+    const second = await fixture.create('anna');
     assert.equal(second.path, first.path);
     assert.deepEqual(
       second.replaced.map(({ serial }) => serial),
       [first.record.serial],
     );
-    const replacing = workshop.unpack(second);
-    assert.equal(workshop.verify(`${old.directory}/client.pem`), 'certificate revoked');
-    assert.match(workshop.verify(`${replacing.directory}/client.pem`), /: OK$/u);
-    assert.match(workshop.verify(`${berta.directory}/client.pem`), /: OK$/u);
+    const replacing = fixture.unpack(second);
+    assert.equal(fixture.verify(`${old.directory}/client.pem`), 'certificate revoked');
+    assert.match(fixture.verify(`${replacing.directory}/client.pem`), /: OK$/u);
+    assert.match(fixture.verify(`${berta.directory}/client.pem`), /: OK$/u);
     assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'anna valid', 'berta valid']);
   });
 
   test('leaves exactly one valid certificate when several are created at once for one name', async () => {
-    const outputs = ['1', '2', '3', '4'].map((each) => join(workshop.root, each));
+    const outputs = ['1', '2', '3', '4'].map((each) => join(fixture.root, each));
     for (const output of outputs) mkdirSync(output);
     const created = await Promise.all(
-      outputs.map(async (output) => createClient(workshop, { name: 'anna', days: 365, output })),
+      outputs.map(async (output) => createClient(fixture, { name: 'anna', days: 365, output })),
     );
     const results = created.map((each) =>
-      workshop.verify(`${workshop.unpack(each).directory}/client.pem`),
+      fixture.verify(`${fixture.unpack(each).directory}/client.pem`),
     );
     assert.equal(results.filter((each) => each.endsWith(': OK')).length, 1);
     assert.equal(results.filter((each) => each === 'certificate revoked').length, 3);
   });
 
   test('issues no certificate beyond the expiry of the authority, and none after it', async () => {
-    workshop.passDays(3_652 - 100);
-    const { record } = await workshop.create('anna');
-    assert.equal(record.expiresAt.getTime(), workshop.nowMs + 100 * 86_400_000);
-    workshop.passDays(100);
-    await assert.rejects(workshop.create('anna'), /The authority itself expired on \d{4}-/u);
+    fixture.passDays(3_652 - 100);
+    const { record } = await fixture.create('anna');
+    assert.equal(record.expiresAt.getTime(), fixture.nowMs + 100 * 86_400_000);
+    fixture.passDays(100);
+    await assert.rejects(fixture.create('anna'), /The authority itself expired on \d{4}-/u);
   });
 
   test('signs and revokes nothing when the output directory does not exist', async () => {
-    await workshop.create('anna');
-    const output = join(workshop.root, 'nowhere', 'anna.tar.gz');
-    await assert.rejects(createClient(workshop, { name: 'anna', days: 1, output }), {
-      message: `There is no directory ${join(workshop.root, 'nowhere')} to write to.`,
+    await fixture.create('anna');
+    const output = join(fixture.root, 'nowhere', 'anna.tar.gz');
+    await assert.rejects(createClient(fixture, { name: 'anna', days: 1, output }), {
+      message: `There is no directory ${join(fixture.root, 'nowhere')} to write to.`,
     });
     assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
   });
 
   test('lists statuses, and warns of certificates that expire within 30 days', async () => {
-    await workshop.create('anna', 40);
-    await workshop.create('berta', 10);
-    await workshop.create('carl');
-    await revokeClient(workshop, 'carl');
-    assert.deepEqual(listCertificates(workshop).warnings, [
+    await fixture.create('anna', 40);
+    await fixture.create('berta', 10);
+    await fixture.create('carl');
+    await revokeClient(fixture, 'carl');
+    assert.deepEqual(listCertificates(fixture).warnings, [
       'berta expires in 10 days: "latchkey-agent client-cert create berta" creates a new one.',
     ]);
-    workshop.passDays(10);
+    fixture.passDays(10);
     const proxy = 'Latchkey proxy valid';
     assert.deepEqual(list(), [proxy, 'anna valid', 'berta expired', 'carl revoked']);
-    assert.deepEqual(listCertificates(workshop).warnings, [
+    assert.deepEqual(listCertificates(fixture).warnings, [
       'anna expires in 30 days: "latchkey-agent client-cert create anna" creates a new one.',
     ]);
-    workshop.passDays(3_652 - 300);
+    fixture.passDays(3_652 - 300);
     assert.match(
-      listCertificates(workshop).warnings[0] ?? '',
+      listCertificates(fixture).warnings[0] ?? '',
       /^The authority itself expires in 290 days/u,
     );
   });
 
   test('rejects the revocation of an unknown and of a revoked certificate', async () => {
-    await workshop.create('anna');
-    const revoked = await revokeClient(workshop, 'anna');
+    await fixture.create('anna');
+    const revoked = await revokeClient(fixture, 'anna');
     assert.equal(revoked.length, 1);
-    await assert.rejects(revokeClient(workshop, 'anna'), {
-      message: `The certificate of anna was revoked on ${day(workshop.clock.now())}.`,
+    await assert.rejects(revokeClient(fixture, 'anna'), {
+      message: `The certificate of anna was revoked on ${day(fixture.clock.now())}.`,
     });
-    await assert.rejects(revokeClient(workshop, 'proxy'), {
+    await assert.rejects(revokeClient(fixture, 'proxy'), {
       message:
         'There is no certificate for proxy: "latchkey-agent client-cert list" shows the names.',
     });
-    rmSync(workshop.paths.authority, { recursive: true });
+    rmSync(fixture.paths.authority, { recursive: true });
     await assert.rejects(
-      revokeClient(workshop, 'anna'),
+      revokeClient(fixture, 'anna'),
       /^AuthorityError: This machine has no authority yet: /u,
     );
   });
 
   test('revocation closes the stream of a client and rejects the next one', async () => {
     const { authorityCertificate, revocations, proxyCertificate, proxyCertificateKey } =
-      workshop.paths;
+      fixture.paths;
     const read = () =>
       readTlsMaterial({
         certificateFile: proxyCertificate,
         keyFile: proxyCertificateKey,
         clients: { authorityFile: authorityCertificate, revocationFile: revocations },
       });
-    const anna = workshop.unpack(await workshop.create('anna'));
-    const berta = workshop.unpack(await workshop.create('berta'));
+    const anna = fixture.unpack(await fixture.create('anna'));
+    const berta = fixture.unpack(await fixture.create('berta'));
     await using stream = await openStream({ tls: read() });
     const annas = await connect(stream.port, [], anna);
     const bertas = await connect(stream.port, [], berta);
-    await revokeClient(workshop, 'anna');
+    await revokeClient(fixture, 'anna');
     stream.server.setTls(read());
     const reason = 'The client certificate was revoked.';
     assert.deepEqual(await annas.closed, { code: 1008, reason });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { AuthorityFixture } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { emptyPrograms, type Programs } from '../../test/programs.ts';
 import { formatInstalled } from '../install/installed.ts';
@@ -14,26 +14,26 @@ import { paths } from '../install/paths.ts';
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
-  let workshop: AuthorityWorkshop;
+  let fixture: AuthorityFixture;
   let programs: Programs;
   beforeEach(async () => {
-    workshop = new AuthorityWorkshop();
+    fixture = new AuthorityFixture();
     programs = emptyPrograms();
     programs.write('systemctl', 'exit 0');
-    await workshop.ensure();
+    await fixture.ensure();
   });
   afterEach(() => {
-    workshop[Symbol.dispose]();
+    fixture[Symbol.dispose]();
     programs[Symbol.dispose]();
   });
 
   /** Runs it where the tests' programs come first; `uid` as another user. */
   async function run(args: readonly string[], options: { uid?: number; PATH?: string } = {}) {
     const { uid, PATH = `${programs.searchPath}:${process.env['PATH']}` } = options;
-    const all = [MAIN, 'client-cert', ...args, '--root', workshop.root];
+    const all = [MAIN, 'client-cert', ...args, '--root', fixture.root];
     const env = { ...process.env, PATH };
     return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const settings = { cwd: workshop.output, env, ...(uid === undefined ? {} : { uid }) };
+      const settings = { cwd: fixture.output, env, ...(uid === undefined ? {} : { uid }) };
       execFile(process.execPath, all, settings, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
@@ -47,13 +47,13 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   }
 
   function installNginx(): void {
-    const route = join(workshop.root, paths.nginxRoute);
+    const route = join(fixture.root, paths.nginxRoute);
     mkdirSync(dirname(route), { recursive: true });
     writeFileSync(route, '');
   }
 
   function writeInstalled({ proxyByHand }: { readonly proxyByHand: boolean }): void {
-    const path = join(workshop.root, paths.journal, 'installed.json');
+    const path = join(fixture.root, paths.journal, 'installed.json');
     mkdirSync(dirname(path), { recursive: true });
     const way = {
       mode: 'proxy',
@@ -72,27 +72,27 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     const lines = stdout.split('\n');
     assert.equal(lines[0], `Created a certificate for anna, valid until ${expires}.`);
-    assert.equal(lines[1], `  file      ${workshop.output}/anna.tar.gz`);
+    assert.equal(lines[1], `  file      ${fixture.output}/anna.tar.gz`);
     assert.match(lines[2] ?? '', /^ {2}sha256 {4}[0-9a-f]{64}$/u);
     assert.match(
       lines[3] ?? '',
       /^ {2}password {2}(?:[a-z2-9]{6}-?){4} {2}\(of anna\.p12; shown only once and not stored\)$/u,
     );
     assert.equal(lines[4], `  expires   ${expires}`);
-    assert.ok(existsSync(join(workshop.output, 'anna.tar.gz')));
+    assert.ok(existsSync(join(fixture.output, 'anna.tar.gz')));
     const again = await run(['create', 'anna', '--json', '--output', '../anna.tgz']);
     assert.equal(
       again.stderr,
       'Earlier certificates of anna are revoked.\nThe agent reads the new list within ten seconds and closes the connections of revoked certificates.\n',
     );
     const result = JSON.parse(again.stdout);
-    assert.equal(result.path, join(workshop.root, 'anna.tgz'));
+    assert.equal(result.path, join(fixture.root, 'anna.tgz'));
     assert.equal(result.replaced, 1);
     assert.ok(existsSync(result.path));
   });
 
   test('list is a table with warnings, or JSON', async () => {
-    const { record } = await workshop.create('anna', 20);
+    const { record } = await fixture.create('anna', 20);
     const [issued, expires] = [record.issuedAt, record.expiresAt].map((time) => time.toISOString());
     const { code, stdout } = await run(['list']);
     const lines = stdout.split('\n');
@@ -118,7 +118,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   });
 
   test('revoke says what it did, and nginx is left alone where it has no part', async () => {
-    await workshop.create('anna');
+    await fixture.create('anna');
     assert.deepEqual(await run(['revoke', 'anna']), {
       code: 0,
       stdout: 'The certificate of anna is revoked.\n',
@@ -133,7 +133,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
 
   test('behind nginx it is reloaded after a revocation, and by the timer only when there is news', async () => {
     installNginx();
-    await workshop.create('anna');
+    await fixture.create('anna');
     assert.match(
       (await run(['revoke', 'anna'])).stderr,
       /\nnginx was reloaded and reads the new list\.\n$/u,
@@ -151,7 +151,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
 
   test('a web server that was set up by hand is left alone, and its owner told to reload it', async () => {
     writeInstalled({ proxyByHand: true });
-    await workshop.create('anna');
+    await fixture.create('anna');
     const { code, stderr } = await run(['revoke', 'anna']);
     assert.equal(code, 0);
     assert.match(stderr, /^You configured the web server .*: reload it, so that it rejects/mu);
@@ -160,14 +160,14 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
 
   test('nginx is reloaded also where no file of its own has the usual name', async () => {
     writeInstalled({ proxyByHand: false });
-    await workshop.create('anna');
+    await fixture.create('anna');
     assert.match((await run(['revoke', 'anna'])).stderr, /nginx was reloaded/u);
     assert.ok(programs.starts().includes('reload nginx.service'));
   });
 
   test('a reload of nginx that fails is an error, and is tried again by the timer', async () => {
     installNginx();
-    await workshop.create('anna');
+    await fixture.create('anna');
     programs.write('systemctl', '[ "$1" = is-active ] || { echo "it is broken" >&2; exit 1; }');
     const failed = await run(['revoke', 'anna']);
     assert.deepEqual([failed.code, failed.stdout], [1, 'The certificate of anna is revoked.\n']);
@@ -179,7 +179,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.equal((await run(['refresh-list'])).code, 0);
     assert.equal(programs.starts().filter((line) => line === 'reload nginx.service').length, 2);
     programs.write('systemctl', 'exit 3');
-    await workshop.create('anna');
+    await fixture.create('anna');
     assert.match(
       (await run(['revoke', 'anna'])).stderr,
       /nginx does not run; it reads the new list/u,
@@ -203,7 +203,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
       assert.equal((await refused('create', 'anna', `--days=${days}`))[0], 2);
     }
     assert.equal((await refused('nonsense'))[0], 2);
-    rmSync(workshop.paths.authority, { recursive: true });
+    rmSync(fixture.paths.authority, { recursive: true });
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await refused(...args), [
         1,
@@ -214,8 +214,8 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
 
   const isRoot = process.getuid?.() === 0;
   test('for anybody but root it says so', { skip: isRoot ? false : 'needs root' }, async () => {
-    chmodSync(workshop.root, 0o755);
-    const { paths } = workshop;
+    chmodSync(fixture.root, 0o755);
+    const { paths } = fixture;
     const before = readFileSync(join(paths.authority, 'register.json'), 'utf8');
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await run(args, { uid: 65_534 }), {

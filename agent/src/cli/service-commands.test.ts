@@ -6,22 +6,22 @@ import { after, describe, test } from 'node:test';
 
 import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { connect } from '../../test/stream-harness.ts';
 
 describe('reload', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
 
   test('takes good files, refuses bad ones with 1 and the reason, and viewers stay', async (t) => {
-    const server = workshop.makeRoot('root').makeServer();
+    const server = fixture.makeRoot('root').makeServer();
     const port = await findFreePort();
-    const config = writeAgentConfig(workshop.directory, port, server);
+    const config = writeAgentConfig(fixture.directory, port, server);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
     t.after(() => child.kill('SIGKILL'));
     await waitFor(child, /listens on/u);
     const viewer = await connect(port);
-    const socketPath = join(workshop.directory, `agent-${port}.sock`);
+    const socketPath = join(fixture.directory, `agent-${port}.sock`);
     assert.equal(statSync(socketPath).mode & 0o777, 0o600);
 
     assert.deepEqual(await runAgent('reload', '--config', config), {
@@ -53,7 +53,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
   });
 
   test('is 78 where the configuration names no socket', async () => {
-    const path = join(workshop.directory, 'none.yaml');
+    const path = join(fixture.directory, 'none.yaml');
     writeFileSync(
       path,
       'tls: { certificate_file: /c.pem, key_file: /k.pem }\ncontrol_socket: null\n',

@@ -14,17 +14,17 @@ import { Value } from 'typebox/value';
 
 import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { ask, connect } from '../../test/stream-harness.ts';
 
 describe('the commands of the stream', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const root = workshop.makeRoot('root');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const root = fixture.makeRoot('root');
   const server = root.makeServer();
 
   function writeConfig(port: number, more = ''): string {
-    return writeAgentConfig(workshop.directory, port, server, more);
+    return writeAgentConfig(fixture.directory, port, server, more);
   }
 
   test('run streams this machine, takes new files at SIGHUP, keeps the old for bad ones, and ends at SIGTERM', async (t) => {
@@ -88,7 +88,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
 
   test('SIGHUP while the agent begins does not end it', async (t) => {
     const port = await findFreePort();
-    const pipe = join(workshop.directory, 'config.pipe');
+    const pipe = join(fixture.directory, 'config.pipe');
     execFileSync('mkfifo', [pipe]);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', pipe]);
     t.after(() => child.kill('SIGKILL'));
@@ -133,10 +133,10 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   });
 
   test('validate is 78 for a certificate of another name, a strange key, an old list and a port in use', async () => {
-    const authority = workshop.makeRoot('clients');
+    const authority = fixture.makeRoot('clients');
     const revocationFile = authority.writeRevocations([], 1);
     await setTimeout(2000);
-    const strangeKey = join(workshop.directory, 'strange.key');
+    const strangeKey = join(fixture.directory, 'strange.key');
     copyFileSync(authority.own.keyFile, strangeKey);
     const busy = createServer().listen(0, '127.0.0.1');
     busy.unref();
@@ -164,7 +164,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
       problems[2],
       `Port ${port} is in use by another program: stop it, or change listen.`,
     );
-    const withStrangeKey = join(workshop.directory, 'strange.yaml');
+    const withStrangeKey = join(fixture.directory, 'strange.yaml');
     const tls = `tls: { certificate_file: ${server.certificateFile}, key_file: ${strangeKey} }\n`;
     writeFileSync(withStrangeKey, `listen: 127.0.0.1:${port}\n${tls}`);
     busy.close();

@@ -12,7 +12,7 @@ import { after, describe, test, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 
 import { MAIN, runAgent } from '../../test/agent-program.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
 import { waitFor } from '../../test/programs.ts';
 import { openStream, type Stream } from '../../test/stream-harness.ts';
@@ -66,9 +66,9 @@ async function listen(
 }
 
 describe('watch', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const root = workshop.makeRoot('root');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const root = fixture.makeRoot('root');
   const server = root.makeServer();
   const ca = ['--ca', root.own.certificateFile];
   const readTls = (authority = root) =>
@@ -78,11 +78,11 @@ describe('watch', { skip: lacksOpenssl }, () => {
     });
 
   function makeServer(name: string, extensions: string, days: number) {
-    return workshop.read(workshop.sign(root.own, name, { extensions, days }));
+    return fixture.read(fixture.sign(root.own, name, { extensions, days }));
   }
 
   function write(name: string, text: string): string {
-    const path = join(workshop.directory, name);
+    const path = join(fixture.directory, name);
     writeFileSync(path, text);
     return path;
   }
@@ -113,8 +113,8 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const pem = ['--certificate', client.certificateFile, '--key', client.keyFile];
     assert.equal((await runAgent('watch', address, ...ca, ...pem, '--once')).code, 0);
     const files = `-in ${client.certificateFile} -inkey ${client.keyFile}`;
-    workshop.openssl(`pkcs12 -export ${files} -passout pass:secret -out ada.p12`);
-    const pkcs12 = ['--pkcs12', join(workshop.directory, 'ada.p12')];
+    fixture.openssl(`pkcs12 -export ${files} -passout pass:secret -out ada.p12`);
+    const pkcs12 = ['--pkcs12', join(fixture.directory, 'ada.p12')];
     const passphrase = ['--passphrase-file', write('passphrase', 'secret\n')];
     const withPkcs12 = await runAgent('watch', address, ...ca, ...pkcs12, ...passphrase, '--once');
     assert.deepEqual([withPkcs12.code, withPkcs12.stderr], [0, '']);
@@ -123,7 +123,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
       77,
       `${refuses} A client certificate is needed, and none was sent.\n`,
     ]);
-    const { certificateFile, keyFile } = workshop.makeRoot('other').makeClient('eve');
+    const { certificateFile, keyFile } = fixture.makeRoot('other').makeClient('eve');
     const strange = ['--certificate', certificateFile, '--key', keyFile];
     assert.deepEqual(await fail(address, ...ca, ...strange), [
       77,

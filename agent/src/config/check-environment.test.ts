@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
 import { findFreePort } from '../../test/find-free-port.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { explainListenError } from './config.ts';
 import { parseConfig } from './load-config.ts';
@@ -25,14 +25,14 @@ test('why a port will never be opened is told with what to do', () => {
 });
 
 describe('what a configuration needs of the machine', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
 
   test(
     'a port that only root may open is told, for the service is not root',
     { skip: isNobody },
     async () => {
-      const { certificateFile, keyFile } = workshop.makeRoot('root').makeServer(90);
+      const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer(90);
       const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
       const findFor = async (port: number) => {
         const config = await parseConfig(`listen: 127.0.0.99:${port}\n${tls}`, 'agent.yaml');
@@ -54,9 +54,9 @@ describe('what a configuration needs of the machine', { skip: lacksOpenssl }, ()
   );
 
   test('an authority that expired is a problem, and a warning where another one is good', async () => {
-    const [old, young] = [workshop.makeRoot('old'), workshop.makeRoot('young').makeServer(90)];
+    const [old, young] = [fixture.makeRoot('old'), fixture.makeRoot('young').makeServer(90)];
     const server = old.makeServer(90);
-    const authorityFile = join(workshop.directory, 'authorities.pem');
+    const authorityFile = join(fixture.directory, 'authorities.pem');
     const config = await parseConfig(
       `listen: 127.0.0.1:${await findFreePort()}
 tls: { certificate_file: ${server.certificateFile}, key_file: ${server.keyFile} }

@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { ask, openStream } from '../../test/stream-harness.ts';
 import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
@@ -37,9 +37,9 @@ async function get(
 }
 
 describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const root = workshop.makeRoot('root');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const root = fixture.makeRoot('root');
   const tls = readTlsMaterial({ ...root.makeServer(), clients: null });
   const tokens = {
     readRules: () => ({ isToken: openAccessTokens([TOKEN]), allowedOrigins: new Set<string>() }),

@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 
 import { MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { emptyPrograms, waitFor as waitUntil } from '../../test/programs.ts';
 import { openServiceManager } from './service-manager.ts';
 
@@ -95,21 +95,17 @@ test('a systemd-notify that is not there is logged once', async () => {
 });
 
 describe('an agent under systemd', { skip: lacksPrograms }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
 
   test('says that it is ready, alive, reads again and stops', async (t) => {
-    const socketPath = join(workshop.directory, 'notify');
+    const socketPath = join(fixture.directory, 'notify');
     const receiver = spawn('python3', ['-c', RECEIVER, socketPath]);
     t.after(() => receiver.kill());
     const messages = readLines(receiver);
     await waitUntil(() => existsSync(socketPath) && messages.length > 0);
     const port = await findFreePort();
-    const config = writeAgentConfig(
-      workshop.directory,
-      port,
-      workshop.makeRoot('root').makeServer(),
-    );
+    const config = writeAgentConfig(fixture.directory, port, fixture.makeRoot('root').makeServer());
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config], {
       env: { ...process.env, NOTIFY_SOCKET: socketPath, WATCHDOG_USEC: '4000000' },
     });

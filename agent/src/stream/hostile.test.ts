@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { ask, connect, openStream, type Stream, TestClock } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { until } from '../../test/until.ts';
@@ -18,9 +18,9 @@ const UPGRADE =
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
 
 describe('hostile visitors', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
 
   test('plain HTTP on the port ends the connection, and is told once a minute', async () => {
     await using stream = await openStream({ tls });

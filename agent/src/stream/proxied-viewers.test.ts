@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 
-import { type Certificate, lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { type Certificate, lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { ask, connect, openStream, TestClock, type TestViewer } from '../../test/stream-harness.ts';
 import { readProxiedCertificate } from '../tls/client-certificate.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
@@ -16,15 +16,15 @@ const show = ({ cert, key }: Certificate) => ({ cert, key });
 const escape = ({ cert }: Certificate): string => encodeURIComponent(cert);
 
 describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const server = workshop.makeRoot('web').makeServer();
-  const authority = workshop.makeRoot('clients');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const server = fixture.makeRoot('web').makeServer();
+  const authority = fixture.makeRoot('clients');
   const anna = authority.makeClient('anna');
   const revoked = authority.makeClient('berta');
   authority.writeRevocations([revoked]);
   const proxy = authority.makeProxy();
-  const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+  const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
   const open = readTlsMaterial({ ...server, clients: null });
 
   /** What the agent's files hold. @param more certificates to revoke beside `revoked` */

@@ -10,7 +10,7 @@ import {
 } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
 import { ask, connect, openStream, TestClock, TestSampler } from '../../test/stream-harness.ts';
 import { until } from '../../test/until.ts';
@@ -20,9 +20,9 @@ import { version } from '../version.ts';
 import { Hub } from './hub.ts';
 
 describe('the stream', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
 
   test('a viewer gets a hello with host and history, then each snapshot', async () => {
     await using stream = await openStream({ tls });

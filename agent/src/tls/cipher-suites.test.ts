@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { connect, type ConnectionOptions } from 'node:tls';
 
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { openStream, type Stream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from './tls-files.ts';
 
 describe('the TLS listener of the agent', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+  const fixture = new CertificateFixture();
+  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
   let stream: Stream;
   before(async () => void (stream = await openStream({ tls })));
   after(async () => {
     await stream[Symbol.asyncDispose]();
-    workshop[Symbol.dispose]();
+    fixture[Symbol.dispose]();
   });
 
   /** @returns the cipher suite that is negotiated */

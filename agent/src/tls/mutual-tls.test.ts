@@ -4,7 +4,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { type Certificate, lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { type Certificate, lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { ask, connect, openStream } from '../../test/stream-harness.ts';
 import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial, type TlsMaterial } from './tls-files.ts';
@@ -12,10 +12,10 @@ import { readTlsMaterial, type TlsMaterial } from './tls-files.ts';
 const show = ({ cert, key }: Certificate, more = '') => ({ cert: cert + more, key });
 
 describe('mutual TLS', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const server = workshop.makeRoot('web').makeServer();
-  const authority = workshop.makeRoot('clients');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const server = fixture.makeRoot('web').makeServer();
+  const authority = fixture.makeRoot('clients');
   const anna = authority.makeClient('anna');
   const berta = authority.makeClient('berta');
 
@@ -31,7 +31,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port), {
       message: '403 A client certificate is needed, and none was sent.',
     });
-    const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+    const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
     await assert.rejects(connect(stream.port, [], show(stranger)), {
       message: '403 The client certificate is not from an authority of this agent.',
     });
@@ -60,7 +60,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     const first = authority.makeAuthority('first');
     const second = first.makeAuthority('second');
     const third = second.makeAuthority('third');
-    const authorityFile = join(workshop.directory, 'authorities.pem');
+    const authorityFile = join(fixture.directory, 'authorities.pem');
     const all = [authority, first, second, third].map(({ own }) => own.cert);
     const clients = { authorityFile, revocationFile: null };
     const deep = second.makeClient('deep');
@@ -97,7 +97,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('a list that is out of date lets nobody in, and the reason says so', async () => {
-    const another = workshop.makeRoot('forgetful');
+    const another = fixture.makeRoot('forgetful');
     const crl = another.writeRevocations([], 1);
     const clients = { authorityFile: another.own.certificateFile, revocationFile: crl };
     const tls = readTlsMaterial({ ...server, clients });
@@ -164,7 +164,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('a new certificate of the server is used from the next handshake on, and viewers stay', async () => {
-    const renewed = workshop.makeRoot('web').makeServer();
+    const renewed = fixture.makeRoot('web').makeServer();
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
     const before = await connect(stream.port);
     stream.server.setTls(readTlsMaterial({ ...renewed, clients: null }));
@@ -177,11 +177,11 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('files that do not serve are told by name', () => {
-    const broken = join(workshop.directory, 'broken.pem');
+    const broken = join(fixture.directory, 'broken.pem');
     writeFileSync(broken, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
-    const empty = join(workshop.directory, 'empty.pem');
+    const empty = join(fixture.directory, 'empty.pem');
     writeFileSync(empty, '');
-    const der = join(workshop.directory, 'junk.crl');
+    const der = join(fixture.directory, 'junk.crl');
     writeFileSync(der, '-----BEGIN X509 CRL-----\nMIIBAAAA\n-----END X509 CRL-----\n');
     const authorityFile = authority.own.certificateFile;
     const from = (changes: object) => () =>
@@ -190,13 +190,13 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.throws(from({ keyFile }), {
       message: `${keyFile} is not the key of ${server.certificateFile}.`,
     });
-    const rsa = join(workshop.directory, 'rsa.key');
-    workshop.openssl(`genrsa -out ${rsa} 2048`);
+    const rsa = join(fixture.directory, 'rsa.key');
+    fixture.openssl(`genrsa -out ${rsa} 2048`);
     assert.throws(from({ keyFile: rsa }), {
       message: `${rsa} is not the key of ${server.certificateFile}.`,
     });
-    const locked = join(workshop.directory, 'locked.key');
-    workshop.openssl(`ec -in ${server.keyFile} -aes256 -passout pass:secret -out ${locked}`);
+    const locked = join(fixture.directory, 'locked.key');
+    fixture.openssl(`ec -in ${server.keyFile} -aes256 -passout pass:secret -out ${locked}`);
     assert.throws(from({ keyFile: locked }), {
       message: `${locked} is protected by a passphrase: write it without one.`,
     });

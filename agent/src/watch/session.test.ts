@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { runSession } from './session.ts';
@@ -10,9 +10,9 @@ import { openTarget, parseAddress, parseFingerprint, type Target } from './targe
 import type { ConnectionState, View } from './view.ts';
 
 describe('a session', { skip: lacksOpenssl }, () => {
-  const workshop = new Workshop();
-  after(() => workshop[Symbol.dispose]());
-  const root = workshop.makeRoot('root');
+  const fixture = new CertificateFixture();
+  after(() => fixture[Symbol.dispose]());
+  const root = fixture.makeRoot('root');
   const server = root.makeServer();
   const fingerprint = parseFingerprint(new X509Certificate(server.cert).fingerprint256);
 

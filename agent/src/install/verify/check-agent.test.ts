@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { after, test } from 'node:test';
 
-import { lacksOpenssl, Workshop } from '../../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../../test/certificates.ts';
 import { checkAgent } from './verify-installation.ts';
 
 const INSTALLED = { domain: 'monitor.test' };
-const workshop = new Workshop();
-after(() => workshop[Symbol.dispose]());
+const fixture = new CertificateFixture();
+after(() => fixture[Symbol.dispose]());
 
 /** An agent that listens on one address, and answers each WebSocket with this status. */
 async function listen(host: string, status: number): Promise<Server> {
-  const { cert, key } = workshop.makeRoot('agent').own;
+  const { cert, key } = fixture.makeRoot('agent').own;
   const server = createServer({ cert, key });
   server.on('upgrade', (_request, socket) =>
     socket.end(`HTTP/1.1 ${status} Answer\r\nContent-Length: 0\r\n\r\n`),

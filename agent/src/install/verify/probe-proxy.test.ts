@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { after, test } from 'node:test';
 
-import { lacksOpenssl, Workshop } from '../../../test/certificates.ts';
+import { lacksOpenssl, CertificateFixture } from '../../../test/certificates.ts';
 import { probeProxy } from './probe-proxy.ts';
 
 const ROUTE = { domain: 'monitor.test', proxyPath: '/latchkey' };
-const workshop = new Workshop();
-after(() => workshop[Symbol.dispose]());
+const fixture = new CertificateFixture();
+after(() => fixture[Symbol.dispose]());
 
 /** A proxy that listens on one address only, and answers health in this way. */
 async function listen(host: string, port: number, status: number): Promise<Server> {
-  const { cert, key } = workshop.makeRoot('proxy').own;
+  const { cert, key } = fixture.makeRoot('proxy').own;
   const server = createServer({ cert, key }, ({ url, headers }, response) => {
     const isAsked = url === '/latchkey/health' && headers.host === 'monitor.test';
     response.writeHead(isAsked ? status : 400, { 'content-type': 'text/plain' }).end('OK\n');

@@ -26,7 +26,7 @@ interface Unpacked {
 }
 
 /** An authority below a temporary root directory, with a clock that a test sets. */
-export class AuthorityWorkshop implements Disposable, AuthorityContext {
+export class AuthorityFixture implements Disposable, AuthorityContext {
   readonly root = mkdtempSync(join(tmpdir(), 'latchkey-authority-'));
   readonly paths: AuthorityPaths = {
     authority: join(this.root, paths.authority),

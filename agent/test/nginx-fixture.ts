@@ -1,11 +1,11 @@
 import type { ProxyOptions } from '#agent/install/nginx/plan-proxy.ts';
 import { paths } from '#agent/install/paths.ts';
 import { DOMAIN } from './ask-proxy.ts';
-import { type Certificate, Workshop } from './certificates.ts';
+import { type Certificate, CertificateFixture } from './certificates.ts';
 import { nginxVersion } from './nginx-process.ts';
 
 /** The certificates that nginx, the agent and viewers show to each other, and the route between them. */
-export class NginxWorkshop extends Workshop {
+export class NginxFixture extends CertificateFixture {
   readonly web = this.makeRoot('web').makeServer();
   readonly authority = this.makeRoot('clients');
   readonly anna = this.authority.makeClient('anna');
