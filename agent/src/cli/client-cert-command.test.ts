@@ -215,8 +215,8 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   const isRoot = process.getuid?.() === 0;
   test('for anybody but root it says so', { skip: isRoot ? false : 'needs root' }, async () => {
     chmodSync(fixture.root, 0o755);
-    const { paths } = fixture;
-    const before = readFileSync(join(paths.authority, 'register.json'), 'utf8');
+    const register = join(fixture.paths.authority, 'register.json');
+    const before = readFileSync(register, 'utf8');
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await run(args, { uid: 65_534 }), {
         code: 1,
@@ -224,6 +224,6 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
         stderr: 'Only root may use the authority: run this with sudo.\n',
       });
     }
-    assert.equal(readFileSync(join(paths.authority, 'register.json'), 'utf8'), before);
+    assert.equal(readFileSync(register, 'utf8'), before);
   });
 });
