@@ -54,6 +54,14 @@ test('every check of the doctor stands beside a symptom', () => {
   assert.deepEqual(missing, []);
 });
 
+test('every event of the log has a row in the table of events', () => {
+  const types = read('agent/src/log.ts').split('/** The log of the agent')[0] ?? '';
+  const events = findAll(types, /^ {2}\| '([\w.]+)'/gm);
+  assert.ok(events.length > 10);
+  const missing = events.filter((event) => !new RegExp(`^\\| \`${event}\` +\\|`, 'm').test(page));
+  assert.deepEqual(missing, []);
+});
+
 test('every setting of the configuration is named', async () => {
   const { root } = await parseYaml(read('agent/agent.example.yaml'));
   assert.deepEqual(findUnnamed(listKeys(root)), []);

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import { readHost } from './collect/host.ts';
 import { openCollectors } from './collectors.ts';
 import { type AgentConfig, readTokens } from './config/config.ts';
+import { messageOf } from './errors.ts';
 import type { Log } from './log.ts';
 import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';
@@ -114,10 +115,11 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
       server.setTls(tls);
       return null;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const problem = `The files could not be reloaded, and the previous ones stay in use: ${why}`;
-      log.warn(problem);
-      return problem;
+      const why = messageOf(error);
+      log.warn('agent.reload_failed', 'could not reload files; the previous ones stay in use', {
+        error: why,
+      });
+      return `The files could not be reloaded, and the previous ones stay in use: ${why}`;
     }
   }
 

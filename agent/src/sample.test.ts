@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Collectors, PartName } from './collector.ts';
+import type { Log } from './log.ts';
 import { openSampler } from './sample.ts';
 
 /** A clock that a test moves. */
@@ -19,16 +20,16 @@ function stoppedClock() {
 function open(collectors: Collectors) {
   const clock = stoppedClock();
   const warnings: string[] = [];
-  const log = {
-    warn: (message: string, fields = {}) =>
-      void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  const log: Log = {
+    warn: (event, _message, { collector, reason } = {}) =>
+      void warnings.push(`${event} ${collector}: ${reason}`),
   };
   return { clock, warnings, sampler: openSampler(collectors, clock, log) };
 }
 
 const load = { load_1m: 1, load_5m: 1, load_15m: 1, runnable_tasks: 1, tasks: 1 };
 
-test('a collector that throws costs its own part, and is logged once a minute', () => {
+test('leaves out the part of a collector that throws, and logs it once a minute', () => {
   const { clock, warnings, sampler } = open({
     uptime_seconds: {
       collect: () => {
@@ -42,12 +43,12 @@ test('a collector that throws costs its own part, and is logged once a minute', 
     assert.deepEqual(sampler.sample(), { time: clock.now().toISOString(), load });
   }
   assert.deepEqual(warnings, [
-    'A collector failed: broken sensor {"collector":"uptime_seconds"}',
-    'A collector failed: broken sensor {"collector":"uptime_seconds"}',
+    'collector.failed uptime_seconds: broken sensor',
+    'collector.failed uptime_seconds: broken sensor',
   ]);
 });
 
-test('what went wrong with a part of what a collector gives costs nothing, and is logged once a minute', () => {
+test('keeps a part with a problem, and logs the problem once a minute', () => {
   const { clock, warnings, sampler } = open({
     load: { collect: () => load, takeProblem: () => 'one of two sensors is broken' },
   });
@@ -55,12 +56,11 @@ test('what went wrong with a part of what a collector gives costs nothing, and i
     clock.ms = ms;
     assert.deepEqual(sampler.sample().load, load);
   }
-  const warning =
-    'A collector returned an incomplete part: one of two sensors is broken {"collector":"load"}';
+  const warning = 'collector.incomplete load: one of two sensors is broken';
   assert.deepEqual(warnings, [warning, warning]);
 });
 
-test('a collector that gives figures that are none costs its own part, and is named with the field', () => {
+test('leaves out a part with NaN, and logs the path of the field', () => {
   const { warnings, sampler } = open({
     pressure: {
       collect: () => ({
@@ -77,10 +77,12 @@ test('a collector that gives figures that are none costs its own part, and is na
     load: { collect: () => load },
   });
   assert.deepEqual(Object.keys(sampler.sample()), ['time', 'load']);
-  assert.match(warnings[0] ?? '', /cpu\.some\.average_60s_ratio is not a finite number/);
+  assert.deepEqual(warnings, [
+    'collector.failed pressure: cpu.some.average_60s_ratio is not a finite number',
+  ]);
 });
 
-test('a collector that takes long is suspended for a minute', () => {
+test('suspends a slow collector for a minute', () => {
   let calls = 0;
   const collectors: Collectors = {
     uptime_seconds: {
@@ -98,13 +100,10 @@ test('a collector that takes long is suspended for a minute', () => {
   harness.clock.ms = 60_301;
   assert.equal(harness.sampler.sample().uptime_seconds, 5);
   assert.equal(calls, 2);
-  assert.match(
-    harness.warnings[0] ?? '',
-    /^A collector is suspended for a minute: it took 300 ms\. /,
-  );
+  assert.equal(harness.warnings[0], 'collector.suspended uptime_seconds: it took 300 ms');
 });
 
-test('a collector that is late because others had the processor goes on, and one that hangs does not', () => {
+test('does not count time in which other processes had the processor as slow', () => {
   const spend = (ms: number, waitMs: number): void => {
     harness.clock.ms += ms;
     harness.clock.waitMs += waitMs;
@@ -114,12 +113,10 @@ test('a collector that is late because others had the processor goes on, and one
     load: { collect: () => (spend(800, 100), load) },
   });
   for (let tick = 0; tick < 3; tick += 1) assert.equal(harness.sampler.sample().uptime_seconds, 5);
-  assert.deepEqual(harness.warnings, [
-    'A collector is suspended for a minute: it took 700 ms. {"collector":"load"}',
-  ]);
+  assert.deepEqual(harness.warnings, ['collector.suspended load: it took 700 ms']);
 });
 
-test('what the machine lacks is absent', () => {
+test('leaves out what the machine lacks', () => {
   const { sampler, warnings } = open({ load: { collect: () => null } });
   assert.deepEqual(Object.keys(sampler.sample()), ['time']);
   assert.deepEqual(warnings, []);
@@ -144,7 +141,7 @@ test('wakes idle collectors alone, and notifies those that are left out', () => 
   assert.deepEqual(records, ['units rests 0', 'load 0', 'units 990', 'load 1000', 'units 1000']);
 });
 
-test('closing closes every collector', () => {
+test('closes every collector', () => {
   const closed: string[] = [];
   const collector = (name: string) => ({
     collect: () => null,

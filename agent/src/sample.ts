@@ -2,7 +2,8 @@ import type { AgentSnapshot } from '@latchkey/contract';
 
 import type { Clock } from './clock.ts';
 import type { Collectors, Part, PartName } from './collector.ts';
-import type { Log } from './log.ts';
+import { messageOf } from './errors.ts';
+import type { Log, LogEvent } from './log.ts';
 
 /** Takes snapshots. */
 export interface Sampler {
@@ -27,6 +28,14 @@ const SUSPENSION_MS = 60_000;
 /** The shortest time between two reports of one collector. */
 const REPORT_INTERVAL_MS = 60_000;
 
+const MESSAGES = {
+  'collector.failed': 'collector failed',
+  'collector.incomplete': 'collector returned an incomplete part',
+  'collector.suspended': 'collector was too slow and is suspended for a minute',
+} as const satisfies Partial<Record<LogEvent, string>>;
+
+type CollectorEvent = keyof typeof MESSAGES;
+
 /**
  * Opens a sampler over collectors. One that throws, is slow, or returns a number that is not finite costs only its own part of
  * the snapshot, and is logged once a minute, as are problems that a collector reports beside its part.
@@ -38,11 +47,11 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
   const readWaitMs = clock.processorWaitMs ?? (() => 0);
   let waitBeforeMs = 0;
 
-  function report(name: PartName, problem: string, atMs: number): void {
+  function report(name: PartName, atMs: number, event: CollectorEvent, reason: string): void {
     const last = reportedAtMs.get(name);
     if (last !== undefined && atMs - last < REPORT_INTERVAL_MS) return;
     reportedAtMs.set(name, atMs);
-    log.warn(problem, { collector: name });
+    log.warn(event, MESSAGES[event], { collector: name, reason });
   }
 
   function runCollector<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
@@ -51,13 +60,12 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
       const part = collectors[name]?.collect(startedAtMs) ?? null;
       const nonFinitePath = findNonFinite(part);
       const problem = collectors[name]?.takeProblem?.() ?? null;
-      if (problem !== null)
-        report(name, `A collector returned an incomplete part: ${problem}`, startedAtMs);
+      if (problem !== null) report(name, startedAtMs, 'collector.incomplete', problem);
       if (nonFinitePath === null) return part;
-      report(name, `A collector failed: ${nonFinitePath} is not a finite number.`, startedAtMs);
+      const reason = `${nonFinitePath} is not a finite number`;
+      report(name, startedAtMs, 'collector.failed', reason);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      report(name, `A collector failed: ${why}`, startedAtMs);
+      report(name, startedAtMs, 'collector.failed', messageOf(error));
     }
     return null;
   }
@@ -70,8 +78,7 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     waitBeforeMs = waitMs;
     if (tookMs <= SLOW_MS) return;
     suspendedUntilMs.set(name, endedAtMs + SUSPENSION_MS);
-    const took = `it took ${Math.round(tookMs)} ms`;
-    report(name, `A collector is suspended for a minute: ${took}.`, endedAtMs);
+    report(name, endedAtMs, 'collector.suspended', `it took ${Math.round(tookMs)} ms`);
   }
 
   function collect(wanted: readonly PartName[]): AgentSnapshot {

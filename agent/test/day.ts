@@ -11,6 +11,7 @@ import type { AgentSubprotocol } from '@latchkey/contract';
 
 import { readHost } from '#agent/collect/host.ts';
 import { openCollectors } from '#agent/collectors.ts';
+import type { Log } from '#agent/log.ts';
 import { MountProber } from '#agent/probe/mount-prober.ts';
 import { BackgroundReader } from '#agent/read/background-reader.ts';
 import { openSampler } from '#agent/sample.ts';
@@ -46,7 +47,10 @@ machine.remove('run/systemd/system');
 
 const clock = new TestClock();
 const warnings = new Set<string>();
-const log = { warn: (message: string) => void warnings.add(message) };
+const log: Log = {
+  warn: (event, _message, { collector, reason } = {}) =>
+    void warnings.add(`${event} ${collector}: ${reason}`),
+};
 const prober = new MountProber(() => clock.ms);
 const reader = new BackgroundReader(() => clock.ms);
 const sampler = openSampler(

@@ -54,7 +54,9 @@ async function readBoth(context: TestContext): Promise<Readings> {
   const prober = new MountProber(clock.monotonicMs);
   const reader = new BackgroundReader(clock.monotonicMs);
   const collectors = openCollectors(machineRoots, { prober, reader });
-  const sampler = openSampler(collectors, clock, { warn: (message) => assert.fail(message) });
+  const sampler = openSampler(collectors, clock, {
+    warn: (event, message) => assert.fail(`${event}: ${message}`),
+  });
   context.after(() => [sampler, prober, reader].forEach((each) => each.close()));
   // What either does for the first time takes longer.
   await exporter.ask();

@@ -5,6 +5,7 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 import type { Clock } from '#agent/clock.ts';
 import type { PartName } from '#agent/collector.ts';
+import type { Log } from '#agent/log.ts';
 import { AddressReports } from '#agent/stream/limits.ts';
 import { Hub, MAX_BUFFERED_BYTES } from '#agent/stream/hub.ts';
 import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts';
@@ -60,7 +61,9 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
   const clock = new TestClock();
   const sampler = new TestSampler();
   const warnings: string[] = [];
-  const log = { warn: (message: string) => void warnings.push(message) };
+  const log: Log = {
+    warn: (event, _message, fields = {}) => void warnings.push(`${event}: ${fields['reason']}`),
+  };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
   const { maxBufferedBytes = MAX_BUFFERED_BYTES, ...rest } = options;
   const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1, maxBufferedBytes });

@@ -9,6 +9,7 @@ import { Value } from 'typebox/value';
 
 import { readHost } from '#agent/collect/host.ts';
 import { openCollectors } from '#agent/collectors.ts';
+import type { Log } from '#agent/log.ts';
 import { MountProber } from '#agent/probe/mount-prober.ts';
 import { BackgroundReader } from '#agent/read/background-reader.ts';
 import { machineRoots } from '#agent/roots.ts';
@@ -25,7 +26,9 @@ function openHere(roots = machineRoots) {
   const prober = new MountProber(clock.monotonicMs);
   const reader = new BackgroundReader(clock.monotonicMs);
   const collectors = openCollectors(roots, { prober, reader });
-  const log = { warn: (message: string) => assert.fail(message) };
+  const log: Log = {
+    warn: (event, _message, fields) => assert.fail(`${event} ${fields?.['reason']}`),
+  };
   return { clock, prober, reader, sampler: openSampler(collectors, clock, log) };
 }
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 
+import { messageOf } from '../errors.ts';
 import { AuthorityError } from '../authority/context.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { TlsFileError } from '../tls/tls-files.ts';
@@ -83,7 +84,7 @@ async function execute(args: readonly string[]): Promise<number> {
       printNote(error.message);
       return 1;
     }
-    printNote(`Failed: ${error instanceof Error ? error.message : String(error)}`);
+    printNote(`Failed: ${messageOf(error)}`);
     return 1;
   }
 }

@@ -50,7 +50,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
 
     writeFileSync(server.certificateFile, 'junk');
     child.kill('SIGHUP');
-    await waitFor(child, /"The files could not be reloaded, and the previous ones stay in use: /u);
+    await waitFor(child, /"event":"agent\.reload_failed"/u);
     assert.equal((await ask(port, '/health')).text, 'OK\n');
     writeFileSync(server.certificateFile, server.cert);
     child.kill('SIGHUP');

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { messageOf } from '../errors.ts';
 import type { Message } from '../watch/read-message.ts';
 import type { Target, TargetOptions } from '../watch/target.ts';
 import type { View } from '../watch/view.ts';
@@ -72,7 +73,7 @@ async function readTarget(address: string, options: Options, command: Command): 
         : { fingerprint: parseOption('--fingerprint', fingerprint, parseFingerprint) };
     return openTarget(url, { ...options, ...pinned });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return command.showHelpAfterError(false).error(message, { exitCode: USAGE_EXIT_CODE });
   }
 }
@@ -81,8 +82,7 @@ function parseOption<T>(name: string, text: string, parse: (text: string) => T):
   try {
     return parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidArgumentError(`${name} '${text}' is invalid: ${why}.`);
+    throw new InvalidArgumentError(`${name} '${text}' is invalid: ${messageOf(error)}.`);
   }
 }
 

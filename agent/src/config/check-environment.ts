@@ -1,6 +1,7 @@
 import { createServer, isIP } from 'node:net';
 import { once } from 'node:events';
 
+import { codeOf, messageOf } from '../errors.ts';
 import { askHealth } from '../service/client.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
 import { type AgentConfig, explainListenError, readTokens } from './config.ts';
@@ -133,9 +134,9 @@ async function findPortProblem(config: AgentConfig): Promise<string | null> {
     await once(server, 'listening');
     return null;
   } catch (error) {
-    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const isInUse = codeOf(error) === 'EADDRINUSE';
     if (isInUse && (await askHealth(config)) === null) return null;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return (
       explainListenError(error, config.listen) ??
       `The agent cannot listen on ${host}:${port}: ${why}.`
@@ -149,7 +150,7 @@ function tryTo<T>({ problems }: Findings, read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     problems.push({ code: 'file_unusable', message });
     return null;
   }

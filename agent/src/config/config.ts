@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
+import { codeOf, messageOf } from '../errors.ts';
 import type { TlsPaths } from '../tls/tls-files.ts';
 
 /** The settings of the configuration file. */
@@ -64,8 +65,7 @@ function readText(path: string): string {
     if (statSync(path).size > MAX_BYTES) throw new Error('it is larger than 64 KiB');
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`${path} cannot be read: ${why}`]);
+    throw new ConfigError([`${path} cannot be read: ${messageOf(error)}`]);
   }
 }
 
@@ -74,7 +74,7 @@ function readText(path: string): string {
  * @returns a sentence; null for other errors, and for an address that the machine does not have yet
  */
 export function explainListenError(error: unknown, { port }: AgentConfig['listen']): string | null {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
+  const code = codeOf(error);
   if (code === 'EADDRINUSE') {
     return `Port ${port} is in use by another program: stop it, or change listen.`;
   }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 
+import { codeOf, messageOf } from '../errors.ts';
 import { type AgentConfig, ConfigError } from './config.ts';
 import { Fields, type Problem } from './fields.ts';
 import { parseYaml } from './yaml-source.ts';
@@ -179,13 +180,13 @@ function readText(path: string): string {
 }
 
 function explain(path: string, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
+  const code = codeOf(error);
   if (code === 'ENOENT') {
     return `The configuration ${path} does not exist: choose another one with --config, or write one from agent.example.yaml.`;
   }
   if (code === 'EACCES') {
     return `This account may not read the configuration ${path}: use sudo, or choose another one with --config.`;
   }
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return `The configuration ${path} cannot be read: ${why}`;
 }

@@ -10,6 +10,7 @@ import {
 import { endianness } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 
+import { codeOf } from '../errors.ts';
 import type { Roots } from '../roots.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -86,7 +87,7 @@ const MISSING = new Set([
 
 /** Whether a read failed because there is nothing to read. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && MISSING.has(String(error.code));
+  return MISSING.has(codeOf(error));
 }
 
 /** Resolves the links of a path; null when it is missing. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import { connect } from 'node:net';
 
+import { codeOf, messageOf } from '../errors.ts';
 import { type AgentConfig, reachableHost } from '../config/config.ts';
 import { decodeAnswer, MAX_LINE_BYTES, RELOAD } from './control-server.ts';
 
@@ -31,13 +32,13 @@ export async function askReload(path: string): Promise<string | null> {
 }
 
 function explainReloadError(error: unknown, path: string): string {
-  const code = error instanceof Error && 'code' in error ? error.code : '';
+  const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     return `No agent is running: nothing listens on ${path}.`;
   }
   if (code === 'EACCES') return `Only root and the agent's account may use ${path}.`;
   if (error instanceof SyntaxError) return `The program behind ${path} is not an agent.`;
-  return `The agent does not answer at ${path}: ${error instanceof Error ? error.message : String(error)}.`;
+  return `The agent does not answer at ${path}: ${messageOf(error)}.`;
 }
 
 /** A local agent answers in milliseconds. */
@@ -83,10 +84,9 @@ async function readStart(response: IncomingMessage): Promise<string> {
 
 /** An agent that requires certificates in the handshake rejects this request, and is healthy. */
 function explainHealthError(error: unknown, address: string): string | null {
-  if (!(error instanceof Error))
-    return `The agent does not answer on ${address}: ${String(error)}.`;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/u.test(code)) return null;
-  const why = error.name === 'AbortError' ? 'it timed out' : error.message;
+  const isLate = error instanceof Error && error.name === 'AbortError';
+  const why = isLate ? 'it timed out' : messageOf(error);
   return `The agent does not answer on ${address}: ${why}.`;
 }

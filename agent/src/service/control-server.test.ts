@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
+import type { Log } from '../log.ts';
 import { askReload } from './client.ts';
 import { type ControlOptions, openControl } from './control-server.ts';
 
@@ -29,9 +30,11 @@ async function open(t: TestContext, options: ControlOptions): Promise<void> {
   t.after(() => control[Symbol.dispose]());
 }
 
-function takeWarnings(): { warnings: string[]; log: { warn: (message: string) => void } } {
+function takeWarnings(): { warnings: string[]; log: Log } {
   const warnings: string[] = [];
-  return { warnings, log: { warn: (message) => void warnings.push(message) } };
+  const warn: Log['warn'] = (event, _message, fields = {}) =>
+    void warnings.push(`${event}: ${fields['error']}`);
+  return { warnings, log: { warn } };
 }
 
 test('it gives the outcome, and makes the directory', async (t) => {
@@ -51,9 +54,7 @@ test('what a killed agent left behind is no obstacle, a running agent is one', a
   await open(t, { path, reload: () => 'the first', log });
   await open(t, { path, reload: () => 'the second', log });
   assert.equal(await askReload(path), 'the first');
-  assert.deepEqual(warnings, [
-    `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent uses ${path}.`,
-  ]);
+  assert.deepEqual(warnings, [`control_socket.open_failed: another agent uses ${path}`]);
 });
 
 test("somebody's file at the place of the socket stays, with a warning", async (t) => {
@@ -62,9 +63,7 @@ test("somebody's file at the place of the socket stays, with a warning", async (
   const { log, warnings } = takeWarnings();
   await open(t, { path, reload: () => null, log });
   assert.equal(readFileSync(path, 'utf8'), 'listen: 0.0.0.0:4096');
-  assert.deepEqual(warnings, [
-    `latchkey-agent reload cannot reach this agent, but SIGHUP can: ${path} exists and is not a socket.`,
-  ]);
+  assert.deepEqual(warnings, [`control_socket.open_failed: ${path} exists and is not a socket`]);
 });
 
 test('a directory that cannot be made leaves an agent that works, with a warning', async (t) => {
@@ -73,7 +72,7 @@ test('a directory that cannot be made leaves an agent that works, with a warning
   const { log, warnings } = takeWarnings();
   const path = join(directory, 'file', 'control.sock');
   await open(t, { path, reload: () => null, log });
-  assert.match(warnings[0] ?? '', /^latchkey-agent reload cannot reach this agent.*file/u);
+  assert.match(warnings[0] ?? '', /^control_socket\.open_failed: .*file/u);
 });
 
 test('only reload is known, and who says too much is cut off', async (t) => {

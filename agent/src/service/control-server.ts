@@ -3,6 +3,7 @@ import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
+import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -30,10 +31,18 @@ export async function openControl(options: ControlOptions): Promise<Disposable> 
     removeSocket(path);
     await listen(server, path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    log.warn(`latchkey-agent reload cannot reach this agent, but SIGHUP can: ${why}.`);
+    log.warn(
+      'control_socket.open_failed',
+      'could not open the control socket; only SIGHUP reloads',
+      {
+        path,
+        error: messageOf(error),
+      },
+    );
   }
-  server.on('error', ({ message }) => log.warn(`The control socket failed: ${message}.`));
+  server.on('error', ({ message }) =>
+    log.warn('control_socket.failed', 'control socket failed', { path, error: message }),
+  );
   return { [Symbol.dispose]: () => void server.close() };
 }
 

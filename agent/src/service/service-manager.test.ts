@@ -9,6 +9,7 @@ import { MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { emptyPrograms, waitFor as waitUntil } from '../../test/programs.ts';
+import type { Log } from '../log.ts';
 import { openServiceManager } from './service-manager.ts';
 
 /** Receives datagrams as systemd does and prints each as a line, its own lines joined by `|`. */
@@ -34,7 +35,9 @@ const lacksPrograms =
 function openManager(environment: NodeJS.ProcessEnv, intervalSeconds = 1, timeoutMs = 10_000) {
   const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms };
   const warnings: string[] = [];
-  const log = { warn: (message: string) => void warnings.push(message) };
+  const log: Log = {
+    warn: (event, _message, fields = {}) => void warnings.push(`${event}: ${fields['error']}`),
+  };
   const manager = openServiceManager({ environment, clock, intervalSeconds, log, timeoutMs });
   return { manager, clock, warnings };
 }
@@ -91,7 +94,7 @@ test('a systemd-notify that is not there is logged once', async () => {
   manager.ready('x');
   manager.stopping();
   await waitUntil(() => warnings.length > 0);
-  assert.deepEqual(warnings, ['could not notify systemd: spawn systemd-notify ENOENT.']);
+  assert.deepEqual(warnings, ['systemd.notify_failed: spawn systemd-notify ENOENT']);
 });
 
 describe('an agent under systemd', { skip: lacksPrograms }, () => {

@@ -109,9 +109,9 @@ class Sender {
     });
   }
 
-  #report(why: string): void {
+  #report(error: string): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#options.log.warn(`could not notify systemd: ${why}.`);
+    this.#options.log.warn('systemd.notify_failed', 'could not notify systemd', { error });
   }
 }

@@ -30,7 +30,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       await readToEnd(socket);
     };
     const problem =
-      'A TLS handshake failed: it used plain HTTP; the address must begin with https:// or wss://.';
+      'stream.handshake_failed: it used plain HTTP; the address must begin with https:// or wss://';
     for (let time = 0; time < 5; time += 1) await knock();
     assert.deepEqual(stream.warnings, [problem]);
     stream.clock.ms += 60_000;
@@ -52,29 +52,29 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     const [toHalf] = await Promise.all([readToEnd(half), readToEnd(silent)]);
     assert.equal(toHalf, '');
     assert.deepEqual(stream.warnings.toSorted(), [
-      'A TLS handshake failed: it timed out.',
-      'A request was refused: it is not HTTP, or timed out.',
+      'stream.handshake_failed: it timed out',
+      'stream.request_refused: it is not HTTP, or timed out',
     ]);
     await proveAlive(stream);
   });
 
   test('handshakes that are broken off are told by the address of each visitor', async () => {
     const lines: unknown[] = [];
-    const log = { warn: (...line: unknown[]) => void lines.push(line) };
-    await using stream = await openStream({
-      tls,
-      reports: new AddressReports(new TestClock(), log),
+    const reports = new AddressReports(new TestClock(), {
+      warn: (...line) => void lines.push(line),
     });
+    await using stream = await openStream({ tls, reports });
     for (const localAddress of ['127.0.0.2', '127.0.0.3', '127.0.0.2']) {
       const socket = connectPlain({ port: stream.port, host: '127.0.0.1', localAddress });
       socket.write(Buffer.from('160301', 'hex'), () => socket.resetAndDestroy());
       await once(socket, 'close');
     }
     await until(() => lines.length === 2);
+    const aborted = ['stream.handshake_failed', 'TLS handshake failed'];
     await proveAlive(stream);
     assert.deepEqual(lines, [
-      ['A TLS handshake failed: it was aborted.', { address: '127.0.0.2' }],
-      ['A TLS handshake failed: it was aborted.', { address: '127.0.0.3' }],
+      [...aborted, { address: '127.0.0.2', reason: 'it was aborted' }],
+      [...aborted, { address: '127.0.0.3', reason: 'it was aborted' }],
     ]);
   });
 
@@ -94,7 +94,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     const socket = await shakeHands(stream.port);
     socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`);
     assert.match(await readToEnd(socket), /^HTTP\/1\.1 431 /u);
-    assert.deepEqual(stream.warnings, ['A request was refused: its headers are too large.']);
+    assert.deepEqual(stream.warnings, ['stream.request_refused: its headers are too large']);
     await proveAlive(stream);
   });
 
@@ -148,7 +148,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       await once(socket, 'data');
       socket.write(bytes);
       assert.equal(findCloseCode(await readToEnd(socket)), code);
-      assert.deepEqual(stream.warnings.splice(0), [`A viewer was dropped: ${why}.`]);
+      assert.deepEqual(stream.warnings.splice(0), [`stream.viewer_dropped: ${why}`]);
       stream.clock.ms += 60_000;
     }
     await proveAlive(stream);
@@ -205,7 +205,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       if (ticks > 20) heldMost = Math.max(heldMost, (await measureHeldBytes()) - heldBefore);
     }
     assert.ok(ticks > 50 && ticks < 5000, `dropped after ${ticks} ticks`);
-    assert.deepEqual(stream.warnings, ['A viewer was dropped: it does not read its messages.']);
+    assert.deepEqual(stream.warnings, ['stream.viewer_dropped: it does not read its messages']);
     assert.ok(heldMost > 0 && heldMost < 2_000_000, `${heldMost} bytes were held`);
   });
 
@@ -221,7 +221,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await once(viewer.socket, 'pong');
     stream.hub.ping(Buffer.from('another'));
     assert.equal((await viewer.closed).code, 1006);
-    assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
+    assert.deepEqual(stream.warnings, ['stream.viewer_dropped: it did not answer a ping']);
   });
 
   test('a pong with the data of the ping is an answer', async () => {
@@ -255,7 +255,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       [0],
     );
     assert.deepEqual(stream.warnings, [
-      'A viewer was dropped: too much was unread for all viewers, and it reads slowest.',
+      'stream.viewer_dropped: too much was unread for all viewers, and it reads slowest',
     ]);
   });
 
@@ -265,7 +265,9 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port), /ECONNRESET|socket hang up|disconnected/u);
     stream.hub.tick();
     for (const viewer of viewers) assert.equal((await viewer.receive(2)).length, 2);
-    assert.deepEqual(stream.warnings, ['Connections were refused: limits.connections is reached.']);
+    assert.deepEqual(stream.warnings, [
+      'stream.connection_refused: too many in total (limits.connections)',
+    ]);
   });
 });
 

@@ -46,9 +46,8 @@ async function sendPage(request: IncomingMessage, response: ServerResponse): Pro
     const { answerPage } = await import('../page/answer-page.ts');
     await answerPage(request, response);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     send(response, 500, 'The page could not be built; see the log.');
-    throw new Error(`could not build the live page: ${why}`, { cause: error });
+    throw error;
   }
 }
 

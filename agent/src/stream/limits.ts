@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { ClientEvent, Log } from '../log.ts';
 
 const REPORT_INTERVAL_MS = 60_000;
 
@@ -77,7 +77,23 @@ export function limitConnections(
   };
 }
 
-/** Logs problems of clients, at most once a minute for each address. */
+const MESSAGES: Readonly<Record<ClientEvent, string>> = {
+  'stream.connection_refused': 'refused a connection',
+  'stream.handshake_failed': 'TLS handshake failed',
+  'stream.page_build_failed': 'could not build the live page',
+  'stream.request_refused': 'refused an invalid request',
+  'stream.viewer_dropped': 'dropped a viewer',
+  'stream.viewer_refused': 'refused a viewer',
+};
+
+/** @param reason without anything that the client sent */
+export type ReportClient = (
+  address: string | undefined,
+  event: ClientEvent,
+  reason: string,
+) => void;
+
+/** Logs events about clients, at most once a minute for each address. */
 export class AddressReports {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -89,15 +105,14 @@ export class AddressReports {
     this.#log = log;
   }
 
-  /** @param problem a sentence without anything that the client sent */
-  report(address: string | undefined, problem: string): void {
+  readonly report: ReportClient = (address, event, reason) => {
     const key = toClientKey(address);
     const nowMs = this.#clock.monotonicMs();
     this.#removeOld(nowMs);
     if (this.#quietUntilMs.has(key) || this.#quietUntilMs.size >= MAX_REPORTED_ADDRESSES) return;
     this.#quietUntilMs.set(key, nowMs + REPORT_INTERVAL_MS);
-    this.#log.warn(problem, { address: key });
-  }
+    this.#log.warn(event, MESSAGES[event], { address: key, reason });
+  };
 
   #removeOld(nowMs: number): void {
     for (const [key, untilMs] of this.#quietUntilMs) {

@@ -11,6 +11,7 @@ import { openAccessTokens } from './admission.ts';
 
 const HEADER = 'X-SSL-Client-Cert';
 const REVOKED = 'The client certificate was revoked.';
+const REFUSED = ['stream.viewer_refused', 'refused a viewer'];
 
 const show = ({ cert, key }: Certificate) => ({ cert, key });
 const escape = ({ cert }: Certificate): string => encodeURIComponent(cert);
@@ -127,7 +128,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
       await assert.rejects(watch(stream.port, headers, null), {
         message: /^403 .* none was sent/u,
       });
-      assert.deepEqual(lines, [[`A viewer was refused: ${REVOKED}`, { address: '127.0.0.1' }]]);
+      assert.deepEqual(lines, [[...REFUSED, { address: '127.0.0.1', reason: REVOKED }]]);
     });
 
     test('are logged with the address that the proxy reports', async () => {
@@ -137,7 +138,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
       await using stream = await openStream({ tls: readMutual(), reports });
       const headers = { [HEADER]: escape(revoked), 'X-Real-IP': '192.0.2.7' };
       await assert.rejects(watch(stream.port, headers));
-      assert.deepEqual(lines, [[`A viewer was refused: ${REVOKED}`, { address: '192.0.2.7' }]]);
+      assert.deepEqual(lines, [[...REFUSED, { address: '192.0.2.7', reason: REVOKED }]]);
     });
   });
 
@@ -152,7 +153,9 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
         message: '429 Too many viewers connect from this address.',
       });
       await from('192.0.2.8');
-      assert.deepEqual(stream.warnings, ['Connections were refused: too many from one address.']);
+      assert.deepEqual(stream.warnings, [
+        'stream.connection_refused: too many from this address (limits.connections_per_address)',
+      ]);
       first?.socket.terminate();
       while (stream.hub.viewers.size > 2) await new Promise((resolve) => setImmediate(resolve));
       await from('192.0.2.7');

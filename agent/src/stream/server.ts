@@ -8,9 +8,10 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import { findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
-import { type AddressReports, ClientLimit, limitConnections } from './limits.ts';
+import { type AddressReports, ClientLimit, limitConnections, type ReportClient } from './limits.ts';
 import {
   type Admission,
   type AdmissionRules,
@@ -32,7 +33,7 @@ const HANDSHAKE_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Viewers send nothing but control frames. */
 const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: CLOSE_DEADLINE_MS };
-const TOO_MANY = 'Connections were refused: too many from one address.';
+const TOO_MANY = 'too many from this address (limits.connections_per_address)';
 /** How long viewers may take to close when the agent stops. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -64,6 +65,7 @@ interface Session {
 /** The one port of the agent: the stream by WebSocket over TLS, the live page, and `/health`. */
 export class StreamServer {
   readonly #options: StreamServerOptions;
+  readonly #report: ReportClient;
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
   readonly #connections = new Set<Socket>();
@@ -73,14 +75,13 @@ export class StreamServer {
 
   constructor(options: StreamServerOptions) {
     this.#options = options;
+    this.#report = options.reports.report;
     this.#tls = options.tls;
     this.#viewerLimit = new ClientLimit(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
       const { address } = this.#identify(request, request.socket);
       answerRequest(request, response, (each) => this.#admit(each, each.socket).refusal).catch(
-        (error: unknown) => {
-          this.#report(address, error instanceof Error ? error.message : String(error));
-        },
+        (error: unknown) => this.#report(address, 'stream.page_build_failed', messageOf(error)),
       );
     });
     this.#server.maxConnections = options.maxConnections;
@@ -93,7 +94,7 @@ export class StreamServer {
       handleProtocols: (offer) => chooseSubprotocol(offer) ?? false,
     });
     this.#listenForClients();
-    reportConnectionErrors(this.#server, (address, problem) => this.#report(address, problem));
+    reportConnectionErrors(this.#server, this.#report);
   }
 
   /**
@@ -140,9 +141,9 @@ export class StreamServer {
   }
 
   #listenForClients(): void {
-    const { reports, maxConnectionsPerAddress } = this.#options;
+    const { maxConnectionsPerAddress } = this.#options;
     const limit = limitConnections(maxConnectionsPerAddress, (address) =>
-      reports.report(address, TOO_MANY),
+      this.#report(address, 'stream.connection_refused', TOO_MANY),
     );
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
@@ -150,14 +151,15 @@ export class StreamServer {
       limit(socket);
     });
     this.#server.on('drop', (data) => {
-      this.#report(data?.remoteAddress, 'Connections were refused: limits.connections is reached.');
+      const reason = 'too many in total (limits.connections)';
+      this.#report(data?.remoteAddress, 'stream.connection_refused', reason);
     });
     this.#server.on('upgrade', (request, socket, head) =>
       this.#handleUpgrade(request, socket, head),
     );
     this.#webSockets.on('wsClientError', (error, socket, request) => {
       const { address } = this.#identify(request, socket);
-      this.#report(address, 'A request was refused: it is not a WebSocket request.');
+      this.#report(address, 'stream.request_refused', 'it is not a WebSocket request');
       refuse(socket, 400, `This is not a WebSocket request: ${error.message}.`);
     });
   }
@@ -177,7 +179,7 @@ export class StreamServer {
       const viewer = new SocketViewer(webSocket, socket, {
         subprotocol,
         clock: this.#options.clock,
-        onFault: (problem) => this.#report(peer.address, problem),
+        onFault: (reason) => this.#report(peer.address, 'stream.viewer_dropped', reason),
       });
       this.#start({ viewer, peer, credentials }, webSocket);
     });
@@ -187,7 +189,7 @@ export class StreamServer {
   #countViewer({ isProxied, address }: Peer, socket: Duplex): (() => void) | null {
     const release = isProxied ? this.#viewerLimit.acquire(address) : () => undefined;
     if (release === null) {
-      this.#report(address, TOO_MANY);
+      this.#report(address, 'stream.connection_refused', TOO_MANY);
       refuse(socket, 429, 'Too many viewers connect from this address.');
     }
     return release;
@@ -207,7 +209,7 @@ export class StreamServer {
     };
     const admission = decideAdmission(credentials, this.#readRules());
     if (admission.refusal !== null) {
-      this.#report(peer.address, `A viewer was refused: ${admission.refusal.text}`);
+      this.#report(peer.address, 'stream.viewer_refused', admission.refusal.text);
     }
     return { ...admission, peer, credentials };
   }
@@ -243,10 +245,6 @@ export class StreamServer {
     const { clients } = this.#tls;
     if (clients === null) return null;
     return findCertificateFault(certificate, clients, this.#options.clock.now());
-  }
-
-  #report(address: string | undefined, problem: string): void {
-    this.#options.reports.report(address, problem);
   }
 
   #cutConnections(): void {

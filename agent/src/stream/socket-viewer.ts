@@ -26,8 +26,8 @@ export const POLICY_VIOLATION = 1008;
 interface ViewerFacts {
   readonly subprotocol: AgentSubprotocol;
   readonly clock: Clock;
-  /** Called once, with a sentence, when the agent closes the connection for a fault of the viewer. */
-  readonly onFault: (problem: string) => void;
+  /** Called once, with the reason, when the agent closes the connection for a fault of the viewer. */
+  readonly onFault: (reason: string) => void;
 }
 
 /** A viewer at the other end of a WebSocket. */
@@ -56,7 +56,7 @@ export class SocketViewer implements Viewer {
       this.#countMessage();
     });
     // The library closes the connection with the right code (1002, 1007, 1008, 1009).
-    socket.on('error', ({ message }) => this.#reportFault(`A viewer was dropped: ${message}.`));
+    socket.on('error', ({ message }) => this.#reportFault(message));
   }
 
   send(frames: Frames): void {
@@ -85,7 +85,7 @@ export class SocketViewer implements Viewer {
   }
 
   drop(why: string): void {
-    this.#reportFault(`A viewer was dropped: ${why}.`);
+    this.#reportFault(why);
     this.#socket.terminate();
   }
 
@@ -110,12 +110,12 @@ export class SocketViewer implements Viewer {
     }
     this.#messages += 1;
     if (this.#messages !== MAX_MESSAGES + 1) return;
-    this.#reportFault('A viewer was dropped: it sent too many messages.');
+    this.#reportFault('it sent too many messages');
     this.close(POLICY_VIOLATION, 'Too many messages: this stream accepts none.');
   }
 
-  #reportFault(problem: string): void {
-    if (!this.#isFaultReported) this.#facts.onFault(problem);
+  #reportFault(reason: string): void {
+    if (!this.#isFaultReported) this.#facts.onFault(reason);
     this.#isFaultReported = true;
   }
 }

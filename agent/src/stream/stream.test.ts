@@ -201,7 +201,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     stream.hub.ping(Buffer.from('second'));
     assert.equal((await silent.closed).code, 1006);
     assert.equal(stream.hub.viewers.size, 1);
-    assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
+    assert.deepEqual(stream.warnings, ['stream.viewer_dropped: it did not answer a ping']);
   });
 
   test('/health says OK, and beside it there is the page alone', async () => {

@@ -37,7 +37,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
     assert.equal((await ask(stream.port, '/health')).text, 'OK\n');
     assert.deepEqual(stream.warnings, [
-      'A viewer was refused: A client certificate is needed, and none was sent.',
+      'stream.viewer_refused: A client certificate is needed, and none was sent.',
     ]);
   });
 
@@ -53,7 +53,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port), {
       code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
     });
-    assert.deepEqual(stream.warnings, ['A TLS handshake failed: it sent no client certificate.']);
+    assert.deepEqual(stream.warnings, ['stream.handshake_failed: it sent no client certificate']);
   });
 
   test('two certificates may stand between when the authorities have them, three may not', async () => {

@@ -2,6 +2,7 @@ import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
+import { codeOf, messageOf } from '../errors.ts';
 import { CIPHER_SUITES } from './cipher-suites.ts';
 import { noRevocations, readRevocations, type Revocations } from './revocations.ts';
 
@@ -141,10 +142,6 @@ function toDer(pem: string): Buffer {
   return Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/gu, ''), 'base64');
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Checking a few files takes microseconds; inotify fails with links that are replaced. */
 const INTERVAL_MS = 5_000;
 
@@ -181,6 +178,6 @@ function describeFile(path: string): string {
     return `${ino} ${size} ${ctimeMs}`;
   } catch (error) {
     // Missing or inaccessible: the reader reports the problem.
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return codeOf(error) || 'unknown';
   }
 }

@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '../errors.ts';
 import { clean } from './text.ts';
 
 /** Exit codes of sysexits.h. */
@@ -66,8 +67,8 @@ const MEANINGS: readonly (readonly [RegExp, WatchFailure['kind'], (address: stri
 /** Explains a connection error. */
 export function explainError(error: unknown, address: string): WatchFailure {
   if (error instanceof WatchFailure) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  const message = messageOf(error);
   for (const [pattern, kind, explain] of MEANINGS) {
     if (pattern.test(code)) return new WatchFailure(kind, explain(address), { cause: error });
   }

@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
+import { messageOf } from '../errors.ts';
+
 /** The default port of agents; URLs without a port use that of https. */
 const AGENT_PORT = 4096;
 const HTTPS_PORT = 443;
@@ -98,7 +100,7 @@ function openContext(options: TargetOptions): SecureContext {
 }
 
 function explainFiles(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (/mac verify|bad decrypt|interrupted or cancelled|empty password/iu.test(message)) {
     return 'The passphrase of the client certificate is missing or wrong: use --passphrase-file.';
   }
@@ -128,7 +130,6 @@ function readFile(path: string): Buffer {
     if (statSync(path).size > MAX_FILE_BYTES) throw new Error('it is larger than 1 MiB');
     return readFileSync(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${path} cannot be read: ${why}`, { cause: error });
+    throw new Error(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }
