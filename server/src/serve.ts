@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { systemClock } from './clock.ts';
-import { openLiveCatalog } from './config/live-catalog.ts';
+import { openLiveCatalog } from './config/catalog.ts';
 import type { LoadedConfiguration } from './config/load.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { chooseAccount } from './db/embedded/account.ts';

@@ -1,13 +1,13 @@
-/** How long software may run offline when the catalogue does not say, or no longer has the product. */
+/** How long software may run offline, without a value in the catalogue. */
 export const DEFAULT_OFFLINE_DAYS = 14;
 
-/** How many machines a license may be activated on beyond its `max_activations` within a period, when the catalogue does not say. */
+/** How many machines beyond `max_activations` may be activated within a period, without a value in the catalogue. */
 export const DEFAULT_EXTRA_MOVES = 3;
 
-/** The period, when the catalogue does not say and `offline_days` are not more. */
+/** The period, without a value in the catalogue; `offline_days` if that is longer. */
 export const DEFAULT_MOVE_DAYS = 30;
 
-/** The products on sale: read from `catalog.yaml`, never changed by the service. */
+/** The products on sale, read from `catalog.yaml`. */
 export interface Catalog {
   /** The prefix of new license keys. */
   readonly keyPrefix: string;
@@ -15,47 +15,43 @@ export interface Catalog {
   readonly outreach: CatalogOutreach;
   /** By id, in the order of the file. */
   readonly products: ReadonlyMap<string, Product>;
-  /** The product that a payment provider's price stands for, or null. */
+  /** Returns the product that a payment provider's price buys, or null. */
   readonly findPrice: (provider: PriceProvider, priceId: string) => Product | null;
 }
 
-/** The product that a trial is of, and what it unlocks. */
+/** The product and the features of a trial. */
 export interface CatalogTrial {
   readonly productId: string;
   readonly features: readonly string[];
 }
 
-/** The languages that the catalogue has texts in. */
-export const CATALOG_LANGUAGES = ['en', 'fr', 'de'] as const;
-
-export type CatalogLanguage = (typeof CATALOG_LANGUAGES)[number];
+/** The languages of the catalogue's texts. */
+type CatalogLanguage = 'en' | 'fr' | 'de';
 
 /** The product and its vendor in outreach messages. Null: omitted, unless noted otherwise. */
 export interface CatalogOutreach {
-  /** Default: the name of the product that trials are of. */
+  /** Default: the name of the trial's product. */
   readonly productName: string;
-  /** Who signs. Null: the name that mail comes from. */
+  /** The signature. Null: the sender's name of the mail. */
   readonly sender: string | null;
-  /** The sender's address, which many countries require by law in advertising letters. */
+  /** The sender's address, which many countries require in advertising by law. */
   readonly postalAddress: string | null;
-  /** `https://…` or `http://…`. Null: that of the domain that mail comes from. */
+  /** Null: that of the mail's domain. */
   readonly website: string | null;
-  /** Of the same form. Null: the website. */
+  /** Null: the website. */
   readonly links: Readonly<Record<OutreachLink, string | null>>;
   /** The purpose of the software, in a sentence. */
   readonly about: Readonly<Record<CatalogLanguage, string | null>>;
-  /** The version that letters about news are about. */
+  /** The version that news are about. */
   readonly version: string | null;
   /** Its news, in a sentence each. */
   readonly highlights: Readonly<Record<CatalogLanguage, readonly string[]>>;
 }
 
-/** The pages that letters lead to. */
-export const OUTREACH_LINKS = ['download', 'sellers', 'tutorials', 'news'] as const;
+/** The pages that outreach messages link to. */
+export type OutreachLink = 'download' | 'sellers' | 'tutorials' | 'news';
 
-export type OutreachLink = (typeof OUTREACH_LINKS)[number];
-
-/** One thing that is sold. */
+/** A product on sale. */
 export interface Product {
   readonly id: string;
   readonly name: string;
@@ -66,7 +62,7 @@ export interface Product {
   readonly maxActivations: number;
   /** How long a license lasts; null: for ever, or as long as its subscription is paid. */
   readonly durationDays: number | null;
-  /** How long a client may run without asking again. */
+  /** How long a client may run without a validation. */
   readonly offlineDays: number;
   readonly moves: CatalogMoves;
   readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;
@@ -74,7 +70,7 @@ export interface Product {
 
 /** How often the machines of a license may change. */
 export interface CatalogMoves {
-  /** How many different machines beyond the license's maximum may be activated within the period. */
+  /** How many machines beyond `maxActivations` may be activated within the period. */
   readonly extra: number;
   readonly days: number;
 }

@@ -35,7 +35,7 @@ function withLine(line: number, replacement: string): string {
   return lines.join('\n');
 }
 
-test('the example is the default and reads without a problem', () => {
+test('reads the example, which is the default', () => {
   const catalog = loadCatalog(defaults.catalogPath);
   assert.equal(catalog.keyPrefix, 'LK');
   assert.deepEqual(catalog.trial, { productId: 'personal', features: ['history'] });
@@ -59,7 +59,7 @@ test('the example is the default and reads without a problem', () => {
   });
 });
 
-test('what may be left out has its default', () => {
+test('sets the defaults of omitted fields', () => {
   const catalog = parseCatalog(`${smallest}    features: [a, b]\n`, 'catalog.yaml');
   assert.equal(catalog.keyPrefix, 'AB');
   assert.deepEqual(catalog.trial.features, ['a', 'b']);
@@ -70,7 +70,7 @@ test('what may be left out has its default', () => {
   assert.deepEqual(product?.prices.paddle, []);
 });
 
-test('letters are about what trials are of, and say nothing more, unless the catalogue does', () => {
+test('outreach is about the product of trials by default, and every other field is empty', () => {
   const nothing = { en: null, fr: null, de: null };
   assert.deepEqual(parseCatalog(smallest, 'catalog.yaml').outreach, {
     productName: 'One',
@@ -82,6 +82,11 @@ test('letters are about what trials are of, and say nothing more, unless the cat
     version: null,
     highlights: { en: [], fr: [], de: [] },
   });
+  const empty = `${smallest}outreach: { sender: , links: { news: }, about: { en: }, highlights: { fr: } }\n`;
+  assert.deepEqual(
+    parseCatalog(empty, 'catalog.yaml').outreach,
+    parseCatalog(smallest, 'catalog.yaml').outreach,
+  );
   const text = `${smallest}outreach:
   product_name: Example Studio
   links: { download: "https://example.com/download" }
@@ -97,7 +102,7 @@ test('letters are about what trials are of, and say nothing more, unless the cat
   assert.deepEqual(outreach.highlights, { en: ['Faster', 'Smaller'], fr: [], de: [] });
 });
 
-test('a price is found under its own provider only', () => {
+test('finds a price under its own provider only', () => {
   const text = `${smallest}    prices: {paddle: [pri_1], stripe: ["7"]}\n`;
   const catalog = parseCatalog(text, 'catalog.yaml');
   assert.equal(catalog.findPrice('paddle', 'pri_1')?.id, 'one');
@@ -123,7 +128,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'catalog.yaml:7: products[0].tier is missing: it must be a text of 1 to 64 letters, digits and _ . : -',
   ],
   [
-    'a required field that is absent, at the line of what it belongs to',
+    'a required field that is absent, with the line of its mapping',
     withLine(6, ''),
     'catalog.yaml:5: products[0].name is missing: it must be a text of 1 to 200 characters',
   ],
@@ -133,12 +138,12 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, moves, prices',
   ],
   [
-    'a link that leads nowhere on the web',
+    'a link that is not a web address',
     `${smallest}outreach:\n  links: {download: "javascript:alert(1)"}\n`,
     'catalog.yaml:10: outreach.links.download must be an address that begins with https:// or http://',
   ],
   [
-    'a language that letters are not written in',
+    'an unknown language',
     `${smallest}outreach: {about: {it: Ciao}}\n`,
     'catalog.yaml:9: outreach.about.it is not a field here; known are en, fr, de',
   ],
@@ -148,22 +153,22 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'catalog.yaml:9: outreach.version must be a text of 1 to 200 characters',
   ],
   [
-    'a slip of the pen',
+    'a typo',
     `${smallest}    featurs: []\n`,
     'catalog.yaml:9: products[0].featurs is not a field here: features was probably meant',
   ],
   [
-    'a prefix that no key can have',
+    'an invalid prefix of keys',
     withLine(1, 'key_prefix: LATCHKEY-1'),
     'catalog.yaml:1: key_prefix must be a text of 1 to 8 letters and digits',
   ],
   [
-    'a trial of nothing',
+    'a trial of an unknown product',
     withLine(3, '  product: two'),
     'catalog.yaml:3: trial.product must be the id of a product, and there is none called two',
   ],
   [
-    'a product id twice',
+    'a repeated product id',
     `${smallest}  - {id: one, name: Two, tier: b, max_activations: 1}\n`,
     'catalog.yaml:9: products[1].id repeats one, the id of products[0]',
   ],
@@ -173,7 +178,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'catalog.yaml:10: products[1].prices.paddle repeats p, a price of products[0]',
   ],
   [
-    'a price twice',
+    'a repeated price',
     `${smallest}    prices:\n      paddle:\n        - p\n        - p\n`,
     'catalog.yaml:12: products[0].prices.paddle[1] repeats p',
   ],
@@ -183,7 +188,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
     "catalog.yaml:9: products[0].prices.stripe[0] must be a payment provider's price id, in quotes when it is a number",
   ],
   [
-    'a list that is none',
+    'a text instead of a list',
     `${smallest}    features: gpu\n`,
     'catalog.yaml:9: products[0].features must be a list of at most 100 texts',
   ],
@@ -203,20 +208,25 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach',
   ],
   [
-    'the same field twice',
+    'a repeated field',
     `${smallest}key_prefix: XY\n`,
     'catalog.yaml:9: is not YAML: Map keys must be unique',
   ],
 ];
 
 for (const [name, text, problem] of single) {
-  test(`${name} is said with line and field`, () => {
+  test(`reports ${name}, with line and field`, () => {
     const problems = problemsOf(text);
     assert.ok(problems.includes(problem), problems.join('\n'));
   });
 }
 
-test('every problem is said at once, in the order of the lines', () => {
+test('reports more than eight problems, and unknown fields without a value', () => {
+  const fields = Array.from({ length: 20 }, (_, index) => `    field${index}:\n`).join('');
+  assert.equal(problemsOf(smallest + fields).length, 20);
+});
+
+test('reports all problems of fields, in the order of the lines', () => {
   const text = smallest
     .replace('ab', '""')
     .replace('name: One', 'nam: One')
@@ -235,13 +245,13 @@ function readPeriod(fields: string): number | undefined {
   return parseCatalog(text, 'catalog.yaml').products.values().next().value?.moves.days;
 }
 
-test('the period of moves is as long as offline_days, where those are more than 30', () => {
+test('the period of moves is as long as offline_days if those are more than 30', () => {
   assert.equal(readPeriod('offline_days: 14'), 30);
   assert.equal(readPeriod('offline_days: 90'), 90);
   assert.equal(readPeriod('offline_days: 90\n    moves: { days: 7 }'), 7);
 });
 
-test('an alias bomb is a problem and not a memory fault', () => {
+test('rejects an alias bomb', () => {
   let text = 'a: &a0 [x, x, x, x, x, x, x, x, x, x]\n';
   for (let depth = 1; depth < 12; depth += 1) {
     const alias = `*a${depth - 1}`;
@@ -251,7 +261,7 @@ test('an alias bomb is a problem and not a memory fault', () => {
   assert.match(problem ?? '', /^catalog\.yaml:1: cannot be read: Excessive alias count/u);
 });
 
-test('a file that cannot be read is one clear problem', () => {
+test('reports a file that cannot be read', () => {
   using directory = mkdtempDisposableSync(join(tmpdir(), 'latchkey-catalog-'));
   const missing = join(directory.path, 'none.yaml');
   assert.throws(() => loadCatalog(missing), {
@@ -266,7 +276,7 @@ test('a file that cannot be read is one clear problem', () => {
   assert.throws(() => loadCatalog(large), /larger than 1 MiB/u);
 });
 
-test('every product field of the example is explained or shown in it', () => {
+test('the example shows or explains every field of a product', () => {
   const example = readFileSync(defaults.catalogPath, 'utf8');
   for (const field of [
     'key_prefix',

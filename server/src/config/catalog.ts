@@ -1,11 +1,20 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+
 import { messageOf } from '#server/lib/error-message.ts';
-import { PRICE_PROVIDERS, type Catalog, type Product } from './catalog-model.ts';
-import { describeProblem, type CatalogProblem } from './catalog-problems.ts';
-import { readProducts } from './catalog-products.ts';
-import { openCatalogSource } from './catalog-source.ts';
-import { readTopLevel } from './catalog-top-level.ts';
+import type { Logger } from '#server/log.ts';
+
+import { parseCatalogFile, type CatalogProblem } from './catalog-file.ts';
+import {
+  DEFAULT_EXTRA_MOVES,
+  DEFAULT_MOVE_DAYS,
+  DEFAULT_OFFLINE_DAYS,
+  PRICE_PROVIDERS,
+  type Catalog,
+  type CatalogOutreach,
+  type Product,
+} from './catalog-model.ts';
+import type { CatalogFile } from './catalog-schema.ts';
 import { StartupError } from './startup-error.ts';
 
 export { PRICE_PROVIDERS };
@@ -19,34 +28,61 @@ export type {
 
 const MAX_CATALOG_BYTES = 1024 * 1024;
 
+/** The catalogue of a running service. */
+export interface LiveCatalog {
+  current(): Catalog;
+  /** Reads the file again; if it is invalid, logs the problems and keeps the current catalogue. */
+  reload(): void;
+}
+
+/**
+ * Reads the catalogue and keeps it.
+ * @throws StartupError as {@link parseCatalog} does
+ */
+export function openLiveCatalog(path: string, log: Pick<Logger, 'info' | 'error'>): LiveCatalog {
+  let catalog = loadCatalog(path);
+  return {
+    current: () => catalog,
+    reload() {
+      try {
+        catalog = loadCatalog(path);
+        const fields = { event: 'catalog.reloaded', products: catalog.products.size };
+        log.info(fields, 'reloaded the catalogue');
+      } catch (error) {
+        if (!(error instanceof StartupError)) throw error;
+        const fields = { event: 'catalog.reload_failed', problems: error.problems };
+        log.error(fields, 'could not reload the catalogue; the previous one is kept');
+      }
+    },
+  };
+}
+
 /**
  * Reads the catalogue.
- * @throws StartupError naming every problem at once, each with its line and field
+ * @throws StartupError as {@link parseCatalog} does, and for a file that cannot be read
  */
 export function loadCatalog(path: string): Catalog {
   return parseCatalog(readCatalogFile(path), basename(path));
 }
 
 /**
- * Reads a catalogue's text.
- * @param fileName what the problems are said to be in
- * @throws StartupError naming every problem at once, each with its line and field
+ * Parses a catalogue.
+ * @param fileName the file in the problems
+ * @throws StartupError with each problem, its line and its field; references (ids, prices) are checked once all fields are
+ *   valid
  */
 export function parseCatalog(text: string, fileName: string): Catalog {
-  const problems: CatalogProblem[] = [];
-  const source = openCatalogSource(text, problems);
-  const products = readProducts(source.root, problems);
-  const topLevel = readTopLevel(source.root, products, problems);
-  if (problems.length > 0) {
-    const located = problems.map(({ path, text: what, line = source.findLine(path) }) => ({
-      line,
-      sentence: describeProblem(path, what, `${fileName}:${line}`),
-    }));
-    const sorted = located.sort((a, b) => a.line - b.line);
-    throw new StartupError(sorted.map(({ sentence }) => sentence));
-  }
-  const byId = new Map(products.map((product) => [product.id, product]));
-  return { ...topLevel, products: byId, findPrice: indexPrices(products) };
+  const file = parseCatalogFile(text, fileName, findReferenceProblems);
+  const products = file.products.map(toProduct);
+  const { product: productId, features } = file.trial;
+  const trialProduct = products.find(({ id }) => id === productId);
+  return {
+    keyPrefix: file.key_prefix.toUpperCase(),
+    trial: { productId, features: features ?? trialProduct?.features ?? [] },
+    outreach: toOutreach(file.outreach ?? {}, trialProduct?.name ?? ''),
+    products: new Map(products.map((product) => [product.id, product])),
+    findPrice: indexPrices(products),
+  };
 }
 
 function readCatalogFile(path: string): string {
@@ -61,6 +97,85 @@ function readCatalogFile(path: string): string {
       { cause: error },
     );
   }
+}
+
+function findReferenceProblems({ products, trial }: CatalogFile): CatalogProblem[] {
+  const problems: CatalogProblem[] = [];
+  const owners = new Map<string, number>();
+  for (const [index, { id, prices = {} }] of products.entries()) {
+    const first = products.findIndex((product) => product.id === id);
+    if (first < index) {
+      const text = `repeats ${id}, the id of products[${first}]`;
+      problems.push({ path: ['products', index, 'id'], text });
+    }
+    for (const provider of PRICE_PROVIDERS) {
+      for (const priceId of prices[provider] ?? []) {
+        // A price decides what was bought.
+        const key = `${provider} ${priceId}`;
+        const owner = owners.get(key);
+        owners.set(key, owner ?? index);
+        if (owner === undefined) continue;
+        const text = `repeats ${priceId}, a price of products[${owner}]`;
+        problems.push({ path: ['products', index, 'prices', provider], text });
+      }
+    }
+  }
+  if (!products.some(({ id }) => id === trial.product)) {
+    const text = `must be the id of a product, and there is none called ${trial.product}`;
+    problems.push({ path: ['trial', 'product'], text });
+  }
+  return problems;
+}
+
+function toProduct(entry: CatalogFile['products'][number]): Product {
+  const { prices = {}, offline_days: offlineDays = DEFAULT_OFFLINE_DAYS } = entry;
+  return {
+    id: entry.id,
+    name: entry.name,
+    productType: entry.product_type ?? entry.id,
+    tier: entry.tier,
+    features: entry.features ?? [],
+    maxActivations: entry.max_activations,
+    durationDays: entry.duration_days ?? null,
+    offlineDays,
+    moves: {
+      extra: entry.moves?.extra ?? DEFAULT_EXTRA_MOVES,
+      // As long as the longest token, so that freed machines with a valid one are counted.
+      days: entry.moves?.days ?? Math.max(DEFAULT_MOVE_DAYS, offlineDays),
+    },
+    prices: {
+      paddle: prices.paddle ?? [],
+      stripe: prices.stripe ?? [],
+      lemonsqueezy: prices.lemonsqueezy ?? [],
+      standard: prices.standard ?? [],
+    },
+  };
+}
+
+function toOutreach(
+  entry: NonNullable<CatalogFile['outreach']>,
+  trialProductName: string,
+): CatalogOutreach {
+  const { links = {}, about = {}, highlights = {} } = entry;
+  return {
+    productName: entry.product_name ?? trialProductName,
+    sender: entry.sender ?? null,
+    postalAddress: entry.postal_address ?? null,
+    website: entry.website ?? null,
+    links: {
+      download: links.download ?? null,
+      sellers: links.sellers ?? null,
+      tutorials: links.tutorials ?? null,
+      news: links.news ?? null,
+    },
+    about: { en: about.en ?? null, fr: about.fr ?? null, de: about.de ?? null },
+    version: entry.version ?? null,
+    highlights: {
+      en: highlights.en ?? [],
+      fr: highlights.fr ?? [],
+      de: highlights.de ?? [],
+    },
+  };
 }
 
 function indexPrices(products: readonly Product[]): Catalog['findPrice'] {

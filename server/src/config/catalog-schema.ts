@@ -1,0 +1,101 @@
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+
+import { KEY_PREFIX_PATTERN } from '#server/lib/license-key.ts';
+
+/*
+ * The schema of `catalog.yaml`. The description of a field completes the sentence "<field> must be …".
+ */
+
+const id = text(
+  /^[a-z0-9][a-z0-9_-]{0,63}$/u,
+  'a text of 1 to 64 small letters, digits, hyphens and underscores',
+);
+const label = text(/^[\w.:-]{1,64}$/u, 'a text of 1 to 64 letters, digits and _ . : -');
+const name = text(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u, 'a text of 1 to 200 characters');
+const webUrl = text(
+  /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/u,
+  'an address that begins with https:// or http://',
+);
+const priceId = text(
+  /^[\x21-\x7e]{1,200}$/u,
+  "a payment provider's price id, in quotes when it is a number",
+);
+const features = list(label, 100);
+const prices = Type.Optional(list(priceId, 100));
+
+const ProductSchema = mapping({
+  id,
+  name,
+  product_type: Type.Optional(label),
+  tier: label,
+  features: Type.Optional(features),
+  max_activations: integer(1, 1_000_000),
+  duration_days: Type.Optional(integer(1, 36_500)),
+  offline_days: Type.Optional(integer(1, 365)),
+  moves: Type.Optional(
+    mapping({
+      extra: Type.Optional(integer(0, 1_000_000)),
+      days: Type.Optional(integer(1, 365)),
+    }),
+  ),
+  prices: Type.Optional(
+    mapping({ paddle: prices, stripe: prices, lemonsqueezy: prices, standard: prices }),
+  ),
+});
+
+const OutreachSchema = mapping({
+  product_name: Type.Optional(name),
+  sender: Type.Optional(name),
+  postal_address: Type.Optional(name),
+  website: Type.Optional(webUrl),
+  links: Type.Optional(
+    mapping({
+      download: Type.Optional(webUrl),
+      sellers: Type.Optional(webUrl),
+      tutorials: Type.Optional(webUrl),
+      news: Type.Optional(webUrl),
+    }),
+  ),
+  about: byLanguage(name),
+  version: Type.Optional(name),
+  highlights: byLanguage(list(name, 8)),
+});
+
+export const CatalogSchema = mapping({
+  key_prefix: text(KEY_PREFIX_PATTERN, 'a text of 1 to 8 letters and digits'),
+  trial: mapping({ product: id, features: Type.Optional(features) }),
+  products: Type.Array(ProductSchema, {
+    minItems: 1,
+    maxItems: 1_000,
+    description: 'a list of 1 to 1000 products',
+  }),
+  outreach: Type.Optional(OutreachSchema),
+});
+
+/** The content of `catalog.yaml`, without defaults. */
+export type CatalogFile = Static<typeof CatalogSchema>;
+
+function text(pattern: RegExp, description: string) {
+  return Type.String({ pattern, description });
+}
+
+function integer(minimum: number, maximum: number) {
+  const description = `a whole number from ${minimum} to ${maximum}`;
+  return Type.Integer({ minimum, maximum, description });
+}
+
+function list<Item extends TSchema>(item: Item, maxItems: number) {
+  const description = `a list of at most ${maxItems} texts`;
+  return Type.Array(item, { maxItems, uniqueItems: true, description });
+}
+
+/** An unknown field is a problem: it would be a setting without effect. */
+function mapping<Fields extends TProperties>(fields: Fields) {
+  const description = `a mapping with the fields ${Object.keys(fields).join(', ')}`;
+  return Type.Object(fields, { additionalProperties: false, description });
+}
+
+function byLanguage<Field extends TSchema>(field: Field) {
+  const optional = Type.Optional(field);
+  return Type.Optional(mapping({ en: optional, fr: optional, de: optional }));
+}
