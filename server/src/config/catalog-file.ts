@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isNode, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 
 import { findClosestName } from '#server/lib/closest-name.ts';
 import { messageOf } from '#server/lib/error-message.ts';
@@ -96,33 +96,34 @@ function findSchemaProblems(root: unknown): CatalogProblem[] {
 function explainSchemaError(error: SchemaError, root: unknown): CatalogProblem[] {
   const path = error.instancePath.split('/').slice(1);
   const schema = lookUp(CatalogSchema, error.schemaPath.split('/').slice(1));
-  switch (error.keyword) {
-    case 'boolean':
-      // An unknown field, which `additionalProperties` reports, too.
-      return [];
-    case 'additionalProperties': {
-      const known = Object.keys(Object(lookUp(schema, ['properties'])));
-      return error.params.additionalProperties.map((name) => ({
-        path: [...path, name],
-        text: describeUnknown(name, known),
-      }));
-    }
-    case 'required':
-      return error.params.requiredProperties.map((name) => ({
-        path: [...path, name],
-        text: `is missing: it must be ${lookUp(schema, ['properties', name, 'description'])}`,
-      }));
-    case 'uniqueItems':
-      return error.params.duplicateItems.map((index) => ({
-        path: [...path, index],
-        text: `repeats ${lookUp(root, [...path, index])}`,
-      }));
-    default: {
-      const isMissing = path.length > 0 && lookUp(root, path) === undefined;
-      const must = `must be ${lookUp(schema, ['description'])}`;
-      return [{ path, text: isMissing ? `is missing: it ${must}` : must }];
-    }
+  // An unknown field, which is also an error of `additionalProperties`.
+  if (error.keyword === 'boolean') return [];
+  if (error.keyword === 'additionalProperties') {
+    const known = Object.keys(Object(lookUp(schema, ['properties'])));
+    return error.params.additionalProperties.map((name) => ({
+      path: [...path, name],
+      text: describeUnknown(name, known),
+    }));
   }
+  if (error.keyword === 'required') {
+    return error.params.requiredProperties.map((name) => ({
+      path: [...path, name],
+      text: `is missing: it ${describeRule(lookUp(schema, ['properties', name]))}`,
+    }));
+  }
+  if (error.keyword === 'uniqueItems') {
+    return error.params.duplicateItems.map((index) => ({
+      path: [...path, index],
+      text: `repeats ${String(lookUp(root, [...path, index]))}`,
+    }));
+  }
+  const isMissing = path.length > 0 && lookUp(root, path) === undefined;
+  const rule = describeRule(schema);
+  return [{ path, text: isMissing ? `is missing: it ${rule}` : rule }];
+}
+
+function describeRule(schema: unknown): string {
+  return `must be ${String(lookUp(schema, ['description']))}`;
 }
 
 function describeUnknown(name: string, known: readonly string[]): string {
@@ -143,18 +144,18 @@ function lookUp(root: unknown, path: CatalogPath): unknown {
 /** Returns the position of a field, or of the closest one above it. */
 function findOffset({ contents }: Document.Parsed, path: CatalogPath): number {
   let node: unknown = contents;
-  let offset = contents?.range[0] ?? 0;
+  let offset = startOf(node) ?? 0;
   for (const step of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-      if (isScalar(pair?.key)) offset = pair.key.range?.[0] ?? offset;
-      node = pair?.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)];
-      if (isMap(node) || isSeq(node) || isScalar(node)) offset = node.range?.[0] ?? offset;
-    }
+    const pair = isMap(node) ? node.items.find(({ key }) => String(key) === step) : undefined;
+    const item = isSeq(node) ? node.items[Number(step)] : undefined;
+    offset = startOf(pair?.key ?? item) ?? offset;
+    node = pair?.value ?? item;
   }
   return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
 }
 
 function formatPath(path: CatalogPath): string {

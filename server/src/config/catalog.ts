@@ -152,22 +152,16 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
   };
 }
 
-function toOutreach(
-  entry: NonNullable<CatalogFile['outreach']>,
-  trialProductName: string,
-): CatalogOutreach {
-  const { links = {}, about = {}, highlights = {} } = entry;
+type OutreachEntry = NonNullable<CatalogFile['outreach']>;
+
+function toOutreach(entry: OutreachEntry, trialProductName: string): CatalogOutreach {
+  const { about = {}, highlights = {} } = entry;
   return {
     productName: entry.product_name ?? trialProductName,
     sender: entry.sender ?? null,
     postalAddress: entry.postal_address ?? null,
     website: entry.website ?? null,
-    links: {
-      download: links.download ?? null,
-      sellers: links.sellers ?? null,
-      tutorials: links.tutorials ?? null,
-      news: links.news ?? null,
-    },
+    links: toLinks(entry.links ?? {}),
     about: { en: about.en ?? null, fr: about.fr ?? null, de: about.de ?? null },
     version: entry.version ?? null,
     highlights: {
@@ -175,6 +169,15 @@ function toOutreach(
       fr: highlights.fr ?? [],
       de: highlights.de ?? [],
     },
+  };
+}
+
+function toLinks(links: NonNullable<OutreachEntry['links']>): CatalogOutreach['links'] {
+  return {
+    download: links.download ?? null,
+    sellers: links.sellers ?? null,
+    tutorials: links.tutorials ?? null,
+    news: links.news ?? null,
   };
 }
 

@@ -69,11 +69,12 @@ test('at debug, all are logged, by the pattern of their route', async () => {
   assert.equal(typeof durationMs, 'number');
   assert.deepEqual(entry, {
     level: 'debug',
+    event: 'request.completed',
     requestId: 'req-1',
     method: 'GET',
     route: '/api/v1/licenses/:license_key/activations',
     status: 200,
-    msg: 'request',
+    msg: 'request completed',
   });
 });
 

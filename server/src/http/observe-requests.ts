@@ -40,13 +40,14 @@ export function observeRequests(app: FastifyInstance, options: ObserveRequestsOp
     if (notable || log.isLevelEnabled('debug')) {
       log[notable ? 'info' : 'debug'](
         {
+          event: 'request.completed',
           requestId: request.id,
           method: request.method,
           route,
           status,
           durationMs: Math.round(durationMs * 10) / 10,
         },
-        'request',
+        'request completed',
       );
     }
     done();

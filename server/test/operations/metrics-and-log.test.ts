@@ -200,8 +200,8 @@ test('at debug every request has its line: JSON, with its id, and nothing confid
   const logged = new Set<unknown>();
   for (const entry of entries) {
     assert.ok(typeof entry === 'object' && entry !== null && 'level' in entry && 'time' in entry);
-    if ('msg' in entry && entry.msg === 'request' && 'requestId' in entry)
-      logged.add(entry.requestId);
+    assert.ok('event' in entry, JSON.stringify(entry));
+    if (entry.event === 'request.completed' && 'requestId' in entry) logged.add(entry.requestId);
   }
   assert.deepEqual(
     requestIds.filter((id) => !logged.has(id)),
