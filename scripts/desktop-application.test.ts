@@ -1,4 +1,4 @@
-/** The program of docs/integrations/desktop-application.md, run as it stands there against a service. */
+/** Runs the program of docs/integrations/desktop-application.md unchanged against a service. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ function activate(): Promise<string> {
   return run(withKey.replace(/KEY=\S+/, `KEY=${key}`));
 }
 
-test('it runs with a key, with what it has kept, and without the service', async () => {
+test('runs with a key, with the stored entitlement, and without the service', async () => {
   assert.ok(licensing.includes(WRITTEN_URL));
   for (const output of [await activate(), await run(again), await run(withoutService)]) {
     const [, until = ''] = /offlineUntil: (\S+)/.exec(output) ?? [];
@@ -55,20 +55,20 @@ test('it runs with a key, with what it has kept, and without the service', async
   }
 });
 
-test('it runs on trial, with what a trial unlocks', async () => {
+test('runs on trial with the trial features', async () => {
   const script = `import('./licensing.mjs').then(async (it) => console.log(JSON.stringify(await it.startTrial({ machine_id: 'bob-desktop' }))))`;
-  const { offlineUntil, ...said } = JSON.parse(await run(`node -e "${script}"`));
-  assert.deepEqual(said, { mayRun: true, tier: 'trial', features: ['history'] });
+  const { offlineUntil, ...result } = JSON.parse(await run(`node -e "${script}"`));
+  assert.deepEqual(result, { mayRun: true, tier: 'trial', features: ['history'] });
   assert.ok(Math.abs(Date.parse(offlineUntil) - Date.now() - TRIAL_MS) < LATE_MS, offlineUntil);
 });
 
-test('it says why a key is refused, and that there is none', async () => {
+test('reports the reason of a refused key, and a missing activation', async () => {
   assert.equal(await run(again), "{ mayRun: false, reason: 'not_activated' }\n");
   key = 'LK-NO-SUCH-KEY';
   assert.equal(await activate(), "{ mayRun: false, reason: 'license_not_found' }\n");
 });
 
-test('a license that was revoked stops it at the next answer, and from then on without one', async () => {
+test('stops at the next answer after a revocation, and then also without an answer', async () => {
   await activate();
   await run(`latchkey license revoke ${key} --reason "for the test"`);
   assert.match(await run(withoutService), /mayRun: true/);
@@ -76,7 +76,7 @@ test('a license that was revoked stops it at the next answer, and from then on w
   assert.equal(await run(withoutService), "{ mayRun: false, reason: 'no_entitlement' }\n");
 });
 
-test('neither a changed entitlement nor another machine lets it run without the service', async () => {
+test('does not run offline with a changed entitlement or on another machine', async () => {
   const refused = "{ mayRun: false, reason: 'no_entitlement' }\n";
   await activate();
   await write('try.mjs', trial.replace('ann-laptop', 'bob-laptop'));
@@ -85,15 +85,15 @@ test('neither a changed entitlement nor another machine lets it run without the 
   assert.match(await run(withoutService), /mayRun: true/);
   await run(String.raw`node -e '
     const fs = require("node:fs");
-    const kept = JSON.parse(fs.readFileSync("license.json", "utf8"));
-    const [head, payload, signature] = kept.entitlement.split(".");
+    const stored = JSON.parse(fs.readFileSync("license.json", "utf8"));
+    const [head, payload, signature] = stored.entitlement.split(".");
     const claims = JSON.parse(Buffer.from(payload, "base64url"));
     const forged = Buffer.from(JSON.stringify({ ...claims, exp: claims.exp + 1 })).toString("base64url");
-    fs.writeFileSync("license.json", JSON.stringify({ ...kept, entitlement: [head, forged, signature].join(".") }));'`);
+    fs.writeFileSync("license.json", JSON.stringify({ ...stored, entitlement: [head, forged, signature].join(".") }));'`);
   assert.equal(await run(withoutService), refused);
 });
 
-test('a place that was freed is free', async () => {
+test('deactivates the machine', async () => {
   await activate();
   const machine = `{ machine_id: 'ann-laptop' }`;
   const script = `import('./licensing.mjs').then(async (it) => console.log(await it.deactivate(${machine})))`;

@@ -1,4 +1,4 @@
-/** The script of docs/integrations/spreadsheet.md, run as it stands there on a sheet that is none. */
+/** Runs the script of docs/integrations/spreadsheet.md unchanged, with a fake sheet. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,15 +17,15 @@ const document = readFileSync(join(repository, 'docs/integrations/spreadsheet.md
 const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(document) ?? [];
 
 /**
- * What Google offers to a script, as far as this one uses it, in a thread of its own: there a request holds up what it is
- * made from, as it does at Google's, and not the service.
+ * A fake of the Google services that the script uses. It runs in a worker thread, so that a synchronous request, as at Google,
+ * blocks the script and not the service.
  */
 const GOOGLE = `
 const { execFileSync } = require('node:child_process');
 const { parentPort, workerData } = require('node:worker_threads');
 const vm = require('node:vm');
 const { rows, properties, entry, failAfter, now } = workerData;
-let asked = 0;
+let requests = 0;
 const toRange = (row, column, height, width) => ({
   getValues: () => rows.slice(row - 1, row - 1 + height).map((each) => each.slice(column - 1, column - 1 + width)),
   setValues: (values) => values.forEach((each, index) => rows[row - 1 + index].splice(column - 1, width, ...each)),
@@ -51,7 +51,7 @@ const sandbox = {
     fetch(url, options) {
       const input = JSON.stringify({ url, options });
       const { status, text } = JSON.parse(execFileSync(process.execPath, ['-e', FETCH], { input }));
-      if (++asked === failAfter) throw new Error('Address unavailable');
+      if (++requests === failAfter) throw new Error('Address unavailable');
       return { getResponseCode: () => status, getContentText: () => text };
     },
   },
@@ -76,8 +76,8 @@ const Run = Type.Object({
 });
 
 interface RunOptions {
-  readonly entry?: 'sendLetters' | 'sendAgain';
-  /** The request whose answer does not arrive, from 1. */
+  readonly entry?: 'sendMessages' | 'retryFailed';
+  /** The number of the request whose answer is lost, from 1. */
   readonly failAfter?: number;
   readonly now?: number;
 }
@@ -92,7 +92,7 @@ const outreach = await startOutreachService({
 async function runScript(rows: readonly Row[], options: RunOptions = {}) {
   const { service, apiKey } = outreach;
   const properties = { SERVICE_URL: `${service.url}/`, OUTREACH_KEY: apiKey };
-  const workerData = { script, rows, properties, entry: 'sendLetters', ...options };
+  const workerData = { script, rows, properties, entry: 'sendMessages', ...options };
   const worker = new Worker(GOOGLE, { eval: true, workerData });
   const [message]: unknown[] = await once(worker, 'message');
   return Parse(Run, message);
@@ -105,19 +105,19 @@ const toSheet = (people: readonly (readonly [email: string, name: string | numbe
   ...people.map(([email, name]) => [email, name, '', '', '', '']),
 ];
 
-const people = (count: number) =>
+const createSheet = (count: number) =>
   toSheet(Array.from({ length: count }, (_, index) => [`p${index}@sheet.example`, `P ${index}`]));
 
 const columns = (rows: readonly Row[], ...names: string[]) =>
   rows.slice(1).map((row) => names.map((name) => row[HEADER.indexOf(name)]));
 
-async function mailedDuring(work: () => Promise<unknown>): Promise<(string | undefined)[]> {
+async function recipientsDuring(work: () => Promise<unknown>): Promise<(string | undefined)[]> {
   const before = outreach.relay.mails.length;
   await work();
   return outreach.relay.mails.slice(before).map(({ to }) => to[0]);
 }
 
-test('each row is told what became of it, and empty rows are left alone', async () => {
+test('writes the result of each row, and skips empty rows', async () => {
   const sheet = toSheet([
     ['ada@sheet.example', 'Ada'],
     ['gone@sheet.example', ''],
@@ -125,7 +125,7 @@ test('each row is told what became of it, and empty rows are left alone', async 
     ['not an address', 'Nobody'],
     ['ada@sheet.example', 7],
   ]);
-  const mailed = await mailedDuring(async () => {
+  const mailed = await recipientsDuring(async () => {
     const { rows, error } = await runScript(sheet);
     assert.equal(error, null);
     assert.deepEqual(columns(rows, 'result', 'error'), [
@@ -136,15 +136,15 @@ test('each row is told what became of it, and empty rows are left alone', async 
       ['failed', 'duplicate'],
     ]);
     assert.match(String(rows[1]?.[4]), /^<outreach-/u);
-    // A second run finds nothing to do.
+    // A second run sends nothing.
     assert.deepEqual(await runScript(rows), { rows, error: null });
   });
   assert.deepEqual(mailed, ['ada@sheet.example']);
 });
 
-test('a run whose answer does not arrive is gone on with by the next one, and nobody is mailed twice', async () => {
-  const mailed = await mailedDuring(async () => {
-    const broken = await runScript(people(450), { failAfter: 2 });
+test('resumes an interrupted run without mailing anybody twice', async () => {
+  const mailed = await recipientsDuring(async () => {
+    const broken = await runScript(createSheet(450), { failAfter: 2 });
     assert.equal(broken.error, 'Address unavailable');
     const results = columns(broken.rows, 'result').flat();
     assert.deepEqual([results[199], results[200], results[449]], ['sent', '', '']);
@@ -156,12 +156,12 @@ test('a run whose answer does not arrive is gone on with by the next one, and no
   assert.deepEqual([mailed.length, new Set(mailed).size], [450, 450]);
 });
 
-test('rows that were changed since, or are a day old, are not sent on the chance', async () => {
-  const broken = await runScript(people(2), { failAfter: 1 });
+test('does not send interrupted rows that were changed or are a day old', async () => {
+  const broken = await runScript(createSheet(2), { failAfter: 1 });
   const changed = broken.rows.map((row, index) =>
     index === 1 ? ['other@sheet.example', ...row.slice(1)] : row,
   );
-  const mailed = await mailedDuring(async () => {
+  const mailed = await recipientsDuring(async () => {
     const refused = await runScript(changed);
     assert.match(refused.error ?? '', /409.*idempotency_key_reused/u);
     assert.deepEqual(refused.rows, changed);
@@ -174,8 +174,8 @@ test('rows that were changed since, or are a day old, are not sent on the chance
   assert.deepEqual(mailed, []);
 });
 
-test('what failed for now is sent again when it is asked for, and the rest is left alone', async () => {
-  const done = people(4).map((row, index) =>
+test('retries temporary failures only', async () => {
+  const done = createSheet(4).map((row, index) =>
     index === 0
       ? row
       : [
@@ -186,8 +186,8 @@ test('what failed for now is sent again when it is asked for, and the rest is le
           'k',
         ],
   );
-  const mailed = await mailedDuring(async () => {
-    const { rows, error } = await runScript(done, { entry: 'sendAgain' });
+  const mailed = await recipientsDuring(async () => {
+    const { rows, error } = await runScript(done, { entry: 'retryFailed' });
     assert.equal(error, null);
     assert.deepEqual(columns(rows, 'result', 'error'), [
       ['sent', ''],

@@ -18,7 +18,7 @@ export const errorCatalogue = {
   invalid_encoding: {
     status: 400,
     title: 'Invalid encoding',
-    meaning: 'The body is not what its content encoding says.',
+    meaning: 'The body does not match its content encoding.',
   },
   invalid_api_key: {
     status: 401,
@@ -33,12 +33,13 @@ export const errorCatalogue = {
   stale_signature: {
     status: 401,
     title: 'Stale signature',
-    meaning: 'The signature is right, but was made too long ago, or ahead of the clock here.',
+    meaning:
+      'The signature is valid, but its time is too old, or ahead of the clock of the service.',
   },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
-    meaning: 'The API key is valid but not for this operation.',
+    meaning: 'The API key does not have the scope for this operation.',
   },
   license_expired: {
     status: 403,
@@ -78,7 +79,7 @@ export const errorCatalogue = {
   not_found: {
     status: 404,
     title: 'Not found',
-    meaning: 'There is nothing at this path.',
+    meaning: 'This path does not exist.',
   },
   license_not_found: {
     status: 404,
@@ -93,12 +94,12 @@ export const errorCatalogue = {
   unknown_provider: {
     status: 404,
     title: 'Unknown provider',
-    meaning: 'No payment provider goes by this name.',
+    meaning: 'No payment provider has this name.',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    meaning: 'The path does not serve this method; the header Allow names those it does.',
+    meaning: 'The path does not support this method; the header Allow lists the supported ones.',
   },
   request_timeout: {
     status: 408,
@@ -109,13 +110,13 @@ export const errorCatalogue = {
     status: 409,
     title: 'Activation limit reached',
     meaning:
-      'The license is active on as many machines as it allows; `max` and `current` tell how many.',
+      'The license is active on as many machines as it allows; `max` and `current` are the numbers.',
   },
   move_limit_reached: {
     status: 409,
     title: 'Move limit reached',
     meaning:
-      'The license was activated on as many different machines as it allows within `days` days; `available_at` says when the next one is possible.',
+      'The license was activated on as many different machines as it allows within `days` days; `available_at` is the time at which the next one is possible.',
   },
   idempotency_key_reused: {
     status: 409,
@@ -125,12 +126,12 @@ export const errorCatalogue = {
   payload_too_large: {
     status: 413,
     title: 'Payload too large',
-    meaning: 'The body is larger than this operation takes.',
+    meaning: 'The body is larger than this operation accepts.',
   },
   uri_too_long: {
     status: 414,
     title: 'URI too long',
-    meaning: 'A part of the path is longer than this operation takes.',
+    meaning: 'A part of the path is longer than this operation accepts.',
   },
   unsupported_media_type: {
     status: 415,
@@ -141,17 +142,17 @@ export const errorCatalogue = {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'Too many requests came from this address; the header Retry-After tells when to come back.',
+      'Too many requests came from this address; the header Retry-After has the seconds to wait.',
   },
   headers_too_large: {
     status: 431,
     title: 'Header fields too large',
-    meaning: 'The header fields are larger than this service takes.',
+    meaning: 'The header fields are larger than this service accepts.',
   },
   internal_error: {
     status: 500,
     title: 'Internal error',
-    meaning: 'Something went wrong here; the log knows it under the id in X-Request-Id.',
+    meaning: 'An internal error occurred; its log line has the id of X-Request-Id.',
   },
   billing_not_configured: {
     status: 503,
@@ -161,17 +162,17 @@ export const errorCatalogue = {
   database_unavailable: {
     status: 503,
     title: 'Database unavailable',
-    meaning: 'The database cannot be reached at the moment.',
+    meaning: 'The database is currently unreachable.',
   },
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    meaning: 'More requests are waiting than can be served in time.',
+    meaning: 'More requests are waiting than the service can answer in time.',
   },
   storage_low: {
     status: 503,
     title: 'Storage low',
-    meaning: 'The disk is nearly full: events and heartbeats are not stored until there is room.',
+    meaning: 'The disk is nearly full: events and heartbeats are not stored until there is space.',
   },
   starting: {
     status: 503,
