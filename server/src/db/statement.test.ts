@@ -6,12 +6,14 @@ import { Type } from 'typebox';
 import { openTestPool } from '../../test/database-pool.ts';
 import {
   Bytes,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
   queryRow,
   queryRows,
   Timestamp,
+  toJsonRows,
 } from './statement.ts';
 
 const pool = await openTestPool();
@@ -34,10 +36,18 @@ describe('queryRows', () => {
     assert.deepEqual(rows, [{ count: 1, at, bytes: Buffer.of(0, 255), list }]);
   });
 
+  test('reads a field in camel case from its column in snake case', async () => {
+    const row = Type.Object({ lastUsedAt: Type.Integer(), id: Type.Integer() });
+    const text = `select ${columnsOf(row, 'used')} from (select 1 as id, 2 as last_used_at, 3 as more) as used`;
+    assert.deepEqual(await queryRows(pool, defineStatement('test_fields', row, text)), [
+      { lastUsedAt: 2, id: 1 },
+    ]);
+  });
+
   const mismatches: [what: string, sql: string, place: string][] = [
     ['another type', 'select 1 as name', '/name'],
     ['null in a column that is not nullable', 'select null::text as name', '/name'],
-    ['a missing column', `select 'x' as title`, ''],
+    ['a missing column', `select 'x' as title`, '/name'],
   ];
   for (const [what, sql, place] of mismatches) {
     test(`rejects a row of another shape, and names the statement and no value: ${what}`, async () => {
@@ -80,4 +90,30 @@ test('execute returns the number of rows that it changed', async () => {
   );
   assert.equal(await execute(pool, insert, [7]), 7);
   assert.equal(await execute(pool, insert, [0]), 0);
+});
+
+test('toJsonRows keeps values of each type for jsonb_populate_recordset', async () => {
+  await pool.query(
+    'create table kinds (sent_at timestamptz, key_hash bytea, scopes text[], size integer)',
+  );
+  const rows = [
+    {
+      sentAt: new Date('2027-01-01T00:00:00.123Z'),
+      keyHash: Buffer.of(0, 255),
+      scopes: ['a,"'],
+      size: 1,
+    },
+    { sentAt: null, keyHash: Buffer.of(), scopes: [], size: 2 },
+  ];
+  const text = 'select * from jsonb_populate_recordset(null::kinds, $1::jsonb) order by size';
+  const row = Type.Object({
+    sentAt: Type.Unknown(),
+    keyHash: Bytes,
+    scopes: Type.Array(Type.String()),
+    size: Type.Integer(),
+  });
+  assert.deepEqual(
+    await queryRows(pool, defineStatement('test_json_rows', row, text), [toJsonRows(rows)]),
+    rows,
+  );
 });

@@ -18,7 +18,8 @@ export type Parameter = string | number | boolean | Date | Buffer | null | reado
 export interface Statement<Row extends TObject> {
   readonly name: string;
   readonly text: string;
-  readonly rowSchema: Row;
+  /** The fields of a row and their columns. */
+  readonly fields: readonly (readonly [field: string, column: string])[];
   readonly validator: Validator<Row>;
 }
 
@@ -34,7 +35,10 @@ export const Nullable = {
   Timestamp: Type.Union([Timestamp, Type.Null()]),
 };
 
-/** Declares a statement whose rows are validated against the schema. */
+/**
+ * Declares a statement whose rows are validated against the schema. A field in camel case is read from its column in snake
+ * case: `createdAt` from `created_at`.
+ */
 export function defineStatement<Row extends TObject>(
   name: string,
   rowSchema: Row,
@@ -44,7 +48,7 @@ export function defineStatement<Row extends TObject>(
   return {
     name,
     text,
-    rowSchema,
+    fields: Object.keys(rowSchema.properties).map((field) => [field, toColumn(field)]),
     // Compiled on first use: a process never runs most statements, and those without rows need no validator.
     get validator() {
       validator ??= Compile(rowSchema);
@@ -103,11 +107,37 @@ function run(
   return sendQuery(db, query, timeoutMs);
 }
 
-function parseRow<Row extends TObject>(statement: Statement<Row>, row: unknown): Static<Row> {
+function parseRow<Row extends TObject>(statement: Statement<Row>, raw: RawRow): Static<Row> {
+  const row: Record<string, unknown> = {};
+  for (const [field, column] of statement.fields) row[field] = raw[column];
   if (statement.validator.Check(row)) return row;
   const [, errors] = statement.validator.Errors(row);
   const fields = errors.map((error) => error.instancePath);
   throw new Error(`${statement.name} returned a row of another shape, at ${fields.join(', ')}`);
+}
+
+function toColumn(field: string): string {
+  return field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Returns the columns of a row, for the list of a `select`. @param table the name or alias of their table */
+export function columnsOf({ properties }: TObject, table?: string): string {
+  const columns = Object.keys(properties).map(toColumn);
+  return (table === undefined ? columns : columns.map((each) => `${table}.${each}`)).join(', ');
+}
+
+/** Formats objects as JSON for `jsonb_populate_recordset`: their fields become columns, and bytes the text of a bytea. */
+export function toJsonRows(rows: readonly object[]): string {
+  return JSON.stringify(
+    rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([field, value]) => [
+          toColumn(field),
+          Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value,
+        ]),
+      ),
+    ),
+  );
 }
 
 /**
