@@ -37,7 +37,7 @@ export const Nullable = {
 
 /**
  * Declares a statement whose rows are validated against the schema. A field in camel case is read from its column in snake
- * case: `createdAt` from `created_at`.
+ * case, `createdAt` from `created_at`, or from one of the same name.
  */
 export function defineStatement<Row extends TObject>(
   name: string,
@@ -109,7 +109,9 @@ function run(
 
 function parseRow<Row extends TObject>(statement: Statement<Row>, raw: RawRow): Static<Row> {
   const row: Record<string, unknown> = {};
-  for (const [field, column] of statement.fields) row[field] = raw[column];
+  for (const [field, column] of statement.fields) {
+    row[field] = raw[column in raw ? column : field];
+  }
   if (statement.validator.Check(row)) return row;
   const [, errors] = statement.validator.Errors(row);
   const fields = errors.map((error) => error.instancePath);

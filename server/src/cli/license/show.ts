@@ -161,7 +161,7 @@ function toJson(overview: LicenseOverview, key: string | null) {
     features: overview.terms.features,
     tier: overview.terms.tier,
     moves: {
-      made: overview.moves.made,
+      made: overview.moves.used,
       limit: overview.moves.limit,
       days: overview.moves.days,
       extra: overview.moves.extra,
@@ -209,7 +209,7 @@ function toText(overview: LicenseOverview, key: string | null): string {
   return [fields, ...tables.filter((table) => table !== '')].join('\n\n');
 }
 
-function describeMoves({ made, limit, days, extra }: LicenseMoves): string {
+function describeMoves({ used, limit, days, extra }: LicenseMoves): string {
   const more = extra === 0 ? '' : `, ${extra} more allowed`;
-  return `${made} of ${limit} in ${days} days${more}`;
+  return `${used} of ${limit} in ${days} days${more}`;
 }

@@ -37,7 +37,7 @@ export interface LicenseOverview extends ListedLicense {
 
 /** How often the machines of a license changed within the period of its limit. */
 export interface LicenseMoves extends MoveAllowance {
-  readonly made: number;
+  readonly used: number;
   /** Unused moves that an operator allowed beyond the limit. */
   readonly extra: number;
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import {
   Nullable,
   Timestamp,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
@@ -21,19 +22,19 @@ const Components = Type.Object({
 
 /** The columns of an activation that the service reads. */
 const ActivationRow = Type.Object({
-  license_id: Type.String(),
+  licenseId: Type.String(),
   id: Type.String(),
-  machine_id: Nullable.Text,
+  machineId: Nullable.Text,
   components: Components,
-  machine_digest: Type.String(),
-  os_version: Nullable.Text,
-  app_version: Nullable.Text,
-  versions_reported_at: Timestamp,
-  activated_at: Timestamp,
-  deactivated_at: Nullable.Timestamp,
-  last_validated_at: Timestamp,
-  validation_count: Type.Integer(),
-  entitlement_proof: Nullable.Text,
+  machineDigest: Type.String(),
+  osVersion: Nullable.Text,
+  appVersion: Nullable.Text,
+  versionsReportedAt: Timestamp,
+  activatedAt: Timestamp,
+  deactivatedAt: Nullable.Timestamp,
+  lastValidatedAt: Timestamp,
+  validationCount: Type.Integer(),
+  entitlementProof: Nullable.Text,
 });
 
 /** A machine on a license, active or deactivated. */
@@ -65,7 +66,7 @@ export interface ActivationChange {
   readonly entitlementProof: string | null;
 }
 
-const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
+const COLUMNS = columnsOf(ActivationRow);
 
 const listStatement = defineStatement(
   'activation_list',
@@ -284,19 +285,10 @@ function toParameters(activation: ActivationChange): (string | null)[] {
   ];
 }
 
-function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
-  return {
-    licenseId: row.license_id,
-    id: row.id,
-    machineId: row.machine_id,
-    identity: { ...row.components, digest: row.machine_digest },
-    osVersion: row.os_version,
-    appVersion: row.app_version,
-    versionsReportedAt: row.versions_reported_at,
-    activatedAt: row.activated_at,
-    deactivatedAt: row.deactivated_at,
-    lastValidatedAt: row.last_validated_at,
-    validationCount: row.validation_count,
-    entitlementProof: row.entitlement_proof,
-  };
+function fromRow({
+  components,
+  machineDigest,
+  ...row
+}: Static<typeof ActivationRow>): ActivationRecord {
+  return { ...row, identity: { ...components, digest: machineDigest } };
 }

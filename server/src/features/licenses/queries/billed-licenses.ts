@@ -1,8 +1,12 @@
-import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import {
+  columnsOf,
+  defineStatement,
+  queryRows,
+  toJsonRows,
+  type Queryable,
+} from '#server/db/statement.ts';
 
-import { COLUMNS, LicenseRow, fromRow, type LicenseRecord } from './licenses.ts';
-
-const PREFIXED_COLUMNS = COLUMNS.replaceAll(/(\w+)/g, 'l.$1');
+import { LicenseRow, type LicenseRecord } from './licenses.ts';
 
 /** The facts of a license that billing sets; operators set all others. */
 export interface BilledFacts {
@@ -30,15 +34,31 @@ export interface BilledTerms {
   readonly maxActivations: number;
 }
 
+/** The columns of {@link BilledFacts}. */
+const BILLED_COLUMNS = [
+  'product_id',
+  'tier',
+  'features',
+  'max_activations',
+  'subscription',
+  'expires_at',
+  'cancel_scheduled_for',
+  'canceled_at',
+  'paused_at',
+  'disputed_at',
+  'refunded_at',
+  'customer_email',
+  'customer_name',
+];
+
+const billedOf = (table: string): string =>
+  BILLED_COLUMNS.map((column) => `${table}.${column}`).join(', ');
+
 const updateStatement = defineStatement(
   'license_update_billed',
   LicenseRow,
   `update licenses as l
-   set product_id = next.product_id, tier = next.tier, features = next.features,
-       max_activations = next.max_activations, subscription = next.subscription, expires_at = next.expires_at,
-       cancel_scheduled_for = next.cancel_scheduled_for, canceled_at = next.canceled_at, paused_at = next.paused_at,
-       disputed_at = next.disputed_at, refunded_at = next.refunded_at,
-       customer_email = next.customer_email, customer_name = next.customer_name
+   set (${BILLED_COLUMNS.join(', ')}) = row (${billedOf('next')})
    from (
      select l.id,
             coalesce(billed.product_id, l.product_id) as product_id, coalesce(billed.tier, l.tier) as tier,
@@ -50,21 +70,12 @@ const updateStatement = defineStatement(
             billed.cancel_scheduled_for, billed.canceled_at, billed.paused_at, billed.disputed_at, billed.refunded_at,
             coalesce(billed.customer_email, l.customer_email) as customer_email,
             coalesce(billed.customer_name, l.customer_name) as customer_name
-     from jsonb_to_recordset($1::jsonb) as billed (
-       id uuid, product_id text, tier text, features text[], max_activations integer, subscription boolean,
-       expires_at timestamptz, cancel_scheduled_for timestamptz, canceled_at timestamptz, paused_at timestamptz,
-       disputed_at timestamptz, refunded_at timestamptz, customer_email text, customer_name text)
+     from jsonb_populate_recordset(null::licenses, $1::jsonb) as billed
      join licenses l on l.id = billed.id
      order by l.id
    ) as next
-   where l.id = next.id
-     and (l.product_id, l.tier, l.features, l.max_activations, l.subscription, l.expires_at, l.cancel_scheduled_for,
-          l.canceled_at, l.paused_at, l.disputed_at, l.refunded_at, l.customer_email, l.customer_name)
-       is distinct from
-         (next.product_id, next.tier, next.features, next.max_activations, next.subscription, next.expires_at,
-          next.cancel_scheduled_for, next.canceled_at, next.paused_at, next.disputed_at, next.refunded_at,
-          next.customer_email, next.customer_name)
-   returning ${PREFIXED_COLUMNS}`,
+   where l.id = next.id and (${billedOf('l')}) is distinct from (${billedOf('next')})
+   returning ${columnsOf(LicenseRow, 'l')}`,
 );
 
 /**
@@ -75,27 +86,8 @@ export async function updateBilledLicenses(
   db: Queryable,
   billed: readonly BilledFacts[],
 ): Promise<LicenseRecord[]> {
-  const rows = await queryRows(db, updateStatement, [
-    JSON.stringify(
-      billed.map(({ terms, ...license }) => ({
-        id: license.id,
-        product_id: terms?.productId ?? null,
-        tier: terms?.tier ?? null,
-        features: terms?.features ?? null,
-        max_activations: terms?.maxActivations ?? null,
-        subscription: license.subscription,
-        expires_at: license.expiresAt,
-        cancel_scheduled_for: license.cancelScheduledFor,
-        canceled_at: license.canceledAt,
-        paused_at: license.pausedAt,
-        disputed_at: license.disputedAt,
-        refunded_at: license.refundedAt,
-        customer_email: license.customerEmail,
-        customer_name: license.customerName,
-      })),
-    ),
-  ]);
-  return rows.map(fromRow);
+  const rows = billed.map(({ terms, ...facts }) => ({ ...facts, ...terms }));
+  return queryRows(db, updateStatement, [toJsonRows(rows)]);
 }
 
 const cancelStatement = defineStatement(
@@ -103,7 +95,7 @@ const cancelStatement = defineStatement(
   LicenseRow,
   `update licenses as l set canceled_at = $2
    where l.id = any ($1::uuid[]) and l.canceled_at is null
-   returning ${PREFIXED_COLUMNS}`,
+   returning ${columnsOf(LicenseRow, 'l')}`,
 );
 
 /** Cancels the licenses that are not canceled yet, and returns them. */
@@ -112,5 +104,5 @@ export async function cancelLicenses(
   ids: readonly string[],
   canceledAt: Date,
 ): Promise<LicenseRecord[]> {
-  return (await queryRows(db, cancelStatement, [ids, canceledAt])).map(fromRow);
+  return queryRows(db, cancelStatement, [ids, canceledAt]);
 }

@@ -55,9 +55,11 @@ export async function deleteKeysOfLicense(db: Queryable, licenseId: string): Pro
   await execute(db, deleteOfLicenseStatement, [licenseId]);
 }
 
+const LicenseKeyRow = Type.Object({ licenseId: Type.String(), keyHash: Type.String() });
+
 const findStatement = defineStatement(
   'license_key_find',
-  Type.Object({ license_id: Type.String(), key_hash: Type.String() }),
+  LicenseKeyRow,
   `select license_id, encode(key_hash, 'hex') as key_hash from license_keys
    where key_hash = any ($1::bytea[]) limit 1`,
 );
@@ -78,13 +80,12 @@ export async function findStoredKey(
   db: Queryable,
   keyHashes: readonly string[],
 ): Promise<LicenseKeyRecord | null> {
-  const row = await queryRow(db, findStatement, [keyHashes.map(toBytes)]);
-  return row && { keyHash: row.key_hash, licenseId: row.license_id };
+  return queryRow(db, findStatement, [keyHashes.map(toBytes)]);
 }
 
 const deleteStatement = defineStatement(
   'license_key_delete',
-  Type.Object({ license_id: Type.String(), key_hash: Type.String() }),
+  LicenseKeyRow,
   `delete from license_keys where key_hash = any ($1::bytea[])
    returning license_id, encode(key_hash, 'hex') as key_hash`,
 );
@@ -94,8 +95,7 @@ export async function deleteLicenseKeys(
   db: Queryable,
   keyHashes: readonly string[],
 ): Promise<LicenseKeyRecord[]> {
-  const rows = await queryRows(db, deleteStatement, [keyHashes.map(toBytes)]);
-  return rows.map((row) => ({ keyHash: row.key_hash, licenseId: row.license_id }));
+  return queryRows(db, deleteStatement, [keyHashes.map(toBytes)]);
 }
 
 function toBytes(keyHash: string): Buffer {

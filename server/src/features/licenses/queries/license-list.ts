@@ -1,4 +1,5 @@
 import {
+  columnsOf,
   defineStatement,
   queryRows,
   type Parameter,
@@ -7,7 +8,7 @@ import {
 } from '#server/db/statement.ts';
 
 import { type LicenseStatus, GRACE_DAYS } from '../rules/status.ts';
-import { COLUMNS, fromRow, LicenseRow, type LicenseRecord } from './licenses.ts';
+import { LicenseRow, type LicenseRecord } from './licenses.ts';
 
 /** A filter of licenses; null: any. */
 export interface LicenseFilter {
@@ -52,8 +53,7 @@ export async function listLicensePage(
 ): Promise<LicenseRecord[]> {
   const conditions = listConditions(filter, afterId);
   const values = conditions.map(({ value }) => value);
-  const rows = await queryRows(db, prepare(filter.status, conditions), [now, limit, ...values]);
-  return rows.map(fromRow);
+  return queryRows(db, prepare(filter.status, conditions), [now, limit, ...values]);
 }
 
 function listConditions(filter: LicenseFilter, afterId: string | null): Condition[] {
@@ -89,7 +89,7 @@ function prepare(
   const statement = defineStatement(
     name,
     LicenseRow,
-    `select ${COLUMNS} from licenses
+    `select ${columnsOf(LicenseRow)} from licenses
      where $1::timestamptz is not null ${wanted.map((text) => `and ${text}`).join(' ')}
      order by id desc
      limit $2`,

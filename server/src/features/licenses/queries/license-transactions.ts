@@ -52,7 +52,7 @@ export async function deleteLicenseTransactions(
 
 const listStatement = defineStatement(
   'license_transaction_list',
-  Type.Object({ license_id: Type.String(), transaction_id: Type.String() }),
+  Type.Object({ licenseId: Type.String(), transactionId: Type.String() }),
   `select distinct on (license_id) license_id, transaction_id
    from license_transactions
    where license_id = any($1::uuid[])
@@ -65,5 +65,5 @@ export async function listLicenseTransactions(
   licenseIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await queryRows(db, listStatement, [licenseIds]);
-  return new Map(rows.map((row) => [row.license_id, row.transaction_id]));
+  return new Map(rows.map((row) => [row.licenseId, row.transactionId]));
 }

@@ -1,14 +1,16 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 
 import {
   Bytes,
   Nullable,
   Timestamp,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
   queryRow,
   queryRows,
+  toJsonRows,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -17,27 +19,27 @@ import type { LicenseFacts } from '../rules/facts.ts';
 /** The columns of a license that the service reads. */
 export const LicenseRow = Type.Object({
   id: Type.String(),
-  product_id: Type.String(),
+  productId: Type.String(),
   tier: Type.String(),
   features: Type.Array(Type.String()),
-  max_activations: Type.Integer(),
+  maxActivations: Type.Integer(),
   trial: Type.Boolean(),
   subscription: Type.Boolean(),
-  expires_at: Nullable.Timestamp,
-  cancel_scheduled_for: Nullable.Timestamp,
-  canceled_at: Nullable.Timestamp,
-  paused_at: Nullable.Timestamp,
-  suspended_at: Nullable.Timestamp,
-  disputed_at: Nullable.Timestamp,
-  refunded_at: Nullable.Timestamp,
-  revoked_at: Nullable.Timestamp,
-  key_sealed: Bytes,
-  key_hint: Type.String(),
-  customer_email: Nullable.Text,
-  customer_name: Nullable.Text,
+  expiresAt: Nullable.Timestamp,
+  cancelScheduledFor: Nullable.Timestamp,
+  canceledAt: Nullable.Timestamp,
+  pausedAt: Nullable.Timestamp,
+  suspendedAt: Nullable.Timestamp,
+  disputedAt: Nullable.Timestamp,
+  refundedAt: Nullable.Timestamp,
+  revokedAt: Nullable.Timestamp,
+  keySealed: Bytes,
+  keyHint: Type.String(),
+  customerEmail: Nullable.Text,
+  customerName: Nullable.Text,
   note: Nullable.Text,
-  created_at: Timestamp,
-  reveal_until: Nullable.Timestamp,
+  createdAt: Timestamp,
+  revealUntil: Nullable.Timestamp,
 });
 
 /** A license: its facts, its sealed key, and its customer. */
@@ -52,22 +54,12 @@ export interface LicenseRecord extends LicenseFacts {
   readonly revealUntil: Date | null;
 }
 
-/** The columns of {@link LicenseRow} in SQL. */
-export const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
+const COLUMNS = columnsOf(LicenseRow);
 
 const insertStatement = defineCommand(
   'license_insert',
-  `insert into licenses (id, product_id, tier, features, max_activations, trial, subscription, expires_at,
-                         cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-                         key_sealed, key_hint, customer_email, customer_name, note, created_at, reveal_until)
-   select id, product_id, tier, features, max_activations, trial, subscription, expires_at,
-          cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-          decode(key_sealed, 'base64'), key_hint, customer_email, customer_name, note, created_at, reveal_until
-   from jsonb_to_recordset($1::jsonb) as new (
-     id uuid, product_id text, tier text, features text[], max_activations integer, trial boolean,
-     subscription boolean, expires_at timestamptz, cancel_scheduled_for timestamptz, canceled_at timestamptz,
-     paused_at timestamptz, disputed_at timestamptz, refunded_at timestamptz, key_sealed text, key_hint text,
-     customer_email text, customer_name text, note text, created_at timestamptz, reveal_until timestamptz)`,
+  `insert into licenses (${COLUMNS})
+   select ${COLUMNS} from jsonb_populate_recordset(null::licenses, $1::jsonb)`,
 );
 
 /** Stores new licenses. */
@@ -75,29 +67,7 @@ export async function insertLicenses(
   db: Queryable,
   licenses: readonly LicenseRecord[],
 ): Promise<void> {
-  const rows = licenses.map((license) => ({
-    id: license.id,
-    product_id: license.productId,
-    tier: license.tier,
-    features: license.features,
-    max_activations: license.maxActivations,
-    trial: license.trial,
-    subscription: license.subscription,
-    expires_at: license.expiresAt,
-    cancel_scheduled_for: license.cancelScheduledFor,
-    canceled_at: license.canceledAt,
-    paused_at: license.pausedAt,
-    disputed_at: license.disputedAt,
-    refunded_at: license.refundedAt,
-    key_sealed: license.keySealed.toString('base64'),
-    key_hint: license.keyHint,
-    customer_email: license.customerEmail,
-    customer_name: license.customerName,
-    note: license.note,
-    created_at: license.createdAt,
-    reveal_until: license.revealUntil,
-  }));
-  await execute(db, insertStatement, [JSON.stringify(rows)]);
+  await execute(db, insertStatement, [toJsonRows(licenses)]);
 }
 
 const findByIdStatement = defineStatement(
@@ -108,7 +78,7 @@ const findByIdStatement = defineStatement(
 
 /** Finds a license by its id. */
 export async function findLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
-  return toRecord(await queryRow(db, findByIdStatement, [id]));
+  return queryRow(db, findByIdStatement, [id]);
 }
 
 const lockByIdStatement = defineStatement(
@@ -119,13 +89,13 @@ const lockByIdStatement = defineStatement(
 
 /** Finds a license by its id, and locks it until the transaction ends. */
 export async function lockLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
-  return toRecord(await queryRow(db, lockByIdStatement, [id]));
+  return queryRow(db, lockByIdStatement, [id]);
 }
 
 const listByTransactionsStatement = defineStatement(
   'license_list_by_transactions',
-  Type.Object({ transaction_id: Type.String(), ...LicenseRow.properties }),
-  `select checkout.transaction_id, ${COLUMNS.replaceAll(/(\w+)/g, 'found.$1')}
+  Type.Object({ transactionId: Type.String(), ...LicenseRow.properties }),
+  `select checkout.transaction_id, ${columnsOf(LicenseRow, 'found')}
    from unnest($1::text[]) as checkout (transaction_id)
    cross join lateral (
      select l.*, t.position
@@ -146,8 +116,8 @@ export async function listLicensesByTransactions(
   transactionIds: readonly string[],
 ): Promise<LicenseRecord[][]> {
   const rows = await queryRows(db, listByTransactionsStatement, [[...new Set(transactionIds)]]);
-  const rowsOf = Map.groupBy(rows, (row) => row.transaction_id);
-  return transactionIds.map((id) => (rowsOf.get(id) ?? []).map(fromRow));
+  const rowsOf = Map.groupBy(rows, (row) => row.transactionId);
+  return transactionIds.map((id) => rowsOf.get(id) ?? []);
 }
 
 const listByIdsStatement = defineStatement(
@@ -161,7 +131,7 @@ export async function listLicensesByIds(
   db: Queryable,
   ids: readonly string[],
 ): Promise<LicenseRecord[]> {
-  return (await queryRows(db, listByIdsStatement, [ids])).map(fromRow);
+  return queryRows(db, listByIdsStatement, [ids]);
 }
 
 const listPageStatement = defineStatement(
@@ -187,8 +157,7 @@ export async function listLicensesAfter(
   options: { readonly trialsOnly: boolean; readonly limit: number },
 ): Promise<LicenseRecord[]> {
   const statement = options.trialsOnly ? listTrialsPageStatement : listPageStatement;
-  const rows = await queryRows(db, statement, [afterId, options.limit]);
-  return rows.map(fromRow);
+  return queryRows(db, statement, [afterId, options.limit]);
 }
 
 const listSoldTermsStatement = defineStatement(
@@ -252,36 +221,4 @@ export async function recordExtension(
   until: Date | null,
 ): Promise<void> {
   await execute(db, recordExtensionStatement, [licenseId, until]);
-}
-
-function toRecord(row: Static<typeof LicenseRow> | null): LicenseRecord | null {
-  return row === null ? null : fromRow(row);
-}
-
-/** Converts a row to a license. */
-export function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
-  return {
-    id: row.id,
-    productId: row.product_id,
-    tier: row.tier,
-    features: row.features,
-    maxActivations: row.max_activations,
-    trial: row.trial,
-    subscription: row.subscription,
-    expiresAt: row.expires_at,
-    cancelScheduledFor: row.cancel_scheduled_for,
-    canceledAt: row.canceled_at,
-    pausedAt: row.paused_at,
-    suspendedAt: row.suspended_at,
-    disputedAt: row.disputed_at,
-    refundedAt: row.refunded_at,
-    revokedAt: row.revoked_at,
-    keySealed: row.key_sealed,
-    keyHint: row.key_hint,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
-    note: row.note,
-    createdAt: row.created_at,
-    revealUntil: row.reveal_until,
-  };
 }

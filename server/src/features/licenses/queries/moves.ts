@@ -11,7 +11,7 @@ import {
 
 const findStatement = defineStatement(
   'activation_find_move',
-  Type.Object({ activated_at: Timestamp }),
+  Type.Object({ activatedAt: Timestamp }),
   `select activated_at from activations
    where license_id = $1 and counts_as_move and activated_at > $2
    order by activated_at desc
@@ -28,13 +28,13 @@ export async function findMove(
   since: Date,
   n: number,
 ): Promise<Date | null> {
-  return (await queryRow(db, findStatement, [licenseId, since, n]))?.activated_at ?? null;
+  return (await queryRow(db, findStatement, [licenseId, since, n]))?.activatedAt ?? null;
 }
 
 const countStatement = defineStatement(
   'activation_count_moves',
-  Type.Object({ made: Type.Integer(), extra: Type.Integer() }),
-  `select (select count(*) from activations where license_id = $1 and counts_as_move and activated_at > $2) as made,
+  Type.Object({ used: Type.Integer(), extra: Type.Integer() }),
+  `select (select count(*) from activations where license_id = $1 and counts_as_move and activated_at > $2) as used,
           (select extra_moves from licenses where id = $1) as extra`,
 );
 
@@ -43,8 +43,8 @@ export async function countMoves(
   db: Queryable,
   licenseId: string,
   since: Date,
-): Promise<{ readonly made: number; readonly extra: number }> {
-  return (await queryRow(db, countStatement, [licenseId, since])) ?? { made: 0, extra: 0 };
+): Promise<{ readonly used: number; readonly extra: number }> {
+  return (await queryRow(db, countStatement, [licenseId, since])) ?? { used: 0, extra: 0 };
 }
 
 const addExtraStatement = defineCommand(
