@@ -197,7 +197,7 @@ describe('another plan', () => {
     await applyPlan({ ...order, steps: again }, host.open());
     const told = host.progress.filter((line) => line.includes(paths.renewalHook));
     assert.deepEqual(told, [
-      `done: No longer needed: ${paths.renewalHook} was changed since by others: it is left as it is.`,
+      `done: No longer needed: ${paths.renewalHook} is left as it is, because others changed it.`,
     ]);
   });
 
@@ -336,7 +336,7 @@ describe('an uninstallation', () => {
     );
     assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\npython3-certbot\n');
     assert.deepEqual(host.reports, [
-      'certbot and what came with it stay, for it renews other.example.test.',
+      'certbot and its dependencies are kept, because it renews other.example.test.',
     ]);
   });
 
@@ -353,8 +353,8 @@ describe('an uninstallation', () => {
     );
     assert.equal(host.read(paths.unit), '[Service]\nNice=5\n');
     assert.deepEqual(host.reports, [
-      `${paths.unit} was changed since by others: it is left as it is.`,
-      '/etc/nginx/sites-available/other was changed since: only the lines of this agent were removed.',
+      `${paths.unit} is left as it is, because others changed it.`,
+      '/etc/nginx/sites-available/other was changed by others: only the lines of the agent are removed.',
     ]);
   });
 
@@ -371,8 +371,8 @@ describe('an uninstallation', () => {
     rmSync(host.at(pasted));
     assert.deepEqual(host.snapshot(), before);
     assert.deepEqual(host.reports, [
-      `${paths.nginxRoute} goes, though it was changed since: nginx would not start with it.`,
-      `${pasted} was changed since: only the lines of this agent were removed.`,
+      `${paths.nginxRoute} is restored although others changed it: nginx would not start with it.`,
+      `${pasted} was changed by others: only the lines of the agent are removed.`,
     ]);
   });
 
@@ -386,8 +386,8 @@ describe('an uninstallation', () => {
     await uninstall(everything, host.open());
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
     assert.deepEqual(host.reports, [
-      `${site} was removed since by others: it is not restored.`,
-      `${renamed} was changed since: only the lines of this agent were removed.`,
+      `${site} is not restored, because others removed it.`,
+      `${renamed} was changed by others: only the lines of the agent are removed.`,
     ]);
     const removed = host.snapshot();
     await uninstall(everything, host.open());
@@ -417,7 +417,7 @@ describe('an uninstallation', () => {
     };
     await uninstall(everything, host.open());
     assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\n');
-    assert.deepEqual(host.reports, ['Other packages need certbot, so they stay.']);
+    assert.deepEqual(host.reports, ['Kept packages on which others depend: certbot.']);
   });
 
   test('goes on where it was cut off', async () => {
@@ -444,7 +444,7 @@ describe('an uninstallation', () => {
     await uninstall(everything, host.open());
     assert.equal(host.has('/etc/nginx/sites-available/other'), false);
     assert.deepEqual(host.reports, [
-      '/etc/nginx/sites-available/other was removed since by others: it is not restored.',
+      '/etc/nginx/sites-available/other is not restored, because others removed it.',
     ]);
   });
 

@@ -1,13 +1,13 @@
 // Applies the steps of a plan, undoes them, and journals both.
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import { explainFailure } from './machine.ts';
-import type { Journal } from './journal.ts';
+import { listStale, mergeEntries } from './entries.ts';
+import type { Change, Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
-import { listStale, mergeEntries } from './entries.ts';
+import { explainFailure } from './machine.ts';
+import { type Entry, type Facts, nameEntry, type StepContext } from './step-kind.ts';
 import { describeUndo, undoEntries, UndoError } from './undo.ts';
-import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 export interface ApplyRequest {
   readonly steps: readonly Step[];
@@ -20,22 +20,16 @@ export interface ApplyRequest {
 /** Receives the progress of a run. */
 export interface Progress {
   readonly begin: (title: string) => void;
-  /**
-   * @param isDone false when the step was already satisfied
-   */
+  /** @param isDone false when the step was already satisfied */
   readonly end: (title: string, isDone: boolean, seconds: number) => void;
-  /**
-   * @param isUndone whether there are changes, which are undone now
-   */
+  /** @param isUndone whether there are changes, which are undone now */
   readonly failed: (reason: string, isUndone: boolean) => void;
 }
 
 export interface RunContext extends StepContext {
   readonly journal: Journal;
   readonly progress: Progress;
-  /**
-   * @throws Interrupted after a stop signal
-   */
+  /** @throws Interrupted after a stop signal */
   readonly checkInterruption: () => void;
 }
 
@@ -45,19 +39,26 @@ export interface RunContext extends StepContext {
  * @throws Error the cause, after all changes of this run were undone; UndoError when that failed, too
  */
 export async function applyPlan(request: ApplyRequest, context: RunContext): Promise<boolean> {
-  const run = new Run(context);
+  const { journal, checkInterruption } = context;
   const steps = request.steps.map(bindStep);
   try {
-    for (const step of steps) await run.apply(step);
-    await run.removeStale(steps);
-    context.checkInterruption();
-    await run.verify(request.verify);
+    for (const step of steps) await applyStep(step, context);
+    await removeStale(steps, context);
+    checkInterruption();
+    await showProgress('Verify the installation', context, async () => {
+      await request.verify();
+      return DONE;
+    });
   } catch (error) {
     const cause = findCause(error, context);
-    await run.undo(cause);
+    await undoFailed(cause, context);
     throw cause;
   }
-  return run.finish(steps.map(nameEntry), request.installed);
+  const { done, unfinished: changes } = journal;
+  const entries = changes === null ? done : mergeEntries(done, changes, steps.map(nameEntry));
+  journal.finish(entries, request.installed);
+  removeOldProgram(context, paths.program);
+  return changes !== null;
 }
 
 /** Returns the interruption in place of the failure of a program that Ctrl-C ended. */
@@ -85,127 +86,104 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
     return false;
   }
   progress.failed('An earlier run was interrupted.', true);
-  const problems = await undoEntries(
-    changes.map(({ entry }) => entry),
-    context,
-  );
-  if (problems.length > 0) throw new UndoError(problems);
-  journal.abandon();
+  await undoChanges(changes, context);
   return true;
 }
 
-/** One run, from its first change to its end. */
-class Run {
-  readonly #context: RunContext;
+async function undoFailed(cause: unknown, context: RunContext): Promise<void> {
+  const { journal, progress } = context;
+  const changes = journal.unfinished;
+  progress.failed(explainFailure(cause), changes !== null);
+  if (changes === null) journal.tidy();
+  else await undoChanges(changes, context, { cause });
+}
 
-  constructor(context: RunContext) {
-    this.#context = context;
-  }
+/** @throws UndoError when that fails */
+async function undoChanges(
+  changes: readonly Change[],
+  context: RunContext,
+  options?: ErrorOptions,
+): Promise<void> {
+  const entries = changes.map(({ entry }) => entry);
+  const problems = await undoEntries(entries, context);
+  if (problems.length > 0) throw new UndoError(problems, options);
+  context.journal.abandon();
+}
 
-  /** A run without changes writes no journal. */
-  get hasBegun(): boolean {
-    return this.#context.journal.unfinished !== null;
-  }
+async function applyStep(step: BoundStep, context: RunContext): Promise<void> {
+  context.checkInterruption();
+  await showProgress(step.title, context, async () => {
+    if (await step.isSatisfied(context)) return { isDone: false };
+    const before = await kindOf(step).capture(step.subject, context);
+    const entry = { kind: step.kind, subject: step.subject, before, after: null };
+    await change({ action: 'apply', entry }, context, () => step.apply(context, before));
+    return DONE;
+  });
+}
 
-  async apply(step: BoundStep): Promise<void> {
-    const { progress, checkInterruption } = this.#context;
-    checkInterruption();
-    progress.begin(step.title);
-    const startedMs = performance.now();
-    const isSatisfied = await step.isSatisfied(this.#context);
-    if (!isSatisfied) {
-      const before = await kindOf(step).capture(step.subject, this.#context);
-      const entry = { kind: step.kind, subject: step.subject, before, after: null };
-      await this.#change('apply', entry, () => step.apply(this.#context, before));
-    }
-    progress.end(step.title, !isSatisfied, (performance.now() - startedMs) / 1000);
-  }
-
-  /** Undoes the steps of an earlier installation that this plan no longer contains. */
-  async removeStale(steps: readonly BoundStep[]): Promise<void> {
-    const { journal, progress } = this.#context;
-    const stale = listStale(journal, steps.map(nameEntry), this.#context);
-    for (const entry of stale.toReversed()) {
-      const title = `No longer needed: ${describeUndo(entry).join('; ')}`;
-      progress.begin(title);
-      const startedMs = performance.now();
-      const remarks = await this.#remove(entry);
+/** Undoes the steps of an earlier installation that this plan no longer contains. */
+async function removeStale(steps: readonly BoundStep[], context: RunContext): Promise<void> {
+  const stale = listStale(context.journal, steps.map(nameEntry), context);
+  for (const entry of stale.toReversed()) {
+    await showProgress(`No longer needed: ${describeUndo(entry).join('; ')}`, context, async () => {
+      const remarks = await removeEntry(entry, context);
       // What was kept must not be reported as restored.
-      const outcome = remarks.length === 0 ? title : `No longer needed: ${remarks.join(' ')}`;
-      progress.end(outcome, true, (performance.now() - startedMs) / 1000);
-    }
-    for (const entry of stale) await kindOf(entry).afterUndo?.(entry, this.#context);
-    if (stale.length > 0) await this.#notifyReaders(steps);
+      return remarks.length === 0
+        ? DONE
+        : { ...DONE, title: `No longer needed: ${remarks.join(' ')}` };
+    });
   }
+  for (const entry of stale) await kindOf(entry).afterUndo?.(entry, context);
+  if (stale.length > 0) await notifyReaders(steps, context);
+}
 
-  /** Applies steps again whose programs read files that were undone. */
-  async #notifyReaders(steps: readonly BoundStep[]): Promise<void> {
-    for (const step of steps) {
-      if (kindOf(step).afterUndo === undefined) continue;
-      if (!(await step.isSatisfied(this.#context))) await this.apply(step);
-    }
+/** Applies steps again whose programs read files that were undone. */
+async function notifyReaders(steps: readonly BoundStep[], context: RunContext): Promise<void> {
+  for (const step of steps) {
+    if (kindOf(step).afterUndo === undefined) continue;
+    if (!(await step.isSatisfied(context))) await applyStep(step, context);
   }
+}
 
-  /**
-   * @returns sentences about what was not restored
-   */
-  async #remove(entry: Entry): Promise<readonly string[]> {
-    const kind = kindOf(entry);
-    const before = await kind.capture(entry.subject, this.#context);
-    const remarks: string[] = [];
-    const context = { ...this.#context, report: (sentence: string) => void remarks.push(sentence) };
-    await this.#change('remove', { ...entry, before, after: null }, async () => {
+/** @returns sentences about what was not restored */
+async function removeEntry(entry: Entry, around: RunContext): Promise<readonly string[]> {
+  const kind = kindOf(entry);
+  const before = await kind.capture(entry.subject, around);
+  const remarks: string[] = [];
+  const context = { ...around, report: (sentence: string) => void remarks.push(sentence) };
+  await change(
+    { action: 'remove', entry: { ...entry, before, after: null } },
+    context,
+    async () => {
       await kind.undo(entry, context);
       return {};
-    });
-    return remarks;
-  }
+    },
+  );
+  return remarks;
+}
 
-  async #change(
-    action: 'apply' | 'remove',
-    entry: Entry,
-    work: () => Promise<NonNullable<Entry['after']>>,
-  ): Promise<void> {
-    const { journal } = this.#context;
-    if (!this.hasBegun) journal.begin();
-    journal.recordBefore({ action, entry });
-    journal.recordAfter(await work());
-  }
+/** Changes the machine between two records in the journal. A run without changes writes no journal. */
+async function change(
+  planned: Change,
+  { journal }: RunContext,
+  work: () => Promise<Facts>,
+): Promise<void> {
+  if (journal.unfinished === null) journal.begin();
+  journal.recordBefore(planned);
+  journal.recordAfter(await work());
+}
 
-  async verify(check: () => Promise<void>): Promise<void> {
-    const { progress } = this.#context;
-    const title = 'Verify the installation';
-    progress.begin(title);
-    const startedMs = performance.now();
-    await check();
-    progress.end(title, true, (performance.now() - startedMs) / 1000);
-  }
+const DONE = { isDone: true };
 
-  async undo(cause: unknown): Promise<void> {
-    const { journal, progress } = this.#context;
-    const changes = journal.unfinished;
-    progress.failed(explainFailure(cause), changes !== null);
-    if (changes === null) {
-      journal.tidy();
-      return;
-    }
-    const problems = await undoEntries(
-      changes.map(({ entry }) => entry),
-      this.#context,
-    );
-    if (problems.length > 0) throw new UndoError(problems, { cause });
-    journal.abandon();
-  }
-
-  /**
-   * @returns whether anything was changed
-   */
-  finish(names: readonly string[], installed: string): boolean {
-    const { journal } = this.#context;
-    const changes = journal.unfinished;
-    const { done } = journal;
-    journal.finish(changes === null ? done : mergeEntries(done, changes, names), installed);
-    removeOldProgram(this.#context, paths.program);
-    return changes !== null;
-  }
+/** Reports the progress of a step. `work` may replace the title by what it did. */
+async function showProgress(
+  title: string,
+  { progress }: RunContext,
+  work: () => Promise<{ readonly isDone: boolean; readonly title?: string }>,
+): Promise<void> {
+  progress.begin(title);
+  const startedMs = performance.now();
+  const outcome = await work();
+  const seconds = (performance.now() - startedMs) / 1000;
+  progress.end(outcome.title ?? title, outcome.isDone, seconds);
 }

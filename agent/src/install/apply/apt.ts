@@ -1,15 +1,17 @@
+// apt and dpkg: the packages that are installed, and the transactions that installed them.
 import { existsSync, readFileSync } from 'node:fs';
 
+import type { ProgramResult } from '../../system/run-program.ts';
 import { lastLines, locate, type Machine, mustRun, ProgramError } from './machine.ts';
-import type { StepContext } from './step-kind.ts';
+import { type StepContext, waitUntil } from './step-kind.ts';
 
-/** The time that another apt, often the daily one, gets to end. */
-const LOCK_TIMEOUT_SECONDS = 120;
+/** Waits for another apt, often the daily one, to release its lock. */
+const WAIT_FOR_LOCK = '-oDPkg::Lock::Timeout=120';
 
 const OPTIONS = [
   '--yes',
   '--quiet',
-  `-oDPkg::Lock::Timeout=${LOCK_TIMEOUT_SECONDS}`,
+  WAIT_FOR_LOCK,
   '-oDpkg::Options::=--force-confdef',
   '-oDpkg::Options::=--force-confold',
 ];
@@ -17,8 +19,7 @@ const OPTIONS = [
 const TIMEOUT_MS = 600_000;
 
 /** How long an apt of ours may outlive its installer. */
-const OWN_TIMEOUT_MS = 300_000;
-const PAUSE_MS = 500;
+const WAIT_FOR_MARKED = { timeoutMs: 300_000, pauseMs: 500 };
 
 /** An option that apt ignores, so that its history log marks the transaction as ours. */
 const MARK_OPTION = '-oLatchkey-Agent::Run=';
@@ -28,12 +29,9 @@ const ABSENT: ReadonlySet<string> = new Set(['config-files', 'not-installed']);
 
 /** Returns the state of each package that dpkg knows: `installed`, `config-files`, `unpacked` … */
 export async function listPackageStates(machine: Machine): Promise<ReadonlyMap<string, string>> {
-  const format = '${Package}\t${db:Status-Status}\n';
-  const result = await machine.runProgram('dpkg-query', ['--show', `--showformat=${format}`]);
-  if (result.code !== 0) {
-    throw new Error(`dpkg-query failed: ${lastLines(result).join(' ')}`);
-  }
-  const lines = result.stdout.split('\n').map((line) => line.split('\t'));
+  const command = ['dpkg-query', '--show', '--showformat=${Package}\t${db:Status-Status}\n'];
+  const { stdout } = await mustRun(machine, 'dpkg-query could not list packages:', command);
+  const lines = stdout.split('\n').map((line) => line.split('\t'));
   return new Map(lines.flatMap(([name, state]) => (name && state ? [[name, state]] : [])));
 }
 
@@ -45,7 +43,7 @@ export function isPresent(states: ReadonlyMap<string, string>, name: string): bo
 /** Waits at most two minutes for the lock of another apt or dpkg. */
 export async function waitForAptLock(machine: Machine): Promise<void> {
   // It also fails for broken dependencies, which the next command reports.
-  await machine.runProgram('apt-get', ['check', ...OPTIONS], { timeoutMs: TIMEOUT_MS });
+  await runApt(['check', ...OPTIONS], machine);
 }
 
 /**
@@ -59,8 +57,7 @@ export async function prepareInstall(
 ): Promise<readonly string[]> {
   const first = await download(names, machine);
   if (typeof first !== 'string') return first;
-  const update = ['update', '--quiet', `-oDPkg::Lock::Timeout=${LOCK_TIMEOUT_SECONDS}`];
-  const updated = await machine.runProgram('apt-get', update, { timeoutMs: TIMEOUT_MS });
+  const updated = await runApt(['update', '--quiet', WAIT_FOR_LOCK], machine);
   const second = await download(names, machine);
   if (typeof second !== 'string') return second;
   const failure = `${names.join(', ')} could not be installed`;
@@ -68,25 +65,26 @@ export async function prepareInstall(
   throw new ProgramError(`${failure}, and the lists of packages could not be updated:`, updated);
 }
 
-/**
- * @returns the new packages; or the end of apt's output when it failed
- */
+/** @returns the new packages; or the end of apt's output when it failed */
 async function download(
   names: readonly string[],
   machine: Machine,
 ): Promise<readonly string[] | string> {
   const args = listInstallArguments(names);
-  const options = { timeoutMs: TIMEOUT_MS };
-  const simulated = await machine.runProgram('apt-get', ['--simulate', ...args], options);
+  const simulated = await runApt(['--simulate', ...args], machine);
   if (simulated.code !== 0) return lastLines(simulated).join('\n  ');
-  const downloaded = await machine.runProgram('apt-get', ['--download-only', ...args], options);
+  const downloaded = await runApt(['--download-only', ...args], machine);
   if (downloaded.code !== 0) return lastLines(downloaded).join('\n  ');
   // An upgrade has the installed version in brackets: `Inst name [1.0] (2.0 …)`.
-  return [...simulated.stdout.matchAll(/^Inst ([^\s:]+)\S* \(/gmu)].map(([, name = '']) => name);
+  return listNames(simulated.stdout, /^Inst ([^\s:]+)\S* \(/gmu);
 }
 
 function listInstallArguments(names: readonly string[]): string[] {
   return ['install', ...OPTIONS, '--no-install-recommends', ...names];
+}
+
+async function runApt(args: readonly string[], machine: Machine): Promise<ProgramResult> {
+  return machine.runProgram('apt-get', args, { timeoutMs: TIMEOUT_MS });
 }
 
 /** Installs packages in one marked transaction. @throws ProgramError with the end of apt's output */
@@ -103,11 +101,11 @@ export async function installMarked(
 
 /** Waits until no marked apt runs: one whose installer was killed continues. */
 export async function waitForMarked(mark: string, context: StepContext): Promise<void> {
-  for (let waitedMs = 0; waitedMs < OWN_TIMEOUT_MS; waitedMs += PAUSE_MS) {
+  const hasEnded = async () => {
     const { code } = await context.runProgram('pgrep', ['-f', `${MARK_OPTION.slice(1)}${mark}`]);
-    if (code !== 0) return;
-    await context.services.sleep(PAUSE_MS);
-  }
+    return code !== 0;
+  };
+  await waitUntil(context, hasEnded, WAIT_FOR_MARKED);
 }
 
 /** Completes interrupted installations, which dpkg requires before it removes packages. */
@@ -121,8 +119,8 @@ export async function simulatePurge(
   machine: Machine,
 ): Promise<readonly string[]> {
   const command = ['apt-get', '--simulate', 'purge', ...OPTIONS, ...names];
-  const result = await mustRun(machine, 'apt-get could not simulate a removal:', command);
-  return [...result.stdout.matchAll(/^(?:Purg|Remv) ([^\s:]+)/gmu)].map(([, name = '']) => name);
+  const { stdout } = await mustRun(machine, 'apt-get could not simulate a removal:', command);
+  return listNames(stdout, /^(?:Purg|Remv) ([^\s:]+)/gmu);
 }
 
 /**
@@ -148,7 +146,7 @@ export async function listManual(machine: Machine): Promise<ReadonlySet<string>>
 }
 
 /** The default of `Dir::Log::History` (apt.conf(5)). */
-const DEFAULT_PATH = '/var/log/apt/history.log';
+const DEFAULT_HISTORY = '/var/log/apt/history.log';
 
 /** A transaction in apt's history log. */
 export interface AptTransaction {
@@ -159,21 +157,27 @@ export interface AptTransaction {
 
 /** Reads apt's history log, oldest first. apt logs a transaction before it starts dpkg, so killed ones are listed, too. */
 export async function readAptHistory(machine: Machine): Promise<AptTransaction[]> {
-  const asked = await machine.runProgram('apt-config', ['shell', 'H', 'Dir::Log::History/f']);
-  const [, configured = DEFAULT_PATH] = /^H='([^']+)'$/mu.exec(asked.stdout) ?? [];
-  const place = locate(machine, configured);
-  return existsSync(place) ? parseAptHistory(readFileSync(place, 'utf8')) : [];
+  const args = ['shell', 'H', 'Dir::Log::History/f'];
+  const { stdout } = await machine.runProgram('apt-config', args);
+  const [, path = DEFAULT_HISTORY] = /^H='([^']+)'$/mu.exec(stdout) ?? [];
+  const located = locate(machine, path);
+  return existsSync(located) ? parseAptHistory(readFileSync(located, 'utf8')) : [];
 }
 
-/** Parses paragraphs of `Name: value` lines. */
+/** Parses paragraphs of `Name: value` lines. `Install` lists `certbot:amd64 (2.1.0-4), python3-acme:amd64 (2.1.0-1, automatic)`. */
 export function parseAptHistory(text: string): AptTransaction[] {
-  return text
-    .split(/\n{2,}/u)
-    .map((paragraph) => ({
-      commandLine: readField(paragraph, 'Commandline'),
-      installed: readNames(readField(paragraph, 'Install')),
-    }))
-    .filter(({ commandLine }) => commandLine !== '');
+  return text.split(/\n{2,}/u).flatMap((paragraph) => {
+    const commandLine = /^Commandline: (.+)$/mu.exec(paragraph)?.[1];
+    if (commandLine === undefined) return [];
+    const list = /^Install: (.*)$/mu.exec(paragraph)?.[1] ?? '';
+    const installed = listNames(list, /([^\s,():]+)(?::[^\s,()]+)? \([^)]*\)/gu);
+    return [{ commandLine, installed }];
+  });
+}
+
+/** Returns the first group of each match. */
+function listNames(text: string, pattern: RegExp): string[] {
+  return Array.from(text.matchAll(pattern), ([, name = '']) => name);
 }
 
 /**
@@ -196,13 +200,4 @@ export function listInstalledBy(history: readonly AptTransaction[], mark: string
 export function listInstalledAfter(history: readonly AptTransaction[], mark: string): string[] {
   const last = history.findLastIndex(({ commandLine }) => commandLine.includes(mark));
   return history.slice(last + 1).flatMap(({ installed }) => installed);
-}
-
-function readField(paragraph: string, name: string): string {
-  return new RegExp(`^${name}: (.*)$`, 'mu').exec(paragraph)?.[1] ?? '';
-}
-
-/** `certbot:amd64 (2.1.0-4), python3-certbot:amd64 (2.1.0-4, automatic)` */
-function readNames(list: string): string[] {
-  return [...list.matchAll(/([^\s,():]+)(?::[^\s,()]+)? \([^)]*\)/gu)].map(([, name = '']) => name);
 }

@@ -1,40 +1,36 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+// The files of certbot: its certificates, its accounts, and what it leaves beside them.
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { paths } from '../paths.ts';
 import { locate, type Machine } from './machine.ts';
-import { lstatOrNull } from './path-state.ts';
+import { lstatOrNull, removeIfEmpty } from './path-state.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
-const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 const RENEWALS = `${LETSENCRYPT}/renewal`;
+const STATE = '/var/lib/letsencrypt';
 const LOGS = '/var/log/letsencrypt';
+
+export const ACCOUNTS = `${LETSENCRYPT}/accounts`;
+
+/** The directories that certbot uses. */
+export const CERTBOT_DIRECTORIES = [LETSENCRYPT, STATE, LOGS] as const;
 
 /** Files that certbot writes beside accounts and certificates, and never reads again. */
 const DEBRIS = [
   `${LETSENCRYPT}/csr`,
   `${LETSENCRYPT}/keys`,
   `${LETSENCRYPT}/live/README`,
-  `${LETSENCRYPT}/.certbot.lock`,
-  '/var/lib/letsencrypt/.certbot.lock',
-  `${LOGS}/.certbot.lock`,
+  ...CERTBOT_DIRECTORIES.map((path) => `${path}/.certbot.lock`),
 ];
 
-/** Directories that certbot creates at its first use, deepest first. */
-const DIRECTORIES = [
-  ACCOUNTS,
-  `${LETSENCRYPT}/archive`,
-  `${LETSENCRYPT}/csr`,
-  `${LETSENCRYPT}/keys`,
-  `${LETSENCRYPT}/live`,
-  RENEWALS,
-  `${LETSENCRYPT}/renewal-hooks/deploy`,
-  `${LETSENCRYPT}/renewal-hooks/post`,
-  `${LETSENCRYPT}/renewal-hooks/pre`,
-  `${LETSENCRYPT}/renewal-hooks`,
-  LETSENCRYPT,
-  '/var/lib/letsencrypt/backups',
-  '/var/lib/letsencrypt',
+/** Directories that certbot creates at its first use. */
+const CREATED = [
+  ...['', 'accounts', 'archive', 'csr', 'keys', 'live', 'renewal', 'renewal-hooks']
+    .concat(['deploy', 'post', 'pre'].map((name) => `renewal-hooks/${name}`))
+    .map((name) => join(LETSENCRYPT, name)),
+  `${STATE}/backups`,
+  STATE,
   LOGS,
 ];
 
@@ -45,10 +41,37 @@ const ISSUE_MS = 300_000;
 /** File timestamps of the kernel lag by a few milliseconds. */
 const CLOCK_LAG_MS = 1_000;
 
+/** Returns the directory of a certificate's newest files. */
+export function lineagePath(name: string): string {
+  return `${LETSENCRYPT}/live/${name}`;
+}
+
+export function archivePath(name: string): string {
+  return `${LETSENCRYPT}/archive/${name}`;
+}
+
+/** Returns the path of the configuration by which certbot renews a certificate. */
+export function renewalPath(name: string): string {
+  return `${RENEWALS}/${name}.conf`;
+}
+
+/** Reads a field of a certificate's renewal configuration; null without it. */
+export function readRenewalField(machine: Machine, name: string, field: string): string | null {
+  const located = locate(machine, renewalPath(name));
+  const text = existsSync(located) ? readFileSync(located, 'utf8') : '';
+  return new RegExp(`^${field}\\s*=\\s*(\\S+)`, 'mu').exec(text)?.[1] ?? null;
+}
+
+/** Returns the names of the certificates that certbot renews. */
+export function listRenewals(machine: Machine): string[] {
+  const names = exists(machine, RENEWALS) ? readdirSync(locate(machine, RENEWALS)).sort() : [];
+  return names.filter((name) => name.endsWith('.conf')).map((name) => basename(name, '.conf'));
+}
+
 /** Returns the paths of certbot beside its certificates. */
 export function listTraces(machine: Machine): string[] {
   const files = [ACCOUNTS, ...DEBRIS].flatMap((path) => listBelow(machine, path));
-  return [...new Set([...files, ...DIRECTORIES])].filter((path) => exists(machine, path));
+  return [...new Set([...files, ...CREATED])].filter((path) => exists(machine, path));
 }
 
 /** Identifies the traces of one run. */
@@ -65,57 +88,50 @@ export interface OwnTraces {
  * Removes what a run of certbot left beside its certificate. Keeps an account that renews any certificate, and everything that
  * others may have added.
  */
-export function removeTraces(machine: Machine, { earlier, ...own }: OwnTraces): void {
+export function removeTraces(
+  machine: Machine,
+  { earlier, accounts, interruptedAt }: OwnTraces,
+): void {
   const added = listTraces(machine).filter((path) => !earlier.includes(path));
-  const { interruptedAt: startedAt } = own;
   const isRecent = (path: string, lastsMs: number) =>
-    startedAt !== null && isChangedWithin(machine, path, startedAt, lastsMs);
+    interruptedAt !== null && isChangedWithin(machine, path, interruptedAt, lastsMs);
   for (const account of listAccounts(machine, added)) {
-    const isOwn = own.accounts.includes(account) || isRecent(account, REGISTRATION_MS);
+    const isOwn = accounts.includes(account) || isRecent(account, REGISTRATION_MS);
     if (isOwn && !isUsed(machine, account)) removeAll(machine, account);
   }
   const isUnused = listRenewals(machine).length === 0;
-  for (const path of added.filter(isDebris)) {
-    const isFile = lstatOrNull(locate(machine, path))?.isDirectory() === false;
-    if (isFile && (isUnused || isRecent(path, ISSUE_MS))) removeAll(machine, path);
+  for (const path of added.filter((each) => isDebris(each) && isFile(machine, each))) {
+    if (isUnused || isRecent(path, ISSUE_MS)) removeAll(machine, path);
   }
-  if (isUnused && added.includes(LOGS) && !holdsForeignFiles(machine)) removeAll(machine, LOGS);
-  for (const path of [...added].sort(deepestFirst)) removeIfEmpty(machine, path);
+  if (isUnused && added.includes(LOGS) && !hasForeignFiles(machine)) removeAll(machine, LOGS);
+  for (const path of added.toSorted(deepestFirst)) removeIfEmpty(locate(machine, path));
 }
 
 /** Whether an interrupted run may have issued a certificate, rather than a later one. */
-export function isIssuedWithin(machine: Machine, lineage: string, startedAt: Date): boolean {
-  const first = `${LETSENCRYPT}/archive/${lineage}/cert1.pem`;
+export function isIssuedWithin(machine: Machine, name: string, startedAt: Date): boolean {
+  const first = `${archivePath(name)}/cert1.pem`;
   return !exists(machine, first) || isChangedWithin(machine, first, startedAt, ISSUE_MS);
 }
 
-/** Returns the names of the certificates that certbot renews. */
-export function listRenewals(machine: Machine): string[] {
-  return listNames(machine, RENEWALS)
-    .filter((name) => name.endsWith('.conf'))
-    .map((name) => name.slice(0, -'.conf'.length));
-}
-
 /** Returns the directory of the ACME account that renews a certificate; null where its configuration names none. */
-export function findAccount(machine: Machine, lineage: string): string | null {
-  const id = readAccount(machine, lineage);
+export function findAccount(machine: Machine, name: string): string | null {
+  const id = readRenewalField(machine, name, 'account');
   const accounts = listAccounts(machine, listBelow(machine, ACCOUNTS));
   return accounts.find((path) => basename(path) === id) ?? null;
 }
 
 /** Whether certbot's directory contains files that neither certbot's package nor an installation wrote. */
-export function holdsForeignFiles(machine: Machine): boolean {
+export function hasForeignFiles(machine: Machine): boolean {
   const known = new Set([`${LETSENCRYPT}/cli.ini`, paths.renewalHook]);
-  return listBelow(machine, LETSENCRYPT).some((path) => {
-    const isFile = lstatOrNull(locate(machine, path))?.isDirectory() === false;
-    return isFile && !known.has(path) && !isDebris(path);
-  });
+  return listBelow(machine, LETSENCRYPT).some(
+    (path) => isFile(machine, path) && !known.has(path) && !isDebris(path),
+  );
 }
 
 /** Removes a directory and those below it where they are empty. */
 export function removeEmptyDirectories(machine: Machine, path: string): void {
-  for (const each of [path, ...listBelow(machine, path)].sort(deepestFirst)) {
-    removeIfEmpty(machine, each);
+  for (const each of listBelow(machine, path).toSorted(deepestFirst)) {
+    removeIfEmpty(locate(machine, each));
   }
 }
 
@@ -131,14 +147,8 @@ function listAccounts(machine: Machine, among: readonly string[]): string[] {
 
 /** Whether an account renews a certificate. certbot uses the only account where a configuration names none. */
 function isUsed(machine: Machine, account: string): boolean {
-  const used = listRenewals(machine).map((name) => readAccount(machine, name));
-  return used.some((id) => id === null || id === basename(account));
-}
-
-function readAccount(machine: Machine, lineage: string): string | null {
-  const place = locate(machine, `${RENEWALS}/${lineage}.conf`);
-  const text = existsSync(place) ? readFileSync(place, 'utf8') : '';
-  return /^account\s*=\s*(\S+)/mu.exec(text)?.[1] ?? null;
+  const ids = listRenewals(machine).map((name) => readRenewalField(machine, name, 'account'));
+  return ids.some((id) => id === null || id === basename(account));
 }
 
 function isChangedWithin(machine: Machine, path: string, from: Date, lastsMs: number): boolean {
@@ -154,25 +164,18 @@ function removeAll(machine: Machine, path: string): void {
   rmSync(locate(machine, path), { recursive: true, force: true });
 }
 
-function removeIfEmpty(machine: Machine, path: string): void {
-  const place = locate(machine, path);
-  if (lstatOrNull(place)?.isDirectory() === true && readdirSync(place).length === 0)
-    rmdirSync(place);
-}
-
 function exists(machine: Machine, path: string): boolean {
   return lstatOrNull(locate(machine, path)) !== null;
 }
 
-function listNames(machine: Machine, path: string): string[] {
-  return exists(machine, path) ? readdirSync(locate(machine, path)).sort() : [];
+function isFile(machine: Machine, path: string): boolean {
+  return lstatOrNull(locate(machine, path))?.isDirectory() === false;
 }
 
 /** Returns a path and all below it; nothing when it does not exist. */
 function listBelow(machine: Machine, path: string): string[] {
-  const stats = lstatOrNull(locate(machine, path));
-  if (stats === null) return [];
-  if (!stats.isDirectory()) return [path];
+  if (!exists(machine, path)) return [];
+  if (isFile(machine, path)) return [path];
   const names = readdirSync(locate(machine, path), { recursive: true, encoding: 'utf8' });
   return [path, ...names.sort().map((name) => join(path, name))];
 }

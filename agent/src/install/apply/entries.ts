@@ -41,8 +41,8 @@ export function mergeEntries(
       if (earlier !== undefined) removed.push(earlier);
     } else merged.set(name, earlier === undefined ? entry : join(earlier, entry));
   }
-  const place = (entry: Entry) => names.indexOf(nameEntry(entry));
-  const entries = [...merged.values()].sort((one, other) => place(one) - place(other));
+  const position = (entry: Entry) => names.indexOf(nameEntry(entry));
+  const entries = [...merged.values()].sort((one, other) => position(one) - position(other));
   return removed.reduce(inherit, entries);
 }
 

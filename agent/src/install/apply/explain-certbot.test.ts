@@ -7,28 +7,28 @@ import { explainCertbot } from './kinds/certificate.ts';
 const OUTPUTS: readonly (readonly [string, RegExp])[] = [
   [
     'Could not bind TCP port 80 because it is already in use by another process on this system',
-    /^Port 80, where the authority looks, is in use/u,
+    /^Another program uses port 80, on which the authority validates/u,
   ],
-  ['Another instance of Certbot is already running.', /^certbot is running already/u],
+  ['Another instance of Certbot is already running.', /^Another certbot is running/u],
   [
     'Error creating new order :: too many certificates (5) already issued for this exact set of domains',
-    /^The authority issues no more certificates for a\.example\.com/u,
+    /^The authority has reached its rate limit for a\.example\.com/u,
   ],
-  ['urn:ietf:params:acme:error:invalidContact', /^The authority does not take the e-mail address/u],
+  ['urn:ietf:params:acme:error:invalidContact', /^The authority rejects the e-mail address/u],
   [
     'Type:   dns\nDetail: DNS problem: NXDOMAIN looking up A for a.example.com\nSome challenges have failed.',
     /^The authority does not find a\.example\.com in the DNS/u,
   ],
   [
     'Type:   connection\nDetail: 203.0.113.5: Fetching http://a.example.com/: Connection refused\nSome challenges have failed.',
-    /^The authority did not get its answer from http:\/\/a\.example\.com\//u,
+    /^The authority got no valid answer from http:\/\/a\.example\.com\//u,
   ],
   [
     'requests.exceptions.SSLError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed',
     /^The authority's own certificate is not trusted here/u,
   ],
   ['ValueError: Requesting 127.0.0.1/dir: Connection refused', /^The authority cannot be reached/u],
-  ['Something new.', /^certbot could not get a certificate for a\.example\.com\.$/u],
+  ['Something new.', /^certbot could not obtain a certificate for a\.example\.com\.$/u],
 ];
 
 test('each failure of certbot becomes one sentence with its fix', () => {
@@ -37,5 +37,5 @@ test('each failure of certbot becomes one sentence with its fix', () => {
     assert.match(explainCertbot({ ...ended, stderr }, 'a.example.com'), sentence);
   }
   const missing = { ...ended, code: null, stderr: '', isMissing: true };
-  assert.match(explainCertbot(missing, 'a.example.com'), /^certbot is not on this machine/u);
+  assert.match(explainCertbot(missing, 'a.example.com'), /^certbot is not installed/u);
 });

@@ -1,6 +1,16 @@
-import type { PathState } from './path-state.ts';
+// The lines of the journal, one JSON object each.
+import {
+  type Fields,
+  parseFields,
+  parseList,
+  parseNullable,
+  parseNumber,
+  parseOneOf,
+  parseText,
+} from '../../system/json.ts';
 import { isKind } from './kinds.ts';
-import type { Before, Entry, Facts, Subject } from './step-kind.ts';
+import type { PathState } from './path-state.ts';
+import type { Before, Entry, Facts } from './step-kind.ts';
 
 export type Line =
   /** A step of a completed installation. */
@@ -25,105 +35,81 @@ export function formatLine(line: Line): string {
  * @throws Error naming the damaged line
  */
 export function parseJournal(text: string, path: string): Line[] {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const lines = whole.split('\n').slice(0, -1);
-  return lines.map((each, index) => {
-    const line = parseLine(each);
-    if (line === null) {
-      throw new Error(
-        `${path}:${index + 1} is damaged, so it is not known what to undo: put that file back from a backup, or move it away and undo by hand what it lists.`,
-      );
+  const lines = text.split('\n').slice(0, -1);
+  return lines.map((line, index) => {
+    try {
+      return parseLine(parseFields(JSON.parse(line)));
+    } catch (error) {
+      const message = `${path}:${index + 1} is damaged, so the changes to undo are unknown: restore that file from a backup, or move it away and undo what it lists.`;
+      throw new Error(message, { cause: error });
     }
-    return line;
   });
 }
 
-function parseLine(text: string): Line | null {
-  const fields = parseFields(text);
-  if (fields === null) return null;
-  const { line, action, installed = null, name } = fields;
-  if (line === 'begin') {
-    return installed === null || typeof installed === 'string' ? { line, installed } : null;
-  }
-  if (line === 'undone') return typeof name === 'string' ? { line, name } : null;
-  if (line === 'after') {
-    const after = readFacts(fields['after']);
-    return after === null ? null : { line, after };
-  }
-  const entry = readEntry(fields['entry']);
-  if (entry === null) return null;
-  if (line === 'done') return { line, entry };
-  const isAction = action === 'apply' || action === 'remove';
-  return line === 'before' && isAction ? { line, action, entry } : null;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function parseFields(text: string): Fields | null {
-  try {
-    return readFields(JSON.parse(text));
-  } catch {
-    // The caller reports the line as damaged.
-    return null;
+function parseLine(fields: Fields): Line {
+  const { line, action, after, entry, installed, name } = fields;
+  switch (line) {
+    case 'done':
+      return { line, entry: parseEntry(entry) };
+    case 'begin':
+      return { line, installed: parseNullable(installed, parseText) };
+    case 'before':
+      return {
+        line,
+        action: parseOneOf(action, ['apply', 'remove']),
+        entry: parseEntry(entry),
+      };
+    case 'after':
+      return { line, after: parseFacts(after) };
+    case 'undone':
+      return { line, name: parseText(name) };
+    default:
+      throw new TypeError('The type of the line is unknown.');
   }
 }
 
-function readFields(value: unknown): Fields | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return Object.fromEntries(Object.entries(value));
+function parseEntry(value: unknown): Entry {
+  const { kind, subject, before, after } = parseFields(value);
+  if (typeof kind !== 'string' || !isKind(kind)) throw new TypeError('The kind is unknown.');
+  return {
+    kind,
+    subject: mapFields(subject, parseText),
+    before: parseBefore(before),
+    after: parseNullable(after, parseFacts),
+  };
 }
 
-function readEntry(value: unknown): Entry | null {
-  const { kind, subject, before, after = null } = readFields(value) ?? {};
-  const known = readSubject(subject);
-  const earlier = readBefore(before);
-  const left = after === null ? null : readFacts(after);
-  if (typeof kind !== 'string' || !isKind(kind) || known === null || earlier === null) return null;
-  if (after !== null && left === null) return null;
-  return { kind, subject: known, before: earlier, after: left };
+function parseBefore(value: unknown): Before {
+  const { paths, facts } = parseFields(value);
+  return { paths: parseList(paths, parseState), facts: parseFacts(facts) };
 }
 
-function readSubject(value: unknown): Subject | null {
-  const entries = Object.entries(readFields(value) ?? { value });
-  const texts = entries.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : []));
-  return texts.length === entries.length ? Object.fromEntries(texts) : null;
+function parseFacts(value: unknown): Facts {
+  return mapFields(value, parseTexts);
 }
 
-function readBefore(value: unknown): Before | null {
-  const fields = readFields(value);
-  const facts = readFacts(fields?.['facts']);
-  const paths = fields?.['paths'];
-  if (facts === null || !Array.isArray(paths)) return null;
-  const states = paths.flatMap((each: unknown) => readState(readFields(each) ?? {}) ?? []);
-  return states.length === paths.length ? { paths: states, facts } : null;
+function parseTexts(value: unknown): string[] {
+  return parseList(value, parseText);
 }
 
-function readFacts(value: unknown): Facts | null {
-  const fields = readFields(value);
-  if (fields === null) return null;
-  const entries = Object.entries(fields).map(([key, each]) => [key, readTexts(each)] as const);
-  if (entries.some(([, texts]) => texts === null)) return null;
-  return Object.fromEntries(entries.map(([key, texts]) => [key, texts ?? []]));
+function mapFields<T>(value: unknown, parse: (value: unknown) => T): Readonly<Record<string, T>> {
+  const entries = Object.entries(parseFields(value));
+  return Object.fromEntries(entries.map(([name, each]) => [name, parse(each)]));
 }
 
-function readTexts(value: unknown): string[] | null {
-  if (!Array.isArray(value)) return null;
-  const texts = value.filter((each: unknown) => typeof each === 'string');
-  return texts.length === value.length ? texts : null;
-}
-
-function readState(fields: Fields): PathState | null {
-  const { type, path, target, mode, uid, gid, sha256, modifiedMs, backup } = fields;
-  if (typeof path !== 'string' || !path.startsWith('/')) return null;
-  if (type === 'absent') {
-    const missing = readTexts(fields['missing']);
-    return missing === null ? null : { type, path, missing };
-  }
-  if (type === 'link') return typeof target === 'string' ? { type, path, target } : null;
-  if (typeof mode !== 'number' || typeof uid !== 'number' || typeof gid !== 'number') return null;
-  const access = { mode, uid, gid };
+function parseState(value: unknown): PathState {
+  const fields = parseFields(value);
+  const path = parseText(fields['path']);
+  if (!path.startsWith('/')) throw new TypeError('The path is not absolute.');
+  const type = parseOneOf(fields['type'], ['absent', 'link', 'directory', 'file']);
+  if (type === 'absent') return { type, path, missing: parseTexts(fields['missing']) };
+  if (type === 'link') return { type, path, target: parseText(fields['target']) };
+  const access = {
+    mode: parseNumber(fields['mode']),
+    uid: parseNumber(fields['uid']),
+    gid: parseNumber(fields['gid']),
+  };
   if (type === 'directory') return { type, path, ...access };
-  if (type !== 'file' || typeof sha256 !== 'string' || typeof backup !== 'string') return null;
-  if (typeof modifiedMs !== 'number') return null;
-  return { type, path, ...access, sha256, modifiedMs, backup };
+  const modifiedMs = parseNumber(fields['modifiedMs']);
+  return { type, path, ...access, modifiedMs, backup: parseText(fields['backup']) };
 }

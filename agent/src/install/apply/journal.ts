@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { syncPath, writeFile } from '../../system/write-file.ts';
 import { INSTALLED_FILE } from '../installed.ts';
 import { paths } from '../paths.ts';
-import { type Backups, openBackups } from './path-state.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
+import { Backups } from './path-state.ts';
 import { type Entry, type Facts, nameEntry } from './step-kind.ts';
-import { syncPath, writeFile } from '../../system/write-file.ts';
 
 /** A change of an unfinished run. */
 export interface Change {
@@ -37,15 +37,13 @@ export class Journal {
   readonly #installedPath: string;
   #lines: readonly Line[];
 
-  /**
-   * @throws Error when the journal is damaged
-   */
+  /** @throws Error when the journal is damaged */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.#directory = locate(machine, paths.journal);
     this.#path = join(this.#directory, 'journal.jsonl');
     this.#installedPath = join(this.#directory, INSTALLED_FILE);
-    this.backups = openBackups(join(this.#directory, 'backup'), machine.ownerId);
+    this.backups = new Backups(join(this.#directory, 'backup'), machine.ownerId);
     this.#lines = existsSync(this.#path)
       ? parseJournal(readFileSync(this.#path, 'utf8'), this.#path)
       : [];
@@ -124,12 +122,9 @@ export class Journal {
   }
 
   #rewrite(done: readonly Entry[]): void {
-    const isAsItWas = done.length > 0 && done.length === this.#lines.length;
-    if (isAsItWas && this.#lines.every(({ line }) => line === 'done')) return;
-    if (done.length === 0) {
-      this.#remove();
-      return;
-    }
+    if (done.length === 0) return this.#remove();
+    const isUnchanged = done.length === this.#lines.length;
+    if (isUnchanged && this.#lines.every(({ line }) => line === 'done')) return;
     const lines = done.map((entry) => ({ line: 'done' as const, entry }));
     this.#write(this.#path, lines.map(formatLine).join(''));
     this.#lines = lines;
@@ -138,7 +133,7 @@ export class Journal {
 
   #append(line: Line): void {
     const isNew = !existsSync(this.#path);
-    this.#makeDirectory();
+    this.#createDirectory();
     if (!isNew) this.#cutTornLine();
     const file = openSync(this.#path, 'a', 0o600);
     try {
@@ -170,12 +165,12 @@ export class Journal {
   }
 
   #write(path: string, text: string): void {
-    this.#makeDirectory();
+    this.#createDirectory();
     const { ownerId } = this.#machine;
     writeFile(path, text, { mode: 0o600, uid: ownerId, gid: ownerId });
   }
 
-  #makeDirectory(): void {
+  #createDirectory(): void {
     if (existsSync(this.#directory)) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     syncPath(dirname(this.#directory));

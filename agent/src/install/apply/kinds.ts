@@ -33,7 +33,7 @@ const kinds: Kinds = {
 /** The part of a kind that needs no step, only an entry. */
 export type EntryKind = Pick<
   StepKind<Step>,
-  'capture' | 'undo' | 'afterUndo' | 'outlivesPlans' | 'isWanted'
+  'afterUndo' | 'capture' | 'describeUndo' | 'isWanted' | 'outlivesPlans' | 'undo'
 >;
 
 export function kindOf({ kind }: Pick<Entry, 'kind'>): EntryKind {

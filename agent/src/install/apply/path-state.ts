@@ -1,3 +1,4 @@
+// The state of paths: captures, restores and compares it.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -13,8 +14,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { locate, type Machine } from './machine.ts';
-import type { Entry, Facts } from './step-kind.ts';
 import {
   syncPath,
   temporaryPath,
@@ -22,6 +21,8 @@ import {
   writeFile,
   writeLink,
 } from '../../system/write-file.ts';
+import { locate, type Machine } from './machine.ts';
+import type { Before, Entry, Facts } from './step-kind.ts';
 
 /** The state of a path, from which it can be restored. */
 export type PathState =
@@ -38,10 +39,14 @@ interface Access {
 }
 
 interface Content {
-  readonly sha256: string;
   readonly modifiedMs: number;
-  /** The name of its copy among the backups. */
+  /** The SHA-256 of its bytes, which names its copy among the backups. */
   readonly backup: string;
+}
+
+/** A machine with copies of the files that are changed on it. */
+export interface BackedUpMachine extends Machine {
+  readonly backups: Backups;
 }
 
 const PERMISSIONS = 0o7777;
@@ -52,44 +57,55 @@ export function lstatOrNull(path: string): Stats | null {
 }
 
 /** Captures the state of a path; the bytes of a file go to the backups. */
-export function capturePath(machine: Machine, backups: Backups, path: string): PathState {
-  const place = locate(machine, path);
-  const stats = lstatOrNull(place);
+function capturePath(machine: BackedUpMachine, path: string): PathState {
+  const located = locate(machine, path);
+  const stats = lstatOrNull(located);
   if (stats === null) return { type: 'absent', path, missing: listMissing(machine, path) };
-  if (stats.isSymbolicLink()) return { type: 'link', path, target: readlinkSync(place) };
+  if (stats.isSymbolicLink()) return { type: 'link', path, target: readlinkSync(located) };
   const access = { mode: stats.mode & PERMISSIONS, uid: stats.uid, gid: stats.gid };
   if (stats.isDirectory()) return { type: 'directory', path, ...access };
-  const bytes = readFileSync(place);
-  const content = { sha256: digest(bytes), modifiedMs: stats.mtimeMs, backup: backups.keep(bytes) };
-  return { type: 'file', path, ...access, ...content };
+  const backup = machine.backups.keep(readFileSync(located));
+  return { type: 'file', path, ...access, modifiedMs: stats.mtimeMs, backup };
+}
+
+/** Captures paths, with facts beside them. */
+export function capturePaths(
+  machine: BackedUpMachine,
+  paths: readonly string[],
+  facts: Facts = {},
+): Before {
+  return { paths: paths.map((path) => capturePath(machine, path)), facts };
 }
 
 /** Captures a path and everything below it. */
-export function captureTree(machine: Machine, backups: Backups, path: string): PathState[] {
-  const state = capturePath(machine, backups, path);
+export function captureTree(machine: BackedUpMachine, path: string): PathState[] {
+  const state = capturePath(machine, path);
   if (state.type !== 'directory') return [state];
   const names = readdirSync(locate(machine, path)).sort();
-  return [state, ...names.flatMap((name) => captureTree(machine, backups, join(path, name)))];
+  return [state, ...names.flatMap((name) => captureTree(machine, join(path, name)))];
 }
 
 /** Restores a path; a directory that was absent is removed only when it is empty. */
-export function restore(machine: Machine, backups: Backups, state: PathState): void {
-  const place = locate(machine, state.path);
-  rmSync(temporaryPath(place), { force: true });
-  if (state.type !== 'absent') mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
-  if (state.type === 'absent') removePath(machine, state);
-  else if (state.type === 'link') writeLink(place, state.target);
-  else if (state.type === 'directory') writeDirectory(place, state);
+export function restore(machine: BackedUpMachine, state: PathState): void {
+  const located = locate(machine, state.path);
+  rmSync(temporaryPath(located), { force: true });
+  if (state.type === 'absent') {
+    removePath(machine, state);
+    return;
+  }
+  mkdirSync(dirname(located), { recursive: true, mode: 0o755 });
+  if (state.type === 'link') writeLink(located, state.target);
+  else if (state.type === 'directory') writeDirectory(located, state);
   else {
-    writeFile(place, backups.read(state.backup), state);
-    utimesSync(place, state.modifiedMs / 1000, state.modifiedMs / 1000);
+    writeFile(located, machine.backups.read(state.backup), state);
+    utimesSync(located, state.modifiedMs / 1000, state.modifiedMs / 1000);
   }
 }
 
 function removePath(machine: Machine, { path, missing }: PathState & { type: 'absent' }): void {
-  const place = locate(machine, path);
-  if (lstatOrNull(place)?.isDirectory() === true) removeIfEmpty(place);
-  else rmSync(place, { force: true });
+  const located = locate(machine, path);
+  if (lstatOrNull(located)?.isDirectory() === true) removeIfEmpty(located);
+  else rmSync(located, { force: true });
   for (const directory of missing) removeIfEmpty(locate(machine, directory));
   // Otherwise a power failure may restore the name after the journal has dropped it.
   const parents = [path, ...missing].map((each) => locate(machine, dirname(each)));
@@ -97,8 +113,10 @@ function removePath(machine: Machine, { path, missing }: PathState & { type: 'ab
   if (left !== undefined) syncPath(left);
 }
 
-function removeIfEmpty(path: string): void {
-  if (existsSync(path) && readdirSync(path).length === 0) rmdirSync(path);
+/** Removes an empty directory; keeps everything else. */
+export function removeIfEmpty(located: string): void {
+  const isDirectory = lstatOrNull(located)?.isDirectory() === true;
+  if (isDirectory && readdirSync(located).length === 0) rmdirSync(located);
 }
 
 function listMissing(machine: Machine, path: string): string[] {
@@ -109,76 +127,64 @@ function listMissing(machine: Machine, path: string): string[] {
 
 /** Returns a digest of a path for later comparison; null when it does not exist. */
 export function identify(machine: Machine, path: string): string | null {
-  const place = locate(machine, path);
-  const stats = lstatOrNull(place);
-  if (stats === null) return null;
-  if (stats.isSymbolicLink()) return `link to ${readlinkSync(place)}`;
-  return stats.isDirectory() ? 'directory' : hashFile(machine, path);
+  const located = locate(machine, path);
+  const stats = lstatOrNull(located);
+  if (stats?.isSymbolicLink() === true) return `link to ${readlinkSync(located)}`;
+  if (stats?.isDirectory() === true) return 'directory';
+  return stats?.isFile() === true ? hash(readFileSync(located)) : null;
 }
 
-/** Returns the digests of what a step left at its paths. */
-export function identifyAll(machine: Machine, places: readonly string[]): Facts {
-  return Object.fromEntries(places.map((path) => [path, [identify(machine, path) ?? 'nothing']]));
+/** Returns the digest of what a step left at a path. */
+export function identifyResult(machine: Machine, path: string): Facts {
+  return { [path]: [identify(machine, path) ?? 'nothing'] };
 }
 
 /** Whether others changed a path since: it is neither what the step left nor what was there before. */
 export function isForeign({ after }: Entry, machine: Machine, state: PathState): boolean {
   const left = after?.[state.path]?.[0];
-  if (left === undefined) return false;
   const now = identify(machine, state.path);
-  if (now === null || now === left) return false;
-  return state.type !== 'file' || now !== state.sha256;
-}
-
-/** Returns the SHA-256 of a file in hexadecimal; null when it does not exist. */
-function hashFile(machine: Machine, path: string): string | null {
-  const place = locate(machine, path);
-  return lstatOrNull(place)?.isFile() === true ? digest(readFileSync(place)) : null;
-}
-
-function digest(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  if (left === undefined || now === null || now === left) return false;
+  return state.type !== 'file' || now !== state.backup;
 }
 
 /** Copies of files from before they were changed, named by the SHA-256 of their bytes. */
-export interface Backups {
-  /**
-   * @returns the name of the copy, after it is synced to disk
-   */
-  keep(bytes: Uint8Array): string;
-  /**
-   * @throws Error when the copy is damaged
-   */
-  read(name: string): Uint8Array;
+export class Backups {
+  readonly #directory: string;
+  readonly #ownerId: number;
+
+  constructor(directory: string, ownerId: number) {
+    this.#directory = directory;
+    this.#ownerId = ownerId;
+  }
+
+  /** @returns the name of the copy, after it is synced to disk */
+  keep(bytes: Uint8Array): string {
+    const name = hash(bytes);
+    const path = join(this.#directory, name);
+    if (existsSync(path)) return name;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    writeFile(path, bytes, { mode: 0o600, uid: this.#ownerId, gid: this.#ownerId });
+    return name;
+  }
+
+  /** @throws Error when the copy is damaged */
+  read(name: string): Uint8Array {
+    const path = join(this.#directory, name);
+    const bytes = readFileSync(path);
+    if (hash(bytes) !== name) throw new Error(`The copy ${path} is damaged.`);
+    return bytes;
+  }
+
   /** Removes the copies that are not needed. */
-  prune(needed: ReadonlySet<string>): void;
+  prune(needed: ReadonlySet<string>): void {
+    if (!existsSync(this.#directory)) return;
+    for (const name of readdirSync(this.#directory)) {
+      if (!needed.has(name)) rmSync(join(this.#directory, name));
+    }
+  }
 }
 
-export function openBackups(directory: string, ownerId: number): Backups {
-  const owner = { mode: 0o600, uid: ownerId, gid: ownerId };
-  return {
-    keep(bytes) {
-      const name = hash(bytes);
-      const path = join(directory, name);
-      if (existsSync(path)) return name;
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFile(path, bytes, owner);
-      return name;
-    },
-    read(name) {
-      const bytes = readFileSync(join(directory, name));
-      if (hash(bytes) !== name) throw new Error(`The copy ${join(directory, name)} is damaged.`);
-      return bytes;
-    },
-    prune(needed) {
-      if (!existsSync(directory)) return;
-      for (const name of readdirSync(directory)) {
-        if (!needed.has(name)) rmSync(join(directory, name));
-      }
-    },
-  };
-}
-
+/** Returns the SHA-256 in hexadecimal. */
 function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,6 +1,5 @@
 import type { Step } from '../steps.ts';
-import type { Machine } from './machine.ts';
-import type { Backups, PathState } from './path-state.ts';
+import type { BackedUpMachine, PathState } from './path-state.ts';
 
 /** What the journal keeps beside files: lists of texts by name. */
 export type Facts = Readonly<Record<string, readonly string[]>>;
@@ -23,8 +22,7 @@ export interface Entry {
   readonly after: Facts | null;
 }
 
-export interface StepContext extends Machine {
-  readonly backups: Backups;
+export interface StepContext extends BackedUpMachine {
   readonly changed: Changes;
   /** Prints a sentence for the administrator. */
   readonly report: (sentence: string) => void;
@@ -77,10 +75,12 @@ export interface StepKind<Kind extends Step> {
   readonly apply: (step: Kind, context: StepContext, before: Before) => Promise<Facts>;
   /** Restores the captured state. It is idempotent. */
   readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
+  /** Describes the undo in the imperative; default: by the captured paths. */
+  readonly describeUndo?: (entry: Entry) => string;
   /** Runs after all entries are undone, such as a reload. */
   readonly afterUndo?: (entry: Entry, context: StepContext) => Promise<void>;
-  /** Whether it stays until the uninstallation although a later plan does not contain it. */
-  readonly outlivesPlans: boolean;
+  /** Whether it stays until the uninstallation although a later plan does not contain it; default: no. */
+  readonly outlivesPlans?: boolean;
   /** Whether a later plan that does not contain it still needs it. @param names those of the plan's steps */
   readonly isWanted?: (entry: Entry, names: readonly string[], context: StepContext) => boolean;
 }
@@ -121,4 +121,17 @@ export class Changes {
   markNotified(reader: string): void {
     this.#seen.set(reader, this.#paths.length);
   }
+}
+
+/** Polls a condition until it is met. @returns false when the time is over */
+export async function waitUntil(
+  { services }: Pick<StepContext, 'services'>,
+  isMet: () => Promise<boolean>,
+  { timeoutMs, pauseMs }: { readonly timeoutMs: number; readonly pauseMs: number },
+): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pauseMs) {
+    if (await isMet()) return true;
+    await services.sleep(pauseMs);
+  }
+  return false;
 }

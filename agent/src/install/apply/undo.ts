@@ -43,7 +43,7 @@ export async function undoEntries(
 /** A failed undo after a failure or a crash. */
 export class UndoError extends Error {
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    const advice = `Fix that and run this again: ${paths.journal} still contains the state before.`;
+    const advice = `Fix that and run this again: ${paths.journal} still contains the earlier state.`;
     super([...problems, advice].join('\n'), options);
     this.name = 'UndoError';
   }
@@ -66,23 +66,11 @@ function listFirst(entries: readonly Entry[]): Entry[] {
 
 /** Describes the undo of an entry. */
 export function describeUndo(entry: Entry): string[] {
-  const { kind, subject, before } = entry;
-  if (kind === 'packages') return describePackages(entry);
-  if (kind === 'certificate') return [`Delete the certificate ${subject['domain']} (certbot)`];
-  if (kind === 'nginx') return ['Reload nginx'];
-  if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
-  if (kind === 'firewall') return [`Close port ${subject['port']} (${subject['tool']})`];
-  if (kind === 'user') return [`Remove the user ${subject['name']}`];
-  if (before.paths.length === 0) return [`Remove the ${nameEntry(entry)}`];
-  return before.paths.map(({ type, path }) =>
-    type === 'absent' ? `Remove ${path}` : `Restore ${path}`,
-  );
-}
-
-function describePackages({ before, after }: Entry): string[] {
-  if (after !== null) return [`Remove the packages ${(after['added'] ?? []).join(', ')}`];
-  const planned = (before.facts['planned'] ?? []).join(', ');
-  return [`Remove what the interrupted run installed of the packages ${planned}`];
+  const { describeUndo: describe } = kindOf(entry);
+  if (describe !== undefined) return [describe(entry)];
+  const { paths: states } = entry.before;
+  if (states.length === 0) return [`Remove the ${nameEntry(entry)}`];
+  return states.map(({ type, path }) => (type === 'absent' ? `Remove ${path}` : `Restore ${path}`));
 }
 
 export interface UninstallOptions {
@@ -110,7 +98,7 @@ export async function uninstall(
   else journal.removeInstalled();
 }
 
-/** Returns what an uninstallation undoes, in the order in which it was applied. */
+/** Returns the entries that an uninstallation undoes, in the order in which they were applied. */
 export function listUndone(
   { keepsConfiguration }: UninstallOptions,
   done: readonly Entry[],
@@ -123,7 +111,7 @@ function isProgram({ kind, subject }: Entry): boolean {
   return kind === 'program' || (kind === 'link' && subject['path'] === paths.command);
 }
 
-/** Whether it is configuration; its user is kept, too, so that no other user gets the id that owns its files. */
+/** Whether it is configuration. Its user is kept, too, so that no other user gets the id that owns its files. */
 function isConfiguration({ kind, subject }: Entry): boolean {
   if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
   const { path = '' } = subject;

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { paths } from '../../paths.ts';
@@ -21,8 +21,7 @@ export const authority: StepKind<AuthorityStep> = {
   },
 
   async capture(_subject, context) {
-    const states = DIRECTORIES.flatMap((path) => captureTree(context, context.backups, path));
-    return { paths: states, facts: {} };
+    return { paths: DIRECTORIES.flatMap((path) => captureTree(context, path)), facts: {} };
   },
 
   async apply(step, context) {
@@ -36,16 +35,15 @@ export const authority: StepKind<AuthorityStep> = {
     const isWholly = context.isUninstallation && earlier === null;
     if (!isWholly && context.services.hasIssuedSince(earlier)) {
       context.report(
-        `${paths.authority} stays as it is, for client certificates were issued or revoked since.`,
+        `${paths.authority} is kept, because client certificates were issued or revoked since.`,
       );
       return;
     }
     for (const path of DIRECTORIES) {
-      const place = locate(context, path);
-      if (existsSync(place)) rmSync(place, { recursive: true });
+      rmSync(locate(context, path), { recursive: true, force: true });
+      context.changed.add(path);
     }
-    for (const state of before.paths) restore(context, context.backups, state);
-    for (const path of DIRECTORIES) context.changed.add(path);
+    for (const state of before.paths) restore(context, state);
   },
 };
 

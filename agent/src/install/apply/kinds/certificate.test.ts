@@ -89,7 +89,7 @@ test('the undo of a killed installation keeps a certificate of the domain that w
     [certificate, renewal, `${ACCOUNTS}/1`].map((path) => host.has(path)),
     [true, true, true],
   );
-  assert.match(host.reports.join(' '), /stays, for it was requested after/u);
+  assert.match(host.reports.join(' '), /is kept, because it was requested after/u);
 });
 
 test('an uninstallation keeps an account that it did not register, and its logs', async () => {

@@ -1,10 +1,12 @@
+// Edits of nginx's files, which belong to others.
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { writeFile } from '../../../system/write-file.ts';
 import { findIncludes, removeIncludes, snippets } from '../../nginx/includes.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
-import { capturePath, identifyAll, isForeign, restore } from '../path-state.ts';
+import { capturePaths, identifyResult, isForeign, restore } from '../path-state.ts';
 import {
   atNginxDirectory,
   captureNginxDirectory,
@@ -12,7 +14,6 @@ import {
   type StepContext,
   type StepKind,
 } from '../step-kind.ts';
-import { writeFile } from '../../../system/write-file.ts';
 
 /** The prefix of the names of edits. */
 const EDIT = 'edit ';
@@ -21,7 +22,6 @@ const EDIT = 'edit ';
 const INCLUDES = 'includes';
 
 export const edit: StepKind<EditStep> = {
-  outlivesPlans: false,
   describe: ({ path }) => `Change ${path}`,
   findSubject: ({ path }) => ({ path }),
 
@@ -30,22 +30,21 @@ export const edit: StepKind<EditStep> = {
   },
 
   async capture({ path = '' }, context) {
-    const places = existsSync(locate(context, path))
+    const files = existsSync(locate(context, path))
       ? [findRealPath(context, path)]
       : listIncluding(snippets, context);
-    const states = places.map((each) => capturePath(context, context.backups, each));
-    return { paths: states, facts: captureNginxDirectory(context) };
+    return capturePaths(context, files, captureNginxDirectory(context));
   },
 
   async apply({ path, before, after }, context) {
     const real = findRealPath(context, path);
-    const place = locate(context, real);
-    if (readFileSync(place, 'utf8') !== before) {
-      throw new Error(`${path} was changed while this ran: start again.`);
+    const located = locate(context, real);
+    if (readFileSync(located, 'utf8') !== before) {
+      throw new Error(`${path} was changed during this run: start again.`);
     }
-    rewrite(place, after);
+    rewrite(located, after);
     context.changed.add(real);
-    return { ...identifyAll(context, [real]), [INCLUDES]: listIncludes(after, context) };
+    return { ...identifyResult(context, real), [INCLUDES]: listIncludes(after, context) };
   },
 
   async undo(entry, around) {
@@ -54,7 +53,7 @@ export const edit: StepKind<EditStep> = {
       if (!existsSync(locate(context, state.path))) removeMovedIncludes(state.path, entry, context);
       else if (isForeign(entry, context, state)) removeOurIncludes(state.path, context);
       else {
-        restore(context, context.backups, state);
+        restore(context, state);
         context.changed.add(state.path);
       }
     }
@@ -69,13 +68,11 @@ export const edit: StepKind<EditStep> = {
 
 /** Whether a plan edits the same file by another path, through links. */
 function isNamedOtherwise(path: string, names: readonly string[], machine: Machine): boolean {
-  const edited = names
-    .filter((name) => name.startsWith(EDIT))
-    .map((name) => name.slice(EDIT.length));
   const real = findRealPath(machine, path);
-  return edited.some(
-    (each) => existsSync(locate(machine, each)) && findRealPath(machine, each) === real,
-  );
+  return names
+    .filter((name) => name.startsWith(EDIT))
+    .map((name) => name.slice(EDIT.length))
+    .some((each) => existsSync(locate(machine, each)) && findRealPath(machine, each) === real);
 }
 
 /**
@@ -83,9 +80,9 @@ function isNamedOtherwise(path: string, names: readonly string[], machine: Machi
  * include missing files.
  */
 function removeMovedIncludes(path: string, { after }: Entry, context: StepContext): void {
-  context.report(`${path} was removed since by others: it is not restored.`);
-  const taken = after?.[INCLUDES] ?? snippets;
-  for (const other of listIncluding(taken, context)) removeOurIncludes(other, context, taken);
+  context.report(`${path} is not restored, because others removed it.`);
+  const removed = after?.[INCLUDES] ?? snippets;
+  for (const other of listIncluding(removed, context)) removeOurIncludes(other, context, removed);
 }
 
 /** Returns the file itself where a path is a link, so that the link stays one. */
@@ -96,49 +93,46 @@ function findRealPath(machine: Machine, path: string): string {
 /** Returns the snippets that a text includes. */
 function listIncludes(text: string, { services }: StepContext): string[] {
   const includes = findIncludes(text, snippets, services.nginxDirectory);
-  const found = new Set(includes.map(({ path }) => path));
-  return snippets.filter((path) => found.has(path));
+  return snippets.filter((path) => includes.some((include) => include.path === path));
 }
 
 /** Returns the files of nginx that include one of these snippets; the target of a link. */
 export function listIncluding(wanted: readonly string[], context: StepContext): string[] {
   const root = locate(context, context.services.nginxDirectory);
   if (!existsSync(root)) return [];
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
-  const places = entries
-    .filter((each) => each.isFile() || each.isSymbolicLink())
-    .flatMap(({ parentPath, name }) => findFile(join(parentPath, name)));
-  const including = [...new Set(places)].filter((place) =>
-    listIncludes(readFileSync(place, 'latin1'), context).some((path) => wanted.includes(path)),
-  );
-  return including.map((place) => place.slice(context.root.length)).sort();
-}
-
-/** Returns the real path of a file; none for links to directories and to nothing. */
-function findFile(place: string): string[] {
-  return existsSync(place) && statSync(place).isFile() ? [realpathSync(place)] : [];
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .map(({ parentPath, name }) => join(parentPath, name))
+    // Sockets and the like cannot be read, and links may lead to nothing.
+    .filter((path) => existsSync(path) && statSync(path).isFile())
+    .map((path) => realpathSync(path));
+  return [...new Set(files)]
+    .filter((path) =>
+      listIncludes(readFileSync(path, 'latin1'), context).some((each) => wanted.includes(each)),
+    )
+    .map((path) => path.slice(context.root.length))
+    .sort();
 }
 
 /**
  * Removes our includes from a file that others have changed, and keeps those changes.
- * @param taken the snippets that are no longer included
+ * @param removed the snippets that are no longer included
  */
-export function removeOurIncludes(path: string, context: StepContext, taken = snippets): void {
-  const place = realpathSync(locate(context, path));
+export function removeOurIncludes(path: string, context: StepContext, removed = snippets): void {
+  const located = realpathSync(locate(context, path));
   // As bytes, because others may have written in any encoding.
-  const text = readFileSync(place, 'latin1');
-  const without = removeIncludes(text, context.services.nginxDirectory, taken);
+  const text = readFileSync(located, 'latin1');
+  const rest = removeIncludes(text, context.services.nginxDirectory, removed);
   context.changed.add(path);
-  if (without === text) {
-    context.report(`${path} was changed since by others: it is left as it is.`);
+  if (rest === text) {
+    context.report(`${path} is left as it is, because others changed it.`);
   } else {
-    rewrite(place, Buffer.from(without, 'latin1'));
-    context.report(`${path} was changed since: only the lines of this agent were removed.`);
+    rewrite(located, Buffer.from(rest, 'latin1'));
+    context.report(`${path} was changed by others: only the lines of the agent are removed.`);
   }
 }
 
 /** Replaces the content of a file, and keeps its mode and owner. */
-function rewrite(place: string, text: Uint8Array | string): void {
-  const { mode, uid, gid } = statSync(place);
-  writeFile(place, text, { mode: mode & 0o7777, uid, gid });
+function rewrite(located: string, text: Uint8Array | string): void {
+  const { mode, uid, gid } = statSync(located);
+  writeFile(located, text, { mode: mode & 0o7777, uid, gid });
 }

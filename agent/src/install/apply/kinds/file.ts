@@ -1,14 +1,16 @@
+// Files, links and directories of an installation.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
 import { snippets } from '../../nginx/includes.ts';
 import { agentUser, paths } from '../../paths.ts';
 import type { DirectoryStep, FileStep, LinkStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
 import {
-  capturePath,
+  capturePaths,
   identify,
-  identifyAll,
+  identifyResult,
   isForeign,
   lstatOrNull,
   restore,
@@ -20,39 +22,37 @@ import {
   type StepContext,
   type StepKind,
 } from '../step-kind.ts';
-import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
 import { listIncluding, removeOurIncludes } from './edit.ts';
 
 /** Files here belong to the agent, and nginx would not start with them once the agent is removed. */
 const NGINX = '/etc/nginx/';
 
 export const file: StepKind<FileStep> = {
-  outlivesPlans: false,
   describe: ({ path }) => `Write ${path}`,
   findSubject: ({ path }) => ({ path }),
 
   async isSatisfied(step, context) {
-    const place = locate(context, step.path);
-    if (!existsSync(place)) return false;
-    if (step.keepsExisting && lstatOrNull(place)?.isSymbolicLink() === true) return true;
-    if (!hasOwner(place, step, context)) return false;
-    return step.keepsExisting || readFileSync(place, 'utf8') === step.text;
+    const located = locate(context, step.path);
+    if (!existsSync(located)) return false;
+    if (step.keepsExisting && lstatOrNull(located)?.isSymbolicLink() === true) return true;
+    if (!hasOwner(located, step, context)) return false;
+    return step.keepsExisting || readFileSync(located, 'utf8') === step.text;
   },
 
   async capture({ path = '' }, context) {
-    const places = [path, ...listConcerned(path, context)];
-    const states = places.map((each) => capturePath(context, context.backups, each));
-    return { paths: states, facts: snippets.includes(path) ? captureNginxDirectory(context) : {} };
+    const facts = snippets.includes(path) ? captureNginxDirectory(context) : {};
+    return capturePaths(context, [path, ...listAffected(path, context)], facts);
   },
 
   async apply(step, context) {
-    const place = locate(context, step.path);
-    createParents(context, step.path);
-    if (step.path === paths.configuration && !step.keepsExisting) keepBefore(step, context);
-    const text = step.keepsExisting && existsSync(place) ? readFileSync(place) : step.text;
-    writeFile(place, text, ownerOf(step, context));
-    context.changed.add(step.path);
-    return identifyAll(context, [step.path]);
+    const { path, text, keepsExisting } = step;
+    const located = locate(context, path);
+    createParents(context, path);
+    if (path === paths.configuration && !keepsExisting) keepPrevious(step, context);
+    const content = keepsExisting && existsSync(located) ? readFileSync(located) : text;
+    writeFile(located, content, ownerOf(step, context));
+    context.changed.add(path);
+    return identifyResult(context, path);
   },
 
   async undo(entry, context) {
@@ -62,10 +62,10 @@ export const file: StepKind<FileStep> = {
     for (const state of entry.before.paths) {
       if (path !== paths.configuration && isForeign(entry, context, state)) {
         context.report(
-          `${state.path} goes, though it was changed since: nginx would not start with it.`,
+          `${state.path} is restored although others changed it: nginx would not start with it.`,
         );
       }
-      restore(context, context.backups, state);
+      restore(context, state);
       context.changed.add(state.path);
     }
     removeIncludesOf(path, atNginxDirectory(entry, context));
@@ -73,7 +73,7 @@ export const file: StepKind<FileStep> = {
 };
 
 /** Returns the files that change along with a file. */
-function listConcerned(path: string, context: StepContext): readonly string[] {
+function listAffected(path: string, context: StepContext): readonly string[] {
   if (path === paths.configuration) return [paths.configurationBefore];
   return snippets.includes(path) ? listIncluding([path], context) : [];
 }
@@ -85,11 +85,11 @@ function removeIncludesOf(path: string, context: StepContext): void {
 }
 
 /** Keeps the previous configuration, which may contain settings of the administrator. */
-function keepBefore(step: FileStep, machine: Machine): void {
-  const place = locate(machine, step.path);
-  if (!existsSync(place) || readFileSync(place, 'utf8') === step.text) return;
-  const before = locate(machine, paths.configurationBefore);
-  writeFile(before, readFileSync(place), ownerOf(step, machine));
+function keepPrevious(step: FileStep, machine: Machine): void {
+  const located = locate(machine, step.path);
+  if (!existsSync(located) || readFileSync(located, 'utf8') === step.text) return;
+  const previous = locate(machine, paths.configurationBefore);
+  writeFile(previous, readFileSync(located), ownerOf(step, machine));
 }
 
 /** Returns the owner that a step names. @throws Error when the group does not exist */
@@ -100,62 +100,49 @@ export function ownerOf({ mode, group }: Ownership, machine: Machine): Owner {
 }
 
 /** Whether a path has this owner and mode, and is no link. */
-export function hasOwner(place: string, { mode, group }: Ownership, machine: Machine): boolean {
-  const stats = lstatOrNull(place);
+export function hasOwner(located: string, { mode, group }: Ownership, machine: Machine): boolean {
+  const stats = lstatOrNull(located);
   if (stats === null || stats.isSymbolicLink() || (stats.mode & 0o7777) !== mode) return false;
   return stats.uid === machine.ownerId && stats.gid === findGroupId(machine, group);
 }
 
-/** Creates the missing directories above a path, which `capturePath` has recorded. */
+/** Creates the missing directories above a path, which `capturePaths` has recorded. */
 export function createParents(machine: Machine, path: string): void {
   const parent = dirname(path);
   if (existsSync(locate(machine, parent))) return;
   createParents(machine, parent);
-  const owner = { mode: 0o755, uid: machine.ownerId, gid: machine.ownerId };
-  writeDirectory(locate(machine, parent), owner);
+  writeDirectory(locate(machine, parent), ownerOf({ mode: 0o755, group: 'root' }, machine));
 }
 
 export const link: StepKind<LinkStep> = {
-  outlivesPlans: false,
   describe: ({ path, target }) => `Link ${path} to ${target}`,
   findSubject: ({ path }) => ({ path }),
-
-  async isSatisfied({ path, target }, context) {
-    return identify(context, path) === `link to ${target}`;
-  },
-
-  async capture({ path = '' }, context) {
-    return { paths: [capturePath(context, context.backups, path)], facts: {} };
-  },
+  isSatisfied: async ({ path, target }, context) => identify(context, path) === `link to ${target}`,
+  capture: async ({ path = '' }, context) => capturePaths(context, [path]),
 
   async apply({ path, target }, context) {
     createParents(context, path);
     writeLink(locate(context, path), target);
     context.changed.add(path);
-    return identifyAll(context, [path]);
+    return identifyResult(context, path);
   },
 
-  async undo(entry, context) {
-    restoreUnlessChanged(entry, context);
-  },
+  undo: async (entry, context) => restoreUnlessChanged(entry, context),
 };
 
 /** Exists where SELinux is active. */
 const SELINUX = '/sys/fs/selinux/enforce';
 
 export const directory: StepKind<DirectoryStep> = {
-  outlivesPlans: false,
   describe: ({ path }) => `Create ${path}`,
   findSubject: ({ path }) => ({ path }),
 
   async isSatisfied(step, context) {
-    const place = locate(context, step.path);
-    return lstatOrNull(place)?.isDirectory() === true && hasOwner(place, step, context);
+    const located = locate(context, step.path);
+    return lstatOrNull(located)?.isDirectory() === true && hasOwner(located, step, context);
   },
 
-  async capture({ path = '' }, context) {
-    return { paths: [capturePath(context, context.backups, path)], facts: {} };
-  },
+  capture: async ({ path = '' }, context) => capturePaths(context, [path]),
 
   async apply(step, context) {
     createParents(context, step.path);
@@ -164,24 +151,24 @@ export const directory: StepKind<DirectoryStep> = {
     if (existsSync(locate(context, SELINUX))) {
       await context.runProgram('restorecon', ['-R', step.path]);
     }
-    return identifyAll(context, [step.path]);
+    return identifyResult(context, step.path);
   },
 
   async undo({ before }, context) {
     for (const state of before.paths) {
-      if (state.type === 'absent') empty(state.path, context);
-      restore(context, context.backups, state);
+      if (state.type === 'absent') removeContent(state.path, context);
+      restore(context, state);
     }
   },
 };
 
-/** Empties a directory of the agent; others are removed only when they are empty. */
-function empty(path: string, context: StepContext): void {
-  const place = locate(context, path);
-  if (lstatOrNull(place)?.isDirectory() !== true) return;
-  if (path.includes(agentUser)) rmSync(place, { recursive: true });
-  else if (readdirSync(place).length > 0) {
-    context.report(`${path} stays, for it is not empty.`);
+/** Removes the content of a directory of the agent; other directories are removed only when they are empty. */
+function removeContent(path: string, context: StepContext): void {
+  const located = locate(context, path);
+  if (lstatOrNull(located)?.isDirectory() !== true) return;
+  if (path.includes(agentUser)) rmSync(located, { recursive: true });
+  else if (readdirSync(located).length > 0) {
+    context.report(`${path} is kept, because it is not empty.`);
   }
 }
 
@@ -189,9 +176,9 @@ function empty(path: string, context: StepContext): void {
 function restoreUnlessChanged(entry: Entry, context: StepContext): void {
   for (const state of entry.before.paths) {
     if (isForeign(entry, context, state)) {
-      context.report(`${state.path} was changed since by others: it is left as it is.`);
+      context.report(`${state.path} is left as it is, because others changed it.`);
     } else {
-      restore(context, context.backups, state);
+      restore(context, state);
       context.changed.add(state.path);
     }
   }

@@ -1,3 +1,4 @@
+// Ports that are opened in the active firewall.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -14,15 +15,15 @@ const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 type Tool = FirewallStep['tool'];
 
-/** One place where a tool keeps an open port. Opening an open port and closing a closed one changes nothing. */
-interface Place {
+/** A rule set that a tool keeps. Opening an open port and closing a closed one changes nothing. */
+interface RuleSet {
   readonly isOpen: (port: number, machine: Machine) => Promise<boolean>;
   readonly open: (port: number, machine: Machine) => Promise<void>;
   readonly close: (port: number, machine: Machine) => Promise<void>;
 }
 
-/** The places of each tool. Ports are closed in this order and opened in the opposite one: a reload must not open them again. */
-const PLACES: Readonly<Record<Tool, Readonly<Record<string, Place>>>> = {
+/** The rule sets of each tool. Ports are closed in this order and opened in the opposite one: a reload must not open them again. */
+const RULE_SETS: Readonly<Record<Tool, Readonly<Record<string, RuleSet>>>> = {
   ufw: {
     rule: {
       isOpen: isOpenInUfw,
@@ -30,20 +31,20 @@ const PLACES: Readonly<Record<Tool, Readonly<Record<string, Place>>>> = {
         change(machine, 'opened', port, ['ufw', 'allow', `${port}/tcp`, 'comment', COMMENT]),
       async close(port, machine) {
         if (!(await isOpenInUfw(port, machine))) return;
-        await change(machine, 'closed again', port, ['ufw', 'delete', 'allow', `${port}/tcp`]);
+        await change(machine, 'closed', port, ['ufw', 'delete', 'allow', `${port}/tcp`]);
       },
     },
   },
-  firewalld: { permanent: firewalldPlace(['--permanent']), runtime: firewalldPlace([]) },
+  firewalld: { permanent: firewalldRules(['--permanent']), runtime: firewalldRules([]) },
   nft: {
-    unit: { isOpen: isKeptOpen, open: keepOpen, close: forgetPort },
+    unit: { isOpen: isUnitEnabled, open: addUnit, close: removeUnit },
     rule: {
       isOpen: async (port, machine) => (await listRules(machine, port, COMMENT)).length > 0,
       open: openNftPort,
       async close(port, machine) {
         for (const { family, table, name, handle } of await listRules(machine, port, COMMENT)) {
           const rule = [family, table, name, 'handle', handle];
-          await change(machine, 'closed again', port, ['nft', 'delete', 'rule', ...rule]);
+          await change(machine, 'closed', port, ['nft', 'delete', 'rule', ...rule]);
         }
       },
     },
@@ -51,13 +52,12 @@ const PLACES: Readonly<Record<Tool, Readonly<Record<string, Place>>>> = {
 };
 
 export const firewall: StepKind<FirewallStep> = {
-  outlivesPlans: false,
   describe: ({ tool, port }) => `Open port ${port} (${tool})`,
   findSubject: ({ tool, port }) => ({ tool, port: `${port}` }),
 
   async isSatisfied({ tool, port }, context) {
     const open = await listOpen(tool, port, context);
-    return open.length === Object.keys(PLACES[tool]).length;
+    return open.length === Object.keys(RULE_SETS[tool]).length;
   },
 
   async capture({ tool, port }, context) {
@@ -65,17 +65,19 @@ export const firewall: StepKind<FirewallStep> = {
   },
 
   async apply({ tool, port }, context) {
-    for (const { open } of Object.values(PLACES[tool]).toReversed()) await open(port, context);
+    for (const { open } of Object.values(RULE_SETS[tool]).toReversed()) await open(port, context);
     return {};
   },
 
   async undo({ subject, before }, context) {
     const port = Number(subject['port']);
-    for (const [name, place] of Object.entries(PLACES[readTool(subject['tool'])])) {
-      if (before.facts['open']?.includes(name) !== true) await place.close(port, context);
-      else if (!(await place.isOpen(port, context))) await place.open(port, context);
+    for (const [name, rules] of Object.entries(RULE_SETS[readTool(subject['tool'])])) {
+      if (before.facts['open']?.includes(name) !== true) await rules.close(port, context);
+      else if (!(await rules.isOpen(port, context))) await rules.open(port, context);
     }
   },
+
+  describeUndo: ({ subject }) => `Close port ${subject['port']} (${subject['tool']})`,
 
   // An upgrade without --open-firewall must not lock viewers out; behind a proxy the agent's port is not needed.
   isWanted({ subject: { port = '' } }, names) {
@@ -90,11 +92,11 @@ function readTool(text: string | undefined): Tool {
   return text === 'nft' || text === 'firewalld' ? text : 'ufw';
 }
 
-/** Returns the names of the places where a port is open. */
+/** Returns the names of the rule sets in which a port is open. */
 async function listOpen(tool: Tool, port: number, context: StepContext): Promise<string[]> {
   const open = [];
-  for (const [name, place] of Object.entries(PLACES[tool])) {
-    if (await place.isOpen(port, context)) open.push(name);
+  for (const [name, rules] of Object.entries(RULE_SETS[tool])) {
+    if (await rules.isOpen(port, context)) open.push(name);
   }
   return open;
 }
@@ -105,7 +107,7 @@ async function isOpenInUfw(port: number, machine: Machine): Promise<boolean> {
 }
 
 /** The runtime configuration of firewalld, or the permanent one that replaces it at a reload. */
-function firewalldPlace(where: readonly string[]): Place {
+function firewalldRules(where: readonly string[]): RuleSet {
   const command = (action: string, port: number) => [
     'firewall-cmd',
     ...where,
@@ -114,7 +116,7 @@ function firewalldPlace(where: readonly string[]): Place {
   return {
     isOpen: (port, machine) => succeeds(machine, command('query', port)),
     open: (port, machine) => change(machine, 'opened', port, command('add', port)),
-    close: (port, machine) => change(machine, 'closed again', port, command('remove', port)),
+    close: (port, machine) => change(machine, 'closed', port, command('remove', port)),
   };
 }
 
@@ -134,13 +136,13 @@ const WANTED = '/etc/systemd/system/multi-user.target.wants';
 const [PREFIX = ''] = basename(paths.portUnit).split('.');
 
 /** Whether a unit opens a port in nftables at each boot. */
-async function isKeptOpen(port: number, machine: Machine): Promise<boolean> {
+async function isUnitEnabled(port: number, machine: Machine): Promise<boolean> {
   if (!existsSync(locate(machine, paths.portUnit))) return false;
   return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', nameUnit(port)]);
 }
 
 /** Opens a port in nftables at each boot, and after each load of the machine's own rules. */
-async function keepOpen(port: number, machine: Machine): Promise<void> {
+async function addUnit(port: number, machine: Machine): Promise<void> {
   const owner = { mode: 0o644, uid: machine.ownerId, gid: machine.ownerId };
   writeFile(locate(machine, paths.portUnit), renderPortUnit(), owner);
   const failure = `Port ${port} could not be kept open:`;
@@ -151,7 +153,7 @@ async function keepOpen(port: number, machine: Machine): Promise<void> {
 }
 
 /** Disables the unit of a port, and removes the template with the last one. */
-async function forgetPort(port: number, machine: Machine): Promise<void> {
+async function removeUnit(port: number, machine: Machine): Promise<void> {
   const template = locate(machine, paths.portUnit);
   if (!existsSync(template)) return;
   await machine.runProgram('systemctl', ['disable', '--now', '--quiet', nameUnit(port)]);

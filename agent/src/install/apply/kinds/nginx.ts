@@ -1,3 +1,4 @@
+// Checks and reloads nginx.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -11,10 +12,11 @@ import {
   captureNginxDirectory,
   type StepContext,
   type StepKind,
+  waitUntil,
 } from '../step-kind.ts';
 import { createParents } from './file.ts';
 
-/** The files of ours that nginx reads, beside those below its own directory. */
+/** The paths that nginx reads, beside those below its own directory. */
 const READ = [
   dirname(paths.nginxServer),
   dirname(paths.nginxRoute),
@@ -26,17 +28,14 @@ const READ = [
 const READER = 'nginx';
 
 /** A reload returns before the new workers run; a failed one keeps the old workers. */
-const RELOAD_TRIES = 200;
-const RELOAD_PAUSE_MS = 100;
+const RELOAD_WAIT = { timeoutMs: 20_000, pauseMs: 100 };
 
 const EMPTY =
-  '# Left empty by latchkey-agent uninstall: some file still includes this one, and nginx would not start without it.\n';
+  '# Left empty by latchkey-agent uninstall: a file still includes this one, and nginx would not start without it.\n';
 
-const PROBE_TRIES = 25;
-const PROBE_PAUSE_MS = 200;
+const PROBE_WAIT = { timeoutMs: 5_000, pauseMs: 200 };
 
 export const nginx: StepKind<NginxStep> = {
-  outlivesPlans: false,
   describe: () => 'Check and reload nginx',
   findSubject: () => ({}),
 
@@ -59,18 +58,19 @@ export const nginx: StepKind<NginxStep> = {
 
   // Its files are restored after this, because they were changed before it.
   async undo() {},
+  describeUndo: () => 'Reload nginx',
 
   async afterUndo(entry, around) {
     const context = atNginxDirectory(entry, around);
     const { before } = entry;
-    const isLeft = await succeeds(context, ['nginx', '-v']);
-    if (!isLeft) return;
+    const isInstalled = await succeeds(context, ['nginx', '-v']);
+    if (!isInstalled) return;
     if (before.facts['state']?.includes('active') !== true && (await isActive(context))) {
       await mustRun(context, 'nginx could not be stopped:', ['systemctl', 'stop', 'nginx']);
     } else if (readsChanges(context)) {
       await replaceMissingSnippets(context);
       if (!(await isActive(context))) return;
-      await mustRun(context, 'nginx refuses its configuration:', ['nginx', '-t']);
+      await mustRun(context, 'nginx rejects its configuration:', ['nginx', '-t']);
       await reload(context);
     }
   },
@@ -95,27 +95,27 @@ async function replaceMissingSnippets(context: StepContext): Promise<void> {
     writeFile(locate(context, path), EMPTY, owner);
     const line = stderr.split('\n').find((each) => each.includes(path)) ?? '';
     context.report(
-      `${path} is left as an empty file, for nginx would not start without it: remove the include of it, then the file. (${line.trim()})`,
+      `${path} is left as an empty file, because nginx would not start without it: remove its include, then the file. (${line.trim()})`,
     );
   }
 }
 
 /** A conflicting server name is only a warning of nginx, yet one of the two blocks never answers. */
 async function check(context: StepContext): Promise<void> {
-  const { stderr } = await mustRun(context, 'nginx refuses the configuration:', ['nginx', '-t']);
+  const { stderr } = await mustRun(context, 'nginx rejects the configuration:', ['nginx', '-t']);
   const { nginxWarnings, domain } = context.services;
   const [conflict] = findFatalWarnings(nginxWarnings, stderr.split('\n'), domain);
   if (conflict === undefined) return;
-  throw new Error(`nginx would leave one of two server blocks of ${domain} unused: ${conflict}`);
+  throw new Error(`nginx would ignore one of two server blocks of ${domain}: ${conflict}`);
 }
 
 async function reload(context: StepContext): Promise<void> {
-  const failure = 'nginx could not take its new configuration:';
+  const failure = 'nginx could not load its new configuration:';
   if (await isUnitActive(context)) {
     const before = await listWorkers(context);
     await mustRun(context, failure, ['systemctl', 'reload', 'nginx']);
     await waitForWorkers(before, context);
-  } else if (await isMasterThere(context)) {
+  } else if (await isMasterRunning(context)) {
     await mustRun(context, failure, ['nginx', '-s', 'reload']);
   } else {
     await mustRun(context, 'nginx could not be started:', ['systemctl', 'start', 'nginx']);
@@ -135,15 +135,15 @@ async function listWorkers(machine: Machine): Promise<readonly string[]> {
 /** Waits until new workers answer, which takes seconds with many sites; until then challenges fail. */
 async function waitForWorkers(before: readonly string[], context: StepContext): Promise<void> {
   if (before.length === 0) return;
-  for (let tries = 0; tries < RELOAD_TRIES; tries += 1) {
+  const isReplaced = async () => {
     const now = await listWorkers(context);
-    if (now.length > 0 && !now.some((worker) => before.includes(worker))) return;
-    await context.services.sleep(RELOAD_PAUSE_MS);
-  }
+    return now.length > 0 && !now.some((worker) => before.includes(worker));
+  };
+  await waitUntil(context, isReplaced, RELOAD_WAIT);
 }
 
 async function isActive(machine: Machine): Promise<boolean> {
-  return (await isUnitActive(machine)) || (await isMasterThere(machine));
+  return (await isUnitActive(machine)) || (await isMasterRunning(machine));
 }
 
 async function isUnitActive(machine: Machine): Promise<boolean> {
@@ -151,18 +151,14 @@ async function isUnitActive(machine: Machine): Promise<boolean> {
 }
 
 /** nginx may have been started without systemd. */
-async function isMasterThere(machine: Machine): Promise<boolean> {
+async function isMasterRunning(machine: Machine): Promise<boolean> {
   return succeeds(machine, ['pgrep', '-f', '^nginx: master process']);
 }
 
 async function probe(context: StepContext): Promise<void> {
-  const { probeProxy, sleep } = context.services;
-  for (let tries = 1; ; tries += 1) {
-    const problem = await probeProxy();
-    if (problem === null) return;
-    if (tries === PROBE_TRIES) throw new Error(problem);
-    await sleep(PROBE_PAUSE_MS);
-  }
+  let problem: string | null = null;
+  const isHealthy = async () => (problem = await context.services.probeProxy()) === null;
+  if (!(await waitUntil(context, isHealthy, PROBE_WAIT))) throw new Error(problem ?? '');
 }
 
 /**

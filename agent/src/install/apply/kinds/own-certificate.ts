@@ -1,12 +1,13 @@
+// The certificate that the agent itself presents.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 import { agentUser, paths } from '../../paths.ts';
 import type { OwnCertificateStep } from '../../steps.ts';
 import { locate, type Machine, mustRun } from '../machine.ts';
-import { capturePath, restore } from '../path-state.ts';
+import { capturePaths, restore } from '../path-state.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 import { hasOwner, createParents, ownerOf } from './file.ts';
@@ -16,7 +17,7 @@ const ACCESS = { mode: 0o640, group: agentUser };
 /** The proxy does not verify it, so it need not be renewed in the life of a machine. */
 const SELF_SIGNED_DAYS = 3650;
 
-const DAY_MS = 86_400_000;
+const MIN_LEFT_MS = 30 * 86_400_000;
 
 interface Pair {
   readonly certificate: Buffer;
@@ -24,7 +25,6 @@ interface Pair {
 }
 
 export const ownCertificate: StepKind<OwnCertificateStep> = {
-  outlivesPlans: false,
   describe: ({ source }) =>
     source.kind === 'files'
       ? `Install the certificate ${source.certificate} for the agent`
@@ -32,16 +32,15 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
   findSubject: () => ({}),
 
   async isSatisfied({ domain, source }, context) {
-    const now = readPair(context, paths.certificate, paths.certificateKey);
-    if (now === null || !areOwned(context)) return false;
-    if (source.kind === 'self-signed') return isSelfSigned(now, domain, context);
-    const wanted = readPair(context, source.certificate, source.key);
-    return wanted !== null && isEqual(now, wanted);
+    const present = readPair(context, paths.certificate, paths.certificateKey);
+    if (present === null || !areOwned(context)) return false;
+    if (source.kind === 'self-signed') return isSelfSigned(present, domain, context);
+    const given = readPair(context, source.certificate, source.key);
+    return given !== null && isEqual(present, given);
   },
 
   async capture(_subject, context) {
-    const places = [paths.certificate, paths.certificateKey];
-    return { paths: places.map((path) => capturePath(context, context.backups, path)), facts: {} };
+    return capturePaths(context, [paths.certificate, paths.certificateKey]);
   },
 
   async apply({ domain, source }, context) {
@@ -59,7 +58,7 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
 
   // The current file may be a copy that a renewal replaced.
   async undo({ before }, context) {
-    for (const state of before.paths) restore(context, context.backups, state);
+    for (const state of before.paths) restore(context, state);
   },
 };
 
@@ -74,17 +73,22 @@ function isEqual(one: Pair, other: Pair): boolean {
 }
 
 function areOwned(context: StepContext): boolean {
-  const places = [paths.certificate, paths.certificateKey].map((path) => locate(context, path));
-  return places.every((place) => hasOwner(place, ACCESS, context));
+  return [paths.certificate, paths.certificateKey].every((path) =>
+    hasOwner(locate(context, path), ACCESS, context),
+  );
 }
 
 /** Whether a pair matches, is self-signed, names the domain, and is valid for a month. */
 function isSelfSigned({ certificate, key }: Pair, domain: string, context: StepContext): boolean {
   try {
-    const shown = new X509Certificate(certificate);
-    const lasts = shown.validToDate.getTime() - context.services.now().getTime() > 30 * DAY_MS;
-    const fits = shown.checkPrivateKey(createPrivateKey(key));
-    return lasts && fits && shown.issuer === shown.subject && shown.checkHost(domain) !== undefined;
+    const parsed = new X509Certificate(certificate);
+    const leftMs = parsed.validToDate.getTime() - context.services.now().getTime();
+    return (
+      leftMs > MIN_LEFT_MS &&
+      parsed.checkPrivateKey(createPrivateKey(key)) &&
+      parsed.issuer === parsed.subject &&
+      parsed.checkHost(domain) !== undefined
+    );
   } catch {
     // An unreadable pair is replaced.
     return false;
@@ -96,7 +100,7 @@ function readGiven(
   given: { readonly certificate: string; readonly key: string },
 ): Pair {
   const pair = readPair(machine, given.certificate, given.key);
-  if (pair === null) throw new Error(`${given.certificate} and ${given.key} are not both there.`);
+  if (pair === null) throw new Error(`${given.certificate} or ${given.key} does not exist.`);
   if (!new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key))) {
     throw new Error(`${given.key} is not the key of ${given.certificate}.`);
   }
@@ -107,15 +111,15 @@ async function createSelfSigned(domain: string, machine: Machine): Promise<Pair>
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-'));
   const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
   try {
-    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const type = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     // A common name has at most 64 characters, and domains may have more.
     const names = ['-subj', '/CN=latchkey-agent', '-addext', `subjectAltName=DNS:${domain}`];
     const files = ['-keyout', key, '-out', certificate];
     const days = ['-days', `${SELF_SIGNED_DAYS}`];
-    const command = ['openssl', 'req', '-batch', ...kind, ...days, ...names, ...files];
+    const command = ['openssl', 'req', '-batch', ...type, ...days, ...names, ...files];
     await mustRun(machine, "The agent's own certificate could not be created:", command);
     return { certificate: readFileSync(certificate), key: readFileSync(key) };
   } finally {
-    rmSync(dirname(certificate), { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }

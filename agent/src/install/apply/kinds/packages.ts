@@ -1,3 +1,4 @@
+// Packages of the distribution.
 import type { PackagesStep } from '../../steps.ts';
 import {
   configurePending,
@@ -14,15 +15,17 @@ import {
   waitForAptLock,
   waitForMarked,
 } from '../apt.ts';
-import { holdsForeignFiles, listRenewals, removeEmptyDirectories } from '../certbot.ts';
+import {
+  CERTBOT_DIRECTORIES,
+  hasForeignFiles,
+  listRenewals,
+  removeEmptyDirectories,
+} from '../certbot.ts';
 import { locate } from '../machine.ts';
 import { lstatOrNull } from '../path-state.ts';
 import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const CERTBOT = 'certbot';
-
-/** Directories of certbot that its package may not remove. */
-const TRACES = ['/etc/letsencrypt', '/var/lib/letsencrypt', '/var/log/letsencrypt'];
 
 /**
  * The undo removes a package only when it was absent before, announced by apt, and installed by our marked transaction: other
@@ -44,7 +47,9 @@ export const packages: StepKind<PackagesStep> = {
     const states = await listPackageStates(context);
     const planned = announced.filter((name) => !isPresent(states, name));
     const configured = planned.filter((name) => states.get(name) === 'config-files');
-    const existing = TRACES.filter((path) => lstatOrNull(locate(context, path)) !== null);
+    const existing = CERTBOT_DIRECTORIES.filter(
+      (path) => lstatOrNull(locate(context, path)) !== null,
+    );
     const mark = [`${context.services.now().getTime()}`];
     return { paths: [], facts: { planned, configured, existing, mark } };
   },
@@ -57,17 +62,23 @@ export const packages: StepKind<PackagesStep> = {
   },
 
   async undo(entry, context) {
-    const added =
-      entry.after === null
-        ? await findInterrupted(entry, context)
-        : await findAdded(entry, context);
+    const installed = await (entry.after === null ? listInterrupted : listAdded)(entry, context);
+    const added = await listLeft(installed, entry, context);
     const others = listRenewals(context);
     if (added.includes(CERTBOT) && others.length > 0) {
-      context.report(`certbot and what came with it stay, for it renews ${others.join(', ')}.`);
+      context.report(
+        `certbot and its dependencies are kept, because it renews ${others.join(', ')}.`,
+      );
       return;
     }
     if (added.length > 0) await remove(added, entry, context);
     await removeTraces(entry, context);
+  },
+
+  describeUndo({ before, after }) {
+    if (after !== null) return `Remove the packages ${(after['added'] ?? []).join(', ')}`;
+    const planned = listPlanned(before).join(', ');
+    return `Remove what the interrupted run installed of the packages ${planned}`;
   },
 };
 
@@ -82,44 +93,36 @@ function listPlanned({ facts }: Before): readonly string[] {
 }
 
 /** Returns what an interrupted run installed. */
-async function findInterrupted(entry: Entry, context: StepContext): Promise<readonly string[]> {
-  const mark = readMark(entry.before);
+async function listInterrupted({ before }: Entry, context: StepContext): Promise<string[]> {
+  const mark = readMark(before);
   await waitForMarked(mark, context);
   const own = listInstalledBy(await readAptHistory(context), mark);
   if (own.length === 0) return [];
   // apt may have been killed, but not its dpkg.
   await waitForAptLock(context);
   await configurePending(context);
-  const planned = listPlanned(entry.before);
-  return listLeft(
-    own.filter((name) => planned.includes(name)),
-    entry,
-    context,
-  );
+  return own.filter((name) => listPlanned(before).includes(name));
 }
 
 /** Returns what a completed run installed, without what was installed again since. */
-async function findAdded(entry: Entry, context: StepContext): Promise<readonly string[]> {
-  const { added = [], mark: [mark = ''] = [] } = entry.after ?? {};
+async function listAdded({ after }: Entry, context: StepContext): Promise<string[]> {
+  const { added = [], mark: [mark = ''] = [] } = after ?? {};
   const again = listInstalledAfter(await readAptHistory(context), mark);
-  return listLeft(
-    added.filter((name) => !again.includes(name)),
-    entry,
-    context,
-  );
+  return added.filter((name) => !again.includes(name));
 }
 
 /** Returns those packages that have more than before, without dependencies that an administrator kept: apt marks them as manual. */
 async function listLeft(
-  packagesOfRun: readonly string[],
+  installed: readonly string[],
   { subject: { names = '' }, before }: Entry,
   context: StepContext,
 ): Promise<readonly string[]> {
+  if (installed.length === 0) return [];
   const states = await listPackageStates(context);
   const manual = await listManual(context);
   const { configured = [] } = before.facts;
   const named = names.split(' ');
-  return [...new Set(packagesOfRun)].filter((name) => {
+  return [...new Set(installed)].filter((name) => {
     const hasFiles = states.get(name) === 'config-files' && !configured.includes(name);
     const isKept = manual.has(name) && !named.includes(name);
     return (isPresent(states, name) || hasFiles) && !isKept;
@@ -130,14 +133,14 @@ async function remove(added: readonly string[], entry: Entry, context: StepConte
   // The holder of the lock may be installing a package that needs one of them.
   await waitForAptLock(context);
   const unneeded = await findUnneeded(added, context);
-  const kept = added.filter((name) => !unneeded.includes(name));
-  if (kept.length > 0) context.report(`Other packages need ${kept.join(', ')}, so they stay.`);
-  const keepsFiles = (name: string) => keepsConfiguration(name, entry, context);
-  const [purged, removed] = [false, true].map((isKept) =>
-    unneeded.filter((name) => keepsFiles(name) === isKept),
-  );
-  await removePackages('remove', removed ?? [], context);
-  await removePackages('purge', purged ?? [], context);
+  const needed = added.filter((name) => !unneeded.includes(name));
+  if (needed.length > 0) {
+    context.report(`Kept packages on which others depend: ${needed.join(', ')}.`);
+  }
+  const kept = unneeded.filter((name) => keepsConfiguration(name, entry, context));
+  const purged = unneeded.filter((name) => !kept.includes(name));
+  await removePackages('remove', kept, context);
+  await removePackages('purge', purged, context);
 }
 
 /**
@@ -147,7 +150,7 @@ function keepsConfiguration(name: string, { before }: Entry, context: StepContex
   const { configured = [], existing = [] } = before.facts;
   if (configured.includes(name)) return true;
   if (name !== CERTBOT) return false;
-  return existing.some((path) => path !== '/var/log/letsencrypt') || holdsForeignFiles(context);
+  return existing.some((path) => path !== '/var/log/letsencrypt') || hasForeignFiles(context);
 }
 
 /** Returns the packages that no other package needs. */
@@ -164,11 +167,12 @@ async function findUnneeded(
   return unneeded;
 }
 
+/** Removes the empty directories that certbot's package leaves. */
 async function removeTraces({ before }: Entry, context: StepContext): Promise<void> {
   if (!listPlanned(before).includes(CERTBOT)) return;
   if (isPresent(await listPackageStates(context), CERTBOT)) return;
   const existing = before.facts['existing'] ?? [];
-  for (const path of TRACES.filter((each) => !existing.includes(each))) {
+  for (const path of CERTBOT_DIRECTORIES.filter((each) => !existing.includes(each))) {
     removeEmptyDirectories(context, path);
   }
 }

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 
 import type { ProgramStep } from '../../steps.ts';
 import { locate, type Machine, succeeds } from '../machine.ts';
-import { capturePath, restore } from '../path-state.ts';
+import { capturePaths, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
 import { syncPath } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
@@ -32,40 +32,41 @@ export const program: StepKind<ProgramStep> = {
   findSubject: ({ to }) => ({ to }),
 
   async isSatisfied({ from, to }, context) {
-    const place = locate(context, to);
-    if (!existsSync(place)) return false;
-    return realpathSync(from) === realpathSync(place) || isSame(from, place, context);
+    const { current } = findVersions(context, to);
+    if (!existsSync(current)) return false;
+    return realpathSync(from) === realpathSync(current) || isSame(from, current, context);
   },
 
   async capture({ to = '' }, context) {
     // The previous version is moved aside, not copied, because of its size.
-    return { paths: [capturePath(context, context.backups, to)], facts: {} };
+    return capturePaths(context, [to]);
   },
 
   async apply({ from, to }, context) {
-    const { place, fresh, old } = findPlaces(context, to);
+    const { current, next, previous } = findVersions(context, to);
     createParents(context, to);
-    rmSync(fresh, { recursive: true, force: true });
-    cpSync(from, fresh, COPY_OPTIONS);
-    setRootOwner(fresh, context.ownerId);
-    syncTree(fresh);
-    rmSync(old, { recursive: true, force: true });
-    if (existsSync(place)) renameSync(place, old);
-    renameSync(fresh, place);
-    syncPath(dirname(place));
+    rmSync(next, { recursive: true, force: true });
+    cpSync(from, next, COPY_OPTIONS);
+    setRootOwner(next, context.ownerId);
+    syncTree(next);
+    rmSync(previous, { recursive: true, force: true });
+    if (existsSync(current)) renameSync(current, previous);
+    renameSync(next, current);
+    syncPath(dirname(current));
     context.changed.add(to);
     return {};
   },
 
   async undo({ subject: { to = '' }, before }, context) {
-    const { place, fresh, old } = findPlaces(context, to);
-    rmSync(fresh, { recursive: true, force: true });
-    if (before.paths[0]?.type === 'absent') {
-      rmSync(place, { recursive: true, force: true });
-      restore(context, context.backups, before.paths[0]);
-    } else if (existsSync(old)) {
-      rmSync(place, { recursive: true, force: true });
-      renameSync(old, place);
+    const { current, next, previous } = findVersions(context, to);
+    const [state] = before.paths;
+    rmSync(next, { recursive: true, force: true });
+    if (state?.type === 'absent') {
+      rmSync(current, { recursive: true, force: true });
+      restore(context, state);
+    } else if (existsSync(previous)) {
+      rmSync(current, { recursive: true, force: true });
+      renameSync(previous, current);
     }
     context.changed.add(to);
   },
@@ -73,17 +74,15 @@ export const program: StepKind<ProgramStep> = {
 
 /** Removes the previous version, which only the undo of an unfinished run needs. */
 export function removeOldProgram(machine: Machine, to: string): void {
-  rmSync(findPlaces(machine, to).old, { recursive: true, force: true });
+  rmSync(findVersions(machine, to).previous, { recursive: true, force: true });
 }
 
-function findPlaces(machine: Machine, to: string) {
-  const place = locate(machine, to);
-  return { place, fresh: beside(place, 'new'), old: beside(place, 'old') };
-}
-
-/** Beside the directory, so that a rename stays within a file system. */
-function beside(place: string, word: string): string {
-  return join(dirname(place), `.latchkey-agent-${word}`);
+/** The other versions lie beside the current one, so that a rename stays within a file system. */
+function findVersions(machine: Machine, to: string) {
+  const current = locate(machine, to);
+  const parent = dirname(current);
+  const next = join(parent, '.latchkey-agent-new');
+  return { current, next, previous: join(parent, '.latchkey-agent-old') };
 }
 
 /** Makes root the only owner of what root starts, however the package was unpacked. */
@@ -91,8 +90,8 @@ function setRootOwner(path: string, ownerId: number): void {
   lchownSync(path, ownerId, ownerId);
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) return;
-  const isRun = stats.isDirectory() || (stats.mode & 0o100) !== 0;
-  chmodSync(path, isRun ? 0o755 : 0o644);
+  const isExecutable = stats.isDirectory() || (stats.mode & 0o100) !== 0;
+  chmodSync(path, isExecutable ? 0o755 : 0o644);
   if (!stats.isDirectory()) return;
   for (const name of readdirSync(path)) setRootOwner(join(path, name), ownerId);
 }
@@ -106,7 +105,7 @@ function syncTree(path: string): void {
 }
 
 /** Whether two directories contain the same files with the same bytes. */
-async function isSame(from: string, place: string, machine: Machine): Promise<boolean> {
-  const how = ['--recursive', '--brief', '--no-dereference'];
-  return succeeds(machine, ['diff', ...how, '--', from, place]);
+async function isSame(one: string, other: string, machine: Machine): Promise<boolean> {
+  const options = ['--recursive', '--brief', '--no-dereference'];
+  return succeeds(machine, ['diff', ...options, '--', one, other]);
 }

@@ -12,7 +12,7 @@ test('reports a service that does not start again, and continues', async () => {
   const subject = { unit: 'latchkey-agent.service' };
   await service.afterUndo?.({ kind: 'service', subject, before, after: null }, host.open());
   assert.deepEqual(host.reports, [
-    'latchkey-agent.service ran before and does not start again: see why (journalctl --unit latchkey-agent.service --lines 20), then start it (systemctl start latchkey-agent.service).',
+    'latchkey-agent.service ran before and could not be started again: find the cause (journalctl --unit latchkey-agent.service --lines 20), then start it (systemctl start latchkey-agent.service).',
   ]);
   assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent.service'));
 });

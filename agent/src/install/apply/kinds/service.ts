@@ -1,36 +1,35 @@
+// Units of systemd that are enabled and started.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { agentUnit, paths } from '../../paths.ts';
 import type { ServiceStep } from '../../steps.ts';
-import { lastLines, locate, type Machine, mustRun, succeeds } from '../machine.ts';
-import type { Before, StepContext, StepKind } from '../step-kind.ts';
+import { lastLines, locate, type Machine, mustRun, ProgramError, succeeds } from '../machine.ts';
+import { type Before, type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
 
-const START_TIMEOUT_MS = 15_000;
-const PAUSE_MS = 100;
+const START_WAIT = { timeoutMs: 15_000, pauseMs: 100 };
 
 export const service: StepKind<ServiceStep> = {
-  outlivesPlans: false,
   describe: ({ unit }) => `Enable and start ${unit}`,
   findSubject: ({ unit }) => ({ unit }),
 
   async isSatisfied({ unit }, context) {
     if (readsChanges(unit, context)) return false;
-    return (await isActive(unit, context)) && (await isEnabled(unit, context));
+    return (
+      (await isInState(unit, 'active', context)) && (await isInState(unit, 'enabled', context))
+    );
   },
 
   async capture({ unit = '' }, context) {
-    const active = (await isActive(unit, context)) ? ['active'] : [];
-    const enabled = (await isEnabled(unit, context)) ? ['enabled'] : [];
-    return { paths: [], facts: { state: [...active, ...enabled] } };
+    const states = ['active', 'enabled'] as const;
+    const checks = await Promise.all(states.map((state) => isInState(unit, state, context)));
+    return { paths: [], facts: { state: states.filter((_, at) => checks[at]) } };
   },
 
   async apply({ unit }, context) {
-    await mustRun(context, 'systemd does not read its units again:', [
-      'systemctl',
-      'daemon-reload',
-    ]);
-    await mustRun(context, `${unit} cannot be enabled:`, ['systemctl', 'enable', '--quiet', unit]);
+    await mustRun(context, 'systemd could not reload its units:', ['systemctl', 'daemon-reload']);
+    const enable = ['systemctl', 'enable', '--quiet', unit];
+    await mustRun(context, `${unit} could not be enabled:`, enable);
     // systemd does not start a unit that failed too often until this.
     await context.runProgram('systemctl', ['reset-failed', unit]);
     const result = await context.runProgram('systemctl', ['restart', '--no-block', unit]);
@@ -41,21 +40,22 @@ export const service: StepKind<ServiceStep> = {
   },
 
   async undo({ subject: { unit = '' }, before }, context) {
-    if (!isStated(before, 'enabled')) {
-      await context.runProgram('systemctl', ['disable', '--quiet', unit]);
-    }
-    if (!isStated(before, 'active')) await context.runProgram('systemctl', ['stop', unit]);
-    if (!isStated(before, 'enabled')) removeStamp(unit, context);
+    const wasEnabled = hadState(before, 'enabled');
+    if (!wasEnabled) await context.runProgram('systemctl', ['disable', '--quiet', unit]);
+    if (!hadState(before, 'active')) await context.runProgram('systemctl', ['stop', unit]);
+    if (!wasEnabled) removeStamp(unit, context);
   },
 
+  describeUndo: ({ subject }) => `Stop and disable ${subject['unit']}`,
+
   async afterUndo({ subject: { unit = '' }, before }, context) {
-    const failure = `${unit} could not be brought back:`;
+    const failure = `${unit} could not be restored:`;
     await mustRun(context, failure, ['systemctl', 'daemon-reload']);
     await context.runProgram('systemctl', ['reset-failed', unit]);
-    if (isStated(before, 'enabled')) {
+    if (hadState(before, 'enabled')) {
       await mustRun(context, failure, ['systemctl', 'enable', '--quiet', unit]);
     }
-    if (isStated(before, 'active')) await bringBack(unit, context);
+    if (hadState(before, 'active')) await startAgain(unit, context);
   },
 };
 
@@ -65,15 +65,15 @@ function removeStamp(unit: string, machine: Machine): void {
 }
 
 /** Starts a unit again with its restored files; a failure to start does not stop the undo. */
-async function bringBack(unit: string, context: StepContext): Promise<void> {
+async function startAgain(unit: string, context: StepContext): Promise<void> {
   if (await succeeds(context, ['systemctl', 'restart', unit])) return;
   context.report(
-    `${unit} ran before and does not start again: see why (journalctl --unit ${unit} --lines 20), then start it (systemctl start ${unit}).`,
+    `${unit} ran before and could not be started again: find the cause (journalctl --unit ${unit} --lines 20), then start it (systemctl start ${unit}).`,
   );
 }
 
-function isStated({ facts }: Before, word: string): boolean {
-  return facts['state']?.includes(word) === true;
+function hadState({ facts }: Before, state: string): boolean {
+  return facts['state']?.includes(state) === true;
 }
 
 /** Whether this run changed the unit itself or, for the agent, anything that it reads at its start. */
@@ -84,26 +84,26 @@ function readsChanges(unit: string, { changed }: StepContext): boolean {
   return recent.some((path) => prefixes.some((prefix) => path.startsWith(prefix)));
 }
 
-async function isActive(unit: string, machine: Machine): Promise<boolean> {
-  return succeeds(machine, ['systemctl', 'is-active', '--quiet', unit]);
+async function isInState(
+  unit: string,
+  state: 'active' | 'enabled',
+  machine: Machine,
+): Promise<boolean> {
+  return succeeds(machine, ['systemctl', `is-${state}`, '--quiet', unit]);
 }
 
-async function isEnabled(unit: string, machine: Machine): Promise<boolean> {
-  return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', unit]);
-}
-
-/**
- * @throws Error with the last lines of the unit's journal when it does not start
- */
+/** @throws Error with the last lines of the unit's journal when it does not start */
 async function waitUntilActive(unit: string, context: StepContext): Promise<void> {
-  const { sleep } = context.services;
-  for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += PAUSE_MS) {
-    const { stdout } = await context.runProgram('systemctl', ['is-active', unit]);
-    if (stdout.trim() === 'active') return;
-    if (stdout.trim() === 'failed') break;
-    await sleep(PAUSE_MS);
-  }
-  const newest = ['--unit', unit, '--lines', '12', '--no-pager', '--output', 'cat'];
-  const journal = await context.runProgram('journalctl', newest);
-  throw new Error([`${unit} does not start:`, ...lastLines(journal)].join('\n  '));
+  let state = '';
+  const isSettled = async () => {
+    state = (await context.runProgram('systemctl', ['is-active', unit])).stdout.trim();
+    return state === 'active' || state === 'failed';
+  };
+  await waitUntil(context, isSettled, START_WAIT);
+  if (state === 'active') return;
+  const options = ['--unit', unit, '--lines', '12', '--no-pager', '--output', 'cat'];
+  throw new ProgramError(
+    `${unit} does not start:`,
+    await context.runProgram('journalctl', options),
+  );
 }

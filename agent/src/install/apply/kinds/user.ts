@@ -20,30 +20,29 @@ export const user: StepKind<UserStep> = {
 
   async apply({ name }, context) {
     const group = isListed(context, '/etc/group', name) ? ['--gid', name] : ['--user-group'];
-    const shape = ['--system', '--no-create-home', '--home-dir', '/nonexistent'];
+    const home = ['--system', '--no-create-home', '--home-dir', '/nonexistent'];
     const shell = ['--shell', '/usr/sbin/nologin', '--comment', 'Latchkey agent'];
-    const command = ['useradd', ...shape, ...shell, ...group, name];
+    const command = ['useradd', ...home, ...shell, ...group, name];
     await mustRun(context, `The user ${name} could not be created:`, command);
     return {};
   },
 
   async undo({ subject: { name = '' }, before }, context) {
     const existing = before.facts['existing'] ?? [];
-    const made = ['/etc/passwd', '/etc/group'].filter(
-      (path) => !existing.includes(path) && isListed(context, path, name),
-    );
-    if (made.length === 0) return;
-    if (made.includes('/etc/passwd')) {
+    const isAdded = (path: string) => !existing.includes(path) && isListed(context, path, name);
+    if (isAdded('/etc/passwd')) {
       await mustRun(context, `The user ${name} could not be removed:`, ['userdel', name]);
     }
     // userdel removes the group, too, unless it has other members.
-    if (!existing.includes('/etc/group') && isListed(context, '/etc/group', name)) {
+    if (isAdded('/etc/group')) {
       await mustRun(context, `The group ${name} could not be removed:`, ['groupdel', name]);
     }
   },
+
+  describeUndo: ({ subject }) => `Remove the user ${subject['name']}`,
 };
 
-/** Whether a file of accounts contains a name. */
+/** Whether a database of users or groups contains a name. */
 function isListed(machine: Machine, path: string, name: string): boolean {
   const lines = readFileSync(locate(machine, path), 'utf8').split('\n');
   return lines.some((line) => line.startsWith(`${name}:`));
