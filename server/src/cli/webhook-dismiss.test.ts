@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 
-import { retryDueEvents } from '#server/features/billing/replay-events.ts';
+import { retryDueEvents } from '#server/features/billing/stored-events.ts';
 
 import { readBody } from '../../test/acceptance/bodies.ts';
 import { runLatchkey, type CommandRun } from '../../test/command-line.ts';

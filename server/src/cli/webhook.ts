@@ -3,12 +3,12 @@ import { Command, Option } from 'commander';
 
 import { PRICE_PROVIDERS } from '#server/config/catalog.ts';
 import type { Context } from '#server/context.ts';
-import { dismissEvents } from '#server/features/billing/dismiss-events.ts';
+import { dismissEvents } from '#server/features/billing/stored-events.ts';
 import { PaddleApiError } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { type ListedEvent, listNewestEvents } from '#server/features/billing/queries/event-list.ts';
 import type { EventFilter, EventStatus } from '#server/features/billing/queries/events.ts';
 import { reconcilePaddle, type Reconciliation } from '#server/features/billing/reconcile.ts';
-import { replayEvents, type ReplayOutcome } from '#server/features/billing/replay-events.ts';
+import { replayEvents, type ReplayOutcome } from '#server/features/billing/stored-events.ts';
 
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';

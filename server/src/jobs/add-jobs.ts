@@ -11,7 +11,7 @@ export interface JobOptions {
    */
   readonly key?: string;
   /** The earliest start. Default: now. */
-  readonly runAt?: Date;
+  readonly runAt?: Date | undefined;
   /** Default: {@link DEFAULT_MAX_ATTEMPTS}. */
   readonly maxAttempts?: number;
 }

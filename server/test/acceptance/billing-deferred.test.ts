@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { retryDueEvents } from '#server/features/billing/replay-events.ts';
+import { retryDueEvents } from '#server/features/billing/stored-events.ts';
 
 import { startTestService } from '../harness.ts';
 import {

@@ -1,8 +1,7 @@
-import type { Pool } from 'pg';
-
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransactionOnce } from '#server/db/transaction.ts';
 
+import type { ApplyDependencies } from './dependencies.ts';
 import type { BillingEvent, BillingFact } from './facts.ts';
 import {
   insertEvents,
@@ -10,25 +9,14 @@ import {
   type EventOutcome,
   type StoredDelivery,
 } from './queries/events.ts';
-import {
-  insertAdjustments,
-  insertAliases,
-  insertPayments,
-  insertSubscriptions,
-  lockBilling,
-  upsertCustomers,
-  type SourcedFact,
-} from './queries/ledger.ts';
+import { insertFacts, lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
-import { queueNotifications, type NotificationDependencies } from './queue-notifications.ts';
+import { queueNotifications } from './queue-jobs.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
-import { syncLicenses, type SyncDependencies } from './sync-licenses.ts';
+import { syncLicenses } from './sync-licenses.ts';
 
-/** A verified delivery and the event that it contains. */
-export interface ReceivedEvent {
-  readonly event: BillingEvent;
-  readonly delivery: StoredDelivery;
-}
+/** An event of a verified delivery. */
+export type ReceivedEvent = BillingEvent & StoredDelivery;
 
 /** The response to the sender of an event. */
 export interface Receipt {
@@ -36,9 +24,8 @@ export interface Receipt {
   readonly message: string | null;
 }
 
-type FactDependencies = NotificationDependencies & SyncDependencies;
-
-export type ApplyDependencies = FactDependencies & { readonly pool: Pool };
+/** The receipt of an event that is already stored. */
+export const DUPLICATE: Receipt = { status: 'duplicate', message: null };
 
 /**
  * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Holds the lock of
@@ -46,25 +33,22 @@ export type ApplyDependencies = FactDependencies & { readonly pool: Pool };
  */
 export async function applyEvents(
   deps: ApplyDependencies,
-  received: readonly ReceivedEvent[],
+  events: readonly ReceivedEvent[],
 ): Promise<Receipt[]> {
   return inTransactionOnce(deps.pool, async (client) => {
     await lockBilling(client);
-    const isNew = await insertEvents(
+    const isNew = await insertEvents(client, events);
+    const outcomes = await applyFacts(
+      deps,
       client,
-      received.map(({ event, delivery }) => ({ ...event, ...delivery })),
+      events.filter((_, index) => isNew[index]),
     );
-    const events = received.flatMap(({ event }, index) => (isNew[index] === true ? [event] : []));
-    const outcomes = await applyFacts(deps, client, events);
     const ignored = outcomes.filter(({ status }) => status === 'ignored');
     if (ignored.length > 0) await updateEventOutcomes(client, ignored);
     const newOutcomes = outcomes.values();
     return isNew.map((isStored) => (isStored ? toReceipt(newOutcomes.next().value) : DUPLICATE));
   });
 }
-
-/** The receipt of an event that is already stored. */
-export const DUPLICATE: Receipt = { status: 'duplicate', message: null };
 
 function toReceipt(outcome: EventOutcome | undefined): Receipt {
   const status = outcome?.status === 'ignored' ? 'ignored' : 'processed';
@@ -77,12 +61,16 @@ function toReceipt(outcome: EventOutcome | undefined): Receipt {
  * @param client in a transaction that holds the lock of billing
  */
 export async function applyFacts(
-  deps: FactDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   events: readonly BillingEvent[],
 ): Promise<EventOutcome[]> {
-  const references = await insertFacts(client, events);
-  if (references.length === 0) return events.map((event) => toOutcome(event, null));
+  const facts = events.flatMap(({ provider, eventId, facts: own }) =>
+    own.map((fact) => ({ provider, eventId, fact })),
+  );
+  if (facts.length === 0) return events.map((event) => toOutcome(event, null));
+  await insertFacts(client, facts);
+  const references = facts.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
   const purchases = groupPurchases(await listPurchaseEntries(client, references));
   const synced = await syncLicenses(deps, client, purchases);
   await queueNotifications(deps, client, synced);
@@ -93,33 +81,6 @@ export async function applyFacts(
     );
     return toOutcome(event, unmatched?.reason ?? null);
   });
-}
-
-/** Inserts the facts of events and returns references to the purchases that they belong to. */
-async function insertFacts(
-  client: Queryable,
-  events: readonly BillingEvent[],
-): Promise<LedgerReference[]> {
-  const sourced = events.flatMap(({ provider, eventId, facts }) =>
-    facts.map((fact) => ({ provider, eventId, fact })),
-  );
-  const payments = factsOfKind(sourced, 'payment');
-  await insertPayments(client, payments);
-  await insertAliases(client, payments);
-  await insertSubscriptions(client, factsOfKind(sourced, 'subscription'));
-  await insertAdjustments(client, factsOfKind(sourced, 'adjustment'));
-  await upsertCustomers(client, factsOfKind(sourced, 'customer'));
-  return sourced.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
-}
-
-type FactOf<Kind extends BillingFact['kind']> = Extract<BillingFact, { readonly kind: Kind }>;
-
-function factsOfKind<Kind extends BillingFact['kind']>(
-  sourced: readonly SourcedFact<BillingFact>[],
-  kind: Kind,
-): SourcedFact<FactOf<Kind>>[] {
-  const isOfKind = (fact: BillingFact): fact is FactOf<Kind> => fact.kind === kind;
-  return sourced.flatMap(({ fact, ...key }) => (isOfKind(fact) ? [{ ...key, fact }] : []));
 }
 
 function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {

@@ -1,27 +1,23 @@
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
-import { sendKeyEmail, type SendKeyEmailDependencies } from './key-emails/send-key-email.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
-import { lookUpCustomer, type LookUpDependencies } from './look-up-customer.ts';
-import type { WebhookSecrets } from './providers/adapters.ts';
-import { reconcilePaddle, type ReconciliationDependencies } from './reconcile.ts';
-import { removeOldEventBodies, type RemovalDependencies } from './remove-old-bodies.ts';
-import { retryDueEvents, type ReplayDependencies } from './replay-events.ts';
-
-type JobDependencies = SendKeyEmailDependencies & LookUpDependencies;
-
-type TaskDependencies = ReplayDependencies &
-  ReconciliationDependencies &
-  RemovalDependencies & { readonly webhookSecrets: WebhookSecrets };
+import { lookUpCustomer } from './look-up-customer.ts';
+import { removeEventBodies } from './queries/events.ts';
+import { reconcilePaddle } from './reconcile.ts';
+import { retryDueEvents } from './stored-events.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** In one run; if there are more, the next run starts at once. */
 const MAX_RETRIED = 100;
 
-export function createBillingJobs(deps: JobDependencies): readonly JobHandler[] {
+export function createBillingJobs(deps: BillingDependencies): readonly JobHandler[] {
   return [
     defineJobHandler('send_key_email', (key, signal) => sendKeyEmail(deps, key, signal)),
     defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
@@ -29,7 +25,7 @@ export function createBillingJobs(deps: JobDependencies): readonly JobHandler[] 
   ];
 }
 
-export function createBillingTasks(deps: TaskDependencies): readonly BackgroundTask[] {
+export function createBillingTasks(deps: BillingDependencies): readonly BackgroundTask[] {
   const { paddleApi, webhookSecrets } = deps;
   const receivesPayments = Object.values(webhookSecrets).some((secrets) => secrets.length > 0);
   const common = { scope: 'singleton', failureLevel: 'error' } as const;
@@ -68,4 +64,20 @@ export function createBillingTasks(deps: TaskDependencies): readonly BackgroundT
       run: (signal) => removeOldEventBodies(deps, signal),
     },
   ];
+}
+
+const BATCH_ROWS = 1_000;
+
+/**
+ * Removes the bodies of payment events that are older than `LATCHKEY_BILLING_RAW_KEEP_DAYS`. A body cannot be restored, so
+ * its age counts by the slower clock, of the service or of the database.
+ */
+async function removeOldEventBodies(
+  { clock, config, pool, readDatabaseTime }: BillingDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const [own, databases] = [clock.now(), await readDatabaseTime(pool)];
+  const now = databases < own ? databases : own;
+  const before = new Date(now.getTime() - config.billing.rawKeepDays * DAY_MS);
+  await deleteInBatches(signal, BATCH_ROWS, (limit) => removeEventBodies(pool, before, now, limit));
 }

@@ -1,4 +1,7 @@
-/** Billing turns the events of payment providers into facts, and the facts of a purchase into licenses. */
+/** What billing knows of payments: the events of providers, translated into facts. Facts are stored as JSON. */
+import { Type, type Static, type TSchema } from 'typebox';
+import { Compile } from 'typebox/schema';
+
 import type { PriceProvider } from '#server/config/catalog-model.ts';
 
 /** The payment providers, named as in the catalogue's prices. */
@@ -28,117 +31,169 @@ export interface BillingEvent extends EventHeader {
   readonly ignoredBecause: string | null;
 }
 
+const Text = Type.String();
+const NullableText = orNull(Text);
+const Time = Type.Refine(Type.Unsafe<Date>({}), (value) => value instanceof Date);
+
+/** In the currency's smallest unit, tax included; null if the provider does not report it. */
+const Amount = orNull(Type.Number());
+
+function orNull<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+type DeepReadonly<Value> = Value extends Date
+  ? Value
+  : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> };
+
+const occurrence = {
+  occurredAt: Time,
+  /** Nanoseconds to add to `occurredAt`; 0 when absent. */
+  occurredNanos: Type.Optional(Type.Integer({ minimum: 0, maximum: 999_999 })),
+};
+const Occurrence = Type.Object(occurrence);
+
 /**
  * When something occurred, as precisely as the provider reports it: Paddle and Lemon Squeezy write microseconds, Stripe
  * whole seconds. Order facts by `compareOccurrences`, never by `occurredAt` alone.
  */
-export interface Occurrence {
-  readonly occurredAt: Date;
-  /** Nanoseconds to add to `occurredAt`, up to 999,999; 0 when absent. */
-  readonly occurredNanos?: number;
-}
+export type Occurrence = DeepReadonly<Static<typeof Occurrence>>;
 
-/** A statement of an event about a payment, subscription, adjustment or customer. */
-export type BillingFact = PaymentFact | SubscriptionFact | AdjustmentFact | CustomerFact;
+const Period = Type.Object({ startsAt: Time, endsAt: Time });
 
 /** A billing period, paid or due. */
-export interface BillingPeriod {
-  readonly startsAt: Date;
-  readonly endsAt: Date;
-}
+export type BillingPeriod = DeepReadonly<Static<typeof Period>>;
+
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+
+const Cycle = Type.Object({ interval: Type.Enum(INTERVALS), frequency: Type.Integer() });
 
 /** The billing interval of a recurring price. */
-export interface BillingCycle {
-  readonly interval: 'day' | 'week' | 'month' | 'year';
-  readonly frequency: number;
-}
+export type BillingCycle = DeepReadonly<Static<typeof Cycle>>;
+
+const Line = Type.Object({
+  /** The provider's id of the line item, or else of its price. Identifies the license that was created for the line. */
+  lineId: Text,
+  priceId: Text,
+  quantity: Type.Number(),
+  /** Null for a one-time price. */
+  cycle: orNull(Cycle),
+  total: Amount,
+});
 
 /** A line item of a purchase or a subscription. */
-export interface BillingLine {
-  /** The provider's id of the line item, or else of its price. Identifies the license that was created for the line. */
-  readonly lineId: string;
-  readonly priceId: string;
-  readonly quantity: number;
-  /** Null for a one-time price. */
-  readonly cycle: BillingCycle | null;
-  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
-  readonly total: number | null;
-}
+export type BillingLine = DeepReadonly<Static<typeof Line>>;
 
-/** A received payment: inserted into a ledger and never changed. */
-export interface PaymentFact extends Occurrence {
-  readonly kind: 'payment';
-  readonly transactionId: string;
+const Customer = Type.Object({
+  email: NullableText,
+  name: NullableText,
+  /** A language tag (BCP 47), such as `de` or `pt-BR`. */
+  locale: NullableText,
+});
+
+/** A buyer, as far as known. */
+export type CustomerDetails = DeepReadonly<Static<typeof Customer>>;
+
+export const UNKNOWN_CUSTOMER: CustomerDetails = { email: null, name: null, locale: null };
+
+const Payment = Type.Object({
+  kind: Type.Literal('payment'),
+  ...occurrence,
+  transactionId: Text,
   /**
    * Further ids that the provider's other events use for this payment, such as Stripe's payment intent for an invoice.
    * The aliases of all events about a payment count, in any order. They may be guessable, so the interface accepts none
    * of them.
    */
-  readonly aliases?: readonly string[];
+  aliases: Type.Optional(Type.Array(Text)),
   /** The id of the checkout that the front end knows, if it differs; it cannot be guessed. */
-  readonly checkoutId?: string;
-  readonly subscriptionId: string | null;
+  checkoutId: Type.Optional(Text),
+  subscriptionId: NullableText,
   /** `purchase` creates licenses; `renewal` extends them; `change` is charged within a period; `other` is only recorded. */
-  readonly origin: 'purchase' | 'renewal' | 'change' | 'other';
-  readonly customerId: string | null;
-  readonly customer: CustomerDetails;
+  origin: Type.Enum(['purchase', 'renewal', 'change', 'other']),
+  customerId: NullableText,
+  customer: Customer,
   /** The period paid for; null if not reported (the term of a purchase then comes from its subscription). */
-  readonly period: BillingPeriod | null;
-  readonly lines: readonly BillingLine[];
-  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
-  readonly total: number | null;
-}
+  period: orNull(Period),
+  lines: Type.Array(Line),
+  total: Amount,
+});
+
+/** A received payment: inserted into a ledger and never changed. */
+export type PaymentFact = DeepReadonly<Static<typeof Payment>>;
+
+/** A payment whose event reports only ids: it links them, and has no other effect. */
+export const LINKING_PAYMENT = {
+  kind: 'payment',
+  subscriptionId: null,
+  origin: 'other',
+  customerId: null,
+  customer: UNKNOWN_CUSTOMER,
+  period: null,
+  lines: [],
+  total: null,
+} as const satisfies Partial<PaymentFact>;
+
+export const SUBSCRIPTION_STATUSES = [
+  'active',
+  'trialing',
+  'past_due',
+  'paused',
+  'canceled',
+] as const;
+export const SCHEDULED_ACTIONS = ['cancel', 'pause', 'resume'] as const;
+
+const Subscription = Type.Object({
+  kind: Type.Literal('subscription'),
+  ...occurrence,
+  subscriptionId: Text,
+  /** The purchase that started it, if the provider reports it. */
+  transactionId: NullableText,
+  customerId: NullableText,
+  customer: Customer,
+  status: Type.Enum(SUBSCRIPTION_STATUSES),
+  /** The current period, paid or not; null while paused and once canceled. */
+  period: orNull(Period),
+  pausedAt: orNull(Time),
+  canceledAt: orNull(Time),
+  scheduledChange: orNull(Type.Object({ action: Type.Enum(SCHEDULED_ACTIONS), effectiveAt: Time })),
+  lines: Type.Array(Line),
+});
 
 /** A snapshot of a subscription; the newest one counts. */
-export interface SubscriptionFact extends Occurrence {
-  readonly kind: 'subscription';
-  readonly subscriptionId: string;
-  /** The purchase that started it, if the provider reports it. */
-  readonly transactionId: string | null;
-  readonly customerId: string | null;
-  readonly customer: CustomerDetails;
-  readonly status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled';
-  /** The current period, paid or not; null while paused and once canceled. */
-  readonly period: BillingPeriod | null;
-  readonly pausedAt: Date | null;
-  readonly canceledAt: Date | null;
-  readonly scheduledChange: {
-    readonly action: 'cancel' | 'pause' | 'resume';
-    readonly effectiveAt: Date;
-  } | null;
-  readonly lines: readonly BillingLine[];
-}
+export type SubscriptionFact = DeepReadonly<Static<typeof Subscription>>;
 
-/** A refund or dispute. The newest fact of each id counts. */
-export interface AdjustmentFact extends Occurrence {
-  readonly kind: 'adjustment';
-  readonly adjustmentId: string;
-  readonly transactionId: string;
+export const ADJUSTMENT_STATUSES = ['pending', 'approved', 'rejected', 'reversed'] as const;
+
+/** Whether an adjustment is full; null if the provider does not report it, so that the amounts decide. */
+const Full = orNull(Type.Boolean());
+
+const Adjustment = Type.Object({
+  kind: Type.Literal('adjustment'),
+  ...occurrence,
+  adjustmentId: Text,
+  transactionId: Text,
   /**
    * `none` (credits, harmless warnings) is only recorded. A reversal cancels one adjustment of its own kind; that of a
    * chargeback also cancels the warning before it.
    */
-  readonly effect:
-    | 'refund'
-    | 'chargeback'
-    | 'chargeback_reverse'
-    | 'chargeback_warning'
-    | 'chargeback_warning_reverse'
-    | 'none';
-  readonly status: 'pending' | 'approved' | 'rejected' | 'reversed';
-  /** Whether it covers the whole payment; null if the provider does not report it, so that the amounts decide. */
-  readonly full: boolean | null;
-  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
-  readonly total: number | null;
-  readonly lines: readonly AdjustedLine[];
-}
+  effect: Type.Enum([
+    'refund',
+    'chargeback',
+    'chargeback_reverse',
+    'chargeback_warning',
+    'chargeback_warning_reverse',
+    'none',
+  ]),
+  status: Type.Enum(ADJUSTMENT_STATUSES),
+  full: Full,
+  total: Amount,
+  /** The parts that concern single lines of the payment. */
+  lines: Type.Array(Type.Object({ lineId: Text, full: Full, total: Amount })),
+});
 
-/** The part of an adjustment that concerns one line of the payment. */
-interface AdjustedLine {
-  readonly lineId: string;
-  readonly full: boolean | null;
-  readonly total: number | null;
-}
+/** A refund or dispute. The newest fact of each id counts. */
+export type AdjustmentFact = DeepReadonly<Static<typeof Adjustment>>;
 
 /** The details of a customer. The newest fact of each id counts. */
 export interface CustomerFact extends Occurrence {
@@ -147,15 +202,35 @@ export interface CustomerFact extends Occurrence {
   readonly customer: CustomerDetails;
 }
 
-/** A buyer, as far as known. */
-export interface CustomerDetails {
-  readonly email: string | null;
-  readonly name: string | null;
-  /** A language tag (BCP 47), such as `de` or `pt-BR`. */
-  readonly locale: string | null;
-}
+/** The facts that purchases consist of. */
+export type PurchaseFact = PaymentFact | SubscriptionFact | AdjustmentFact;
 
-export const UNKNOWN_CUSTOMER: CustomerDetails = { email: null, name: null, locale: null };
+/** A statement of an event about a payment, subscription, adjustment or customer. */
+export type BillingFact = PurchaseFact | CustomerFact;
+
+const StoredFact = Compile(Type.Union([Payment, Subscription, Adjustment]));
+
+/** The fields of type Date, which are texts in JSON. */
+const DATE_FIELDS = new Set([
+  'occurredAt',
+  'startsAt',
+  'endsAt',
+  'pausedAt',
+  'canceledAt',
+  'effectiveAt',
+]);
+
+/**
+ * Parses the JSON of a fact from a ledger.
+ * @throws {Error} if it is not a fact, which means that code and ledger do not match
+ */
+export function parseStoredFact(json: string): PurchaseFact {
+  const value: unknown = JSON.parse(json, (name, inner: unknown) =>
+    DATE_FIELDS.has(name) && typeof inner === 'string' ? new Date(inner) : inner,
+  );
+  if (StoredFact.Check(value)) return value;
+  throw new Error('a payment ledger contains an invalid fact');
+}
 
 /** Compares for sorting, oldest first, down to the nanosecond. */
 export function compareOccurrences(a: Occurrence, b: Occurrence): number {

@@ -9,7 +9,7 @@ import {
   paddleId,
   signPaddle,
 } from '../../../test/payment-providers/paddle-events.ts';
-import { replayEvents } from './replay-events.ts';
+import { replayEvents } from './stored-events.ts';
 
 const PATH = '/api/v1/webhooks/billing';
 const service = await startTestService();
@@ -56,7 +56,7 @@ for (const [what, text, type, status, why] of [
     '{}',
     'application/json',
     422,
-    'Value error, The event has no id, no type or no time.',
+    'Value error, Missing or invalid: event_id, event_type, occurred_at.',
   ],
 ] as const) {
   test(`stores a signed body ${what} once as failed and returns the error`, async () => {

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 
-import type { Pool } from 'pg';
-import type { Logger } from 'pino';
-
-import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { PublicError, type InvalidRequestError } from '#server/errors.ts';
 
 import { DUPLICATE, type Receipt } from './apply-events.ts';
+import type { ApplyDependencies } from './dependencies.ts';
 import type { BillingProvider, EventHeader } from './facts.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import {
@@ -16,33 +13,32 @@ import {
   updateEventOutcomes,
   type EventOutcome,
   type StoredDelivery,
+  type StoredEvent,
 } from './queries/events.ts';
 
-interface FailureDependencies {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly pool: Pool;
-}
+type FailureDependencies = Pick<ApplyDependencies, 'clock' | 'log' | 'pool'>;
 
 /**
  * Stores an event that cannot be applied now, in a transaction of its own. It is retried later, unless it is malformed.
  * @param cause why it cannot be applied
  */
-export async function storeDeferredEvent(
+export async function storeFailedEvent(
   { clock, log, pool }: FailureDependencies,
-  stored: EventHeader & StoredDelivery,
+  event: StoredEvent,
   cause: unknown,
 ): Promise<Receipt> {
-  const { eventId, provider, type, occurredAt } = stored;
+  const { eventId, provider, type } = event;
   return inTransaction(pool, async (client) => {
-    const [isNew] = await insertEvents(client, [stored]);
+    const [isNew] = await insertEvents(client, [event]);
     if (isNew !== true) return DUPLICATE;
-    const attempt = { eventId, provider, type, occurredAt, attempts: 1 };
-    const { status } = await recordFailure(client, attempt, cause, clock.now());
-    log.error(
-      { event: 'payments.event_failed', err: cause, eventId, provider, status },
-      'could not apply payment event',
-    );
+    const { status } = await recordFailure(client, event, 1, cause, clock.now());
+    const fields = { err: cause, eventId, provider, status };
+    if (type === UNREADABLE_TYPE) {
+      const message = 'could not read signed payment webhook';
+      log.error({ event: 'payments.webhook_unreadable', ...fields }, message);
+    } else {
+      log.error({ event: 'payments.event_failed', ...fields }, 'could not apply payment event');
+    }
     return { status: 'deferred', message: describeDeferral(cause) };
   });
 }
@@ -54,17 +50,29 @@ function describeDeferral(cause: unknown): string {
     : 'The event is stored and will be applied later.';
 }
 
-/** Records why a stored event could not be applied, and when it is retried. A malformed event is not retried. */
+/**
+ * Records why a stored event could not be applied, and when it is retried. A malformed event is not retried.
+ * @param attempts including the failed one
+ */
 export async function recordFailure(
   client: Queryable,
-  event: EventHeader & { readonly attempts: number },
+  { eventId, provider, type, occurredAt }: EventHeader,
+  attempts: number,
   cause: unknown,
   now: Date,
 ): Promise<EventOutcome> {
   const isPermanent = cause instanceof MalformedEventError;
-  const nextAttemptAt = isPermanent ? null : computeNextAttempt(now, event.attempts);
-  const status = nextAttemptAt === null ? 'failed' : 'deferred';
-  const outcome = { ...event, status, message: describeCause(cause), nextAttemptAt } as const;
+  const nextAttemptAt = isPermanent ? null : computeNextAttempt(now, attempts);
+  const outcome: EventOutcome = {
+    eventId,
+    provider,
+    type,
+    occurredAt,
+    status: nextAttemptAt === null ? 'failed' : 'deferred',
+    message: describeCause(cause),
+    nextAttemptAt,
+    attempts,
+  };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }
@@ -97,26 +105,16 @@ export const UNREADABLE_TYPE = 'unreadable';
  * @param cause the error that is returned to the sender
  */
 export async function storeUnreadableDelivery(
-  { pool, clock, log }: FailureDependencies,
+  deps: FailureDependencies,
   provider: BillingProvider,
   delivery: Omit<StoredDelivery, 'receivedAt'>,
   cause: PublicError | InvalidRequestError,
 ): Promise<void> {
-  const now = clock.now();
+  const now = deps.clock.now();
   const hash = createHash('sha256').update(delivery.raw).digest('hex');
   const eventId = `${UNREADABLE_TYPE}:${hash}`;
-  const header = { eventId, provider, type: UNREADABLE_TYPE, occurredAt: now };
+  const header = { eventId, provider, type: UNREADABLE_TYPE, occurredAt: now, receivedAt: now };
   const detail = cause instanceof PublicError ? cause.detail : cause.items[0]?.msg;
-  const message = `It cannot be read: ${detail ?? cause.message}`;
-  await inTransaction(pool, async (client) => {
-    const [isNew] = await insertEvents(client, [{ ...header, ...delivery, receivedAt: now }]);
-    if (isNew !== true) return;
-    await updateEventOutcomes(client, [
-      { ...header, status: 'failed', message, nextAttemptAt: null },
-    ]);
-    log.error(
-      { event: 'payments.webhook_unreadable', eventId, provider, reason: message },
-      'could not read signed payment webhook',
-    );
-  });
+  const problem = new MalformedEventError(`It cannot be read: ${detail ?? cause.message}`);
+  await storeFailedEvent(deps, { ...header, ...delivery }, problem);
 }

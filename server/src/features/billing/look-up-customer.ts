@@ -1,21 +1,13 @@
-import type { Pool } from 'pg';
-import type { Logger } from 'pino';
-
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { applyFacts, type ApplyDependencies } from './apply-events.ts';
+import { applyFacts } from './apply-events.ts';
+import type { BillingDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER, type BillingEvent, type CustomerDetails } from './facts.ts';
 import { listKeyEmailsOfCustomer } from './key-emails/buyer-queries.ts';
-import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import { PaddleApiError } from './providers/paddle/paddle-api.ts';
 import { lockBilling } from './queries/ledger.ts';
 import type { CustomerKey } from './queries/purchases.ts';
 import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
-
-export type LookUpDependencies = ApplyDependencies & {
-  readonly log: Logger;
-  readonly paddleApi: PaddleApi | null;
-  readonly pool: Pool;
-};
 
 /** Older than every event: a look-up that found nothing must not override any. */
 const LONG_AGO = new Date(0);
@@ -26,7 +18,7 @@ const LONG_AGO = new Date(0);
  * @throws PaddleApiError if a retry may succeed
  */
 export async function lookUpCustomer(
-  deps: LookUpDependencies,
+  deps: BillingDependencies,
   key: CustomerKey,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -51,7 +43,7 @@ export async function lookUpCustomer(
 
 /** Applies the response as of the time of the request: newer than all earlier events, older than all later ones. */
 async function applyCustomer(
-  deps: LookUpDependencies,
+  deps: BillingDependencies,
   key: CustomerKey,
   customer: CustomerDetails,
   occurredAt: Date,

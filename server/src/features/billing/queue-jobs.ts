@@ -1,7 +1,11 @@
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
+import type { LicenseRecord } from '../licenses/queries/licenses.ts';
+import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
+import type { ApplyDependencies } from './dependencies.ts';
 import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
+import type { SyncedLicenses } from './sync-licenses.ts';
 
 /**
  * Queues the e-mails with the keys of transactions; jobs start when the transaction of `db` is committed. A repeated job is
@@ -19,7 +23,7 @@ export async function queueKeyEmails(
       name: 'send_key_email',
       payload: { provider, transactionId },
       key: `${provider}:${transactionId}`,
-      ...(runAt === undefined ? {} : { runAt }),
+      runAt,
     })),
   );
 }
@@ -36,7 +40,41 @@ export async function queueCustomerLookUps(
       name: 'look_up_customer',
       payload: { provider, customerId },
       key: `${provider}:${customerId}`,
-      ...(runAt === undefined ? {} : { runAt }),
+      runAt,
     })),
   );
+}
+
+/**
+ * Queues what follows from created and changed licenses: e-mails with keys, look-ups of buyers without an address, and
+ * outgoing webhooks.
+ * @param client in the transaction of the licenses, so that neither is committed without the other
+ */
+export async function queueNotifications(
+  deps: ApplyDependencies,
+  client: Queryable,
+  { created, changed }: SyncedLicenses,
+): Promise<void> {
+  const sendable = changed.filter(
+    ({ before, license }) =>
+      isSendable(license) &&
+      // A mail relay may have refused the previous address.
+      (!isSendable(before) || before.customerEmail !== license.customerEmail),
+  );
+  await queueKeyEmails(client, [...created, ...sendable]);
+  const withoutAddress = created.flatMap(({ license, provider, customerId }) =>
+    license.customerEmail !== null || customerId === null ? [] : [{ provider, customerId }],
+  );
+  await queueCustomerLookUps(client, withoutAddress);
+  const changes = [
+    ...created.map(({ license }) => ({ before: null, after: license })),
+    ...changed.map(({ before, license }) => ({ before, after: license })),
+  ];
+  await recordLicenseChanges(deps, client, changes, deps.clock.now());
+}
+
+/** Whether the license has an address and a usable key. */
+function isSendable(license: LicenseRecord): boolean {
+  const { customerEmail, refundedAt, disputedAt, canceledAt } = license;
+  return customerEmail !== null && (refundedAt ?? disputedAt ?? canceledAt) === null;
 }

@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { isStorableText, type WebhookResponse } from '@latchkey/contract';
-import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 
-import type { Clock } from '#server/clock.ts';
 import {
   billingNotConfigured,
   invalidRequest,
@@ -16,33 +13,15 @@ import {
 } from '#server/errors.ts';
 
 import type { Receipt, ReceivedEvent } from './apply-events.ts';
-import { storeDeferredEvent, storeUnreadableDelivery } from './failed-events.ts';
-import type { EventHeader } from './facts.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { storeFailedEvent, storeUnreadableDelivery } from './failed-events.ts';
 import {
   MalformedEventError,
   type BillingAdapter,
   type WebhookDelivery,
 } from './providers/adapter.ts';
-import { findAdapter, type WebhookSecrets } from './providers/adapters.ts';
-import type { StoredDelivery } from './queries/events.ts';
-import type { WebhookBatch } from './webhook-batch.ts';
-
-export interface IntakeDependencies {
-  readonly batches: { readonly webhooks: WebhookBatch };
-  readonly clock: Clock;
-  readonly databaseLimiter: { run<Result>(call: () => Promise<Result>): Promise<Result> };
-  readonly log: Logger;
-  readonly pool: Pool;
-}
-
-export interface ReceiveDependencies extends IntakeDependencies {
-  readonly config: { readonly billing: { readonly toleranceSeconds: number } };
-  readonly metrics: {
-    countRefusal(endpoint: string, reason: string): void;
-    countWebhook(provider: string, status: string): void;
-  };
-  readonly webhookSecrets: WebhookSecrets;
-}
+import { findAdapter } from './providers/adapters.ts';
+import type { StoredEvent } from './queries/events.ts';
 
 const MAX_EVENT_ID_CHARACTERS = 200;
 
@@ -58,7 +37,7 @@ const UNKNOWN_TYPE = 'unknown';
  * @throws InvalidRequestError (422) if the signed body is not an event
  */
 export async function receiveWebhook(
-  deps: ReceiveDependencies,
+  deps: BillingDependencies,
   provider: string,
   delivery: WebhookDelivery,
   readBody: () => unknown,
@@ -66,35 +45,32 @@ export async function receiveWebhook(
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw unknownProvider();
   verify(deps, adapter, delivery);
-  const received = await readOrStore(deps, adapter, delivery, readBody);
-  const receipt = await applyOrDefer(deps, received);
+  const event = await readOrStore(deps, adapter, delivery, readBody);
+  const receipt = await applyOrDefer(deps, event);
   deps.metrics.countWebhook(provider, receipt.status);
-  return { ...receipt, event_id: received.event.eventId };
+  return { ...receipt, event_id: event.eventId };
 }
 
 function verify(
-  deps: ReceiveDependencies,
+  { clock, config, metrics, webhookSecrets }: BillingDependencies,
   { provider, verify: verifySignature }: BillingAdapter,
   delivery: WebhookDelivery,
 ): void {
-  const secrets = deps.webhookSecrets[provider];
+  const secrets = webhookSecrets[provider];
   if (secrets.length === 0) {
-    deps.metrics.countRefusal(`webhook_${provider}`, 'not_configured');
+    metrics.countRefusal(`webhook_${provider}`, 'not_configured');
     throw billingNotConfigured();
   }
-  const verification = verifySignature(delivery, {
-    secrets,
-    now: deps.clock.now(),
-    toleranceSeconds: deps.config.billing.toleranceSeconds,
-  });
-  if (verification.ok) return;
-  deps.metrics.countRefusal(`webhook_${provider}`, `signature_${verification.reason}`);
-  throw verification.reason === 'stale' ? staleSignature() : invalidSignature();
+  const { toleranceSeconds } = config.billing;
+  const verification = verifySignature(delivery, { secrets, now: clock.now(), toleranceSeconds });
+  if (verification === 'valid') return;
+  metrics.countRefusal(`webhook_${provider}`, `signature_${verification}`);
+  throw verification === 'stale' ? staleSignature() : invalidSignature();
 }
 
 /** Reads the event; stores a delivery that cannot be read before it throws. */
 async function readOrStore(
-  deps: ReceiveDependencies,
+  deps: BillingDependencies,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
   readBody: () => unknown,
@@ -128,7 +104,7 @@ function requireObject(body: unknown): object {
  * @throws InvalidRequestError (422) if the body is not an event
  */
 export async function processEvent(
-  deps: IntakeDependencies,
+  deps: BillingDependencies,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
   body: object,
@@ -137,20 +113,12 @@ export async function processEvent(
 }
 
 /** An event that was read, or the header of a malformed one. */
-type ReadEvent =
-  | ReceivedEvent
-  | {
-      readonly event: EventHeader;
-      readonly delivery: StoredDelivery;
-      readonly malformed: MalformedEventError;
-    };
+type ReadEvent = ReceivedEvent | (StoredEvent & { readonly malformed: MalformedEventError });
 
-function applyOrDefer(deps: IntakeDependencies, received: ReadEvent): Promise<Receipt> {
-  if (!('malformed' in received)) return deps.batches.webhooks.submit(received);
-  const { event, delivery, malformed } = received;
-  return deps.databaseLimiter.run(() =>
-    storeDeferredEvent(deps, { ...event, ...delivery }, malformed),
-  );
+function applyOrDefer(deps: BillingDependencies, event: ReadEvent): Promise<Receipt> {
+  return 'malformed' in event
+    ? deps.databaseLimiter.run(() => storeFailedEvent(deps, event, event.malformed))
+    : deps.batches.webhooks.submit(event);
 }
 
 function readEvent(
@@ -163,21 +131,21 @@ function readEvent(
   try {
     const event = normalize(body, { headers, rawBody });
     requireEventId(event.eventId);
-    return { event, delivery };
+    return { ...event, ...delivery };
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
-    if (error.eventId === null) throw invalidEvent(error.message);
-    const eventId = requireEventId(error.eventId);
-    const type = error.type ?? UNKNOWN_TYPE;
-    const occurredAt = error.occurredAt ?? receivedAt;
-    return { event: { provider, eventId, type, occurredAt }, delivery, malformed: error };
+    const { eventId, type, occurredAt } = error.header;
+    if (eventId === null) throw invalidEvent(error.message);
+    requireEventId(eventId);
+    const header = { eventId, type: type ?? UNKNOWN_TYPE, occurredAt: occurredAt ?? receivedAt };
+    return { provider, ...header, ...delivery, malformed: error };
   }
 }
 
-function requireEventId(eventId: string): string {
+function requireEventId(eventId: string): void {
   const isValid =
     eventId !== '' && eventId.length <= MAX_EVENT_ID_CHARACTERS && isStorableText(eventId);
-  if (isValid) return eventId;
+  if (isValid) return;
   throw invalidEvent(`the id of an event has 1 to ${MAX_EVENT_ID_CHARACTERS} characters`);
 }
 

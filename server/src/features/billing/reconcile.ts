@@ -1,7 +1,6 @@
-import type { Logger } from 'pino';
-
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './apply-events.ts';
+import type { BillingDependencies } from './dependencies.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {
@@ -11,12 +10,7 @@ import {
   recordReconciliation,
   storeReconciliationCursor,
 } from './queries/reconciliations.ts';
-import { processEvent, type IntakeDependencies } from './receive-webhook.ts';
-
-export interface ReconciliationDependencies extends IntakeDependencies {
-  readonly log: Logger;
-  readonly paddleApi: PaddleApi | null;
-}
+import { processEvent } from './receive-webhook.ts';
 
 /** The result of comparing the provider's event log with the stored events. */
 export interface Reconciliation {
@@ -66,7 +60,7 @@ const MAX_PAGES = 10;
  * @throws PaddleApiError if Paddle cannot be read; events applied before that stay applied
  */
 export async function reconcilePaddle(
-  deps: ReconciliationDependencies,
+  deps: BillingDependencies,
   options: ReconciliationOptions,
 ): Promise<Reconciliation | null> {
   const { paddleApi } = deps;
@@ -89,17 +83,14 @@ function isStopped(signal: AbortSignal | undefined): boolean {
   return !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError');
 }
 
-function findStart(
-  { pool }: ReconciliationDependencies,
-  since: Date | null,
-): Promise<string | null> {
+function findStart({ pool }: BillingDependencies, since: Date | null): Promise<string | null> {
   return since === null
     ? findReconciliationCursor(pool, PROVIDER)
     : findEventBefore(pool, PROVIDER, since);
 }
 
 async function compare(
-  deps: ReconciliationDependencies,
+  deps: BillingDependencies,
   paddleApi: PaddleApi,
   start: string | null,
   { actor, since = null, unlimited = false, signal, onCompared }: ReconciliationOptions,
@@ -143,7 +134,7 @@ interface LogPage {
 }
 
 async function readPage(
-  { clock }: ReconciliationDependencies,
+  { clock }: BillingDependencies,
   paddleApi: PaddleApi,
   after: string | null,
   signal: AbortSignal | undefined,
@@ -160,24 +151,18 @@ async function readPage(
   return { events, last: events.at(-1)?.eventId ?? after, isLast };
 }
 
-async function storeCursor(
-  { pool }: ReconciliationDependencies,
-  { events }: LogPage,
-): Promise<void> {
+async function storeCursor({ pool }: BillingDependencies, { events }: LogPage): Promise<void> {
   const last = events.at(-1);
   if (last !== undefined) await storeReconciliationCursor(pool, PROVIDER, last.eventId);
 }
 
-function processLoggedEvent(
-  deps: ReconciliationDependencies,
-  { body }: LoggedEvent,
-): Promise<Receipt> {
+function processLoggedEvent(deps: BillingDependencies, { body }: LoggedEvent): Promise<Receipt> {
   const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
   return processEvent(deps, paddleAdapter, delivery, body);
 }
 
 async function report(
-  { clock, log, pool }: ReconciliationDependencies,
+  { clock, log, pool }: BillingDependencies,
   actor: string,
   repaired: readonly RepairedEvent[],
 ): Promise<void> {
@@ -198,7 +183,7 @@ async function report(
 
 /** Before the end of the log, a success only proves that Paddle can be read. */
 async function recordSuccess(
-  { clock, pool }: ReconciliationDependencies,
+  { clock, pool }: BillingDependencies,
   start: string | null,
   { reachedEnd }: Reconciliation,
 ): Promise<void> {
@@ -208,7 +193,7 @@ async function recordSuccess(
 
 /** Never throws, so that the caller sees the original error. */
 async function recordFailure(
-  { clock, log, pool }: ReconciliationDependencies,
+  { clock, log, pool }: BillingDependencies,
   start: string | null,
   error: unknown,
 ): Promise<void> {

@@ -16,7 +16,7 @@ import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 import { reinstateAndSend } from './reinstate-license.ts';
-import { replayEvents } from './replay-events.ts';
+import { replayEvents } from './stored-events.ts';
 
 const service = await startTestService();
 const { context, pool } = service;

@@ -5,7 +5,8 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { reinstateLicense, type ManualChange } from '../licenses/change-license.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
-import { applyFacts, type ApplyDependencies } from './apply-events.ts';
+import { applyFacts } from './apply-events.ts';
+import type { ApplyDependencies } from './dependencies.ts';
 import { occurrenceOf, type BillingEvent } from './facts.ts';
 import { listUnsentKeyEmailsOfLicense } from './key-emails/backlog-queries.ts';
 import { lockBilling } from './queries/ledger.ts';

@@ -10,7 +10,8 @@ import type { FastifyRequest } from 'fastify';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser, readJsonBody } from '#server/http/json-parser.ts';
 
-import { receiveWebhook, type ReceiveDependencies } from './receive-webhook.ts';
+import type { BillingDependencies } from './dependencies.ts';
+import { receiveWebhook } from './receive-webhook.ts';
 
 const WEBHOOK_BODY_LIMIT_BYTES = 1024 * 1024;
 
@@ -27,7 +28,7 @@ const common = {
 };
 
 /** Registers the webhooks that payment providers call. */
-export function registerBillingRoutes(app: App, deps: ReceiveDependencies): void {
+export function registerBillingRoutes(app: App, deps: BillingDependencies): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
 
@@ -71,7 +72,7 @@ export function registerBillingRoutes(app: App, deps: ReceiveDependencies): void
 }
 
 function receive(
-  deps: ReceiveDependencies,
+  deps: BillingDependencies,
   provider: string,
   { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
 ): Promise<WebhookResponse> {

@@ -1,6 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { createBilledLicenses, type BilledLicenseDependencies } from '../licenses/create-billed.ts';
+import { createBilledLicenses } from '../licenses/create-billed.ts';
 import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
 import {
   deleteLicenseTransactions,
@@ -8,9 +8,10 @@ import {
   type LicenseOrigin,
 } from '../licenses/queries/license-transactions.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
-import { findBuyers, type Buyer } from './find-buyers.ts';
-import { insertBilledLines, listBilledLines } from './queries/purchases.ts';
-import type { Purchase } from './rules/group-purchases.ts';
+import type { ApplyDependencies } from './dependencies.ts';
+import { UNKNOWN_CUSTOMER } from './facts.ts';
+import { insertBilledLines, listBilledLines, listCustomers } from './queries/purchases.ts';
+import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
 import {
   listTransactions,
   planLicenses,
@@ -22,8 +23,6 @@ import {
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/compute-licenses.ts';
 
-export type SyncDependencies = BilledLicenseDependencies;
-
 /** The result of a synchronization. */
 export interface SyncedLicenses {
   readonly created: readonly SyncedLicense[];
@@ -33,7 +32,7 @@ export interface SyncedLicenses {
 
 /** Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones. */
 export async function syncLicenses(
-  deps: SyncDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   purchases: readonly Purchase[],
 ): Promise<SyncedLicenses> {
@@ -66,9 +65,30 @@ interface ChangedLicense extends SyncedLicense {
 
 type Buyers = ReadonlyMap<Purchase, Buyer>;
 
+/**
+ * Finds the buyer of each purchase. The stored details of the customer take precedence over those in payments and
+ * snapshots.
+ */
+async function findBuyers(client: Queryable, purchases: readonly Purchase[]): Promise<Buyers> {
+  const buyers = purchases.map((purchase) => ({ purchase, ...findBuyer(purchase) }));
+  const keys = buyers.flatMap(({ purchase, customerId }) =>
+    customerId === null ? [] : [{ provider: purchase.facts.provider, customerId }],
+  );
+  const stored = keys.length === 0 ? [] : await listCustomers(client, keys);
+  return new Map(
+    buyers.map(({ purchase, customerId, customer }) => {
+      const { provider } = purchase.facts;
+      const newest =
+        stored.find((each) => each.customerId === customerId && each.provider === provider) ??
+        UNKNOWN_CUSTOMER;
+      return [purchase, { customerId, customer: mergeCustomer(customer, newest) }];
+    }),
+  );
+}
+
 /** Creates licenses, records the line of each, and returns them in the order of the plans. */
 async function createLicenses(
-  deps: SyncDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   missing: readonly MissingLicense[],
   buyers: Buyers,
@@ -97,7 +117,7 @@ async function createLicenses(
 
 /** Updates existing licenses, cancels orphaned ones, and returns those that changed. */
 async function changeLicenses(
-  deps: SyncDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   plans: Pick<LicensePlans, 'existing' | 'orphaned'>,
   buyers: Buyers,
@@ -137,7 +157,7 @@ async function updateLicenses(
 }
 
 async function cancelOrphaned(
-  deps: SyncDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   orphaned: readonly OrphanedLicense[],
 ): Promise<LicenseRecord[]> {

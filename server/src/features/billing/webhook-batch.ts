@@ -1,5 +1,3 @@
-import type { Logger } from 'pino';
-
 import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import {
   isConnectionFailure,
@@ -7,19 +5,13 @@ import {
   isTransientConflict,
 } from '#server/db/database-errors.ts';
 
-import {
-  applyEvents,
-  type ApplyDependencies,
-  type Receipt,
-  type ReceivedEvent,
-} from './apply-events.ts';
-import { storeDeferredEvent } from './failed-events.ts';
+import { applyEvents, type Receipt, type ReceivedEvent } from './apply-events.ts';
+import type { ApplyDependencies } from './dependencies.ts';
+import { storeFailedEvent } from './failed-events.ts';
 import { isBillingLockTimeout } from './queries/ledger.ts';
 
 /** Collects verified events into batches. */
 export type WebhookBatch = BatchQueue<ReceivedEvent, Receipt>;
-
-type WebhookBatchDependencies = ApplyDependencies & { readonly log: Logger };
 
 /** A batch holds the lock of billing: a larger one would delay other processes for longer than it saves. */
 const MAX_BATCH_SIZE = 100;
@@ -27,10 +19,7 @@ const MAX_BATCH_SIZE = 100;
 /** At 2,000 events a second the last event waits for two seconds; payment providers wait for five. */
 const MAX_QUEUE_LENGTH = 4_096;
 
-export function createWebhookBatch(
-  deps: WebhookBatchDependencies,
-  observer: BatchObserver,
-): WebhookBatch {
+export function createWebhookBatch(deps: ApplyDependencies, observer: BatchObserver): WebhookBatch {
   return new Batcher({
     name: 'webhooks',
     observer,
@@ -38,7 +27,7 @@ export function createWebhookBatch(
     maxQueueLength: MAX_QUEUE_LENGTH,
     isUnresponsive: (error) => isDatabaseUnresponsive(deps.pool, error),
     isSharedFailure: isBillingLockTimeout,
-    execute: (events) => applyOrDefer(deps, events),
+    execute: (events) => applyOrStore(deps, events),
   });
 }
 
@@ -46,8 +35,8 @@ export function createWebhookBatch(
  * Applies events. A single event that cannot be applied is stored for a retry, because its sender cannot fix it; the
  * failure of several events is thrown, so that the batch isolates the one at fault.
  */
-async function applyOrDefer(
-  deps: WebhookBatchDependencies,
+async function applyOrStore(
+  deps: ApplyDependencies,
   received: readonly ReceivedEvent[],
 ): Promise<readonly Receipt[]> {
   try {
@@ -56,6 +45,6 @@ async function applyOrDefer(
     const [single, ...others] = received;
     const isRetriedAtOnce = isConnectionFailure(error) || isTransientConflict(error);
     if (single === undefined || others.length > 0 || isRetriedAtOnce) throw error;
-    return [await storeDeferredEvent(deps, { ...single.event, ...single.delivery }, error)];
+    return [await storeFailedEvent(deps, single, error)];
   }
 }

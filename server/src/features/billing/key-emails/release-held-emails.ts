@@ -1,21 +1,12 @@
-import type { Pool } from 'pg';
-import type { Logger } from 'pino';
-
 import { inTransaction } from '#server/db/transaction.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
-import type { MailTransport } from '#server/mail/mail-transport.ts';
 
-import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
+import type { BillingDependencies } from '../dependencies.ts';
 import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
 import { listWaitingKeyEmails, releaseKeyEmails } from './backlog-queries.ts';
 import { listCustomersWithoutAddress } from './buyer-queries.ts';
 
-interface ReleaseDependencies {
-  readonly log: Logger;
-  readonly mail: MailTransport | null;
-  readonly paddleApi: PaddleApi | null;
-  readonly pool: Pool;
-}
+type ReleaseDependencies = Pick<BillingDependencies, 'log' | 'mail' | 'paddleApi' | 'pool'>;
 
 /** After the start, queues what waited for a setting that is present now; what it does not reach waits for the next start. */
 export function createReleaseTask(deps: ReleaseDependencies): BackgroundTask {

@@ -1,15 +1,10 @@
 /** Sends buyers the keys of their licenses. */
-import type { Pool } from 'pg';
-import type { Logger } from 'pino';
-
-import type { Clock } from '#server/clock.ts';
-import type { Catalog } from '#server/config/catalog.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { Vault } from '#server/lib/vault.ts';
-import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
+import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
-import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
+import type { BillingDependencies } from '../dependencies.ts';
 import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
 import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
 import {
@@ -33,21 +28,6 @@ import {
 import { chooseLanguage } from './texts.ts';
 import { writeKeyEmail } from './write-key-email.ts';
 
-/** What sending an e-mail with keys needs. */
-export interface KeyEmailDependencies {
-  readonly catalog: () => Catalog;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly mail: MailTransport | null;
-  readonly metrics: { countMail(kind: 'key', outcome: SendResult['outcome']): void };
-  readonly pool: Pool;
-  readonly vault: Vault;
-}
-
-export interface SendKeyEmailDependencies extends KeyEmailDependencies {
-  readonly paddleApi: PaddleApi | null;
-}
-
 /** Longer than a job may take: the process with an older claim was killed. */
 export const CLAIM_TIMEOUT_MS = 180_000;
 
@@ -70,7 +50,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * @throws Error if a retry may succeed
  */
 export async function sendKeyEmail(
-  deps: SendKeyEmailDependencies,
+  deps: BillingDependencies,
   key: TransactionKey,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -99,7 +79,7 @@ export async function sendKeyEmail(
 
 /** The provider's data of the customer take precedence over those of the checkout. */
 async function findCustomerToLookUp(
-  { pool, paddleApi }: SendKeyEmailDependencies,
+  { pool, paddleApi }: BillingDependencies,
   key: TransactionKey,
 ): Promise<CustomerKey | null> {
   if (key.provider !== 'paddle' || paddleApi === null) return null;
@@ -107,7 +87,7 @@ async function findCustomerToLookUp(
 }
 
 async function waitForLookUp(
-  { clock, pool }: SendKeyEmailDependencies,
+  { clock, pool }: BillingDependencies,
   key: TransactionKey,
   customer: CustomerKey,
 ): Promise<void> {
@@ -121,7 +101,7 @@ async function waitForLookUp(
 
 /** Returns the hash of the address, and replaces stored hashes under previous master secrets by it. */
 async function hashAddress(
-  { pool, vault }: SendKeyEmailDependencies,
+  { pool, vault }: BillingDependencies,
   key: TransactionKey,
   address: string,
 ): Promise<string> {
@@ -135,7 +115,7 @@ async function hashAddress(
 
 /** Returns until when a second attempt is delayed; null if it is not. */
 async function findEndOfDelay(
-  { clock, pool }: SendKeyEmailDependencies,
+  { clock, pool }: BillingDependencies,
   key: TransactionKey,
   addressHash: string,
 ): Promise<Date | null> {
@@ -154,7 +134,7 @@ interface Claim {
 
 /** Claims the keys to send; null if all were sent. */
 async function claim(
-  { clock, pool }: SendKeyEmailDependencies,
+  { clock, pool }: BillingDependencies,
   key: TransactionKey,
   valid: readonly BoughtLicense[],
   addressHash: string,
@@ -175,7 +155,7 @@ async function claim(
 }
 
 async function compose(
-  { catalog, pool, vault }: SendKeyEmailDependencies,
+  { catalog, pool, vault }: BillingDependencies,
   key: TransactionKey,
   claimed: Claim,
   address: string,
@@ -211,7 +191,7 @@ function createMessageToken(vault: Vault, content: readonly unknown[]): string {
 }
 
 async function record(
-  deps: SendKeyEmailDependencies,
+  deps: BillingDependencies,
   key: TransactionKey,
   { licenses, isUnconfirmed }: Claim,
   result: SendResult,
@@ -244,7 +224,7 @@ async function record(
 }
 
 async function scheduleSecondAttempt(
-  { clock, pool }: SendKeyEmailDependencies,
+  { clock, pool }: BillingDependencies,
   key: TransactionKey,
 ): Promise<void> {
   const now = clock.now();

@@ -13,9 +13,10 @@ import {
 } from '../../licenses/rekey-license.ts';
 import type { LicenseChangeDependencies } from '../../licenses/dependencies.ts';
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
+import type { BillingDependencies } from '../dependencies.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
-import { UNCONFIRMED_RETRY_DELAY_MS, type KeyEmailDependencies } from './send-key-email.ts';
+import { UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
 import { chooseLanguage } from './texts.ts';
 import { writeReplacedKeyEmail } from './write-key-email.ts';
 
@@ -65,8 +66,7 @@ interface ReplacedKeyJob {
 async function queueReplacedKey(db: Queryable, job: ReplacedKeyJob, runAt?: Date): Promise<void> {
   const { licenseId, machinesKept, isRepeat } = job;
   const payload = { licenseId, machinesKept, isRepeat };
-  const start = runAt === undefined ? {} : { runAt };
-  await addJobs(db, [{ name: 'send_replaced_key', payload, key: licenseId, ...start }]);
+  await addJobs(db, [{ name: 'send_replaced_key', payload, key: licenseId, runAt }]);
 }
 
 /**
@@ -74,7 +74,7 @@ async function queueReplacedKey(db: Queryable, job: ReplacedKeyJob, runAt?: Date
  * @throws Error if no mail is configured or a retry may succeed
  */
 export async function sendReplacedKey(
-  deps: KeyEmailDependencies,
+  deps: BillingDependencies,
   job: ReplacedKeyJob,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -99,7 +99,7 @@ export async function sendReplacedKey(
 }
 
 async function compose(
-  { catalog, pool, vault }: KeyEmailDependencies,
+  { catalog, pool, vault }: BillingDependencies,
   license: LicenseRecord,
   address: string,
   machinesKept: boolean,

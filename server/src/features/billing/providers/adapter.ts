@@ -10,6 +10,7 @@ import type {
   EventHeader,
   Occurrence,
 } from '../facts.ts';
+import { readId, readObject, type JsonObject } from './fields.ts';
 
 /** Verifies and interprets the webhooks of a provider. */
 export interface BillingAdapter {
@@ -39,73 +40,110 @@ export interface VerifyOptions {
 }
 
 /** `stale`: the signature is valid, but not its time. */
-export type Verification =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' | 'stale' };
+export type Verification = 'valid' | 'missing' | 'malformed' | 'mismatch' | 'stale';
 
 /** The readable part of a malformed event's header; null for fields that cannot be read. */
-export interface PartialHeader {
+interface PartialHeader {
   readonly eventId: string | null;
   readonly type: string | null;
   readonly occurredAt: Date | null;
 }
 
-/** A signed body that is not an event or does not match its type. */
-export class MalformedEventError extends Error implements PartialHeader {
-  readonly eventId: string | null;
-  readonly type: string | null;
-  readonly occurredAt: Date | null;
+const UNREADABLE: PartialHeader = { eventId: null, type: null, occurredAt: null };
 
-  constructor(
-    message: string,
-    { eventId = null, type = null, occurredAt = null }: Partial<PartialHeader> = {},
-  ) {
+/** A signed body that is not an event or does not match its type. */
+export class MalformedEventError extends Error {
+  readonly header: PartialHeader;
+
+  constructor(message: string, { eventId, type, occurredAt }: PartialHeader = UNREADABLE) {
     super(message);
     this.name = 'MalformedEventError';
-    this.eventId = eventId;
-    this.type = type;
-    this.occurredAt = occurredAt;
+    this.header = { eventId, type, occurredAt };
   }
+}
+
+/** An event in the form of its provider. */
+export interface ProviderEvent<Data = JsonObject> extends EventHeader {
+  readonly occurrence: Occurrence;
+  readonly data: Data;
 }
 
 /** The facts of an event, or the reason why it has no effect: a sentence for people. */
 export type Interpretation = readonly BillingFact[] | string;
 
-/** Combines the header of an event with its interpretation; undefined for an unknown type. */
-export function toBillingEvent(
-  header: EventHeader,
-  interpretation: Interpretation | undefined,
-): BillingEvent {
-  const result = interpretation ?? `No license depends on ${header.type}.`;
-  return typeof result === 'string'
-    ? { ...header, facts: [], ignoredBecause: result }
-    : { ...header, facts: result, ignoredBecause: null };
+/** The parts of a body; null, or undefined for the data, if they are missing or invalid. */
+interface EventParts<Data> {
+  readonly eventId: string | null;
+  readonly type: string | null;
+  readonly occurrence: Occurrence | null;
+  readonly data: Data | undefined;
+}
+
+const PARTS = ['eventId', 'type', 'occurrence', 'data'] as const;
+
+/** How a provider signs and writes its events. */
+interface ProviderFormat<Data> extends Pick<BillingAdapter, 'provider' | 'verify'> {
+  /** Names the parts, for the sender of an event that lacks one. */
+  readonly fields: Readonly<Record<(typeof PARTS)[number], string>>;
+  readonly read: (body: JsonObject, delivery: WebhookDelivery) => EventParts<Data>;
+  /** Returns undefined for an unknown type. */
+  readonly interpret: (event: ProviderEvent<Data>) => Interpretation | undefined;
+}
+
+export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapter {
+  const { provider, verify, fields, read, interpret } = format;
+  return {
+    provider,
+    verify,
+    normalize: (body, delivery) => {
+      const parts = read(readObject(body), delivery);
+      const { eventId, type, occurrence, data } = parts;
+      const occurredAt = occurrence?.occurredAt ?? null;
+      if (eventId === null || type === null || occurrence === null || data === undefined) {
+        const missing = PARTS.filter((part) => parts[part] == null).map((part) => fields[part]);
+        const message = `Missing or invalid: ${missing.join(', ')}.`;
+        throw new MalformedEventError(message, { eventId, type, occurredAt });
+      }
+      const header = { provider, eventId, type, occurredAt: occurrence.occurredAt };
+      const result = interpret({ ...header, occurrence, data }) ?? `No license depends on ${type}.`;
+      return typeof result === 'string'
+        ? { ...header, facts: [], ignoredBecause: result }
+        : { ...header, facts: result, ignoredBecause: null };
+    },
+  };
 }
 
 /**
- * Interprets the data of an event.
+ * Reads an id that the event's type requires.
+ * @throws MalformedEventError if it is missing
+ */
+export function requireId(event: ProviderEvent, field: string): string {
+  const value = readId(event.data[field]);
+  if (value === null)
+    throw new MalformedEventError(`The data of ${event.type} lack ${field}.`, event);
+  return value;
+}
+
+/**
+ * Interprets an event.
  * @throws MalformedEventError if the data do not match the type; the message names the field
  */
-export type DataReader = (
-  data: unknown,
-  header: EventHeader,
-  occurrence: Occurrence,
-) => Interpretation;
+export type DataReader = (event: ProviderEvent<unknown>) => Interpretation;
 
 /** Creates a reader that validates data against a schema. */
 export function defineDataReader<Schema extends TSchema>(
   schema: Schema,
-  interpret: (data: Static<Schema>, occurrence: Occurrence) => Interpretation,
+  interpret: (data: Static<Schema>, event: ProviderEvent<unknown>) => Interpretation,
 ): DataReader {
   const validator = Compile(schema);
-  return (data, { eventId, type, occurredAt }, occurrence) => {
-    if (validator.Check(data)) return interpret(data, occurrence);
+  return (event) => {
+    const { data, type } = event;
+    if (validator.Check(data)) return interpret(data, event);
     const [, [first]] = validator.Errors(data);
     const path = (first?.instancePath ?? '').replaceAll('/', '.');
     const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
     const problem =
       missing === undefined ? `are wrong at data${path}` : `lack data${path}.${missing}`;
-    const message = `The data of ${type} ${problem.slice(0, 200)}.`;
-    throw new MalformedEventError(message, { eventId, type, occurredAt });
+    throw new MalformedEventError(`The data of ${type} ${problem.slice(0, 200)}.`, event);
   };
 }

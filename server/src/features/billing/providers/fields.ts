@@ -1,5 +1,6 @@
 /** Readers of untrusted JSON fields: null or empty for a value of the wrong type. */
 import { parseEmail } from '@latchkey/contract';
+import { Type, type TSchema } from 'typebox';
 
 import type { BillingPeriod, Occurrence } from '../facts.ts';
 
@@ -10,6 +11,14 @@ const EMPTY: JsonObject = {};
 
 /** Ids are stored and logged: printable ASCII of limited length. */
 const ID = /^[!-~]{1,200}$/;
+
+/** The schema of an id. */
+export const Id = Type.String({ pattern: ID });
+
+/** The schema of a field that may be null or missing. */
+export function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
 
 /** JSON allows characters that PostgreSQL cannot store: U+0000 and lone surrogates. */
 function isStorable(text: string): boolean {
@@ -73,7 +82,7 @@ export function readUnixSeconds(value: unknown): Date | null {
   return new Date(seconds * 1000);
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -19,7 +19,7 @@ function readMalformed(provider: string, body: object): unknown {
     return adapter.normalize(JSON.parse(rawBody.toString()), delivery);
   } catch (error) {
     assert.ok(error instanceof MalformedEventError, String(error));
-    return [error.type, error.occurredAt];
+    return [error.header.type, error.header.occurredAt];
   }
 }
 

@@ -28,9 +28,9 @@ import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from '../rules/compute-licenses.ts';
 import { groupPurchases, type LedgerEntry } from '../rules/group-purchases.ts';
-import { normalizeLemonSqueezy } from './lemon-squeezy/adapter.ts';
-import { normalizeStandardWebhook } from './standard-webhooks/adapter.ts';
-import { normalizeStripe } from './stripe/adapter.ts';
+import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
+import { standardWebhooksAdapter } from './standard-webhooks/adapter.ts';
+import { normalizeStripe } from './stripe/read-event.fixture.ts';
 
 const APRIL = new Date('2027-04-01T12:00:00.000Z');
 const MAY = new Date('2027-05-01T12:00:00.000Z');
@@ -63,7 +63,7 @@ function stripe(events: readonly unknown[]): BillingEvent[] {
 function lemonSqueezy(events: readonly unknown[]): BillingEvent[] {
   return events.map((event) => {
     const rawBody = Buffer.from(JSON.stringify(event));
-    return normalizeLemonSqueezy(event, { headers: {}, rawBody });
+    return lemonSqueezyAdapter.normalize(event, { headers: {}, rawBody });
   });
 }
 
@@ -71,7 +71,7 @@ function lemonSqueezy(events: readonly unknown[]): BillingEvent[] {
 function standard(events: readonly unknown[]): BillingEvent[] {
   return events.map((event, index) => {
     const headers = { 'webhook-id': `msg_${events.length - index}` };
-    return normalizeStandardWebhook(event, { headers, rawBody: Buffer.alloc(0) });
+    return standardWebhooksAdapter.normalize(event, { headers, rawBody: Buffer.alloc(0) });
   });
 }
 

@@ -89,7 +89,7 @@ export function verifyTimedSignature(
   format: TimedSignatureFormat,
   options: VerifyOptions,
 ): Verification {
-  if (pairs === null) return { ok: false, reason: 'missing' };
+  if (pairs === null) return 'missing';
   const times = valuesOf(pairs, format.timeKey).map(readUnixTime);
   const signatures = valuesOf(pairs, format.signatureKey).flatMap(
     (value) => readSignature(value, 'hex') ?? [],
@@ -97,13 +97,13 @@ export function verifyTimedSignature(
   const [time] = times;
   // With two times it is ambiguous which one was signed.
   if (times.length !== 1 || time == null || signatures.length === 0) {
-    return { ok: false, reason: 'malformed' };
+    return 'malformed';
   }
   // The time has a single textual form, so these are the signed bytes.
   if (!matchesHmac([`${time}${format.joiner}`, rawBody], options.secrets, signatures)) {
-    return { ok: false, reason: 'mismatch' };
+    return 'mismatch';
   }
-  return isTimely(time, options) ? { ok: true } : { ok: false, reason: 'stale' };
+  return isTimely(time, options) ? 'valid' : 'stale';
 }
 
 function valuesOf(pairs: readonly string[], key: string): string[] {

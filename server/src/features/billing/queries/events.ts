@@ -32,6 +32,9 @@ export interface StoredDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** An event with its delivery. */
+export type StoredEvent = EventHeader & StoredDelivery;
+
 /** The result of applying a stored event. */
 export interface EventOutcome extends EventHeader {
   readonly status: EventStatus;
@@ -67,7 +70,7 @@ const insertStatement = defineStatement(
  */
 export async function insertEvents(
   db: Queryable,
-  events: readonly (EventHeader & StoredDelivery)[],
+  events: readonly StoredEvent[],
 ): Promise<boolean[]> {
   const rows = await queryRows(db, insertStatement, [
     ...toColumns(events, ['eventId', 'provider', 'type', 'occurredAt', 'receivedAt', 'raw']),

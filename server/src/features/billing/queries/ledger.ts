@@ -1,13 +1,7 @@
 import { isLockTimeout } from '#server/db/database-errors.ts';
 import { defineCommand, execute, type Queryable, toColumns } from '#server/db/statement.ts';
 
-import type {
-  AdjustmentFact,
-  CustomerFact,
-  EventKey,
-  PaymentFact,
-  SubscriptionFact,
-} from '../facts.ts';
+import type { BillingFact, EventKey } from '../facts.ts';
 
 /**
  * A caller that arrives just after a batch began waits for its end and then for the lock: at most twice this, while
@@ -54,87 +48,37 @@ export function isBillingLockTimeout(error: unknown): boolean {
 }
 
 /** A fact and its source event. */
-export interface SourcedFact<Fact> extends EventKey {
-  readonly fact: Fact;
+interface SourcedFact extends EventKey {
+  readonly fact: BillingFact;
 }
 
-const insertPaymentsStatement = defineCommand(
-  'billing_payment_insert',
-  `insert into billing_payments (transaction_id, provider, event_id, subscription_id, customer_id, occurred_at, fact)
-   select fact->>'transactionId', provider, event_id, fact->>'subscriptionId', fact->>'customerId',
-          (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
-   on conflict (transaction_id, provider, event_id) do nothing`,
-);
-
-/** Inserts payments; those already inserted stay unchanged. */
-export async function insertPayments(
-  db: Queryable,
-  facts: readonly SourcedFact<PaymentFact>[],
-): Promise<void> {
-  if (facts.length > 0) await execute(db, insertPaymentsStatement, toFactColumns(facts));
-}
-
-const insertAliasesStatement = defineCommand(
-  'billing_alias_insert',
-  `insert into billing_aliases (alias, provider, transaction_id)
-   select alias, provider, transaction_id
-   from unnest($1::text[], $2::text[], $3::text[]) as input (alias, provider, transaction_id)
-   on conflict (alias, provider, transaction_id) do nothing`,
-);
-
-/** Inserts the aliases of payments, by which other events refer to them. */
-export async function insertAliases(
-  db: Queryable,
-  facts: readonly SourcedFact<PaymentFact>[],
-): Promise<void> {
-  const rows = facts.flatMap(({ provider, fact }) => {
-    const { transactionId, aliases = [], checkoutId } = fact;
-    const others = checkoutId === undefined ? aliases : [...aliases, checkoutId];
-    return others.map((alias) => ({ alias, provider, transactionId }));
-  });
-  if (rows.length === 0) return;
-  await execute(
-    db,
-    insertAliasesStatement,
-    toColumns(rows, ['alias', 'provider', 'transactionId']),
+/**
+ * Declares how facts are inserted into their ledger; those already inserted stay unchanged.
+ * @param key the columns of the primary key besides provider and event id
+ * @param references further columns with ids
+ */
+function defineInsert(
+  name: string,
+  table: string,
+  key: readonly string[],
+  references: readonly string[],
+) {
+  const columns = [...key, ...references];
+  return defineCommand(
+    name,
+    `insert into ${table} (${columns.join(', ')}, provider, event_id, occurred_at, fact)
+     select ${columns.map((column) => `fact->>'${toField(column)}'`).join(', ')}, provider, event_id,
+            (fact->>'occurredAt')::timestamptz, fact
+     from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
+     on conflict (${key.join(', ')}, provider, event_id) do nothing`,
   );
 }
 
-const insertSubscriptionsStatement = defineCommand(
-  'billing_subscription_insert',
-  `insert into billing_subscriptions (subscription_id, provider, event_id, transaction_id, customer_id, occurred_at, fact)
-   select fact->>'subscriptionId', provider, event_id, fact->>'transactionId', fact->>'customerId',
-          (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
-   on conflict (subscription_id, provider, event_id) do nothing`,
-);
-
-/** Inserts snapshots of subscriptions; those already inserted stay unchanged. */
-export async function insertSubscriptions(
-  db: Queryable,
-  facts: readonly SourcedFact<SubscriptionFact>[],
-): Promise<void> {
-  if (facts.length > 0) await execute(db, insertSubscriptionsStatement, toFactColumns(facts));
+function toField(column: string): string {
+  return column.replaceAll(/_./g, (match) => match.slice(1).toUpperCase());
 }
 
-const insertAdjustmentsStatement = defineCommand(
-  'billing_adjustment_insert',
-  `insert into billing_adjustments (transaction_id, adjustment_id, provider, event_id, occurred_at, fact)
-   select fact->>'transactionId', fact->>'adjustmentId', provider, event_id,
-          (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
-   on conflict (transaction_id, adjustment_id, provider, event_id) do nothing`,
-);
-
-/** Inserts refunds and disputes; those already inserted stay unchanged. */
-export async function insertAdjustments(
-  db: Queryable,
-  facts: readonly SourcedFact<AdjustmentFact>[],
-): Promise<void> {
-  if (facts.length > 0) await execute(db, insertAdjustmentsStatement, toFactColumns(facts));
-}
-
+// The newest details count; the order of arrival does not matter, even for two at the same time.
 const upsertCustomersStatement = defineCommand(
   'billing_customer_upsert',
   `insert into billing_customers as customer (customer_id, provider, occurred_at, occurred_nanos, email, name, locale)
@@ -156,18 +100,58 @@ const upsertCustomersStatement = defineCommand(
           coalesce(customer.email, ''), coalesce(customer.name, ''), coalesce(customer.locale, ''))`,
 );
 
-/** Stores the newest details of each customer; the order of arrival does not matter, even for two at the same time. */
-export async function upsertCustomers(
-  db: Queryable,
-  facts: readonly SourcedFact<CustomerFact>[],
-): Promise<void> {
-  if (facts.length > 0) await execute(db, upsertCustomersStatement, toFactColumns(facts));
+const INSERTS = {
+  payment: defineInsert(
+    'billing_payment_insert',
+    'billing_payments',
+    ['transaction_id'],
+    ['subscription_id', 'customer_id'],
+  ),
+  subscription: defineInsert(
+    'billing_subscription_insert',
+    'billing_subscriptions',
+    ['subscription_id'],
+    ['transaction_id', 'customer_id'],
+  ),
+  adjustment: defineInsert(
+    'billing_adjustment_insert',
+    'billing_adjustments',
+    ['transaction_id', 'adjustment_id'],
+    [],
+  ),
+  customer: upsertCustomersStatement,
+};
+
+const KINDS = ['payment', 'subscription', 'adjustment', 'customer'] as const;
+
+/** Inserts facts into the ledgers, and stores the newest details of customers. Inserting a fact again changes nothing. */
+export async function insertFacts(db: Queryable, facts: readonly SourcedFact[]): Promise<void> {
+  for (const kind of KINDS) {
+    const ofKind = facts.filter(({ fact }) => fact.kind === kind);
+    if (ofKind.length === 0) continue;
+    await execute(db, INSERTS[kind], [
+      ...toColumns(ofKind, ['provider', 'eventId']),
+      ofKind.map(({ fact }) => JSON.stringify(fact)),
+    ]);
+  }
+  const aliases = facts.flatMap(listAliases);
+  if (aliases.length === 0) return;
+  const columns = toColumns(aliases, ['alias', 'provider', 'transactionId']);
+  await execute(db, insertAliasesStatement, columns);
 }
 
-function toFactColumns(facts: readonly SourcedFact<object>[]): string[][] {
-  return [
-    facts.map(({ provider }) => provider),
-    facts.map(({ eventId }) => eventId),
-    facts.map(({ fact }) => JSON.stringify(fact)),
-  ];
+const insertAliasesStatement = defineCommand(
+  'billing_alias_insert',
+  `insert into billing_aliases (alias, provider, transaction_id)
+   select alias, provider, transaction_id
+   from unnest($1::text[], $2::text[], $3::text[]) as input (alias, provider, transaction_id)
+   on conflict (alias, provider, transaction_id) do nothing`,
+);
+
+/** Lists the further ids of a payment, by which other events refer to it. */
+function listAliases({ provider, fact }: SourcedFact) {
+  if (fact.kind !== 'payment') return [];
+  const { transactionId, aliases = [], checkoutId } = fact;
+  const others = checkoutId === undefined ? aliases : [...aliases, checkoutId];
+  return others.map((alias) => ({ alias, provider, transactionId }));
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Nullable,
@@ -10,10 +10,9 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { BillingProvider, CustomerDetails } from '../facts.ts';
+import { parseStoredFact, type BillingProvider } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';
 import type { BilledLine } from '../rules/plan-licenses.ts';
-import { readStoredFact } from './stored-facts.ts';
 
 /** Identifies a transaction. */
 export interface TransactionKey {
@@ -92,12 +91,9 @@ export async function listPurchaseEntries(
   db: Queryable,
   references: readonly LedgerReference[],
 ): Promise<LedgerEntry[]> {
-  const rows = await queryRows(
-    db,
-    listStatement,
-    toColumns(references, ['provider', 'kind', 'id']),
-  );
-  return rows.map((row) => ({ ...row, fact: readStoredFact(row.fact) }));
+  const columns = toColumns(references, ['provider', 'kind', 'id']);
+  const rows = await queryRows(db, listStatement, columns);
+  return rows.map((row) => ({ ...row, fact: parseStoredFact(row.fact) }));
 }
 
 const listLicensesStatement = defineStatement(
@@ -120,11 +116,8 @@ export async function listBilledLines(
   db: Queryable,
   transactions: readonly TransactionKey[],
 ): Promise<BilledLine[]> {
-  return queryRows(
-    db,
-    listLicensesStatement,
-    toColumns(transactions, ['provider', 'transactionId']),
-  );
+  const keys = toColumns(transactions, ['provider', 'transactionId']);
+  return queryRows(db, listLicensesStatement, keys);
 }
 
 const listOfLicenseStatement = defineStatement(
@@ -155,45 +148,34 @@ export async function insertBilledLines(
   db: Queryable,
   lines: readonly BilledLine[],
 ): Promise<void> {
-  await execute(
-    db,
-    insertLicensesStatement,
-    toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']),
-  );
+  const columns = toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']);
+  await execute(db, insertLicensesStatement, columns);
 }
+
+const StoredCustomer = Type.Object({
+  provider: Type.String(),
+  customerId: Type.String(),
+  email: Nullable.Text,
+  name: Nullable.Text,
+  locale: Nullable.Text,
+});
+
+/** The stored details of a customer. */
+type StoredCustomer = Readonly<Static<typeof StoredCustomer>>;
 
 const listCustomersStatement = defineStatement(
   'billing_customer_list',
-  Type.Object({
-    provider: Type.String(),
-    customer_id: Type.String(),
-    email: Nullable.Text,
-    name: Nullable.Text,
-    locale: Nullable.Text,
-  }),
-  `select customer.provider, customer.customer_id, customer.email, customer.name, customer.locale
+  StoredCustomer,
+  `select customer.provider, customer.customer_id as "customerId", customer.email, customer.name, customer.locale
    from unnest($1::text[], $2::text[]) as input (provider, customer_id)
    join billing_customers customer on customer.customer_id = input.customer_id and customer.provider = input.provider`,
 );
-
-/** The stored details of a customer. */
-interface StoredCustomer extends CustomerKey {
-  readonly customer: CustomerDetails;
-}
 
 /** Lists the stored details of customers. */
 export async function listCustomers(
   db: Queryable,
   customers: readonly CustomerKey[],
 ): Promise<StoredCustomer[]> {
-  const rows = await queryRows(
-    db,
-    listCustomersStatement,
-    toColumns(customers, ['provider', 'customerId']),
-  );
-  return rows.map(({ provider, customer_id: customerId, ...customer }) => ({
-    provider,
-    customerId,
-    customer,
-  }));
+  const keys = toColumns(customers, ['provider', 'customerId']);
+  return queryRows(db, listCustomersStatement, keys);
 }

@@ -1,6 +1,7 @@
 import {
   compareOccurrences,
   occurrenceOf,
+  UNKNOWN_CUSTOMER,
   type AdjustmentFact,
   type BillingFact,
   type BillingProvider,
@@ -168,6 +169,21 @@ function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> 
   };
 }
 
+/** The buyer of a purchase. */
+export interface Buyer {
+  readonly customerId: string | null;
+  readonly customer: CustomerDetails;
+}
+
+/** Finds the buyer in payments and snapshots; newer details take precedence. */
+export function findBuyer({ facts }: Purchase): Buyer {
+  const ordered = [...facts.payments, ...facts.snapshots].sort(compareOccurrences);
+  return {
+    customerId: ordered.findLast(({ customerId }) => customerId !== null)?.customerId ?? null,
+    customer: ordered.map(({ customer }) => customer).reduce(mergeCustomer, UNKNOWN_CUSTOMER),
+  };
+}
+
 /** Returns the newer details, and older ones for missing values. */
 export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): CustomerDetails {
   return {
@@ -188,7 +204,8 @@ function compareSnapshots(a: Sourced<SubscriptionFact>, b: Sourced<SubscriptionF
   return compareOccurrences(a, b) || ended || compareText(a.eventId, b.eventId);
 }
 
-function compareText(a: string, b: string): number {
+/** Compares for sorting, by code units. */
+export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -1,24 +1,19 @@
-import type { BillingEvent } from '../../facts.ts';
+import { createHash } from 'node:crypto';
+
 import {
-  toBillingEvent,
-  type BillingAdapter,
+  defineAdapter,
   type Interpretation,
+  type ProviderEvent,
   type Verification,
   type VerifyOptions,
   type WebhookDelivery,
 } from '../adapter.ts';
+import { readId, readName, readObject, readOccurrence } from '../fields.ts';
 import { matchesHmac, readHeader, readSignature } from '../signatures.ts';
-import { readEnvelope, type LemonSqueezyEvent } from './envelope.ts';
 import { readInvoice, readOrder, readRefundedInvoice, readRefundedOrder } from './payments.ts';
 import { readSubscription } from './subscription.ts';
 
-export const lemonSqueezyAdapter: BillingAdapter = {
-  provider: 'lemonsqueezy',
-  verify: verifyLemonSqueezy,
-  normalize: normalizeLemonSqueezy,
-};
-
-const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Interpretation> = new Map([
+const READERS: ReadonlyMap<string, (event: ProviderEvent) => Interpretation> = new Map([
   ['order_created', readOrder],
   ['order_refunded', readRefundedOrder],
   ['subscription_created', readSubscription],
@@ -35,33 +30,44 @@ const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Interpretation>
 ]);
 
 /**
- * Translates an event of Lemon Squeezy.
- * @throws MalformedEventError if the body is not an event, or lacks an id that its name requires
- * @see https://docs.lemonsqueezy.com/help/webhooks/event-types
- */
-export function normalizeLemonSqueezy(body: unknown, { rawBody }: WebhookDelivery): BillingEvent {
-  const event = readEnvelope(body, rawBody);
-  const { eventId, name, occurrence } = event;
-  return toBillingEvent(
-    { provider: 'lemonsqueezy', eventId, type: name, occurredAt: occurrence.occurredAt },
-    READERS.get(name)?.(event),
-  );
-}
-
-/**
  * Verifies a signature of Lemon Squeezy: `X-Signature` is the HMAC-SHA256 of the raw body under the webhook's secret, in
  * hexadecimal. The time is not signed, so nothing is stale; a replayed event is recognized by its id, a hash of the body.
  * @see https://docs.lemonsqueezy.com/help/webhooks/signing-requests
  */
-export function verifyLemonSqueezy(
-  { headers, rawBody }: WebhookDelivery,
-  { secrets }: VerifyOptions,
-): Verification {
+function verify({ headers, rawBody }: WebhookDelivery, { secrets }: VerifyOptions): Verification {
   const header = readHeader(headers, 'x-signature');
-  if (header === null) return { ok: false, reason: 'missing' };
+  if (header === null) return 'missing';
   const signature = readSignature(header, 'hex');
-  if (signature === null) return { ok: false, reason: 'malformed' };
-  return matchesHmac([rawBody], secrets, [signature])
-    ? { ok: true }
-    : { ok: false, reason: 'mismatch' };
+  if (signature === null) return 'malformed';
+  return matchesHmac([rawBody], secrets, [signature]) ? 'valid' : 'mismatch';
 }
+
+/**
+ * Translates an event of Lemon Squeezy. It has no id; the SHA-256 of the body, which is the same at each delivery, is used
+ * instead. The data are the attributes of the object (JSON:API) and its id.
+ * @throws MalformedEventError if the body is not an event, or lacks an id that its name requires
+ * @see https://docs.lemonsqueezy.com/help/webhooks/event-types
+ */
+export const lemonSqueezyAdapter = defineAdapter({
+  provider: 'lemonsqueezy',
+  verify,
+  fields: {
+    eventId: 'body',
+    type: 'meta.event_name',
+    occurrence: 'data.attributes.updated_at',
+    data: 'data.id',
+  },
+  read: (body, { rawBody }) => {
+    const data = readObject(body['data']);
+    const attributes = readObject(data['attributes']);
+    const id = readId(data['id']);
+    return {
+      eventId: createHash('sha256').update(rawBody).digest('hex'),
+      type: readName(readObject(body['meta'])['event_name']),
+      occurrence:
+        readOccurrence(attributes['updated_at']) ?? readOccurrence(attributes['created_at']),
+      data: id === null ? undefined : { ...attributes, id },
+    };
+  },
+  interpret: (event) => READERS.get(event.type)?.(event),
+});

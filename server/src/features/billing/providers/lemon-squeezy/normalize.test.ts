@@ -12,7 +12,7 @@ import {
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
 import { UNKNOWN_CUSTOMER, type BillingFact } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeLemonSqueezy } from './adapter.ts';
+import { lemonSqueezyAdapter } from './adapter.ts';
 
 const LATER = new Date(TEST_START.getTime() + 30 * DAY_MS);
 const IDENTIFIER = '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10';
@@ -20,7 +20,7 @@ const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: null };
 
 function read(event: unknown) {
   const rawBody = Buffer.from(JSON.stringify(event));
-  return normalizeLemonSqueezy(JSON.parse(rawBody.toString()), { headers: {}, rawBody });
+  return lemonSqueezyAdapter.normalize(JSON.parse(rawBody.toString()), { headers: {}, rawBody });
 }
 
 function snapshot(event: unknown) {
@@ -263,7 +263,7 @@ describe('unreadable events', () => {
       const eventId = createHash('sha256').update(JSON.stringify(body)).digest('hex');
       assert.throws(
         () => read(body),
-        (error) => error instanceof MalformedEventError && error.eventId === eventId,
+        (error) => error instanceof MalformedEventError && error.header.eventId === eventId,
       );
     }
   });

@@ -1,14 +1,21 @@
-import type { BillingLine, PaymentFact } from '../../facts.ts';
-import type { Interpretation } from '../adapter.ts';
 import {
+  LINKING_PAYMENT,
+  type AdjustmentFact,
+  type BillingLine,
+  type CustomerDetails,
+  type PaymentFact,
+} from '../../facts.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import {
+  readEmail,
   readId,
   readInteger,
   readObject,
   readOccurrence,
   readQuantity,
+  readText,
   type JsonObject,
 } from '../fields.ts';
-import { qualifyId, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
 /** The states of an order that was paid, and possibly refunded later. */
 const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
@@ -17,21 +24,19 @@ const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
  * Reads an order as a purchase. Its id is `identifier`, because the numbers of orders are sequential across all shops: they
  * could be guessed to read other buyers' keys. Subscriptions refer to the order by its number.
  */
-export function readOrder(event: LemonSqueezyEvent): Interpretation {
-  const { attributes, objectId, occurrence } = event;
-  const transactionId = requireAttribute(event, 'identifier');
+export function readOrder(event: ProviderEvent): Interpretation {
+  const { data: attributes, occurrence } = event;
+  const transactionId = requireId(event, 'identifier');
   if (!PAID.has(attributes['status'])) return 'The order is not paid.';
   return [
     {
-      kind: 'payment',
+      ...LINKING_PAYMENT,
       transactionId,
-      aliases: [qualifyId('order', objectId)],
-      subscriptionId: null,
+      aliases: [qualifyId('order', requireId(event, 'id'))],
       origin: 'purchase',
       customerId: readId(attributes['customer_id']),
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
-      period: null,
       lines: readLines(attributes),
       total: readInteger(attributes['total']),
     },
@@ -39,20 +44,32 @@ export function readOrder(event: LemonSqueezyEvent): Interpretation {
 }
 
 /** Reads the refunded amount of an order. */
-export function readRefundedOrder(event: LemonSqueezyEvent): Interpretation {
-  const { attributes, objectId, occurrence } = event;
-  return [
-    {
-      kind: 'adjustment',
-      adjustmentId: qualifyId('order', objectId),
-      transactionId: requireAttribute(event, 'identifier'),
-      ...occurrence,
-      effect: 'refund',
-      status: 'approved',
-      ...readRefunded(attributes),
-      lines: [],
-    },
-  ];
+export function readRefundedOrder(event: ProviderEvent): Interpretation {
+  const adjustmentId = qualifyId('order', requireId(event, 'id'));
+  return [toRefund(event, adjustmentId, requireId(event, 'identifier'))];
+}
+
+/** Reads the refunded amount of a subscription's payment. */
+export function readRefundedInvoice(event: ProviderEvent): Interpretation {
+  const transactionId = qualifyId('invoice', requireId(event, 'id'));
+  return [toRefund(event, transactionId, transactionId)];
+}
+
+function toRefund(
+  { data, occurrence }: ProviderEvent,
+  adjustmentId: string,
+  transactionId: string,
+): AdjustmentFact {
+  return {
+    kind: 'adjustment',
+    adjustmentId,
+    transactionId,
+    ...occurrence,
+    effect: 'refund',
+    status: 'approved',
+    ...readRefunded(data),
+    lines: [],
+  };
 }
 
 /** Reads the sum of all refunds of an order or invoice. */
@@ -88,38 +105,18 @@ function readLines(attributes: JsonObject): BillingLine[] {
 }
 
 /** Reads a payment of a subscription. The first payment belongs to the order, which has its own event. */
-export function readInvoice(event: LemonSqueezyEvent): Interpretation {
-  const { attributes, objectId, occurrence } = event;
+export function readInvoice(event: ProviderEvent): Interpretation {
+  const { data: attributes, occurrence } = event;
   return [
     {
-      kind: 'payment',
-      transactionId: qualifyId('invoice', objectId),
-      subscriptionId: requireAttribute(event, 'subscription_id'),
+      ...LINKING_PAYMENT,
+      transactionId: qualifyId('invoice', requireId(event, 'id')),
+      subscriptionId: requireId(event, 'subscription_id'),
       origin: readOrigin(attributes['billing_reason']),
       customerId: readId(attributes['customer_id']),
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
-      period: null,
-      lines: [],
       total: readInteger(attributes['total']),
-    },
-  ];
-}
-
-/** Reads the refunded amount of a subscription's payment. */
-export function readRefundedInvoice(event: LemonSqueezyEvent): Interpretation {
-  const { attributes, objectId, occurrence } = event;
-  const transactionId = qualifyId('invoice', objectId);
-  return [
-    {
-      kind: 'adjustment',
-      adjustmentId: transactionId,
-      transactionId,
-      ...occurrence,
-      effect: 'refund',
-      status: 'approved',
-      ...readRefunded(attributes),
-      lines: [],
     },
   ];
 }
@@ -133,4 +130,18 @@ function readOrigin(reason: unknown): PaymentFact['origin'] {
     default:
       return 'other';
   }
+}
+
+/** Reads the buyer from any object. */
+export function readBuyer(attributes: JsonObject): CustomerDetails {
+  return {
+    email: readEmail(attributes['user_email']),
+    name: readText(attributes['user_name']),
+    locale: null,
+  };
+}
+
+/** Creates a unique id of an object: Lemon Squeezy numbers each kind separately. */
+export function qualifyId(kind: 'order' | 'invoice' | 'subscription', id: string): string {
+  return `${kind}:${id}`;
 }

@@ -1,4 +1,9 @@
-import type { BillingPeriod, Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
+import {
+  LINKING_PAYMENT,
+  type BillingPeriod,
+  type PaymentFact,
+  type SubscriptionFact,
+} from '../../facts.ts';
 import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readId,
@@ -8,22 +13,23 @@ import {
   readTime,
   type JsonObject,
 } from '../fields.ts';
-import type { Interpretation } from '../adapter.ts';
-import { qualifyId, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { qualifyId, readBuyer } from './payments.ts';
 
 /**
  * Reads the snapshot, order and paid period of a subscription. Its invoices contain neither order nor period. `renews_at`
  * of an active subscription is reliable, because a failed payment sets it to `past_due` at once, and to `unpaid` or
  * `expired` after two weeks of retries.
  */
-export function readSubscription(event: LemonSqueezyEvent): Interpretation {
-  const { attributes, occurrence } = event;
+export function readSubscription(event: ProviderEvent): Interpretation {
+  const { data: attributes, occurrence } = event;
   const status = readStatus(attributes);
   if (status === null) return 'The subscription has an unknown status.';
   const period = readCurrentPeriod(event);
+  const subscriptionId = requireId(event, 'id');
   const snapshot: SubscriptionFact = {
     kind: 'subscription',
-    subscriptionId: event.objectId,
+    subscriptionId,
     // The event of the order contains the id of the checkout.
     transactionId: null,
     customerId: readId(attributes['customer_id']),
@@ -36,39 +42,23 @@ export function readSubscription(event: LemonSqueezyEvent): Interpretation {
     scheduledChange: readScheduledChange(attributes, status),
     lines: readLines(event, period),
   };
-  const orderId = qualifyId('order', requireAttribute(event, 'order_id'));
-  const order = toOrderLink(event, orderId, readOccurrence(attributes['created_at']) ?? occurrence);
-  return period === null ? [snapshot, order] : [snapshot, order, toPeriodPayment(event, period)];
-}
-
-/** A payment fact that only links the order to its subscription. */
-function toOrderLink(
-  event: LemonSqueezyEvent,
-  transactionId: string,
-  occurrence: Occurrence,
-): PaymentFact {
-  return {
-    kind: 'payment',
-    transactionId,
-    subscriptionId: event.objectId,
-    origin: 'other',
-    customerId: null,
-    customer: { email: null, name: null, locale: null },
-    ...occurrence,
-    period: null,
-    lines: [],
-    total: null,
+  const order: PaymentFact = {
+    ...LINKING_PAYMENT,
+    transactionId: qualifyId('order', requireId(event, 'order_id')),
+    subscriptionId,
+    ...(readOccurrence(attributes['created_at']) ?? occurrence),
   };
-}
-
-/** A payment fact for the paid period; the amount comes with the invoice. */
-function toPeriodPayment(event: LemonSqueezyEvent, period: BillingPeriod): PaymentFact {
-  const subscription = qualifyId('subscription', event.objectId);
-  return {
-    ...toOrderLink(event, `${subscription}:${period.endsAt.toISOString()}`, event.occurrence),
+  if (period === null) return [snapshot, order];
+  // The amount comes with the invoice.
+  const paidPeriod: PaymentFact = {
+    ...LINKING_PAYMENT,
+    transactionId: `${qualifyId('subscription', subscriptionId)}:${period.endsAt.toISOString()}`,
+    subscriptionId,
+    ...occurrence,
     origin: 'change',
     period,
   };
+  return [snapshot, order, paidPeriod];
 }
 
 /**
@@ -96,7 +86,7 @@ function readStatus(attributes: JsonObject): SubscriptionFact['status'] | null {
 }
 
 /** Reads the paid period; `renews_at` of a past due or paused subscription is the next payment attempt. */
-function readCurrentPeriod({ attributes, occurrence }: LemonSqueezyEvent): BillingPeriod | null {
+function readCurrentPeriod({ data: attributes, occurrence }: ProviderEvent): BillingPeriod | null {
   const endsAt = readEnd(attributes);
   if (endsAt === null) return null;
   return { startsAt: readTime(attributes['created_at']) ?? occurrence.occurredAt, endsAt };
@@ -131,12 +121,12 @@ function readScheduledChange(
 
 /** The billing cycle is inferred from the first period, unless that is a trial. */
 function readLines(
-  { name, attributes }: LemonSqueezyEvent,
+  { type, data: attributes }: ProviderEvent,
   period: BillingPeriod | null,
 ): SubscriptionFact['lines'] {
   const variantId = readId(attributes['variant_id']);
   if (variantId === null) return [];
-  const isFirst = name === 'subscription_created' && attributes['status'] === 'active';
+  const isFirst = type === 'subscription_created' && attributes['status'] === 'active';
   return [
     {
       lineId: readId(attributes['order_item_id']) ?? variantId,

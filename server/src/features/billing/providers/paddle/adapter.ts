@@ -1,34 +1,20 @@
-import { Compile } from 'typebox/schema';
-
-import type { BillingEvent } from '../../facts.ts';
 import {
   defineDataReader,
-  MalformedEventError,
-  type BillingAdapter,
+  defineAdapter,
   type DataReader,
-  toBillingEvent,
-  type PartialHeader,
   type Verification,
   type VerifyOptions,
   type WebhookDelivery,
 } from '../adapter.ts';
-import { readName, readObject, readOccurrence, readTime } from '../fields.ts';
+import { readName, readOccurrence } from '../fields.ts';
 import { readHeader, verifyTimedSignature } from '../signatures.ts';
 import { readAdjustment, readSubscription, readTransaction } from './facts.ts';
 import { readCustomerDetails } from './fields.ts';
-import { Adjustment, Customer, Envelope, Subscription, Transaction } from './schemas.ts';
-
-export const paddleAdapter: BillingAdapter = {
-  provider: 'paddle',
-  verify: verifyPaddle,
-  normalize: normalizePaddle,
-};
-
-const isEnvelope = Compile(Envelope);
+import { Adjustment, Customer, Subscription, Transaction } from './schemas.ts';
 
 const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
 const readAdjustmentEvent = defineDataReader(Adjustment, readAdjustment);
-const readCustomerEvent = defineDataReader(Customer, (customer, occurrence) => [
+const readCustomerEvent = defineDataReader(Customer, (customer, { occurrence }) => [
   {
     kind: 'customer',
     customerId: customer.id,
@@ -56,40 +42,6 @@ const READERS: ReadonlyMap<string, DataReader> = new Map([
   ['customer.updated', readCustomerEvent],
 ]);
 
-/**
- * Translates an event of Paddle Billing.
- * @throws MalformedEventError if the body has no id, no type, no time, or does not match its type
- */
-export function normalizePaddle(body: unknown): BillingEvent {
-  if (!isEnvelope.Check(body)) {
-    throw new MalformedEventError(
-      'The event has no id, no type or no time.',
-      readPartialHeader(body),
-    );
-  }
-  const occurrence = readOccurrence(body.occurred_at);
-  if (occurrence === null) {
-    throw new MalformedEventError('The time of the event cannot be read.', readPartialHeader(body));
-  }
-  const { event_id: eventId, event_type: type, data } = body;
-  const header = { provider: 'paddle', eventId, type, occurredAt: occurrence.occurredAt } as const;
-  const interpretation = READERS.get(type)?.(data, header, occurrence);
-  const isIncomplete = interpretation === undefined && type.startsWith('transaction.');
-  return toBillingEvent(
-    header,
-    isIncomplete ? 'A transaction counts only once it is completed.' : interpretation,
-  );
-}
-
-function readPartialHeader(body: unknown): PartialHeader {
-  const fields = readObject(body);
-  return {
-    eventId: readName(fields['event_id']),
-    type: readName(fields['event_type']),
-    occurredAt: readTime(fields['occurred_at']),
-  };
-}
-
 /** The header's name in this interface, and at Paddle. */
 const SIGNATURE_HEADERS = ['billing-signature', 'paddle-signature'];
 
@@ -99,11 +51,30 @@ const SIGNATURE_HEADERS = ['billing-signature', 'paddle-signature'];
  * while a secret is rotated.
  * @see https://developer.paddle.com/webhooks/signature-verification
  */
-export function verifyPaddle(
-  { headers, rawBody }: WebhookDelivery,
-  options: VerifyOptions,
-): Verification {
+function verify({ headers, rawBody }: WebhookDelivery, options: VerifyOptions): Verification {
   const [header] = SIGNATURE_HEADERS.flatMap((name) => readHeader(headers, name) ?? []);
   const format = { timeKey: 'ts', signatureKey: 'h1', joiner: ':' };
   return verifyTimedSignature(header?.split(';') ?? null, rawBody, format, options);
 }
+
+/**
+ * Translates an event of Paddle Billing.
+ * @throws MalformedEventError if the body has no id, no type, no time, or does not match its type
+ */
+export const paddleAdapter = defineAdapter<unknown>({
+  provider: 'paddle',
+  verify,
+  fields: { eventId: 'event_id', type: 'event_type', occurrence: 'occurred_at', data: 'data' },
+  read: (body) => ({
+    eventId: readName(body['event_id']),
+    type: readName(body['event_type']),
+    occurrence: readOccurrence(body['occurred_at']),
+    data: body['data'] ?? {},
+  }),
+  interpret: (event) => {
+    const reader = READERS.get(event.type);
+    if (reader !== undefined) return reader(event);
+    const isTransaction = event.type.startsWith('transaction.');
+    return isTransaction ? 'A transaction counts only once it is completed.' : undefined;
+  },
+});

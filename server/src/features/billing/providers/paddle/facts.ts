@@ -1,5 +1,11 @@
-import type { AdjustmentFact, Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
-import type { Interpretation } from '../adapter.ts';
+import {
+  SCHEDULED_ACTIONS,
+  SUBSCRIPTION_STATUSES,
+  type AdjustmentFact,
+  type PaymentFact,
+  type SubscriptionFact,
+} from '../../facts.ts';
+import type { Interpretation, ProviderEvent } from '../adapter.ts';
 import { readPeriod, readTime } from '../fields.ts';
 import {
   readAmount,
@@ -19,7 +25,10 @@ const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
 ]);
 
 /** Interprets a completed transaction. A first payment may lack the period and the subscription; none has an e-mail address. */
-export function readTransaction(transaction: Transaction, occurrence: Occurrence): Interpretation {
+export function readTransaction(
+  transaction: Transaction,
+  { occurrence }: ProviderEvent<unknown>,
+): Interpretation {
   const lines = readTransactionLines(transaction);
   if (lines === null) return 'The transaction has an unknown billing cycle.';
   const totals = transaction.details?.totals;
@@ -40,13 +49,10 @@ export function readTransaction(transaction: Transaction, occurrence: Occurrence
   ];
 }
 
-const SUBSCRIPTION_STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as const;
-const ACTIONS = ['cancel', 'pause', 'resume'] as const;
-
 /** Interprets a subscription: each of its events is a full snapshot. */
 export function readSubscription(
   subscription: Subscription,
-  occurrence: Occurrence,
+  { occurrence }: ProviderEvent<unknown>,
 ): Interpretation {
   const status = SUBSCRIPTION_STATUSES.find((known) => known === subscription.status);
   if (status === undefined) return 'The subscription has an unknown status.';
@@ -73,7 +79,7 @@ export function readSubscription(
 function readScheduledChange(
   change: Subscription['scheduled_change'],
 ): SubscriptionFact['scheduledChange'] {
-  const action = ACTIONS.find((known) => known === change?.action);
+  const action = SCHEDULED_ACTIONS.find((known) => known === change?.action);
   const effectiveAt = readTime(change?.effective_at);
   return action === undefined || effectiveAt === null ? null : { action, effectiveAt };
 }
@@ -99,7 +105,10 @@ const ADJUSTMENT_STATUSES: ReadonlyMap<string, AdjustmentFact['status']> = new M
 const PARTIAL_TYPES: ReadonlySet<string> = new Set(['partial', 'tax', 'proration']);
 
 /** Interprets a refund, credit or chargeback. */
-export function readAdjustment(adjustment: Adjustment, occurrence: Occurrence): Interpretation {
+export function readAdjustment(
+  adjustment: Adjustment,
+  { occurrence }: ProviderEvent<unknown>,
+): Interpretation {
   const effect = EFFECTS.get(adjustment.action);
   if (effect === undefined) return 'The adjustment has an unknown action.';
   const status = ADJUSTMENT_STATUSES.get(adjustment.status);

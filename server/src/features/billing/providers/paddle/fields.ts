@@ -1,4 +1,9 @@
-import type { BillingCycle, BillingLine, CustomerDetails } from '../../facts.ts';
+import {
+  INTERVALS,
+  type BillingCycle,
+  type BillingLine,
+  type CustomerDetails,
+} from '../../facts.ts';
 import { readEmail } from '../fields.ts';
 import type { Customer, Cycle, Subscription, Transaction } from './schemas.ts';
 
@@ -37,7 +42,6 @@ function readText(value: unknown, pattern: RegExp): string | null {
   return pattern.test(text) ? text : null;
 }
 
-const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 const MAX_FREQUENCY = 1_000;
 
 /**

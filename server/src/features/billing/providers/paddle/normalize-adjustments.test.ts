@@ -9,7 +9,7 @@ import {
   paddleLineId,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { AdjustmentFact, BillingFact, CustomerFact } from '../../facts.ts';
-import { normalizePaddle } from './adapter.ts';
+import { normalizePaddle } from './read-event.fixture.ts';
 
 const AT = new Date('2027-03-01T12:00:00.000Z');
 const LINE = paddleLineId(PADDLE_IDS.transaction);

@@ -10,7 +10,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizePaddle } from './adapter.ts';
+import { normalizePaddle } from './read-event.fixture.ts';
 
 const SAMPLES: readonly unknown[] = [
   paddleTransactionCompleted(),

@@ -15,7 +15,7 @@ import {
 import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
 import { makePaddleSamples } from '../../../../../test/payment-providers/paddle-samples.ts';
 import type { BillingFact } from '../../facts.ts';
-import { normalizePaddle } from './adapter.ts';
+import { normalizePaddle } from './read-event.fixture.ts';
 
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 const samples = makePaddleSamples();

@@ -10,9 +10,8 @@ import {
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 import { UNKNOWN_CUSTOMER } from '../../facts.ts';
-import { normalizePaddle } from './adapter.ts';
 
-import { AT, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';
+import { AT, MONTHLY, ONCE, receive, factOf, pick, normalizePaddle } from './read-event.fixture.ts';
 
 describe('transaction.completed', () => {
   test('becomes a payment with its lines in order and the ids of their line items', () => {

@@ -10,9 +10,8 @@ import {
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizePaddle } from './adapter.ts';
 
-import { receive, normalize, assertIgnored } from './read-event.fixture.ts';
+import { receive, normalize, assertIgnored, normalizePaddle } from './read-event.fixture.ts';
 
 describe('normalizePaddle', () => {
   test('reads id, type and time, truncated to milliseconds', () => {
@@ -50,7 +49,7 @@ describe('normalizePaddle', () => {
     for (const [body, eventId] of cases) {
       assert.throws(
         () => normalizePaddle(body === null ? null : receive(body)),
-        (error) => error instanceof MalformedEventError && error.eventId === eventId,
+        (error) => error instanceof MalformedEventError && error.header.eventId === eventId,
         JSON.stringify(body),
       );
     }
@@ -71,7 +70,7 @@ describe('normalizePaddle', () => {
     ]) {
       assert.throws(
         () => normalizePaddle(receive(event)),
-        (error) => error instanceof MalformedEventError && error.eventId === event.event_id,
+        (error) => error instanceof MalformedEventError && error.header.eventId === event.event_id,
         JSON.stringify(event.data),
       );
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { paddleId, type PaddleEvent } from '../../../../../test/payment-providers/paddle-events.ts';
-import type { BillingFact } from '../../facts.ts';
-import { normalizePaddle } from './adapter.ts';
+import type { BillingEvent, BillingFact } from '../../facts.ts';
+import { paddleAdapter } from './adapter.ts';
 
 export const AT = new Date('2027-03-01T12:00:00.000Z');
 export const MONTHLY = paddleId('pri', 'monthly');
@@ -13,8 +13,13 @@ export function receive(event: unknown): unknown {
   return JSON.parse(JSON.stringify(event));
 }
 
+/** Normalizes a parsed body. */
+export function normalizePaddle(body: unknown): BillingEvent {
+  return paddleAdapter.normalize(body, { headers: {}, rawBody: Buffer.alloc(0) });
+}
+
 /** Normalizes an event as received. */
-export function normalize(event: PaddleEvent): ReturnType<typeof normalizePaddle> {
+export function normalize(event: PaddleEvent): BillingEvent {
   return normalizePaddle(receive(event));
 }
 

@@ -3,10 +3,9 @@
  * Paddle extends them. Times and amounts are read separately, and are null if invalid.
  * @see https://developer.paddle.com/webhooks/overview
  */
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 
-/** Ids are stored and logged: printable ASCII of limited length. */
-const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
+import { Id, optional } from '../fields.ts';
 
 const MAX_LINES = 1_000;
 
@@ -28,14 +27,6 @@ const Totals = optional(
     grand_total: Type.Optional(Type.Unknown()),
   }),
 );
-
-export const Envelope = Type.Object({
-  event_id: Id,
-  event_type: Id,
-  occurred_at: Type.String(),
-  data: Type.Optional(Type.Unknown()),
-});
-export type Envelope = Static<typeof Envelope>;
 
 const LineItem = Type.Object({ id: Id, price_id: Id, totals: Totals });
 
@@ -106,8 +97,3 @@ export const Customer = Type.Object({
   locale: Type.Optional(Type.Unknown()),
 });
 export type Customer = Static<typeof Customer>;
-
-/** A field that may be null or missing. */
-function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}

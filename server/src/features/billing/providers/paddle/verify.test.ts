@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { Verification } from '../adapter.ts';
-import { verifyPaddle } from './adapter.ts';
+import { paddleAdapter } from './adapter.ts';
 
 /** From the tests of Paddle's library. */
 const VECTORS = [
@@ -23,14 +23,14 @@ const H1 = '28981e941fae76e53db32f3d2a83cb69db41476595e84e1970a1b5d98f62b261';
 const OTHER_H1 = 'a300428748dce5c70e4da19bffd60769591ea969c99dea3105d0ec9612cf43f9';
 const NOW = new Date(TS * 1000);
 
-const GOOD: Verification = { ok: true };
-const MISSING: Verification = { ok: false, reason: 'missing' };
-const MALFORMED: Verification = { ok: false, reason: 'malformed' };
-const MISMATCH: Verification = { ok: false, reason: 'mismatch' };
-const STALE: Verification = { ok: false, reason: 'stale' };
+const GOOD: Verification = 'valid';
+const MISSING: Verification = 'missing';
+const MALFORMED: Verification = 'malformed';
+const MISMATCH: Verification = 'mismatch';
+const STALE: Verification = 'stale';
 
 function verify(header: string, { secrets = [SECRET], now = NOW, body = BODY } = {}): Verification {
-  return verifyPaddle(
+  return paddleAdapter.verify(
     { headers: { 'billing-signature': header }, rawBody: Buffer.from(body) },
     { secrets, now, toleranceSeconds: 30 },
   );
@@ -61,7 +61,7 @@ describe('valid signatures', () => {
     ] as const;
     for (const [headers, expected] of cases) {
       assert.deepEqual(
-        verifyPaddle({ headers, rawBody }, options),
+        paddleAdapter.verify({ headers, rawBody }, options),
         expected,
         JSON.stringify(headers),
       );
@@ -85,7 +85,7 @@ describe('valid signatures', () => {
     const rawBody = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]);
     const header = signPaddle(rawBody, SECRET, NOW);
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
-    const verification = verifyPaddle(
+    const verification = paddleAdapter.verify(
       { headers: { 'billing-signature': header }, rawBody },
       options,
     );
@@ -97,7 +97,7 @@ describe('invalid signatures', () => {
   test('are missing without a header or with an empty one', () => {
     const delivery = { headers: {}, rawBody: Buffer.from(BODY) };
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
-    assert.deepEqual(verifyPaddle(delivery, options), MISSING);
+    assert.deepEqual(paddleAdapter.verify(delivery, options), MISSING);
     assert.deepEqual(verify(''), MISSING);
   });
 

@@ -1,11 +1,14 @@
-import type {
-  BillingLine,
-  CustomerDetails,
-  Occurrence,
-  PaymentFact,
-  SubscriptionFact,
+import {
+  ADJUSTMENT_STATUSES,
+  INTERVALS,
+  SCHEDULED_ACTIONS,
+  SUBSCRIPTION_STATUSES,
+  type BillingLine,
+  type CustomerDetails,
+  type PaymentFact,
+  type SubscriptionFact,
 } from '../../facts.ts';
-import type { Interpretation } from '../adapter.ts';
+import type { Interpretation, ProviderEvent } from '../adapter.ts';
 import { readEmail, readPeriod, readText, readTime } from '../fields.ts';
 import type {
   Customer,
@@ -17,20 +20,21 @@ import type {
   Subscription,
 } from './schemas.ts';
 
-const STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as const;
-const ACTIONS = ['cancel', 'pause', 'resume'] as const;
-const REFUND_STATUSES = ['pending', 'approved', 'rejected', 'reversed'] as const;
-const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-
 /** The reason to ignore an event with a value that this version does not know. */
 function describeUnknown(field: string, known: readonly string[]): string {
   return `The ${field} is not one of ${known.join(', ')}.`;
 }
 
+/** The origins of payments by the type of their event. */
+const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
+  ['purchase.completed', 'purchase'],
+  ['purchase.renewed', 'renewal'],
+  ['purchase.changed', 'change'],
+]);
+
 export function readPayment(
   data: Payment,
-  origin: PaymentFact['origin'],
-  occurrence: Occurrence,
+  { occurrence, type }: ProviderEvent<unknown>,
 ): Interpretation {
   const lines = readLines(data.lines);
   if (lines === null) return describeUnknown('interval', INTERVALS);
@@ -39,7 +43,7 @@ export function readPayment(
       kind: 'payment',
       transactionId: data.transaction_id,
       subscriptionId: data.subscription_id ?? null,
-      origin,
+      origin: ORIGINS.get(type) ?? 'other',
       customerId: data.customer?.id ?? null,
       customer: readCustomer(data.customer),
       ...occurrence,
@@ -50,13 +54,17 @@ export function readPayment(
   ];
 }
 
-export function readSubscription(data: Subscription, occurrence: Occurrence): Interpretation {
-  const status = STATUSES.find((known) => known === data.status);
-  if (status === undefined) return describeUnknown('status', STATUSES);
+export function readSubscription(
+  data: Subscription,
+  { occurrence }: ProviderEvent<unknown>,
+): Interpretation {
+  const status = SUBSCRIPTION_STATUSES.find((known) => known === data.status);
+  if (status === undefined) return describeUnknown('status', SUBSCRIPTION_STATUSES);
   const lines = readLines(data.lines);
   if (lines === null) return describeUnknown('interval', INTERVALS);
   const scheduledChange = readScheduledChange(data);
-  if (scheduledChange === undefined) return describeUnknown('scheduled_change.action', ACTIONS);
+  if (scheduledChange === undefined)
+    return describeUnknown('scheduled_change.action', SCHEDULED_ACTIONS);
   const isRunning = status !== 'paused' && status !== 'canceled';
   return [
     {
@@ -76,9 +84,9 @@ export function readSubscription(data: Subscription, occurrence: Occurrence): In
   ];
 }
 
-export function readRefund(data: Refund, occurrence: Occurrence): Interpretation {
-  const status = REFUND_STATUSES.find((known) => known === (data.status ?? 'approved'));
-  if (status === undefined) return describeUnknown('status', REFUND_STATUSES);
+export function readRefund(data: Refund, { occurrence }: ProviderEvent<unknown>): Interpretation {
+  const status = ADJUSTMENT_STATUSES.find((known) => known === (data.status ?? 'approved'));
+  if (status === undefined) return describeUnknown('status', ADJUSTMENT_STATUSES);
   return [
     {
       kind: 'adjustment',
@@ -99,7 +107,10 @@ export function readRefund(data: Refund, occurrence: Occurrence): Interpretation
 }
 
 /** A won dispute is reversed under its own id, so that it does not cancel another dispute. */
-export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrence): Interpretation {
+export function readDispute(
+  data: Dispute,
+  { occurrence, type }: ProviderEvent<unknown>,
+): Interpretation {
   return [
     {
       kind: 'adjustment',
@@ -107,7 +118,7 @@ export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrenc
       transactionId: data.transaction_id,
       ...occurrence,
       effect: 'chargeback',
-      status: isWon ? 'reversed' : 'approved',
+      status: type === 'payment.dispute_won' ? 'reversed' : 'approved',
       full: null,
       total: data.total ?? null,
       lines: [],
@@ -115,7 +126,10 @@ export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrenc
   ];
 }
 
-export function readCustomerChange(data: CustomerChange, occurrence: Occurrence): Interpretation {
+export function readCustomerChange(
+  data: CustomerChange,
+  { occurrence }: ProviderEvent<unknown>,
+): Interpretation {
   return [{ kind: 'customer', customerId: data.id, ...occurrence, customer: readCustomer(data) }];
 }
 
@@ -133,7 +147,7 @@ function readScheduledChange({
 }: Subscription): SubscriptionFact['scheduledChange'] | undefined {
   const effectiveAt = readTime(change?.effective_at);
   if (change == null || effectiveAt === null) return null;
-  const action = ACTIONS.find((known) => known === change.action);
+  const action = SCHEDULED_ACTIONS.find((known) => known === change.action);
   return action && { action, effectiveAt };
 }
 

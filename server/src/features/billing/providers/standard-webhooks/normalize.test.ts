@@ -11,12 +11,12 @@ import {
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { UNKNOWN_CUSTOMER } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeStandardWebhook } from './adapter.ts';
+import { standardWebhooksAdapter } from './adapter.ts';
 
 const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'en' };
 
 function read(body: unknown, id = 'msg_1') {
-  return normalizeStandardWebhook(body, {
+  return standardWebhooksAdapter.normalize(body, {
     headers: { 'webhook-id': id },
     rawBody: Buffer.alloc(0),
   });
@@ -215,8 +215,8 @@ describe('unreadable events', () => {
 
   test('are malformed if the body has another format; the message names the field', () => {
     const cases: [unknown, string][] = [
-      [[], 'An event needs the texts type and timestamp, and data.'],
-      [{ ...standardPurchase('a', []), timestamp: 'now' }, 'The timestamp is not a time.'],
+      [[], 'Missing or invalid: type, timestamp, data.'],
+      [{ ...standardPurchase('a', []), timestamp: 'now' }, 'Missing or invalid: timestamp.'],
       [
         standardEvent('purchase.completed', {
           transaction_id: 'a',
@@ -240,7 +240,7 @@ describe('unreadable events', () => {
         (error) =>
           error instanceof MalformedEventError &&
           error.message === message &&
-          error.eventId === 'msg_1',
+          error.header.eventId === 'msg_1',
       );
     }
     assert.throws(() => read(standardPurchase('a', []), ''), MalformedEventError);

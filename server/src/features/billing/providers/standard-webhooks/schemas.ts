@@ -1,7 +1,8 @@
 /** Schemas of this project's own event format, documented in docs/operations/payments.md. */
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 
-const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
+import { Id, optional } from '../fields.ts';
+
 const Time = Type.String({ maxLength: 64 });
 const Amount = optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
 const Flag = optional(Type.Boolean());
@@ -27,8 +28,6 @@ const Line = Type.Object({
   cycle: optional(Cycle),
   total: Amount,
 });
-
-export const Envelope = Type.Object({ type: Id, timestamp: Time, data: Type.Unknown() });
 
 export const Payment = Type.Object({
   transaction_id: Id,
@@ -75,8 +74,3 @@ export type CustomerChange = Static<typeof CustomerChange>;
 
 export type Customer = Static<typeof Customer>;
 export type Line = Static<typeof Line>;
-
-/** A field that may be null or missing. */
-function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]));
-}

@@ -64,9 +64,9 @@ test('accepts a published signature at its time, which the library generates too
   const signature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
   assert.equal(sign(1_614_265_330), signature);
   const published = { timestamp: '1614265330', now: new Date(1_614_265_330_000) };
-  assert.deepEqual(verify(signature, published), { ok: true });
+  assert.deepEqual(verify(signature, published), 'valid');
   const bare = SECRET.replace('whsec_', '');
-  assert.deepEqual(verify(signature, { ...published, secrets: [bare] }), { ok: true });
+  assert.deepEqual(verify(signature, { ...published, secrets: [bare] }), 'valid');
 });
 
 test('agrees with the library about valid and forged deliveries', () => {
@@ -89,7 +89,7 @@ test('agrees with the library about valid and forged deliveries', () => {
       const expected = theirs(body, rest.secret, String(at), signature);
       seen.add(expected);
       const ours = verify(signature, { body, secrets: [rest.secret], timestamp: String(at) });
-      assert.equal(ours.ok, expected);
+      assert.equal(ours === 'valid', expected);
     }),
   );
   assert.equal(seen.size, 2);
@@ -98,18 +98,18 @@ test('agrees with the library about valid and forged deliveries', () => {
 test('accepts any signature under any secret', () => {
   const other = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
   const list = `v1,${'A'.repeat(43)}= ${sign()} v2,x`;
-  assert.deepEqual(verify(list, { secrets: [other, SECRET] }), { ok: true });
-  assert.deepEqual(verify(list, { secrets: [other] }), { ok: false, reason: 'mismatch' });
+  assert.deepEqual(verify(list, { secrets: [other, SECRET] }), 'valid');
+  assert.deepEqual(verify(list, { secrets: [other] }), 'mismatch');
 });
 
 test('accepts times within five minutes, even with a smaller setting', () => {
   for (const ago of [300, -300]) {
     const timestamp = String(SECONDS - ago);
-    assert.deepEqual(verify(sign(SECONDS - ago), { timestamp }), { ok: true });
+    assert.deepEqual(verify(sign(SECONDS - ago), { timestamp }), 'valid');
   }
   for (const ago of [301, -301]) {
     const timestamp = String(SECONDS - ago);
-    assert.deepEqual(verify(sign(SECONDS - ago), { timestamp }), { ok: false, reason: 'stale' });
+    assert.deepEqual(verify(sign(SECONDS - ago), { timestamp }), 'stale');
   }
 });
 
@@ -121,12 +121,12 @@ describe('public keys', () => {
   const signature = `v1a,${signEd25519(null, message, privateKey).toString('base64')}`;
 
   test('accept an Ed25519 signature, besides shared secrets', () => {
-    assert.deepEqual(verify(signature, { secrets: [key] }), { ok: true });
-    assert.deepEqual(verify(`v1,abc ${signature}`, { secrets: [SECRET, key] }), { ok: true });
+    assert.deepEqual(verify(signature, { secrets: [key] }), 'valid');
+    assert.deepEqual(verify(`v1,abc ${signature}`, { secrets: [SECRET, key] }), 'valid');
   });
 
   test('reject another text, another key, and the public key as a shared secret', () => {
-    const mismatch = { ok: false, reason: 'mismatch' };
+    const mismatch = 'mismatch';
     assert.deepEqual(verify(signature, { secrets: [key], body: '{}' }), mismatch);
     assert.deepEqual(verify(signature, { secrets: [SECRET] }), mismatch);
     const forged = new Webhook(raw, { format: 'raw' }).sign(ID, NOW, BODY);
@@ -139,11 +139,11 @@ describe('malformed signatures', () => {
   test('are missing without a header', () => {
     const delivery = { headers: { 'webhook-id': ID }, rawBody: Buffer.from(BODY) };
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
-    assert.deepEqual(verifyStandardWebhook(delivery, options), { ok: false, reason: 'missing' });
+    assert.deepEqual(verifyStandardWebhook(delivery, options), 'missing');
   });
 
   test('are malformed without a time or known signature, or with a full stop in the id', () => {
-    const malformed = { ok: false, reason: 'malformed' };
+    const malformed = 'malformed';
     assert.deepEqual(verify(sign(), { timestamp: '1e9' }), malformed);
     assert.deepEqual(verify('v2,abc'), malformed);
     assert.deepEqual(verify('v1,abc'), malformed);
@@ -152,6 +152,6 @@ describe('malformed signatures', () => {
 
   test('mismatch for a secret that is not base64', () => {
     const empty = new Webhook(Buffer.from('x'), { format: 'raw' }).sign(ID, NOW, BODY);
-    assert.deepEqual(verify(empty, { secrets: ['whsec_'] }), { ok: false, reason: 'mismatch' });
+    assert.deepEqual(verify(empty, { secrets: ['whsec_'] }), 'mismatch');
   });
 });

@@ -39,18 +39,16 @@ export function verifyStandardWebhook(
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const list = readHeader(headers, 'webhook-signature');
-  if (id === null || timestamp === null || list === null) return { ok: false, reason: 'missing' };
+  if (id === null || timestamp === null || list === null) return 'missing';
   const atSeconds = readUnixTime(timestamp);
   const signatures = readSignatures(list);
   if (atSeconds === null || signatures === null || !MESSAGE_ID.test(id)) {
-    return { ok: false, reason: 'malformed' };
+    return 'malformed';
   }
   const message = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), rawBody]);
-  if (!isSigned(message, options.secrets, signatures)) return { ok: false, reason: 'mismatch' };
+  if (!isSigned(message, options.secrets, signatures)) return 'mismatch';
   const toleranceSeconds = Math.max(options.toleranceSeconds, MIN_TOLERANCE_SECONDS);
-  return isTimely(atSeconds, { now: options.now, toleranceSeconds })
-    ? { ok: true }
-    : { ok: false, reason: 'stale' };
+  return isTimely(atSeconds, { now: options.now, toleranceSeconds }) ? 'valid' : 'stale';
 }
 
 interface Signatures {

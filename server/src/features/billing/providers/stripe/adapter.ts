@@ -1,27 +1,28 @@
-import type { BillingEvent } from '../../facts.ts';
 import {
-  toBillingEvent,
-  type BillingAdapter,
+  defineAdapter,
+  requireId,
   type Interpretation,
+  type ProviderEvent,
   type Verification,
   type VerifyOptions,
   type WebhookDelivery,
 } from '../adapter.ts';
-import { readEmail, readList, readText } from '../fields.ts';
+import {
+  isObject,
+  readEmail,
+  readList,
+  readName,
+  readObject,
+  readText,
+  readUnixSeconds,
+} from '../fields.ts';
 import { MIN_TOLERANCE_SECONDS, readHeader, verifyTimedSignature } from '../signatures.ts';
 import { readCheckout } from './checkout.ts';
-import { readEnvelope, requireId, type StripeEvent } from './envelope.ts';
 import { readInvoice, readInvoicePayment } from './invoice.ts';
 import { readDispute, readRefund, readRefundedCharge } from './money-back.ts';
 import { readSubscription } from './subscription.ts';
 
-export const stripeAdapter: BillingAdapter = {
-  provider: 'stripe',
-  verify: verifyStripe,
-  normalize: normalizeStripe,
-};
-
-const READERS: ReadonlyMap<string, (event: StripeEvent) => Interpretation> = new Map([
+const READERS: ReadonlyMap<string, (event: ProviderEvent) => Interpretation> = new Map([
   ['checkout.session.completed', readCheckout],
   ['checkout.session.async_payment_succeeded', readCheckout],
   ['invoice.paid', readInvoice],
@@ -48,27 +49,13 @@ const READERS: ReadonlyMap<string, (event: StripeEvent) => Interpretation> = new
   ['customer.updated', readCustomer],
 ]);
 
-/**
- * Translates an event of Stripe, in API versions before and since 2025-03-31 (Basil).
- * @throws MalformedEventError if the body is not an event, or lacks an id that its type requires
- * @see https://docs.stripe.com/api/events/types
- */
-export function normalizeStripe(body: unknown): BillingEvent {
-  const event = readEnvelope(body);
-  const { id, type, createdAt } = event;
-  return toBillingEvent(
-    { provider: 'stripe', eventId: id, type, occurredAt: createdAt },
-    READERS.get(type)?.(event),
-  );
-}
-
-function readCustomer(event: StripeEvent): Interpretation {
-  const customer = event.object;
+function readCustomer(event: ProviderEvent): Interpretation {
+  const customer = event.data;
   return [
     {
       kind: 'customer',
       customerId: requireId(event, 'id'),
-      occurredAt: event.createdAt,
+      occurredAt: event.occurredAt,
       customer: {
         email: readEmail(customer['email']),
         name: readText(customer['name']),
@@ -84,13 +71,32 @@ function readCustomer(event: StripeEvent): Interpretation {
  * secret is rotated. Unlike Stripe's libraries, times in the future are refused too.
  * @see https://docs.stripe.com/webhooks?verify=verify-manually
  */
-export function verifyStripe(
-  { headers, rawBody }: WebhookDelivery,
-  options: VerifyOptions,
-): Verification {
+function verify({ headers, rawBody }: WebhookDelivery, options: VerifyOptions): Verification {
   const header = readHeader(headers, 'stripe-signature');
   const pairs = header === null ? null : header.split(',').map((pair) => pair.trim());
   const toleranceSeconds = Math.max(options.toleranceSeconds, MIN_TOLERANCE_SECONDS);
   const format = { timeKey: 't', signatureKey: 'v1', joiner: '.' };
   return verifyTimedSignature(pairs, rawBody, format, { ...options, toleranceSeconds });
 }
+
+/**
+ * Translates an event of Stripe, in API versions before and since 2025-03-31 (Basil). Its times are whole seconds.
+ * @throws MalformedEventError if the body is not an event, or lacks an id that its type requires
+ * @see https://docs.stripe.com/api/events/types
+ */
+export const stripeAdapter = defineAdapter({
+  provider: 'stripe',
+  verify,
+  fields: { eventId: 'id', type: 'type', occurrence: 'created', data: 'data.object' },
+  read: ({ id, type, created, data }) => {
+    const occurredAt = readUnixSeconds(created);
+    const { object } = readObject(data);
+    return {
+      eventId: readName(id),
+      type: readName(type),
+      occurrence: occurredAt && { occurredAt },
+      data: isObject(object) ? object : undefined,
+    };
+  },
+  interpret: (event) => READERS.get(event.type)?.(event),
+});

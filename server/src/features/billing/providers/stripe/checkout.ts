@@ -1,4 +1,10 @@
-import type { BillingFact, BillingLine, CustomerDetails } from '../../facts.ts';
+import {
+  LINKING_PAYMENT,
+  type BillingFact,
+  type BillingLine,
+  type CustomerDetails,
+  type PaymentFact,
+} from '../../facts.ts';
 import {
   readEmail,
   readId,
@@ -11,8 +17,7 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Interpretation } from '../adapter.ts';
-import { requireId, type StripeEvent } from './envelope.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import { readPriceCycle } from './lines.ts';
 
 /**
@@ -20,70 +25,43 @@ import { readPriceCycle } from './lines.ts';
  * subscription is paid by its first invoice; the fact here only links the checkout to that invoice, and is older than the
  * fact of the invoice.
  */
-export function readCheckout(event: StripeEvent): Interpretation {
-  const session = event.object;
+export function readCheckout(event: ProviderEvent): Interpretation {
+  const { data: session, occurredAt } = event;
   const mode = readText(session['mode']);
-  if (mode === 'payment') return readOneTime(event);
-  if (mode === 'subscription') return readFirstOfSubscription(event);
-  return 'The checkout is neither a payment nor a subscription.';
-}
-
-function readOneTime(event: StripeEvent): Interpretation {
-  const session = event.object;
+  const isUnpaid = session['payment_status'] === 'unpaid';
+  if (mode === 'payment') {
+    const checkoutId = requireId(event, 'id');
+    if (isUnpaid) return 'The payment is not completed.';
+    const lines = readSessionLines(session);
+    if (lines.length === 0) return 'The checkout has no price: set its metadata.price_id.';
+    const transactionId = readReference(session['payment_intent']) ?? checkoutId;
+    return toFacts(event, { checkoutId, transactionId, origin: 'purchase', occurredAt, lines });
+  }
+  if (mode !== 'subscription') return 'The checkout is neither a payment nor a subscription.';
   const checkoutId = requireId(event, 'id');
-  if (session['payment_status'] === 'unpaid') return 'The payment is not completed.';
-  const lines = readSessionLines(session);
-  if (lines.length === 0) return 'The checkout has no price: set its metadata.price_id.';
-  const customer = readCustomer(session);
-  return [
-    {
-      kind: 'payment',
-      transactionId: readReference(session['payment_intent']) ?? checkoutId,
-      checkoutId,
-      subscriptionId: null,
-      origin: 'purchase',
-      customerId: readReference(session['customer']),
-      customer,
-      occurredAt: event.createdAt,
-      period: null,
-      lines,
-      total: readInteger(session['amount_total']),
-    },
-    ...customerFacts(event, customer),
-  ];
+  return toFacts(event, {
+    checkoutId,
+    transactionId: readReference(session['invoice']) ?? checkoutId,
+    subscriptionId: readReference(session['subscription']),
+    origin: isUnpaid ? 'other' : 'purchase',
+    // The start of the checkout is before the payment of the invoice, whose lines and total count.
+    occurredAt: readUnixSeconds(session['created']) ?? occurredAt,
+  });
 }
 
-function readFirstOfSubscription(event: StripeEvent): Interpretation {
-  const session = event.object;
-  const checkoutId = requireId(event, 'id');
-  const customer = readCustomer(session);
-  return [
-    {
-      kind: 'payment',
-      transactionId: readReference(session['invoice']) ?? checkoutId,
-      checkoutId,
-      subscriptionId: readReference(session['subscription']),
-      origin: session['payment_status'] === 'unpaid' ? 'other' : 'purchase',
-      customerId: readReference(session['customer']),
-      customer,
-      // The start of the checkout is before the payment of the invoice, whose lines and total count.
-      occurredAt: readUnixSeconds(session['created']) ?? event.createdAt,
-      period: null,
-      lines: [],
-      total: readInteger(session['amount_total']),
-    },
-    ...customerFacts(event, customer),
-  ];
-}
-
-/** The buyer as entered at the checkout, which is newer than the customer's own events. */
-function customerFacts(
-  { object, createdAt }: StripeEvent,
-  customer: CustomerDetails,
+/** Returns the payment, and the buyer as entered at the checkout, which is newer than the customer's own events. */
+function toFacts(
+  { data: session, occurredAt }: ProviderEvent,
+  payment: Pick<PaymentFact, 'checkoutId' | 'transactionId' | 'origin' | 'occurredAt'> &
+    Partial<PaymentFact>,
 ): BillingFact[] {
-  const customerId = readReference(object['customer']);
-  if (customerId === null) return [];
-  return [{ kind: 'customer', customerId, occurredAt: createdAt, customer }];
+  const customer = readCustomer(session);
+  const customerId = readReference(session['customer']);
+  const total = readInteger(session['amount_total']);
+  const paid = { ...LINKING_PAYMENT, customerId, customer, total, ...payment };
+  return customerId === null
+    ? [paid]
+    : [paid, { kind: 'customer', customerId, occurredAt, customer }];
 }
 
 function readCustomer(session: JsonObject): CustomerDetails {

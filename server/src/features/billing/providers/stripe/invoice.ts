@@ -1,4 +1,4 @@
-import { UNKNOWN_CUSTOMER, type BillingPeriod, type PaymentFact } from '../../facts.ts';
+import { LINKING_PAYMENT, type BillingPeriod, type PaymentFact } from '../../facts.ts';
 import {
   readEmail,
   readInteger,
@@ -9,13 +9,12 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Interpretation } from '../adapter.ts';
-import { requireId, type StripeEvent } from './envelope.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import { readInvoiceLines, type InvoiceLine } from './lines.ts';
 
 /** Reads a paid invoice: the first one of a subscription is a purchase, later ones are renewals. */
-export function readInvoice(event: StripeEvent): Interpretation {
-  const invoice = event.object;
+export function readInvoice(event: ProviderEvent): Interpretation {
+  const invoice = event.data;
   const transactionId = requireId(event, 'id');
   const subscriptionId = findSubscription(invoice);
   const lines = readInvoiceLines(invoice);
@@ -33,7 +32,7 @@ export function readInvoice(event: StripeEvent): Interpretation {
         name: readText(invoice['customer_name']),
         locale: null,
       },
-      occurredAt: readUnixSeconds(transitions['paid_at']) ?? event.createdAt,
+      occurredAt: readUnixSeconds(transitions['paid_at']) ?? event.occurredAt,
       period: findPeriod(lines),
       lines: lines.map(({ line }) => line),
       // The amount received: earlier credit cannot be refunded.
@@ -46,24 +45,17 @@ export function readInvoice(event: StripeEvent): Interpretation {
  * Reads the payment intent of an invoice. Since API version 2025-03-31 (Basil) invoices do not contain it, but refunds and
  * disputes refer to it. The fact is older than that of the invoice, so that it overrides nothing.
  */
-export function readInvoicePayment(event: StripeEvent): Interpretation {
-  const transactionId = readReference(event.object['invoice']);
-  const alias = readPaidBy(event.object);
+export function readInvoicePayment(event: ProviderEvent): Interpretation {
+  const transactionId = readReference(event.data['invoice']);
+  const alias = readPaidBy(event.data);
   if (transactionId === null || alias === null) return 'The invoice or its payment is missing.';
-  const createdAt = readUnixSeconds(event.object['created']) ?? event.createdAt;
+  const createdAt = readUnixSeconds(event.data['created']) ?? event.occurredAt;
   return [
     {
-      kind: 'payment',
+      ...LINKING_PAYMENT,
       transactionId,
       aliases: [alias],
-      subscriptionId: null,
-      origin: 'other',
-      customerId: null,
-      customer: UNKNOWN_CUSTOMER,
       occurredAt: new Date(createdAt.getTime() - 1000),
-      period: null,
-      lines: [],
-      total: null,
     },
   ];
 }

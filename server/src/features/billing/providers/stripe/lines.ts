@@ -1,4 +1,5 @@
-import type { BillingCycle, BillingLine, BillingPeriod } from '../../facts.ts';
+import { INTERVALS, type BillingCycle, type BillingLine, type BillingPeriod } from '../../facts.ts';
+import { compareText } from '../../rules/group-purchases.ts';
 import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readInteger,
@@ -34,7 +35,7 @@ export function readInvoiceLines(invoice: JsonObject): InvoiceLine[] {
     .sort((a, b) => compareText(a.line.lineId, b.line.lineId));
 }
 
-/** Reads the items of a subscription, in the same order as the lines of its invoices. */
+/** Reads the items of a subscription, in the same order as the lines of its invoices: by id, because ids grow with time. */
 export function readSubscriptionLines(subscription: JsonObject): BillingLine[] {
   return readList(readObject(subscription['items'])['data'])
     .map(readObject)
@@ -101,20 +102,6 @@ function readPlanCycle(plan: unknown): BillingCycle | null {
 }
 
 function readCycle(interval: unknown, count: unknown): BillingCycle | null {
-  const frequency = readQuantity(count);
-  switch (interval) {
-    case 'day':
-    case 'week':
-    case 'month':
-    case 'year':
-      return { interval, frequency };
-    default:
-      return null;
-  }
-}
-
-/** Sorts by id: invoices list the newest item first, subscriptions the oldest, and ids grow with time. */
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  const known = INTERVALS.find((each) => each === interval);
+  return known === undefined ? null : { interval: known, frequency: readQuantity(count) };
 }

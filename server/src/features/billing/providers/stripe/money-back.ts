@@ -1,23 +1,18 @@
 import type { AdjustmentFact } from '../../facts.ts';
 import { readInteger, readList, readObject, readReference } from '../fields.ts';
-import type { Interpretation } from '../adapter.ts';
-import { requireId, type StripeEvent } from './envelope.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 
 const NO_PAYMENT = 'The payment intent and the charge are missing.';
 
 /** Reads a refund. One that failed afterwards also revokes the full refund that the charge reported. */
-export function readRefund(event: StripeEvent): Interpretation {
-  const refund = event.object;
+export function readRefund(event: ProviderEvent): Interpretation {
+  const refund = event.data;
   const chargeId = readReference(refund['charge']);
   const transactionId = readReference(refund['payment_intent']) ?? chargeId;
   if (transactionId === null) return NO_PAYMENT;
-  const common = { transactionId, occurredAt: event.createdAt };
-  const fact = toRefund(
-    common,
-    requireId(event, 'id'),
-    refund['status'],
-    readInteger(refund['amount']),
-  );
+  const common = { transactionId, occurredAt: event.occurredAt };
+  const amount = readInteger(refund['amount']);
+  const fact = toRefund(common, requireId(event, 'id'), refund['status'], amount);
   if (fact.status !== 'rejected' || chargeId === null) return [fact];
   return [fact, { ...toWholeRefund(common, chargeId), ...rankRefund(common, 'rejected') }];
 }
@@ -26,11 +21,11 @@ export function readRefund(event: StripeEvent): Interpretation {
  * Reads a refunded charge. Each refund has its own event, and is listed in the charge by some API versions; that the charge
  * is refunded in full is reported by the charge alone, even if not all amounts are known.
  */
-export function readRefundedCharge(event: StripeEvent): Interpretation {
-  const charge = event.object;
+export function readRefundedCharge(event: ProviderEvent): Interpretation {
+  const charge = event.data;
   const chargeId = requireId(event, 'id');
   const transactionId = readReference(charge['payment_intent']) ?? chargeId;
-  const common = { transactionId, occurredAt: event.createdAt };
+  const common = { transactionId, occurredAt: event.occurredAt };
   const refunds = readList(readObject(charge['refunds'])['data'])
     .map(readObject)
     .flatMap((refund) => {
@@ -49,8 +44,8 @@ export function readRefundedCharge(event: StripeEvent): Interpretation {
  * Reads a snapshot of a dispute. An inquiry before a dispute moves no money and has no effect. A won dispute is reversed
  * under its own id, so that it does not cancel another dispute.
  */
-export function readDispute(event: StripeEvent): Interpretation {
-  const dispute = event.object;
+export function readDispute(event: ProviderEvent): Interpretation {
+  const dispute = event.data;
   const transactionId =
     readReference(dispute['payment_intent']) ?? readReference(dispute['charge']);
   if (transactionId === null) return NO_PAYMENT;
@@ -75,8 +70,8 @@ export function readDispute(event: StripeEvent): Interpretation {
 const CLOSING_TYPES = new Set(['charge.dispute.closed', 'charge.dispute.funds_reinstated']);
 
 /** Orders events within a second, since Stripe's times are in whole seconds: the end of a dispute is last. */
-function orderWithinSecond({ type, createdAt }: StripeEvent): Date {
-  return CLOSING_TYPES.has(type) ? new Date(createdAt.getTime() + 1) : createdAt;
+function orderWithinSecond({ type, occurredAt }: ProviderEvent): Date {
+  return CLOSING_TYPES.has(type) ? new Date(occurredAt.getTime() + 1) : occurredAt;
 }
 
 type Common = Pick<AdjustmentFact, 'transactionId' | 'occurredAt'>;

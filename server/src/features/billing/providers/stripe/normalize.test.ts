@@ -15,9 +15,8 @@ import {
 } from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeStripe } from './adapter.ts';
 
-import { ANN, VERSIONS, read, only } from './read-event.fixture.ts';
+import { ANN, VERSIONS, read, only, normalizeStripe } from './read-event.fixture.ts';
 
 test('translates a customer with address, name and first language', () => {
   assert.deepEqual(only(stripeCustomer('updated'), 'customer'), {
@@ -43,7 +42,7 @@ describe('unreadable events', () => {
     ]) {
       assert.throws(
         () => normalizeStripe(body),
-        (error) => error instanceof MalformedEventError && error.eventId === eventId,
+        (error) => error instanceof MalformedEventError && error.header.eventId === eventId,
       );
     }
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import type { StripeTestEvent } from '../../../../../test/payment-providers/stripe-events.ts';
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
-import type { BillingFact } from '../../facts.ts';
-import { normalizeStripe } from './adapter.ts';
+import type { BillingEvent, BillingFact } from '../../facts.ts';
+import { stripeAdapter } from './adapter.ts';
 
 export const MONTH_END = new Date(TEST_START.getTime() + 30 * DAY_MS);
 export const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'de' };
@@ -12,6 +12,11 @@ export const VERSIONS = ['acacia', 'basil'] as const;
 /** A paused collection. */
 export function pause(behavior: string) {
   return { object: { pause_collection: { behavior, resumes_at: 1_900_000_000 } } };
+}
+
+/** Normalizes a parsed body. */
+export function normalizeStripe(body: unknown): BillingEvent {
+  return stripeAdapter.normalize(body, { headers: {}, rawBody: Buffer.alloc(0) });
 }
 
 /** Normalizes an event as received. */

@@ -6,12 +6,11 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Interpretation } from '../adapter.ts';
-import { requireId, type StripeEvent } from './envelope.ts';
+import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import { readUnixPeriod, readSubscriptionLines } from './lines.ts';
 
-export function readSubscription(event: StripeEvent): Interpretation {
-  const subscription = event.object;
+export function readSubscription(event: ProviderEvent): Interpretation {
+  const subscription = event.data;
   const status = readStatus(subscription);
   if (status === null) return 'The subscription has an unknown status.';
   const period = readCurrentPeriod(subscription);
@@ -42,10 +41,10 @@ export function readSubscription(event: StripeEvent): Interpretation {
  * Orders events within a second, since Stripe's times are in whole seconds and a subscription may be created and activated
  * within one: the creation is first, the deletion last.
  */
-function orderWithinSecond({ type, createdAt }: StripeEvent): Date {
-  if (type === 'customer.subscription.created') return createdAt;
+function orderWithinSecond({ type, occurredAt }: ProviderEvent): Date {
+  if (type === 'customer.subscription.created') return occurredAt;
   const rank = type === 'customer.subscription.deleted' ? 2 : 1;
-  return new Date(createdAt.getTime() + rank);
+  return new Date(occurredAt.getTime() + rank);
 }
 
 /**

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { Stripe } from 'stripe';
 
-import { verifyStripe } from './adapter.ts';
+import { stripeAdapter } from './adapter.ts';
 
 const library = new Stripe('an-api-key').webhooks;
 const NOW = new Date('2027-03-01T12:00:00.000Z');
@@ -17,7 +17,7 @@ function verify(
 ) {
   const headers = header === undefined ? {} : { 'stripe-signature': header };
   const delivery = { headers, rawBody: Buffer.from(body) };
-  return verifyStripe(delivery, { secrets, now, toleranceSeconds: 30 });
+  return stripeAdapter.verify(delivery, { secrets, now, toleranceSeconds: 30 });
 }
 
 function sign(timestamp: number, { payload = BODY, secret = 'whsec_x' } = {}): string {
@@ -39,8 +39,8 @@ test('accepts a published signature at its time, which the library generates too
   const v1 = '66e2009edb992acb4fa564fdaf7c7bb690daf9d7fc01951d83d4078cb0e913d5';
   assert.equal(sign(1_700_000_000), `t=1700000000,v1=${v1}`);
   const now = new Date(1_700_000_000_000);
-  assert.deepEqual(verify(`t=1700000000,v1=${v1}`, { now }), { ok: true });
-  assert.deepEqual(verify(`t=1700000000,v1=${v1}`), { ok: false, reason: 'stale' });
+  assert.deepEqual(verify(`t=1700000000,v1=${v1}`, { now }), 'valid');
+  assert.deepEqual(verify(`t=1700000000,v1=${v1}`), 'stale');
 });
 
 test('agrees with the library about valid and forged deliveries', () => {
@@ -61,7 +61,8 @@ test('agrees with the library about valid and forged deliveries', () => {
       const header = signed.replace(/t=\d+/, `t=${at}`) + other;
       const expected = theirs(body, header, rest.secret);
       seen.add(expected);
-      assert.equal(verify(header, { body, secrets: [rest.secret] }).ok, expected);
+      const ours = verify(header, { body, secrets: [rest.secret] });
+      assert.equal(ours === 'valid', expected);
     }),
   );
   assert.equal(seen.size, 2);
@@ -78,36 +79,36 @@ test('accepts any v1 under any secret, at any position', () => {
     `${time}, ${good}`,
   ];
   for (const header of headers) {
-    assert.deepEqual(verify(header, { secrets: ['whsec_old', 'whsec_x'] }), { ok: true }, header);
+    assert.deepEqual(verify(header, { secrets: ['whsec_old', 'whsec_x'] }), 'valid', header);
   }
 });
 
 test('accepts times within five minutes, even with a smaller setting', () => {
-  assert.deepEqual(verify(sign(SECONDS - 300)), { ok: true });
-  assert.deepEqual(verify(sign(SECONDS + 300)), { ok: true });
-  assert.deepEqual(verify(sign(SECONDS - 301)), { ok: false, reason: 'stale' });
+  assert.deepEqual(verify(sign(SECONDS - 300)), 'valid');
+  assert.deepEqual(verify(sign(SECONDS + 300)), 'valid');
+  assert.deepEqual(verify(sign(SECONDS - 301)), 'stale');
   // The library accepts any time in the future.
   assert.equal(theirs(BODY, sign(SECONDS + 301), 'whsec_x'), true);
-  assert.deepEqual(verify(sign(SECONDS + 301)), { ok: false, reason: 'stale' });
+  assert.deepEqual(verify(sign(SECONDS + 301)), 'stale');
 });
 
 describe('malformed signatures', () => {
   test('are missing without a header', () => {
-    assert.deepEqual(verify(undefined), { ok: false, reason: 'missing' });
-    assert.deepEqual(verify(''), { ok: false, reason: 'missing' });
+    assert.deepEqual(verify(undefined), 'missing');
+    assert.deepEqual(verify(''), 'missing');
   });
 
   test('are malformed without exactly one time and a v1', () => {
     const v1 = `v1=${'0'.repeat(64)}`;
     const wrong = [v1, `t=1,t=1,${v1}`, 't=1', 't=1,v1=abc', `t=01,${v1}`, `t=x,${v1}`, ',,,'];
     for (const header of wrong) {
-      assert.deepEqual(verify(header), { ok: false, reason: 'malformed' }, header);
+      assert.deepEqual(verify(header), 'malformed', header);
     }
   });
 
   test('mismatch for another body, time or secret', () => {
     const header = sign(SECONDS);
-    const mismatch = { ok: false, reason: 'mismatch' };
+    const mismatch = 'mismatch';
     assert.deepEqual(verify(header, { body: `${BODY} ` }), mismatch);
     assert.deepEqual(verify(header.replace(/t=\d+/, `t=${SECONDS - 1}`)), mismatch);
     assert.deepEqual(verify(header, { secrets: ['x'] }), mismatch);

@@ -1,17 +1,20 @@
-import type { Logger } from 'pino';
+/** Operators replay and dismiss stored events; the service retries deferred ones. */
+import type { Pool } from 'pg';
 
+import type { Clock } from '#server/clock.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { insertAuditEntry } from '../audit/queries.ts';
-import { applyFacts, type ApplyDependencies } from './apply-events.ts';
-import { isDismissed } from './dismiss-events.ts';
+import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
+import { applyFacts } from './apply-events.ts';
+import type { ApplyDependencies } from './dependencies.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
 import { listDueEvents, listEvents, type EventRecord } from './queries/event-list.ts';
 import {
+  dismissUnappliedEvents,
   updateEventOutcomes,
   type EventFilter,
   type EventOutcome,
@@ -19,12 +22,10 @@ import {
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
 
-export type ReplayDependencies = ApplyDependencies & { readonly log: Logger };
-
 const PAGE_SIZE = 200;
 
-/** Filter, actor and reason of a replay. */
-interface Replay {
+/** The events that an operator selects, and why. */
+interface EventSelection {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;
@@ -44,10 +45,11 @@ const REMOVED =
  * @param onOutcome called after each event
  */
 export async function replayEvents(
-  deps: ReplayDependencies,
-  { filter, actor, reason }: Replay,
+  deps: ApplyDependencies,
+  selection: EventSelection,
   onOutcome: (outcome: ReplayOutcome) => void,
 ): Promise<void> {
+  const { filter } = selection;
   let replayed = 0;
   try {
     for await (const event of readEvents(deps, filter)) {
@@ -62,27 +64,59 @@ export async function replayEvents(
   } finally {
     // Also after an error: the events before it were replayed.
     if (replayed > 0) {
-      await insertAuditEntry(deps.pool, {
-        occurredAt: deps.clock.now(),
-        actor,
-        reason,
-        action: 'webhook.replay',
-        subjectId: filter.eventId ?? 'webhooks',
-        details: { replayed, status: filter.status, provider: filter.provider },
-      });
+      const entry = toAuditEntry(selection, deps.clock.now(), 'webhook.replay', { replayed });
+      await insertAuditEntry(deps.pool, entry);
     }
   }
 }
 
 /** Retries deferred events that are due, at most `limit`, and returns their number. */
-export async function retryDueEvents(deps: ReplayDependencies, limit: number): Promise<number> {
+export async function retryDueEvents(deps: ApplyDependencies, limit: number): Promise<number> {
   const due = await listDueEvents(deps.pool, deps.clock.now(), limit);
   for (const event of due) await retryEvent(deps, event);
   return due.length;
 }
 
+/** Starts the message of a dismissed event. */
+const DISMISSED_PREFIX = 'dismissed: ';
+
+/**
+ * Sets events that were not applied to ignored, so that they are neither counted nor retried, and writes an audit entry.
+ * The events remain stored and can be replayed by id.
+ * @returns their number; if 0 there is no audit entry
+ */
+export async function dismissEvents(
+  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
+  selection: EventSelection,
+): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const message = `${DISMISSED_PREFIX}${selection.reason}`;
+    const dismissed = await dismissUnappliedEvents(client, selection.filter, message);
+    if (dismissed === 0) return 0;
+    const entry = toAuditEntry(selection, clock.now(), 'webhook.dismiss', { dismissed });
+    await insertAuditEntry(client, entry);
+    return dismissed;
+  });
+}
+
+/** Whether an operator dismissed the event. */
+function isDismissed({ status, message }: EventRecord): boolean {
+  return status === 'ignored' && message?.startsWith(DISMISSED_PREFIX) === true;
+}
+
+function toAuditEntry(
+  { filter, actor, reason }: EventSelection,
+  occurredAt: Date,
+  action: string,
+  count: Readonly<Record<string, number>>,
+): AuditEntry {
+  const { eventId, status, provider } = filter;
+  const details = { ...count, status, provider };
+  return { occurredAt, actor, reason, action, subjectId: eventId ?? 'webhooks', details };
+}
+
 async function* readEvents(
-  { pool }: ReplayDependencies,
+  { pool }: ApplyDependencies,
   filter: EventFilter,
 ): AsyncGenerator<EventRecord> {
   for (let after: EventRecord | null = null; ;) {
@@ -95,18 +129,17 @@ async function* readEvents(
 }
 
 /** Applies one event; records the failure if that fails. */
-async function retryEvent(deps: ReplayDependencies, event: EventRecord): Promise<EventOutcome> {
+async function retryEvent(deps: ApplyDependencies, event: EventRecord): Promise<EventOutcome> {
+  const attempts = event.attempts + 1;
   try {
-    return await inTransaction(deps.pool, (client) => applyAgain(deps, client, event));
+    return await inTransaction(deps.pool, (client) => applyAgain(deps, client, event, attempts));
   } catch (error) {
     // An outage of the database does not count as an attempt.
     if (isDatabaseUnavailable(error)) throw error;
-    const { eventId, provider, type, occurredAt } = event;
-    const attempt = { eventId, provider, type, occurredAt, attempts: event.attempts + 1 };
     const outcome = await inTransaction(deps.pool, (client) =>
-      recordFailure(client, attempt, error, deps.clock.now()),
+      recordFailure(client, event, attempts, error, deps.clock.now()),
     );
-    const { status } = outcome;
+    const { eventId, provider, status } = outcome;
     deps.log.error(
       { event: 'payments.event_failed', err: error, eventId, provider, status },
       'could not apply stored payment event',
@@ -116,21 +149,22 @@ async function retryEvent(deps: ReplayDependencies, event: EventRecord): Promise
 }
 
 async function applyAgain(
-  deps: ReplayDependencies,
+  deps: ApplyDependencies,
   client: Queryable,
   stored: EventRecord,
+  attempts: number,
 ): Promise<EventOutcome> {
   await lockBilling(client);
   const { eventId, provider, type, raw, headers } = stored;
-  if (raw === null) throw new MalformedEventError('its body was removed', stored);
+  if (raw === null) throw new MalformedEventError('its body was removed');
   const adapter = findAdapter(provider);
-  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, stored);
-  if (type === UNREADABLE_TYPE) throw new MalformedEventError(describeUnreadable(stored), stored);
+  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`);
+  if (type === UNREADABLE_TYPE) throw new MalformedEventError(describeUnreadable(stored));
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
   const [applied] = await applyFacts(deps, client, [{ ...event, eventId }]);
   if (applied === undefined) throw new Error('applying an event returned no outcome');
-  const outcome = { ...applied, attempts: stored.attempts + 1 };
+  const outcome = { ...applied, attempts };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }
