@@ -1,7 +1,7 @@
 import type { Context } from './context.ts';
 import { createAnalyticsTasks } from './features/analytics/housekeeping.ts';
 import { createBillingJobs, createBillingTasks } from './features/billing/background.ts';
-import { createReleaseTask } from './features/billing/key-emails/release-held-emails.ts';
+import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
 import { createKeyRefreshTask } from './features/entitlements/key-ring.ts';
 import type { BacklogCounter } from './features/health/count-backlog.ts';
 import {

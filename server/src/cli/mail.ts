@@ -10,7 +10,7 @@ import { StartupError } from '#server/config/startup-error.ts';
 import {
   resendKeyEmails,
   type ResendOrder,
-} from '#server/features/billing/key-emails/resend-key-emails.ts';
+} from '#server/features/billing/key-emails/requeue-emails.ts';
 import {
   chooseLanguage,
   KEY_EMAIL_LANGUAGES,

@@ -346,7 +346,7 @@ create table key_emails (
   constraint key_emails_pkey primary key (transaction_id, provider),
   constraint key_emails_state_check check (state in ('waiting', 'sending', 'sent', 'refused', 'withheld'))
 );
--- key_email_list_waiting, key_email_count_unsent
+-- key_email_release_waiting, key_email_count_unsent
 create index key_emails_unsent on key_emails (state, reason, created_at) where state <> 'sent';
 
 

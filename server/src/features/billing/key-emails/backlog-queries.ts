@@ -1,56 +1,34 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 
-import {
-  defineCommand,
-  defineStatement,
-  execute,
-  queryRow,
-  queryRows,
-  type Queryable,
-  toColumns,
-} from '#server/db/statement.ts';
+import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import type { TransactionKey } from '../queries/purchases.ts';
 import type { WaitReason } from './queries.ts';
 
-const KeyRow = Type.Object({ transaction_id: Type.String(), provider: Type.String() });
+const KeyRow = Type.Object({ transactionId: Type.String(), provider: Type.String() });
 
-function toKey(row: Static<typeof KeyRow>): TransactionKey {
-  return { transactionId: row.transaction_id, provider: row.provider };
-}
+const KEY = 'transaction_id as "transactionId", provider';
 
-const listWaitingStatement = defineStatement(
-  'key_email_list_waiting',
+const releaseStatement = defineStatement(
+  'key_email_release_waiting',
   KeyRow,
-  `select transaction_id, provider from key_emails
-   where state = 'waiting' and reason = $1
-   order by created_at, transaction_id, provider
-   limit $2`,
+  `update key_emails set reason = null
+   where (transaction_id, provider) in (
+     select transaction_id, provider from key_emails
+     where state = 'waiting' and reason = $1
+     order by created_at, transaction_id, provider
+     limit $2
+   )
+   returning ${KEY}`,
 );
 
-/** Lists e-mails that wait for a reason, oldest first. */
-export async function listWaitingKeyEmails(
+/** Clears the reason of e-mails that wait for it, oldest first, at most `limit`, and returns their keys. */
+export async function releaseKeyEmails(
   db: Queryable,
   reason: WaitReason,
   limit: number,
 ): Promise<TransactionKey[]> {
-  return (await queryRows(db, listWaitingStatement, [reason, limit])).map(toKey);
-}
-
-const releaseStatement = defineCommand(
-  'key_email_release_waiting',
-  `update key_emails as email set reason = null
-   from unnest($1::text[], $2::text[]) as input (transaction_id, provider)
-   where email.transaction_id = input.transaction_id and email.provider = input.provider
-     and state = 'waiting'`,
-);
-
-/** Clears the wait reason of e-mails. */
-export async function releaseKeyEmails(
-  db: Queryable,
-  keys: readonly TransactionKey[],
-): Promise<void> {
-  await execute(db, releaseStatement, toColumns(keys, ['transactionId', 'provider']));
+  return queryRows(db, releaseStatement, [reason, limit]);
 }
 
 const resetStatement = defineStatement(
@@ -64,7 +42,7 @@ const resetStatement = defineStatement(
    on conflict (transaction_id, provider) do update
    set state = 'waiting', reason = null, unconfirmed_at = null, license_ids = '{}', created_at = excluded.created_at
    where email.state <> 'sending' or email.claimed_at < $3
-   returning transaction_id, provider`,
+   returning ${KEY}`,
 );
 
 /**
@@ -78,7 +56,7 @@ export async function resetKeyEmail(
   transactionId: string,
   { now, abandonedBefore }: { readonly now: Date; readonly abandonedBefore: Date },
 ): Promise<TransactionKey[]> {
-  return (await queryRows(db, resetStatement, [transactionId, now, abandonedBefore])).map(toKey);
+  return queryRows(db, resetStatement, [transactionId, now, abandonedBefore]);
 }
 
 const resetRefusedStatement = defineStatement(
@@ -91,7 +69,7 @@ const resetRefusedStatement = defineStatement(
      order by created_at, transaction_id, provider
      limit $3
    )
-   returning transaction_id, provider`,
+   returning ${KEY}`,
 );
 
 /** Resets e-mails that the relay refused or did not confirm, at most `limit`, and returns their keys. */
@@ -101,14 +79,13 @@ export async function resetRefusedKeyEmails(
   now: Date,
   limit: number,
 ): Promise<TransactionKey[]> {
-  const parameters = [which === 'unconfirmed', now, limit];
-  return (await queryRows(db, resetRefusedStatement, parameters)).map(toKey);
+  return queryRows(db, resetRefusedStatement, [which === 'unconfirmed', now, limit]);
 }
 
 const listUnsentStatement = defineStatement(
   'key_email_list_unsent_of_license',
   KeyRow,
-  `select billed.transaction_id, billed.provider
+  `select billed.transaction_id as "transactionId", billed.provider
    from billing_licenses billed
    left join key_emails email on email.transaction_id = billed.transaction_id and email.provider = billed.provider
    where billed.license_id = $1
@@ -121,7 +98,7 @@ export async function listUnsentKeyEmailsOfLicense(
   db: Queryable,
   licenseId: string,
 ): Promise<TransactionKey[]> {
-  return (await queryRows(db, listUnsentStatement, [licenseId])).map(toKey);
+  return queryRows(db, listUnsentStatement, [licenseId]);
 }
 
 const countUnsentStatement = defineStatement(

@@ -75,6 +75,8 @@ export async function findBuyerLocale(
   return (await queryRow(db, findLocaleStatement, [transactionId, provider]))?.locale ?? null;
 }
 
+const CustomerRow = Type.Object({ customerId: Type.String(), provider: Type.String() });
+
 /** The customers of an e-mail's transaction. */
 const CUSTOMERS = `cross join lateral (
      select customer_id from billing_payments
@@ -86,8 +88,8 @@ const CUSTOMERS = `cross join lateral (
 
 const findUnknownStatement = defineStatement(
   'key_email_find_unknown_customer',
-  Type.Object({ customer_id: Type.String() }),
-  `select customer_id
+  CustomerRow,
+  `select customer_id as "customerId", provider
    from key_emails email
    ${CUSTOMERS}
    where email.transaction_id = $1 and email.provider = $2
@@ -106,14 +108,13 @@ export async function findUnknownCustomer(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
 ): Promise<CustomerKey | null> {
-  const row = await queryRow(db, findUnknownStatement, [transactionId, provider]);
-  return row === null ? null : { provider, customerId: row.customer_id };
+  return queryRow(db, findUnknownStatement, [transactionId, provider]);
 }
 
 const listOfCustomerStatement = defineStatement(
   'key_email_list_of_customer',
-  Type.Object({ transaction_id: Type.String() }),
-  `select transaction_id
+  Type.Object({ transactionId: Type.String(), provider: Type.String() }),
+  `select transaction_id as "transactionId", provider
    from (
      select transaction_id, provider from billing_payments where customer_id = $1 and provider = $2
      union
@@ -131,14 +132,13 @@ export async function listKeyEmailsOfCustomer(
   { provider, customerId }: CustomerKey,
   reason: WaitReason,
 ): Promise<TransactionKey[]> {
-  const rows = await queryRows(db, listOfCustomerStatement, [customerId, provider, reason]);
-  return rows.map((row) => ({ provider, transactionId: row.transaction_id }));
+  return queryRows(db, listOfCustomerStatement, [customerId, provider, reason]);
 }
 
 const listWithoutAddressStatement = defineStatement(
   'key_email_list_customers_without_address',
-  Type.Object({ customer_id: Type.String() }),
-  `select distinct customer_id
+  CustomerRow,
+  `select distinct customer_id as "customerId", provider
    from key_emails email
    ${CUSTOMERS}
    where state = 'waiting' and reason = 'no_address' and provider = $1 and customer_id > $2
@@ -156,6 +156,5 @@ export async function listCustomersWithoutAddress(
   after: string,
   limit: number,
 ): Promise<CustomerKey[]> {
-  const rows = await queryRows(db, listWithoutAddressStatement, [provider, after, limit]);
-  return rows.map((row) => ({ provider, customerId: row.customer_id }));
+  return queryRows(db, listWithoutAddressStatement, [provider, after, limit]);
 }

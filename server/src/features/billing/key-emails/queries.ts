@@ -1,9 +1,10 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
   defineStatement,
   execute,
+  Nullable,
   queryRow,
   Timestamp,
   type Queryable,
@@ -56,13 +57,18 @@ interface KeyEmailClaim {
   readonly abandonedBefore: Date;
 }
 
+const ClaimedKeyEmail = Type.Object({
+  /** The licenses whose keys were sent before. */
+  sentBefore: Type.Array(Type.String()),
+  /** Whether the relay received the e-mail for this address before and did not confirm it. */
+  isUnconfirmed: Type.Boolean(),
+  /** When the e-mail was created or last reset. */
+  createdAt: Timestamp,
+});
+
 const claimStatement = defineStatement(
   'key_email_claim',
-  Type.Object({
-    license_ids: Type.Array(Type.String()),
-    is_unconfirmed: Type.Boolean(),
-    created_at: Timestamp,
-  }),
+  ClaimedKeyEmail,
   `update key_emails
    set state = 'sending', claimed_at = $5, address_hash = $4,
        reason = case when state = 'refused' then null else reason end,
@@ -72,47 +78,39 @@ const claimStatement = defineStatement(
           or state = 'sending' and claimed_at < $6
           or state = 'refused' and address_hash is distinct from $4
           or state = 'sent' and not license_ids @> $3::uuid[])
-   returning license_ids, unconfirmed_at is not null as is_unconfirmed, created_at`,
+   returning license_ids as "sentBefore", unconfirmed_at is not null as "isUnconfirmed", created_at as "createdAt"`,
 );
-
-interface ClaimedKeyEmail {
-  /** The licenses whose keys were sent before. */
-  readonly sentBefore: readonly string[];
-  /** Whether the relay received the e-mail for this address before and did not confirm it. */
-  readonly isUnconfirmed: boolean;
-  /** When the e-mail was created or last reset. */
-  readonly createdAt: Date;
-}
 
 /** Claims an e-mail for sending by this process. Returns null if there is nothing to send or another process sends it. */
 export async function claimKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
   { licenseIds, addressHash, now, abandonedBefore }: KeyEmailClaim,
-): Promise<ClaimedKeyEmail | null> {
+): Promise<Static<typeof ClaimedKeyEmail> | null> {
   const parameters = [transactionId, provider, licenseIds, addressHash, now, abandonedBefore];
-  const row = await queryRow(db, claimStatement, parameters);
-  if (row === null) return null;
-  return {
-    sentBefore: row.license_ids,
-    isUnconfirmed: row.is_unconfirmed,
-    createdAt: row.created_at,
-  };
+  return queryRow(db, claimStatement, parameters);
 }
 
-const findStateStatement = defineStatement(
-  'key_email_find_state',
-  Type.Object({ state: Type.String() }),
-  'select state from key_emails where transaction_id = $1 and provider = $2',
+const KeyEmailRecord = Type.Object({
+  state: Type.String(),
+  addressHash: Nullable.Text,
+  /** When the relay received it without confirming it. */
+  unconfirmedAt: Nullable.Timestamp,
+});
+
+const findStatement = defineStatement(
+  'key_email_find',
+  KeyEmailRecord,
+  `select state, address_hash as "addressHash", unconfirmed_at as "unconfirmedAt"
+   from key_emails where transaction_id = $1 and provider = $2`,
 );
 
-/** Whether the e-mail is claimed. */
-export async function isKeyEmailClaimed(
+/** Returns the e-mail of a transaction, or null. */
+export async function findKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
-): Promise<boolean> {
-  const row = await queryRow(db, findStateStatement, [transactionId, provider]);
-  return row?.state === 'sending';
+): Promise<Static<typeof KeyEmailRecord> | null> {
+  return queryRow(db, findStatement, [transactionId, provider]);
 }
 
 const recordSentStatement = defineCommand(
@@ -139,51 +137,23 @@ export async function recordKeyEmailSent(
 
 const recordFailureStatement = defineCommand(
   'key_email_record_failure',
-  `update key_emails set state = $3, reason = $4
+  `update key_emails set state = $3, reason = $4, unconfirmed_at = coalesce($5, unconfirmed_at)
    where transaction_id = $1 and provider = $2 and state = 'sending'`,
 );
 
-/** Records that the relay did not accept the e-mail: temporarily or permanently. Keeps `unconfirmed_at`. */
+/**
+ * Records that the relay did not accept the e-mail: temporarily or permanently.
+ * @param unconfirmedAt when the relay received it without confirming it; null leaves the stored time unchanged
+ */
 export async function recordKeyEmailFailure(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
   state: 'waiting' | 'refused',
   reason: string,
+  unconfirmedAt: Date | null = null,
 ): Promise<void> {
-  await execute(db, recordFailureStatement, [transactionId, provider, state, reason]);
-}
-
-const recordUnconfirmedStatement = defineCommand(
-  'key_email_record_unconfirmed',
-  `update key_emails set state = 'waiting', reason = 'unconfirmed', unconfirmed_at = $3
-   where transaction_id = $1 and provider = $2 and state = 'sending'`,
-);
-
-/** Records that the relay received the e-mail without confirming it, so that it is sent a second time. */
-export async function recordKeyEmailUnconfirmed(
-  db: Queryable,
-  { transactionId, provider }: TransactionKey,
-  now: Date,
-): Promise<void> {
-  await execute(db, recordUnconfirmedStatement, [transactionId, provider, now]);
-}
-
-const findUnconfirmedStatement = defineStatement(
-  'key_email_find_unconfirmed',
-  Type.Object({ unconfirmed_at: Timestamp }),
-  `select unconfirmed_at from key_emails
-   where transaction_id = $1 and provider = $2 and address_hash = $3
-     and state in ('waiting', 'withheld') and unconfirmed_at is not null`,
-);
-
-/** Returns when the relay received a waiting e-mail to this address without confirming it, or null. */
-export async function findUnconfirmedKeyEmail(
-  db: Queryable,
-  { transactionId, provider }: TransactionKey,
-  addressHash: string,
-): Promise<Date | null> {
-  const parameters = [transactionId, provider, addressHash];
-  return (await queryRow(db, findUnconfirmedStatement, parameters))?.unconfirmed_at ?? null;
+  const parameters = [transactionId, provider, state, reason, unconfirmedAt];
+  await execute(db, recordFailureStatement, parameters);
 }
 
 const updateAddressHashStatement = defineCommand(

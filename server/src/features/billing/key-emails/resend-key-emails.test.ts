@@ -7,7 +7,7 @@ import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 import { startTestService } from '../../../../test/harness.ts';
 import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
 import { reinstateAndSend } from '../reinstate-license.ts';
-import { resendKeyEmails } from './resend-key-emails.ts';
+import { resendKeyEmails } from './requeue-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 
 const relay = await startMailRelay();

@@ -9,8 +9,8 @@ import { eventually } from '../../../../test/eventually.ts';
 import { startTestService, type TestOrder } from '../../../../test/harness.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
 import { queueKeyEmails } from '../queue-jobs.ts';
-import { releaseEmailsWithoutMail } from './release-held-emails.ts';
-import { resendKeyEmails } from './resend-key-emails.ts';
+import { releaseEmailsWithoutMail } from './requeue-emails.ts';
+import { resendKeyEmails } from './requeue-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 import { countUnsentKeyEmails } from './backlog-queries.ts';
 

@@ -1,6 +1,5 @@
 /** Sends buyers the keys of their licenses. */
 import { inTransaction } from '#server/db/transaction.ts';
-import type { Vault } from '#server/lib/vault.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
@@ -15,18 +14,16 @@ import {
 } from './buyer-queries.ts';
 import {
   claimKeyEmail,
-  findUnconfirmedKeyEmail,
+  findKeyEmail,
   holdKeyEmail,
   insertKeyEmail,
-  isKeyEmailClaimed,
   recordKeyEmailFailure,
   recordKeyEmailSent,
-  recordKeyEmailUnconfirmed,
   UNCONFIRMED,
   updateAddressHash,
 } from './queries.ts';
 import { chooseLanguage } from './texts.ts';
-import { writeKeyEmail } from './write-key-email.ts';
+import { writeKeyEmail, type EmailedKey } from './write-key-email.ts';
 
 /** Longer than a job may take: the process with an older claim was killed. */
 export const CLAIM_TIMEOUT_MS = 180_000;
@@ -119,9 +116,10 @@ async function findEndOfDelay(
   key: TransactionKey,
   addressHash: string,
 ): Promise<Date | null> {
-  const unconfirmedAt = await findUnconfirmedKeyEmail(pool, key, addressHash);
-  if (unconfirmedAt === null) return null;
-  const end = unconfirmedAt.getTime() + UNCONFIRMED_RETRY_DELAY_MS;
+  const email = await findKeyEmail(pool, key);
+  const isWaiting = email?.state === 'waiting' || email?.state === 'withheld';
+  if (!isWaiting || email.unconfirmedAt === null || email.addressHash !== addressHash) return null;
+  const end = email.unconfirmedAt.getTime() + UNCONFIRMED_RETRY_DELAY_MS;
   return end - CLOCK_TOLERANCE_MS > clock.now().getTime() ? new Date(end) : null;
 }
 
@@ -150,33 +148,46 @@ async function claim(
     const { sentBefore, ...others } = claimed;
     return { licenses: valid.filter(({ id }) => !sentBefore.includes(id)), ...others };
   }
-  if (await isKeyEmailClaimed(pool, key)) throw new Error('another process is sending it');
+  const email = await findKeyEmail(pool, key);
+  if (email?.state === 'sending') throw new Error('another process is sending it');
   return null;
 }
 
 async function compose(
-  { catalog, pool, vault }: BillingDependencies,
+  deps: BillingDependencies,
   key: TransactionKey,
   claimed: Claim,
   address: string,
 ): Promise<MailMessage> {
   const { licenses, createdAt } = claimed;
-  const { products } = catalog();
   const customerName = licenses.find((license) => license.customerName !== null)?.customerName;
-  const written = writeKeyEmail(chooseLanguage(await findBuyerLocale(pool, key)), {
+  const written = writeKeyEmail(chooseLanguage(await findBuyerLocale(deps.pool, key)), {
     customerName: customerName ?? null,
     transactionId: key.transactionId,
-    keys: licenses.map((license) => ({
-      productName: products.get(license.productId)?.name ?? license.productId,
-      licenseKey: vault.open(license.keySealed, licenseKeyLabel(license.id)),
-      maxActivations: license.maxActivations,
-    })),
+    keys: licenses.map((license) => toEmailedKey(deps, license)),
   });
   const ids = licenses.map(({ id }) => id).sort();
   return {
     ...written,
     to: { address, name: customerName ?? null },
-    messageToken: createMessageToken(vault, [key.provider, key.transactionId, ids, createdAt]),
+    messageToken: createMessageToken(deps, 'key', [
+      key.provider,
+      key.transactionId,
+      ids,
+      createdAt,
+    ]),
+  };
+}
+
+export function toEmailedKey(
+  { catalog, vault }: BillingDependencies,
+  license: Pick<BoughtLicense, 'id' | 'productId' | 'keySealed' | 'maxActivations'>,
+): EmailedKey {
+  const { id, productId, keySealed, maxActivations } = license;
+  return {
+    productName: catalog().products.get(productId)?.name ?? productId,
+    licenseKey: vault.open(keySealed, licenseKeyLabel(id)),
+    maxActivations,
   };
 }
 
@@ -186,8 +197,12 @@ const TOKEN_DIGITS = 32;
  * Creates the token of the Message-ID: the same for the same keys, so that mail programs show a duplicate once, until an
  * operator resets the e-mail. It is a hash, because it must not reveal its content.
  */
-function createMessageToken(vault: Vault, content: readonly unknown[]): string {
-  return `key-${vault.hashText('key-email', JSON.stringify(content)).slice(-TOKEN_DIGITS)}`;
+export function createMessageToken(
+  { vault }: BillingDependencies,
+  kind: 'key' | 'rekey',
+  content: readonly unknown[],
+): string {
+  return `${kind}-${vault.hashText(`${kind}-email`, JSON.stringify(content)).slice(-TOKEN_DIGITS)}`;
 }
 
 async function record(
@@ -230,7 +245,7 @@ async function scheduleSecondAttempt(
   const now = clock.now();
   const runAt = new Date(now.getTime() + UNCONFIRMED_RETRY_DELAY_MS);
   await inTransaction(pool, async (client) => {
-    await recordKeyEmailUnconfirmed(client, key, now);
+    await recordKeyEmailFailure(client, key, 'waiting', UNCONFIRMED, now);
     await queueKeyEmails(client, [key], runAt);
   });
 }

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
-import type { Vault } from '#server/lib/vault.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 
 import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
@@ -12,11 +11,10 @@ import {
   type RekeyRequest,
 } from '../../licenses/rekey-license.ts';
 import type { LicenseChangeDependencies } from '../../licenses/dependencies.ts';
-import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import type { BillingDependencies } from '../dependencies.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
-import { UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
+import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
 import { chooseLanguage } from './texts.ts';
 import { writeReplacedKeyEmail } from './write-key-email.ts';
 
@@ -99,23 +97,21 @@ export async function sendReplacedKey(
 }
 
 async function compose(
-  { catalog, pool, vault }: BillingDependencies,
+  deps: BillingDependencies,
   license: LicenseRecord,
   address: string,
   machinesKept: boolean,
 ): Promise<MailMessage> {
-  const { id, customerName, keySealed, maxActivations, productId } = license;
-  const written = writeReplacedKeyEmail(chooseLanguage(await findLocale(pool, id)), {
+  const { id, customerName, keySealed } = license;
+  const written = writeReplacedKeyEmail(chooseLanguage(await findLocale(deps.pool, id)), {
+    ...toEmailedKey(deps, license),
     customerName,
-    productName: catalog().products.get(productId)?.name ?? productId,
-    licenseKey: vault.open(keySealed, licenseKeyLabel(id)),
-    maxActivations,
     machinesKept,
   });
   return {
     ...written,
     to: { address, name: customerName },
-    messageToken: createMessageToken(vault, license),
+    messageToken: createMessageToken(deps, 'rekey', [id, keySealed.toString('base64')]),
   };
 }
 
@@ -124,11 +120,4 @@ async function findLocale(pool: Pool, licenseId: string): Promise<string | null>
   const [bought] = await listTransactionsOfLicense(pool, licenseId);
   if (bought === undefined) return null;
   return findBuyerLocale(pool, { provider: bought.provider, transactionId: bought.id });
-}
-
-const TOKEN_DIGITS = 32;
-
-function createMessageToken(vault: Vault, { id, keySealed }: LicenseRecord): string {
-  const content = `${id} ${keySealed.toString('base64')}`;
-  return `rekey-${vault.hashText('replaced-key-email', content).slice(0, TOKEN_DIGITS)}`;
 }

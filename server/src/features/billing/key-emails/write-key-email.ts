@@ -13,7 +13,8 @@ export interface KeyEmailFacts {
   readonly transactionId: string;
 }
 
-interface EmailedKey {
+/** A license key in an e-mail. */
+export interface EmailedKey {
   readonly productName: string;
   readonly licenseKey: string;
   readonly maxActivations: number;

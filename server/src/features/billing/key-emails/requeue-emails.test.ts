@@ -14,7 +14,7 @@ import {
   releaseEmailsWithoutMail,
   queueLookUpsWithoutAddress,
   createReleaseTask,
-} from './release-held-emails.ts';
+} from './requeue-emails.ts';
 
 const mail = createSmtpTransport({ url: 'smtp://127.0.0.1:1', from: 'a@b.example', dkim: null });
 const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };

@@ -1,10 +1,16 @@
+/** E-mails with keys that are queued again: held ones after the start, others by an operator. */
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
+import { insertAuditEntry } from '../../audit/queries.ts';
 import type { BillingDependencies } from '../dependencies.ts';
 import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
-import { listWaitingKeyEmails, releaseKeyEmails } from './backlog-queries.ts';
+import { releaseKeyEmails, resetKeyEmail, resetRefusedKeyEmails } from './backlog-queries.ts';
 import { listCustomersWithoutAddress } from './buyer-queries.ts';
+import { CLAIM_TIMEOUT_MS } from './send-key-email.ts';
 
 type ReleaseDependencies = Pick<BillingDependencies, 'log' | 'mail' | 'paddleApi' | 'pool'>;
 
@@ -47,10 +53,9 @@ export async function releaseEmailsWithoutMail(
   let queued = 0;
   for (let count = PAGE_SIZE; count === PAGE_SIZE && !isAborted(stopping); queued += count) {
     count = await inTransaction(pool, async (client) => {
-      const waiting = await listWaitingKeyEmails(client, 'no_mail', PAGE_SIZE);
-      await releaseKeyEmails(client, waiting);
-      await queueKeyEmails(client, waiting);
-      return waiting.length;
+      const released = await releaseKeyEmails(client, 'no_mail', PAGE_SIZE);
+      await queueKeyEmails(client, released);
+      return released.length;
     });
   }
   return queued;
@@ -78,4 +83,43 @@ export async function queueLookUpsWithoutAddress(
 
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
+}
+
+/** Selection, actor and reason of a manual resend. */
+export interface ResendOrder {
+  /** The e-mail of a transaction in any state; all refused e-mails; or all unconfirmed ones. */
+  readonly which: { readonly transactionId: string } | 'refused' | 'unconfirmed';
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
+const MAX_RESENT = 10_000;
+
+/**
+ * Resets and queues e-mails with keys, and writes an audit entry.
+ * @returns their number; 0 if the transaction has no licenses or its e-mail is being sent
+ */
+export async function resendKeyEmails(
+  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
+  { which, actor, reason }: ResendOrder,
+): Promise<number> {
+  const now = clock.now();
+  const abandonedBefore = new Date(now.getTime() - CLAIM_TIMEOUT_MS);
+  return inTransaction(pool, async (client) => {
+    const reset =
+      typeof which === 'string'
+        ? await resetRefusedKeyEmails(client, which, now, MAX_RESENT)
+        : await resetKeyEmail(client, which.transactionId, { now, abandonedBefore });
+    if (reset.length === 0) return 0;
+    await queueKeyEmails(client, reset);
+    await insertAuditEntry(client, {
+      occurredAt: now,
+      actor,
+      reason,
+      action: 'mail.resend',
+      subjectId: typeof which === 'string' ? which : which.transactionId,
+      details: { queued: reset.length },
+    });
+    return reset.length;
+  });
 }
