@@ -6,32 +6,32 @@ const { Optional, Array: List } = Type;
 
 /** A network interface. */
 export const AgentInterface = object({
-  interface: name('Its name.', 'eth0'),
+  interface: name('The name of the interface.', 'eth0'),
   kind: oneOf(['physical', 'bond', 'bridge', 'vlan', 'tunnel', 'virtual'], {
     description:
-      'All but `physical` carry what others carry too, and so does a `physical` member of another: never add them up.',
+      'Only the traffic of `physical` interfaces without `member_of` is distinct; all others repeat traffic of another interface, so do not sum them up.',
   }),
   member_of: Optional(name('The bond, bridge or other interface that it belongs to.', 'bond0')),
-  up: Optional(Type.Boolean({ description: 'Whether it can carry traffic.' })),
-  speed_bits_per_second: Optional(amount('What the link was negotiated for.')),
-  receive_bytes_per_second: Optional(amount('Received.')),
-  transmit_bytes_per_second: Optional(amount('Sent.')),
+  up: Optional(Type.Boolean({ description: 'Whether the link is up.' })),
+  speed_bits_per_second: Optional(amount('The negotiated speed of the link.')),
+  receive_bytes_per_second: Optional(amount('Bytes received.')),
+  transmit_bytes_per_second: Optional(amount('Bytes sent.')),
   receive_packets_per_second: Optional(amount('Packets received.')),
   transmit_packets_per_second: Optional(amount('Packets sent.')),
-  receive_bytes_total: amount('Since it was made.'),
-  transmit_bytes_total: amount('Since it was made.'),
-  receive_packets_total: amount('Since it was made.'),
-  transmit_packets_total: amount('Since it was made.'),
-  receive_errors_total: amount('Broken packets.'),
-  transmit_errors_total: amount('Packets that could not be sent.'),
-  receive_drops_total: amount('Packets that nobody took.'),
-  transmit_drops_total: amount('Packets given up before they were sent.'),
+  receive_bytes_total: amount('Since the interface was created.'),
+  transmit_bytes_total: amount('Since the interface was created.'),
+  receive_packets_total: amount('Since the interface was created.'),
+  transmit_packets_total: amount('Since the interface was created.'),
+  receive_errors_total: amount('Received packets with errors.'),
+  transmit_errors_total: amount('Packets that could not be sent because of an error.'),
+  receive_drops_total: amount('Received packets that were dropped.'),
+  transmit_drops_total: amount('Outgoing packets that were dropped.'),
 });
 export type AgentInterface = Static<typeof AgentInterface>;
 
 /** The traffic of the machine. */
 export const AgentNetwork = object({
-  receive_bytes_per_second: Optional(amount('Of the whole machine: each packet counted once.')),
+  receive_bytes_per_second: Optional(amount('Of the whole machine; each packet is counted once.')),
   transmit_bytes_per_second: Optional(amount('Of the whole machine.')),
   interfaces: List(AgentInterface),
 });

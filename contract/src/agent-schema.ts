@@ -1,8 +1,8 @@
 import { type TNumber, type TObject, type TProperties, type TString, Type } from 'typebox';
 
 /**
- * These properties and no others.
- * @param $id the name under which it is referred to; left out: it has none
+ * Creates an object schema without additional properties.
+ * @param $id the name by which other schemas refer to it; default: none
  */
 export function object<T extends TProperties>(properties: T, $id?: string): TObject<T> {
   return Type.Object(properties, {
@@ -11,22 +11,22 @@ export function object<T extends TProperties>(properties: T, $id?: string): TObj
   });
 }
 
-/** From 0 to 1. */
+/** Creates a schema for a ratio from 0 to 1. */
 export function ratio(description: string): TNumber {
   return Type.Number({ minimum: 0, maximum: 1, description });
 }
 
-/** Anything that is counted or measured from 0 up. */
+/** Creates a schema for a number that is not negative. */
 export function amount(description: string): TNumber {
   return Type.Number({ minimum: 0, description });
 }
 
-/** Anything that may be below 0. */
+/** Creates a schema for a number that may be negative. */
 export function measure(description: string): TNumber {
   return Type.Number({ description });
 }
 
-/** @param example what it may look like */
+/** Creates a schema for a text. @param example an example value */
 export function name(description: string, example?: string): TString {
   return Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) });
 }

@@ -8,37 +8,38 @@ import { dateTime, oneOf } from './schema.ts';
 const { Optional, Array: List } = Type;
 
 /*
- * What the agent says about a machine. Names follow OpenTelemetry's and Prometheus' words with the unit last.
- * What a machine lacks is left out, never 0. A field ending in `_total` counts since boot; what is per second,
- * and every ratio over time, is over the time since the snapshot before, and left out in the first one,
- * or when a counter was reset in between.
+ * The metrics of a machine. Names follow OpenTelemetry and Prometheus, with the unit last. What a machine lacks is absent,
+ * never 0. A field that ends in `_total` counts since boot. Rates per second and ratios of time cover the time since the
+ * previous snapshot; they are absent in the first snapshot, and after a reset of their counter.
  */
 
 const CpuShares = object({
-  user_ratio: ratio('Programs, guests of a hypervisor included.'),
-  nice_ratio: ratio('Programs that gave way (nice).'),
-  system_ratio: ratio('The kernel.'),
-  iowait_ratio: ratio('Idle with a disk request under way.'),
-  interrupt_ratio: ratio('Hard and soft interrupts.'),
-  steal_ratio: ratio('Taken by the hypervisor for other machines.'),
+  user_ratio: ratio('User programs, guests of a hypervisor included.'),
+  nice_ratio: ratio('User programs with lowered priority (nice).'),
+  system_ratio: ratio('Kernel.'),
+  iowait_ratio: ratio('Idle during a disk request.'),
+  interrupt_ratio: ratio('Hardware and software interrupts.'),
+  steal_ratio: ratio('Used by the hypervisor for other machines.'),
   idle_ratio: ratio('Idle.'),
 });
 
 const CpuTimes = object({
-  user_seconds_total: amount('Guests of a hypervisor included.'),
-  nice_seconds_total: amount('Programs that gave way (nice).'),
-  system_seconds_total: amount('The kernel.'),
-  iowait_seconds_total: amount('May fall a little: the kernel only estimates it.'),
-  interrupt_seconds_total: amount('Hard and soft interrupts.'),
-  steal_seconds_total: amount('Taken by the hypervisor.'),
+  user_seconds_total: amount('User programs, guests of a hypervisor included.'),
+  nice_seconds_total: amount('User programs with lowered priority (nice).'),
+  system_seconds_total: amount('Kernel.'),
+  iowait_seconds_total: amount('May decrease a little, because the kernel only estimates it.'),
+  interrupt_seconds_total: amount('Hardware and software interrupts.'),
+  steal_seconds_total: amount('Used by the hypervisor for other machines.'),
   idle_seconds_total: amount('Idle.'),
 });
 
 const cpuUsage = ratio('Neither idle nor waiting for a disk.');
-const frequency = amount('The clock now, of the cores that say it; virtual machines do not.');
+const frequency = amount(
+  'The current clock frequency, of cores that report it; virtual machines do not.',
+);
 
 export const AgentCpu = object({
-  logical_count: Type.Integer({ minimum: 1, description: 'Cores that are online.' }),
+  logical_count: Type.Integer({ minimum: 1, description: 'Number of online cores.' }),
   usage_ratio: Optional(cpuUsage),
   shares: Optional(CpuShares),
   times: CpuTimes,
@@ -47,7 +48,7 @@ export const AgentCpu = object({
     object({
       core: Type.Integer({
         minimum: 0,
-        description: 'Its number; gaps are cores that are offline.',
+        description: 'The number of the core; missing numbers are offline cores.',
       }),
       usage_ratio: Optional(cpuUsage),
       times: CpuTimes,
@@ -58,35 +59,37 @@ export const AgentCpu = object({
 export type AgentCpu = Static<typeof AgentCpu>;
 
 export const AgentLoad = object({
-  load_1m: amount('Tasks that ran or waited for a disk, averaged over a minute.'),
-  load_5m: amount('Over five minutes.'),
-  load_15m: amount('Over a quarter of an hour.'),
-  runnable_tasks: amount('Threads that run or could run now.'),
-  tasks: amount('Threads there are.'),
+  load_1m: amount('Average number of tasks that ran or waited for a disk, over a minute.'),
+  load_5m: amount('The same over five minutes.'),
+  load_15m: amount('The same over 15 minutes.'),
+  runnable_tasks: amount('Threads that run or are ready to run.'),
+  tasks: amount('Number of threads.'),
 });
 export type AgentLoad = Static<typeof AgentLoad>;
 
 export const AgentMemory = object({
   total_bytes: amount('Memory that the kernel manages.'),
-  used_bytes: amount('Total less available.'),
-  available_bytes: amount('What programs can have without swapping; of ZFS, what it gives back.'),
-  usage_ratio: ratio('Used of total.'),
-  free_bytes: amount('Used for nothing at all.'),
-  buffers_bytes: amount('Blocks of disks.'),
-  cached_bytes: amount('Contents of files, shared memory included, without ZFS.'),
-  active_bytes: Optional(amount('Used not long ago.')),
+  used_bytes: amount('Total minus available.'),
+  available_bytes: amount(
+    'Memory that programs can use without swapping, with the reclaimable part of the ZFS cache.',
+  ),
+  usage_ratio: ratio('Used divided by total.'),
+  free_bytes: amount('Unused memory.'),
+  buffers_bytes: amount('Cached disk blocks.'),
+  cached_bytes: amount('Cached file contents, with shared memory, without ZFS.'),
+  active_bytes: Optional(amount('Recently used memory.')),
   shared_bytes: Optional(amount('Shared memory and tmpfs.')),
-  slab_reclaimable_bytes: Optional(amount('Caches of the kernel that it gives back.')),
+  slab_reclaimable_bytes: Optional(amount('Reclaimable caches of the kernel.')),
   dirty_bytes: Optional(amount('Waiting to be written to disk.')),
   zfs_arc_bytes: Optional(amount('The cache of ZFS.')),
 });
 export type AgentMemory = Static<typeof AgentMemory>;
 
 export const AgentSwap = object({
-  total_bytes: amount('Of all swap areas.'),
-  used_bytes: amount('In use.'),
-  free_bytes: amount('Not in use.'),
-  usage_ratio: ratio('Used of total.'),
+  total_bytes: amount('Size of all swap areas.'),
+  used_bytes: amount('Swap in use.'),
+  free_bytes: amount('Unused swap.'),
+  usage_ratio: ratio('Used divided by total.'),
   in_bytes_per_second: Optional(amount('Read back from swap.')),
   out_bytes_per_second: Optional(amount('Written to swap.')),
   in_bytes_total: Optional(amount('Read back since boot.')),
@@ -95,11 +98,11 @@ export const AgentSwap = object({
 export type AgentSwap = Static<typeof AgentSwap>;
 
 const PressureLine = object({
-  stall_ratio: Optional(ratio('Of the time since the snapshot before.')),
+  stall_ratio: Optional(ratio('Of the time since the previous snapshot.')),
   average_10s_ratio: ratio('Of the last 10 seconds.'),
   average_60s_ratio: ratio('Of the last minute.'),
   average_300s_ratio: ratio('Of the last five minutes.'),
-  stall_seconds_total: amount('Since boot.'),
+  stall_seconds_total: amount('Stalled time since boot.'),
 });
 
 const PressureOf = object({
@@ -107,7 +110,7 @@ const PressureOf = object({
   full: Optional(PressureLine),
 });
 
-/** How long tasks waited for a resource (PSI): `some` of them, or all (`full`). */
+/** Pressure stall information (PSI): the time in which some tasks (`some`) or all of them (`full`) waited for a resource. */
 export const AgentPressure = object({
   cpu: Optional(PressureOf),
   memory: Optional(PressureOf),
@@ -116,9 +119,9 @@ export const AgentPressure = object({
 });
 export type AgentPressure = Static<typeof AgentPressure>;
 
-const sensorId = name('Stays the same over restarts.', 'coretemp.0/temp1');
-const chip = name('The driver.', 'coretemp');
-const label = Optional(name('What the driver calls it.', 'Package id 0'));
+const sensorId = name('Identifies the sensor, also after a restart.', 'coretemp.0/temp1');
+const chip = name('The name of the driver.', 'coretemp');
+const label = Optional(name('The label that the driver sets.', 'Package id 0'));
 
 export const AgentSensors = object({
   temperatures: Optional(
@@ -127,37 +130,44 @@ export const AgentSensors = object({
         id: sensorId,
         chip,
         label,
-        temperature_celsius: measure('Now.'),
-        high_celsius: Optional(measure('Where the maker begins to worry.')),
-        critical_celsius: Optional(measure('Where the device is at risk.')),
+        temperature_celsius: measure('Current temperature.'),
+        high_celsius: Optional(measure('The high threshold of the device.')),
+        critical_celsius: Optional(measure('The critical threshold of the device.')),
       }),
     ),
   ),
   fans: Optional(
-    List(object({ id: sensorId, chip, label, speed_rpm: amount('Turns per minute; 0 stands.') })),
+    List(
+      object({
+        id: sensorId,
+        chip,
+        label,
+        speed_rpm: amount('Revolutions per minute; 0: stopped.'),
+      }),
+    ),
   ),
 });
 export type AgentSensors = Static<typeof AgentSensors>;
 
 export const AgentBattery = object({
-  name: name('As the kernel calls it.', 'BAT0'),
+  name: name('The name in the kernel.', 'BAT0'),
   status: oneOf(['charging', 'discharging', 'full', 'not_charging', 'unknown']),
-  charge_ratio: Optional(ratio('Of what it holds now.')),
-  health_ratio: Optional(ratio('What it holds now, of what it was made for.')),
-  power_watts: Optional(amount('Going in or out.')),
-  cycles: Optional(amount('How often it was charged.')),
+  charge_ratio: Optional(ratio('Charge divided by the present full capacity.')),
+  health_ratio: Optional(ratio('Present full capacity divided by the design capacity.')),
+  power_watts: Optional(amount('Charging or discharging power.')),
+  cycles: Optional(amount('Number of charge cycles.')),
 });
 export type AgentBattery = Static<typeof AgentBattery>;
 
 const Process = object({
   pid: Type.Integer({ minimum: 1 }),
-  name: name('The command alone: arguments may hold secrets.', 'postgres'),
-  cpu_cores: Optional(amount('Cores kept busy: 2 is two whole cores.')),
-  memory_bytes: Optional(amount('In memory (RSS), shared pages included.')),
+  name: name('The name of the command, without arguments, which may contain secrets.', 'postgres'),
+  cpu_cores: Optional(amount('Cores in use: 2 is two full cores.')),
+  memory_bytes: Optional(amount('Resident memory (RSS), shared pages included.')),
 });
 
 export const AgentProcesses = object({
-  count: Type.Integer({ minimum: 0, description: 'Processes there are.' }),
+  count: Type.Integer({ minimum: 0, description: 'Number of processes.' }),
   top_by_cpu: List(Process),
   top_by_memory: List(Process),
 });
@@ -166,36 +176,36 @@ export type AgentProcesses = Static<typeof AgentProcesses>;
 export const AgentContainer = object({
   id: name('The first 12 characters of its id, or its name.', '4c01db0b339c'),
   runtime: oneOf(['docker', 'podman', 'kubernetes', 'lxc', 'nspawn']),
-  cpu_cores: Optional(amount('Cores kept busy.')),
-  memory_bytes: Optional(amount('Without the contents of files that can be dropped.')),
-  memory_limit_bytes: Optional(amount('Left out where there is none.')),
+  cpu_cores: Optional(amount('Cores in use.')),
+  memory_bytes: Optional(amount('Memory in use, without reclaimable file contents.')),
+  memory_limit_bytes: Optional(amount('Absent without a limit.')),
   read_bytes_per_second: Optional(amount('Read from disks.')),
   write_bytes_per_second: Optional(amount('Written to disks.')),
-  processes: Optional(amount('Processes and threads.')),
+  processes: Optional(amount('Number of processes and threads.')),
 });
 export type AgentContainer = Static<typeof AgentContainer>;
 
 export const AgentUnits = object({
-  failed: List(Type.String(), { description: 'Units of systemd that failed.' }),
+  failed: List(Type.String(), { description: 'Failed units of systemd.' }),
 });
 export type AgentUnits = Static<typeof AgentUnits>;
 
-const nowAndEver = (description: string) =>
+const nowAndSinceBoot = (description: string) =>
   object({ now: Type.Boolean({ description }), since_boot: Type.Boolean() });
 
 export const AgentRaspberryPi = object({
-  under_voltage: nowAndEver('The power supply is too weak.'),
-  frequency_capped: nowAndEver('The clock is held down.'),
-  throttled: nowAndEver('Slowed down.'),
-  soft_temperature_limit: nowAndEver('Slowed down a little because it is warm.'),
+  under_voltage: nowAndSinceBoot('The power supply is too weak.'),
+  frequency_capped: nowAndSinceBoot('The clock frequency is capped.'),
+  throttled: nowAndSinceBoot('Throttled.'),
+  soft_temperature_limit: nowAndSinceBoot('Slightly throttled because of the temperature.'),
 });
 export type AgentRaspberryPi = Static<typeof AgentRaspberryPi>;
 
-/** A machine at one moment. */
+/** The metrics of a machine at one time. */
 export const AgentSnapshot = object(
   {
     time: dateTime({ description: 'By the clock of the machine.' }),
-    uptime_seconds: Optional(amount('Since boot.')),
+    uptime_seconds: Optional(amount('Time since boot.')),
     cpu: Optional(AgentCpu),
     load: Optional(AgentLoad),
     memory: Optional(AgentMemory),

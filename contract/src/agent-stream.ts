@@ -5,19 +5,19 @@ import { AgentSnapshot } from './agent-snapshot.ts';
 import { dateTime, oneOf } from './schema.ts';
 
 /*
- * What the agent sends over its WebSocket: one JSON value in each text message, by the subprotocol that was agreed.
+ * The messages of the agent's WebSocket: one JSON value in each text message, in the negotiated subprotocol.
  */
 
 const { Optional, Array: List } = Type;
 
-/** The figures of a chart that begins before its viewer came. */
+/** The metrics of one interval before the viewer connected, for charts. */
 export const AgentHistoryPoint = object(
   {
     time: dateTime(),
     cpu_usage_ratio: Optional(ratio('As in a snapshot.')),
     load_1m: Optional(amount('As in a snapshot.')),
     memory_usage_ratio: Optional(ratio('As in a snapshot.')),
-    disk_read_bytes_per_second: Optional(amount('Of all disks, each byte told once.')),
+    disk_read_bytes_per_second: Optional(amount('Of all disks; each byte is counted once.')),
     disk_write_bytes_per_second: Optional(amount('Of all disks.')),
     receive_bytes_per_second: Optional(amount('Of the whole machine.')),
     transmit_bytes_per_second: Optional(amount('Of the whole machine.')),
@@ -31,12 +31,13 @@ export const AgentHello = object(
   {
     type: Type.Literal('hello'),
     schema_version: Type.Literal(1, {
-      description: 'Fields may be added to a version; one that changes its meaning makes the next.',
+      description:
+        'Fields may be added to a version; a changed meaning of a field needs a new version.',
     }),
     agent_version: Type.String(),
-    interval_seconds: Type.Integer({ minimum: 1, description: 'Between two snapshots.' }),
+    interval_seconds: Type.Integer({ minimum: 1, description: 'Seconds between two snapshots.' }),
     host: AgentHost,
-    history: List(AgentHistoryPoint, { maxItems: 300, description: 'The oldest first.' }),
+    history: List(AgentHistoryPoint, { maxItems: 300, description: 'Oldest first.' }),
   },
   'AgentHello',
 );
@@ -51,12 +52,12 @@ export type AgentSnapshotMessage = Static<typeof AgentSnapshotMessage>;
 
 const value = object({ value: Type.Number() });
 
-/** `latchkey.vector.v1`: one metric in each message, as Vector writes those of its source `host_metrics`. */
+/** `latchkey.vector.v1`: one metric in each message, as Vector encodes those of its source `host_metrics`. */
 export const AgentVectorEvent = object(
   {
     name: Type.String(),
     namespace: Type.Literal('host'),
-    tags: Type.Record(Type.String(), Type.String(), { description: 'Sorted by their names.' }),
+    tags: Type.Record(Type.String(), Type.String(), { description: 'Sorted by name.' }),
     timestamp: dateTime(),
     kind: Type.Literal('absolute'),
     counter: Optional(value),
@@ -66,7 +67,10 @@ export const AgentVectorEvent = object(
 );
 export type AgentVectorEvent = Static<typeof AgentVectorEvent>;
 
-const nanoseconds = Type.String({ pattern: '^[0-9]+$', description: 'Since 1970; 64 bits.' });
+const nanoseconds = Type.String({
+  pattern: '^[0-9]+$',
+  description: 'Nanoseconds since 1970; 64 bits.',
+});
 
 const Attribute = object({
   key: Type.String(),
@@ -94,7 +98,7 @@ const Metric = object({
   ),
 });
 
-/** `latchkey.otlp-json.v1`: a request of OTLP for metrics in each message, as one would post it to a collector. */
+/** `latchkey.otlp-json.v1`: one OTLP metrics request in each message, as sent to a collector. */
 export const AgentOtlpRequest = object(
   {
     resourceMetrics: List(
@@ -114,7 +118,7 @@ export const AgentOtlpRequest = object(
 );
 export type AgentOtlpRequest = Static<typeof AgentOtlpRequest>;
 
-/** What a viewer may ask for with `Sec-WebSocket-Protocol`; the first one also when it asks for none. */
+/** The subprotocols that a viewer may offer in `Sec-WebSocket-Protocol`; the first one is the default. */
 export const AgentSubprotocol = oneOf([
   'latchkey.snapshot.v1',
   'latchkey.vector.v1',

@@ -2,15 +2,15 @@ const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt _](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+\-\u2212])(\d{2}):?(\d{2}))?$/;
 
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-/** The last moment that RFC 3339 can tell, in milliseconds since 1970. */
+/** The last time in RFC 3339, in milliseconds since 1970. */
 export const LATEST_DATE_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
-/** PostgreSQL takes no offset beyond ±15:59. */
+/** PostgreSQL accepts no offset beyond ±15:59. */
 const MAX_OFFSET_MINUTES = 15 * 60 + 59;
 
 /**
- * Reads an ISO 8601 date-time as this interface takes it: seconds may be left out, no offset means UTC.
- * Refused: bare dates, numbers in text, second 60, offsets beyond ±15:59, instants outside the years 0001 to 9999.
- * @returns the instant, cut to milliseconds, or undefined when the text is not such a date-time.
+ * Parses an ISO 8601 date-time: seconds are optional, no offset means UTC.
+ * Rejects bare dates, numbers in text, second 60, offsets beyond ±15:59, instants outside the years 0001 to 9999.
+ * @returns the instant, truncated to milliseconds; undefined for an invalid text
  */
 export function parseDateTime(text: string): Date | undefined {
   const match = DATE_TIME.exec(text);
@@ -34,7 +34,7 @@ function readOffsetMinutes(hours = '0', minutes = '0'): number | undefined {
   return Number(minutes) > 59 || total > MAX_OFFSET_MINUTES ? undefined : total;
 }
 
-/** `Date.parse` rolls 30 February over to March; a person who wrote it meant something else. */
+/** `Date.parse` converts 30 February to March, which would hide a mistake. */
 function dayExists(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

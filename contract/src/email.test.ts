@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseEmail } from './email.ts';
 
-const kept: readonly (readonly [string, string])[] = [
+const valid: readonly (readonly [string, string])[] = [
   ['ada@example.com', 'ada@example.com'],
   ['  Ada.Lovelace@EXAMPLE.Com\n', 'Ada.Lovelace@example.com'],
   ["o'hara+news@mail.example.co.uk", "o'hara+news@mail.example.co.uk"],
@@ -11,18 +11,18 @@ const kept: readonly (readonly [string, string])[] = [
   ['ada@bücher.example', 'ada@bücher.example'],
   ['a@example.0xyz', 'a@example.0xyz'],
   ['jürgen@example.com', 'jürgen@example.com'],
-  // Composed: both spellings of the same name are one address.
+  // Normalized: both encodings of the same name are one address.
   ['ju\u0308rgen@example.com', 'jürgen@example.com'],
   [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
 ];
 
-for (const [text, address] of kept) {
-  test(`${JSON.stringify(text)} is kept as ${address}`, () => {
+for (const [text, address] of valid) {
+  test(`parses ${JSON.stringify(text)} as ${address}`, () => {
     assert.deepEqual(parseEmail(text), { email: address });
   });
 }
 
-const refused = [
+const invalid = [
   '',
   'nope',
   '@b.example',
@@ -66,8 +66,8 @@ const refused = [
   `${'a'.repeat(5_000)}@example.com`,
 ];
 
-for (const text of refused) {
-  test(`${JSON.stringify(text).slice(0, 60)} is no address`, () => {
+for (const text of invalid) {
+  test(`rejects ${JSON.stringify(text).slice(0, 60)}`, () => {
     const result = parseEmail(text);
     assert.ok('fault' in result, JSON.stringify(result));
     assert.match(result.fault, /^[A-Z].*\.$/);

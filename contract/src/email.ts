@@ -1,23 +1,23 @@
-/** What an e-mail address reads as: the address in the form in which it is kept, or why it is not one. */
+/** A parsed e-mail address in its stored form, or the reason why it is invalid. */
 export type EmailResult = { readonly email: string } | { readonly fault: string };
 
 const ATEXT = "a-zA-Z0-9_!#$%&'*+\\-/=?^`{|}~";
-/** RFC 5321 dot-string, widened by RFC 6531 to letters, marks, digits and symbols beyond ASCII. */
+/** RFC 5321 dot-string, extended by RFC 6531 to letters, marks, digits and symbols beyond ASCII. */
 const LOCAL_PART = new RegExp(
   `^[${ATEXT}\\u{A1}-\\u{10FFFF}]+(?:\\.[${ATEXT}\\u{A1}-\\u{10FFFF}]+)*$`,
   'u',
 );
-/** Unassigned, private, control, format and separator characters have no place in an address. */
+/** Unassigned, private, control, format and separator characters, which an address must not contain. */
 const UNSAFE = /[\p{C}\p{Z}]/u;
 const DOMAIN_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Hyphens at the ends of a label, and third and fourth in one that is no Punycode (RFC 5891 §4.2.3.1), in any script. */
+/** Hyphens at the ends of a label, and third and fourth in one that is not Punycode (RFC 5891 §4.2.3.1), in any script. */
 const MISPLACED_HYPHEN = /(?:^|\.)(?:-|(?!xn--)[^.]{2}--)|-(?:\.|$)/u;
-/** RFC 6761 and its kin: names under these never receive mail. */
+/** Special-use domains (RFC 6761 and similar), which never receive mail. */
 const SPECIAL_USE = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
 /**
- * Every top-level name ends in a letter, also in Punycode. One such as `0x7f` is a number to whoever reads hosts as URLs do
- * (WHATWG URL §3.5), and the address one of IPv4.
+ * Every top-level name ends in a letter, also in Punycode. A URL parser reads one such as `0x7f` as a number
+ * (WHATWG URL §3.5), and the host as an IPv4 address.
  */
 const TOP_LEVEL = /^(?!0x[0-9a-f]*$).*[a-z]$/;
 
@@ -29,11 +29,11 @@ const MAX_DOMAIN_BYTES = 253;
 const bytes = new TextEncoder();
 
 /**
- * Reads an e-mail address: trimmed, in Unicode's composed form, the domain in lower case, the local part as sent.
- * Refused: display names, quoted local parts, address literals, domains without a dot or of special use.
+ * Parses an e-mail address: trims it, normalizes it (NFC), and converts the domain to lower case; the local part stays as sent.
+ * Rejects display names, quoted local parts, address literals, domains without a dot or of special use.
  */
 export function parseEmail(text: string): EmailResult {
-  // Longer than any address could be: refused before regular expressions look at it.
+  // Longer than any address: rejected before the regular expressions run.
   if (text.length > 2048) return { fault: 'The email address is too long.' };
   const trimmed = text.trim().normalize('NFC');
   const at = trimmed.lastIndexOf('@');
@@ -83,10 +83,10 @@ function isDomainName(ascii: string): boolean {
   return ascii.split('.').every((label) => DOMAIN_LABEL.test(label));
 }
 
-/** The domain as DNS knows it. Only names beyond ASCII go through the URL parser (UTS #46). */
+/** Returns the domain in ASCII, as in DNS. Only non-ASCII names need the URL parser (UTS #46). */
 function toAsciiDomain(domain: string): string | undefined {
   if (/^[a-z0-9.-]*$/.test(domain)) return domain;
-  // What the URL parser would not read as part of a host name.
+  // Characters that the URL parser does not accept in a host name.
   if (/[\p{C}\p{Z}%/?#@:\\[\]]/u.test(domain)) return undefined;
   return URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : undefined;
 }

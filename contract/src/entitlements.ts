@@ -21,6 +21,6 @@ export const PublicJwk = Type.Object(
 );
 export type PublicJwk = Static<typeof PublicJwk>;
 
-/** The public keys that entitlements are verified with. */
+/** The public keys that verify entitlements. */
 export const JwkSet = Type.Object({ keys: Type.Array(ref(PublicJwk)) }, { $id: 'JwkSet' });
 export type JwkSet = Static<typeof JwkSet>;

@@ -4,19 +4,19 @@ import { ref } from './schema.ts';
 export const ValidationError = Type.Object(
   {
     loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
-      description: 'Where the fault is: `body`, `header` or `path`, then names and indexes.',
+      description: 'The place of the error: `body`, `header` or `path`, then names and indexes.',
       examples: [['body', 'events', 0, 'event_id']],
     }),
     msg: Type.String({ examples: ['Field required'] }),
-    type: Type.String({ description: 'The kind of fault: a stable word.', examples: ['missing'] }),
+    type: Type.String({ description: 'The kind of error: a stable code.', examples: ['missing'] }),
   },
-  { $id: 'ValidationError', description: 'One fault of a request.' },
+  { $id: 'ValidationError', description: 'One error of a request.' },
 );
 export type ValidationError = Static<typeof ValidationError>;
 
 export const HTTPValidationError = Type.Object(
   { detail: Type.Array(ref(ValidationError)) },
-  { $id: 'HTTPValidationError', description: 'The request does not fit its schema.' },
+  { $id: 'HTTPValidationError', description: 'The request does not match its schema.' },
 );
 export type HTTPValidationError = Static<typeof HTTPValidationError>;
 
@@ -24,13 +24,13 @@ export const Problem = Type.Object(
   {
     type: Type.String({
       format: 'uri-reference',
-      description: 'Where this kind of problem is explained.',
+      description: 'The address of the explanation of this problem.',
       examples: ['/docs/errors#license_not_found'],
     }),
     title: Type.String({ examples: ['License not found'] }),
     status: Type.Integer({ examples: [404] }),
-    detail: Type.String({ description: 'What happened, in a sentence.' }),
-    code: Type.String({ description: 'A stable word.', examples: ['license_not_found'] }),
+    detail: Type.String({ description: 'The problem, in one sentence.' }),
+    code: Type.String({ description: 'A stable code.', examples: ['license_not_found'] }),
   },
   {
     $id: 'Problem',

@@ -11,7 +11,7 @@ export const EventIn = Type.Object(
     }),
     name: text({ examples: ['app_started'] }),
     occurred_at: dateTime({
-      description: 'Without an offset it is read as UTC.',
+      description: 'A time without an offset is in UTC.',
       examples: ['2026-11-20T10:00:00Z'],
     }),
     props: Type.Optional(nullable(textMap({ examples: [{ plan: 'pro' }] }))),
@@ -34,9 +34,9 @@ export type EventBatch = Static<typeof EventBatch>;
 
 export const EventBatchResponse = Type.Object(
   {
-    accepted: Type.Integer({ description: 'Newly stored by this call.', examples: [9] }),
+    accepted: Type.Integer({ description: 'Events that this call stored.', examples: [9] }),
     dropped: Type.Integer({
-      description: 'All others; why is told in the header `X-Events-Dropped`.',
+      description: 'All other events; the header `X-Events-Dropped` has the reasons.',
       examples: [1],
     }),
   },

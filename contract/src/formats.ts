@@ -5,10 +5,7 @@ export function isUuid(text: string): boolean {
   return text.length === 36 && UUID.test(text);
 }
 
-/**
- * Whether `text` can be stored as PostgreSQL text and inside jsonb:
- * it holds neither U+0000 nor half of a surrogate pair.
- */
+/** Whether PostgreSQL can store `text` as text and in jsonb: it contains neither U+0000 nor a lone surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

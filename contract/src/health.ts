@@ -4,14 +4,14 @@ import { oneOf, ref } from './schema.ts';
 const version = Type.String({ description: 'The version of the program.', examples: ['1.0.0'] });
 const uptimeSeconds = Type.Integer({ examples: [86_400] });
 
-/** One thing that the service depends on. */
+/** The check of one dependency of the service. */
 export const HealthCheck = Type.Object(
   {
     status: oneOf(['healthy', 'degraded', 'unhealthy']),
     latency_ms: Type.Optional(
       Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [0.8] }),
     ),
-    message: Type.Optional(Type.String({ description: 'What is wrong, without inner details.' })),
+    message: Type.Optional(Type.String({ description: 'The problem, without internal details.' })),
   },
   { $id: 'HealthCheck' },
 );

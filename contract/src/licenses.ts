@@ -10,7 +10,7 @@ import {
   uuid,
 } from './schema.ts';
 
-/** Why a client validates. */
+/** The reason of a validation. */
 export const VALIDATION_TRIGGERS = [
   'startup',
   'scheduled',
@@ -33,33 +33,33 @@ export const machineFingerprint = freeObject({
 export const installId = Type.Optional(
   nullable(
     uuid({
-      description: 'The installation of the application, made by the client.',
+      description: 'The id of the installation of the application, created by the client.',
       examples: ['8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11'],
     }),
   ),
 );
 const activationId = uuid({
-  description: 'The activation, as `activate` answered it.',
+  description: 'The activation id that `activate` returned.',
   examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'],
 });
-/** The longest identifier of a machine, in characters. */
+/** The maximum length of a machine's identifier, in characters. */
 export const MAX_MACHINE_ID_LENGTH = 1024;
 
 const machineId = text({
   maxLength: MAX_MACHINE_ID_LENGTH,
-  description: 'The identifier of the machine, as its fingerprint holds it.',
+  description: 'The identifier of the machine, as in its fingerprint.',
   examples: ['4c4c4544-0044'],
 });
 const expiresAt = nullable(
   dateTime({
-    description: 'When the license ends; null when it never does.',
+    description: 'The end of the license; null for a perpetual one.',
     examples: ['2027-11-20T10:00:00.000Z'],
   }),
 );
 export const features = Type.Optional(
   Type.Array(Type.String(), {
     default: [],
-    description: 'What the license unlocks.',
+    description: 'The features of the license.',
     examples: [['history', 'gpu']],
   }),
 );
@@ -107,7 +107,7 @@ export const LicenseValidate = Type.Object(
       }),
     ),
     trigger: Type.Optional(
-      nullable(oneOf(VALIDATION_TRIGGERS, { description: 'Why the client asks now.' })),
+      nullable(oneOf(VALIDATION_TRIGGERS, { description: 'The reason of this validation.' })),
     ),
   },
   { $id: 'LicenseValidate' },
@@ -121,18 +121,18 @@ export const LicenseValidateResponse = Type.Object(
     days_until_expiry: Type.Optional(
       Type.Unsafe<number | null>({
         type: ['integer', 'null'],
-        description: 'Days left, rounded up; 0 once expired, null when the license never ends.',
+        description: 'Days left, rounded up; 0 once expired, null for a perpetual license.',
         examples: [365],
       }),
     ),
     tier,
     status: Type.String({
-      description: 'The status of the license, or `invalid` when there is no such license.',
+      description: 'The status of the license, or `invalid` for an unknown key.',
       examples: ['active'],
     }),
     reason: Type.Optional(
       nullableString({
-        description: 'Why `valid` is false: a stable word.',
+        description: 'The reason why `valid` is false: a stable code.',
         examples: ['license_expired'],
       }),
     ),
@@ -179,7 +179,7 @@ export type MachineInfo = Static<typeof MachineInfo>;
 
 const checkedLicense = {
   license_key: Type.Optional(
-    nullableString({ description: 'Shown for a limited time after the license was made.' }),
+    nullableString({ description: 'Shown for a limited time after the license was created.' }),
   ),
   status: Type.String({
     description: '`pending` until a license exists, then its status.',
@@ -206,10 +206,10 @@ export const LicenseCheckResponse = Type.Object(
 );
 export type LicenseCheckResponse = Static<typeof LicenseCheckResponse>;
 
-/** The path of what is asked about one license. */
+/** The path parameter of one license. */
 export const LicenseKeyPath = Type.Object({ license_key: licenseKey });
 
-/** The path of what is asked about one checkout. */
+/** The path parameter of one checkout. */
 export const TransactionPath = Type.Object({
   transaction_id: text({
     description: "The payment provider's identifier of the checkout.",

@@ -17,7 +17,12 @@ export const Recipient = Type.Object(
   {
     email: email({ examples: ['ada@example.com'] }),
     name: Type.Optional(
-      nullable(text({ description: 'For the greeting; neutral without.', examples: ['Ada'] })),
+      nullable(
+        text({
+          description: 'For the greeting, which is neutral without a name.',
+          examples: ['Ada'],
+        }),
+      ),
     ),
   },
   { $id: 'Recipient' },
@@ -37,7 +42,7 @@ export type OutreachRequest = Static<typeof OutreachRequest>;
 /** The headers of an outreach request. */
 export const OutreachHeaders = Type.Object({
   'X-API-Key': text({
-    description: 'An API key with the scope `outreach:send`, made with `latchkey key create`.',
+    description: 'An API key with the scope `outreach:send`, created with `latchkey key create`.',
   }),
   'Idempotency-Key': Type.Optional(
     text({
@@ -59,7 +64,8 @@ export const OutreachResult = Type.Object(
       examples: ['suppressed'],
     }),
     message_id: nullableString({
-      description: 'Of what was sent, or may have been; null for what was certainly not.',
+      description:
+        'The id of a message that was sent, or may have been; null for one that was not sent.',
       examples: ['<outreach-0190a6b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b@example.com>'],
     }),
   },
@@ -73,7 +79,7 @@ export const OutreachResponse = Type.Object(
     sent: Type.Integer({ examples: [1] }),
     failed: Type.Integer({ examples: [1] }),
     results: Type.Array(ref(OutreachResult), {
-      description: 'One per recipient, in the order given.',
+      description: 'One for each recipient, in the order of the request.',
     }),
   },
   { $id: 'OutreachResponse' },

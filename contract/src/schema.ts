@@ -1,6 +1,6 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
-/** The documentation that any field may carry. */
+/** The documentation of a field. */
 interface Notes {
   readonly description?: string;
   readonly examples?: readonly unknown[];
@@ -22,12 +22,12 @@ export function dateTime(notes: Notes = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ type: 'string', format: 'date-time', ...notes });
 }
 
-/** An e-mail address, as `parseEmail` reads it. */
+/** An e-mail address that `parseEmail` accepts. */
 export function email(notes: Notes = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ type: 'string', format: 'email', ...notes });
 }
 
-/** One of a closed list of words: one schema and one fault, where a union would give one per word. */
+/** One of a closed list of values: one schema and one error, instead of one for each value of a union. */
 export function oneOf<const T extends readonly string[]>(
   values: T,
   notes: Notes = {},
@@ -45,7 +45,7 @@ export function textMap(notes: Notes = {}): TUnsafe<Record<string, string>> {
   });
 }
 
-/** Any JSON object; the use case decides what may be in it. */
+/** Any JSON object; the use case validates its content. */
 export function freeObject(notes: Notes = {}): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -54,7 +54,7 @@ export function freeObject(notes: Notes = {}): TUnsafe<Record<string, unknown>> 
   });
 }
 
-/** The same schema, null allowed: one schema with two types, never a union. */
+/** Allows null: one schema with two types, not a union. */
 export function nullable<T>(schema: TUnsafe<T>): TUnsafe<T | null> {
   const { type, enum: words, ...rest } = { type: 'string', enum: undefined, ...schema };
   return Type.Unsafe<T | null>({
@@ -70,8 +70,8 @@ export function nullableString(notes: Notes = {}): TUnsafe<string | null> {
 }
 
 /**
- * Points to a named schema, so that it appears once, under its name, in the interface document.
- * @param description what it means in this place, such as an answer's.
+ * Refers to a named schema, which the interface document contains once, under its name.
+ * @param description the meaning in this place, such as of a response
  */
 export function ref<T extends TSchema>(schema: T, description?: string): TUnsafe<Static<T>> {
   return Type.Unsafe<Static<T>>({
