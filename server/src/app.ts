@@ -12,9 +12,8 @@ import { registerUnsubscribeRoutes } from './features/suppressions/routes.ts';
 import { registerTrialRoutes } from './features/trials/routes.ts';
 import { registerUsageRoutes } from './features/usage/routes.ts';
 import type { App } from './http/app-instance.ts';
-import { registerDocumentationRoutes } from './http/docs/routes.ts';
+import { registerDocumentationRoutes, registerRootRoute } from './http/docs/routes.ts';
 import { addMetricsRoute } from './http/metrics-endpoint.ts';
-import { registerRootRoute } from './http/root.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
 /** The dependencies of the application. */

@@ -15,7 +15,8 @@ import { BacklogCounter } from './features/health/count-backlog.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { giveUpRoot, loadDeferredModules } from './give-up-root.ts';
 import type { App } from './http/app-instance.ts';
-import { prepareToClose } from './http/close-gracefully.ts';
+import { prepareToClose } from './http/connections.ts';
+import { listen, listenForMetrics, requireFreePorts } from './http/listen.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { version } from './lib/version.ts';
@@ -24,7 +25,6 @@ import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
 import { createMetrics } from './metrics.ts';
 import type { PoolNumbers } from './metrics-gauges.ts';
-import { listen, listenForMetrics, requireFreePorts } from './ports.ts';
 
 /** A service that takes requests. */
 export interface RunningService {
@@ -80,7 +80,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const background = await createBackground(context, backlog);
   // Deferred before the application, which so stops first: what its last requests drop is still counted.
   resources.defer(() => background.stop());
-  const metricsListener = await listenForMetrics(context);
+  const metricsListener = await listenForMetrics(config, metrics, log);
   resources.defer(async () => metricsListener?.close());
 
   let state: ServiceState = 'ready';

@@ -16,7 +16,7 @@ import {
 } from '#server/features/licenses/issue.ts';
 import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
-import { prepareToClose } from '#server/http/close-gracefully.ts';
+import { prepareToClose } from '#server/http/connections.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';

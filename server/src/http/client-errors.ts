@@ -10,11 +10,8 @@ import {
 } from '#server/errors.ts';
 import { PROBLEM_TYPE, renderProblem } from './problem.ts';
 
-/**
- * Makes the answer to what Node's HTTP parser refuses, before there is a request: written to the socket by hand,
- * which is then closed.
- */
-export function makeClientErrorHandler(
+/** Creates the handler of errors of Node's HTTP parser: it writes a response to the socket and closes it. */
+export function createClientErrorHandler(
   headers: Readonly<Record<string, string>>,
 ): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {

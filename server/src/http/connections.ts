@@ -1,17 +1,83 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-const known = new WeakMap<Server, ReadonlySet<Socket>>();
+import type { FastifyInstance } from 'fastify';
 
-/** Returns the open connections of a server, kept up to date. To be called first before it listens. */
+import { networkOf } from '#server/lib/client-network.ts';
+import { SharedBudget } from '#server/lib/shared-budget.ts';
+
+import type { HttpLimit } from './overload-monitor.ts';
+
+const connectionsByServer = new WeakMap<Server, ReadonlySet<Socket>>();
+
+/** Returns the open connections of a server, kept up to date. The first call must come before it listens. */
 export function connectionsOf(server: Server): ReadonlySet<Socket> {
-  const kept = known.get(server);
-  if (kept !== undefined) return kept;
+  const known = connectionsByServer.get(server);
+  if (known !== undefined) return known;
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
-  known.set(server, connections);
+  connectionsByServer.set(server, connections);
   return connections;
+}
+
+interface ConnectionLimits {
+  readonly maxConnections: number;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly recordLimited: (limit: HttpLimit) => void;
+}
+
+/**
+ * Limits the connections of a server, and closes new ones of a client network that has as many as are still free: idle
+ * connections cost little memory, and 10,000 of them from one address would exclude all other clients. Trusted proxies
+ * carry many clients, so only the total limits them.
+ */
+export function limitConnections(
+  server: Server,
+  { maxConnections, isTrustedProxy, recordLimited }: ConnectionLimits,
+): void {
+  const budget = new SharedBudget(maxConnections);
+  server.maxConnections = maxConnections;
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const network = networkOf(address);
+    if (isTrustedProxy(address)) {
+      budget.reserveUnlimited(network, 1);
+    } else if (budget.reserve(network, 1) !== 'granted') {
+      recordLimited('network_connections');
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => budget.release(network, 1));
+  });
+}
+
+/** As long as the slowest response may take; the connections that are left are then closed. */
+const CLOSE_TIMEOUT_MS = 10_000;
+const SWEEP_INTERVAL_MS = 50;
+
+/**
+ * Prepares the shutdown of an instance; to be called before it listens. The returned function stops listening, and resolves
+ * once all requests that had arrived are answered and all connections are closed.
+ */
+export function prepareToClose(app: FastifyInstance): () => Promise<void> {
+  const connections = connectionsOf(app.server);
+  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. One that
+  // becomes idle later would stay open as long as it is kept alive.
+  const closeIdle = (): void => {
+    app.server.closeIdleConnections();
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  };
+  return async () => {
+    const sweeping = setInterval(closeIdle, SWEEP_INTERVAL_MS);
+    const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+    try {
+      await app.close();
+    } finally {
+      clearInterval(sweeping);
+      clearTimeout(deadline);
+    }
+  };
 }

@@ -11,9 +11,8 @@ import {
   unsupportedMediaType,
   uriTooLong,
 } from '#server/errors.ts';
-import { makeFailureReporter, type FailureLog } from './failure-log.ts';
 import { PROBLEM_TYPE, renderProblem } from './problem.ts';
-import { explainRequest } from './validation/explain-request.ts';
+import { explainRequest } from './validation/explain.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,7 +23,7 @@ declare module 'fastify' {
 
 /** Turns the error of a request into its response. The inner cause is only logged. */
 export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
-  const report = makeFailureReporter(log);
+  const report = createFailureReporter(log);
   app.decorateRequest('isBodyRefused', false);
   app.setErrorHandler((error, request, reply) => {
     // Fastify closes the connection of every body that cannot be parsed, which is needed only where some of it is unread.
@@ -93,4 +92,37 @@ export function explainFastifyError(error: FastifyError): PublicError {
 
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && 'statusCode' in error && 'code' in error;
+}
+
+/** The log that failed requests are written to. */
+export interface FailureLog {
+  error(fields: object, message: string): void;
+}
+
+/** An outage of the database fails thousands of requests a second for the same reason. */
+const OUTAGE_INTERVAL_MS = 1_000;
+
+/**
+ * Creates a function that logs failed requests with their cause. While the database is unavailable, it logs one a second,
+ * with the number of suppressed lines since the last one: a line for each request would fill the disk.
+ * @param now milliseconds of a monotonic clock
+ */
+export function createFailureReporter(
+  log: FailureLog,
+  now: () => number = () => performance.now(),
+): (requestId: string, failure: PublicError) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
+  return (requestId, failure) => {
+    const entry = { event: 'request.failed', requestId, code: failure.code, err: failure.cause };
+    if (failure.code !== 'database_unavailable') {
+      log.error(entry, 'request failed');
+    } else if (now() - loggedAt < OUTAGE_INTERVAL_MS) {
+      suppressed += 1;
+    } else {
+      log.error({ ...entry, suppressed }, 'request failed');
+      loggedAt = now();
+      suppressed = 0;
+    }
+  };
 }

@@ -7,8 +7,7 @@ import { createMetrics } from '#server/metrics.ts';
 import { eventually } from '../../test/eventually.ts';
 import { openRaw } from '../../test/raw-http.ts';
 import { addGzipJsonParser } from './json-parser.ts';
-import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
-import { createShell } from './shell.ts';
+import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
 /** A shell with a handler that waits until it is released, and one that does not. */
 function setUp(t: TestContext, limits: Partial<HttpLimits> = {}) {

@@ -1,19 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { rateLimited } from '#server/errors.ts';
+import { rateLimited, storageLow } from '#server/errors.ts';
 import type { RateLimiter, RateStanding } from '#server/lib/rate-limiter.ts';
+import type { StorageQuota } from '#server/lib/storage-quota.ts';
 
 interface RateLimitOptions {
   readonly limiter: RateLimiter;
   readonly clock: { now(): Date };
-  /** Told of each request that is refused. */
+  /** Called for each request that is refused. */
   readonly onRefusal: () => void;
 }
 
 /**
- * Makes a hook that refuses the requests of a client that comes too often, and tells every client where it stands, in the
- * fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). Meant as a route's `onRequest`, so
- * that the body of a refused request is not even read.
+ * Creates a hook that limits the request rate of each client, and reports it in `RateLimit-Policy` and `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers-11). For `onRequest` of a route, so that the body of a refused request is not read.
  * @returns a hook that throws rateLimited (429)
  */
 export function limitRate({ limiter, clock, onRefusal }: RateLimitOptions) {
@@ -43,4 +43,44 @@ function describePolicy({ policy }: RateStanding): string {
 
 function describeStanding({ policy, remaining, resetSeconds }: RateStanding): string {
   return `"${policy.name}";r=${remaining};t=${resetSeconds}`;
+}
+
+/** The dependencies of limits on storage. */
+export interface StorageLimits {
+  readonly quota: StorageQuota;
+  /** Whether the file system of the embedded database is almost full. */
+  readonly isDiskLow: () => boolean;
+}
+
+interface StorageOptions {
+  readonly limits: StorageLimits;
+  readonly clock: { now(): Date };
+  /** Whether requests are refused while the disk is low; those that licensing needs are not. */
+  readonly needsDisk: boolean;
+  /** Called with the code of each refusal. */
+  readonly onRefusal: (code: 'rate_limited' | 'storage_low') => void;
+}
+
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Creates a hook that refuses requests of a client network beyond its storage quota, and all requests while the disk is low.
+ * For `onRequest` of a route, so that the body of a refused request is not read.
+ * @returns a hook that throws rateLimited (429) or storageLow (503)
+ */
+export function limitStorage({ limits, clock, needsDisk, onRefusal }: StorageOptions) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    if (needsDisk && limits.isDiskLow()) {
+      onRefusal('storage_low');
+      done(storageLow(RETRY_AFTER_SECONDS));
+      return;
+    }
+    const seconds = limits.quota.readWaitSeconds(request.clientNetwork, clock.now().getTime());
+    if (seconds === 0) {
+      done();
+      return;
+    }
+    onRefusal('rate_limited');
+    done(rateLimited(seconds));
+  };
 }

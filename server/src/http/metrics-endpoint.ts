@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Metrics, metricsContentType } from '#server/metrics.ts';
-import type { FailureLog } from './failure-log.ts';
+import type { FailureLog } from './error-handler.ts';
 import { type CheckApiKey, requireApiKey } from './require-api-key.ts';
 
 type Rendered = Pick<Metrics, 'render'>;

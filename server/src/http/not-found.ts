@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { methodNotAllowed, notFound } from '#server/errors.ts';
-import { makePreflightHeaders } from './answer-headers.ts';
 
 interface KnownPath {
   readonly pattern: RegExp;
@@ -8,8 +7,8 @@ interface KnownPath {
 }
 
 /**
- * Answers what no route takes: 405 with `Allow` where the path has other methods, 404 where there is no such path.
- * `OPTIONS` on a known path is answered with 204 and `Allow`. Call it before the routes are registered.
+ * Responds to requests without a route: 405 with `Allow` if the path has other methods, 404 if there is no such path, and
+ * 204 with `Allow` to `OPTIONS` on a known path. To be called before the routes are registered.
  */
 export function addNotFoundHandler(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>();
@@ -19,8 +18,8 @@ export function addNotFoundHandler(app: FastifyInstance): void {
     for (const each of [method].flat()) known.methods.add(each);
   });
 
-  // Fastify would answer 415 to a content type that it cannot read, and 400 to QUERY without one, before it looks whether
-  // there is such a path. The parser of JSON leaves these bodies unread.
+  // Before it looks for a route, Fastify would respond with 415 to an unknown content type, and with 400 to QUERY without
+  // one. The parser of JSON ignores these bodies.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) request.raw.headers['content-type'] = 'application/json';
     done();
@@ -35,11 +34,23 @@ export function addNotFoundHandler(app: FastifyInstance): void {
     if (allow.size === 0) throw notFound();
     if (request.method !== 'OPTIONS') throw methodNotAllowed([...allow]);
     const methods = [...allow].join(', ');
-    return reply.code(204).header('allow', methods).headers(makePreflightHeaders(methods)).send();
+    return reply.code(204).header('allow', methods).headers(preflightHeaders(methods)).send();
   });
 }
 
-/** `/a/:b/c` as a regular expression; a parameter is one part of a path, `*` all that is left of it. */
+/** How long a browser may keep the response to a preflight request. */
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** Returns the headers of the response to a browser's preflight request. */
+function preflightHeaders(methods: string): Record<string, string> {
+  return {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': 'Content-Type, Content-Encoding, X-Request-Id',
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
+  };
+}
+
+/** Converts `/a/:b/c`: a parameter is one part of a path, `*` the rest of it. */
 function toPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part === '*') return '.*';

@@ -21,7 +21,7 @@ const NO_ROUTE = 'none';
  * Measures every request by its route and logs the ones worth reading: at level `info` those answered with 400 or more
  * and the slow ones, at `debug` all. A line costs some 10 µs, a measurement 0.1 µs. Answers 408, 429 and 503 are logged at
  * `debug` only, so that neither a flood nor an outage can fill the disk; they are counted, and an outage or a flood has
- * lines of its own (`failure-log.ts`, `overload-monitor.ts`).
+ * lines of its own (`error-handler.ts`, `overload-monitor.ts`).
  *
  * A request is named by its route's pattern, never by its path: a path may hold a license key of any form, a checkout
  * or a token, also one that no route takes.

@@ -1,13 +1,17 @@
-import type { Server } from 'node:http';
-import type { FastifyHttpOptions } from 'fastify';
-import { makeClientErrorHandler } from './client-errors.ts';
-import { explainFastifyError, sendProblem } from './error-handler.ts';
-import { readRequestId } from './request-id.ts';
-import { ajvOptions } from './validation/ajv-options.ts';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
 
-/** The largest body that an operation takes unless it says otherwise, in bytes. */
+import { isStorableText, isUuid, parseDateTime, parseEmail } from '@latchkey/contract';
+import type { FastifyHttpOptions, FastifyInstance, FastifyServerOptions } from 'fastify';
+
+import { badRequest } from '#server/errors.ts';
+
+import { createClientErrorHandler } from './client-errors.ts';
+import { explainFastifyError, sendProblem } from './error-handler.ts';
+
+/** The largest body of an operation without a limit of its own. */
 export const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024;
-/** The longest path parameter that is served, in characters. */
+/** In characters. */
 const MAX_PARAMETER_LENGTH = 200;
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -16,16 +20,38 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How often the two limits above are enforced. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
-/** Longer than the idle time of usual load balancers (60 s), so that they are the ones to close. */
+/** Longer than the idle time of usual load balancers (60 s), so that they close idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
+/**
+ * The options of Fastify's validator, which only decides whether a request is valid; `explainRequest` lists the faults.
+ * Nothing is coerced or removed. The formats are stricter than usual where the database is.
+ */
+const ajvOptions: NonNullable<FastifyServerOptions['ajv']> = {
+  customOptions: {
+    allErrors: false,
+    allowUnionTypes: true,
+    coerceTypes: false,
+    removeAdditional: false,
+    useDefaults: true,
+    // The linter of openapi.json validates the schemas; doing so here would slow every start.
+    validateSchema: false,
+  },
+  onCreate: (ajv) => {
+    ajv.addFormat('text', isStorableText);
+    ajv.addFormat('uuid', isUuid);
+    ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== undefined);
+    ajv.addFormat('email', (text: string) => 'email' in parseEmail(text));
+  },
+};
+
 interface HttpOptions {
-  /** The headers of every answer, see `makeAnswerHeaders`. */
-  readonly answerHeaders: Readonly<Record<string, string>>;
+  /** See `createResponseHeaders`. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
-/** How Fastify and Node's HTTP server are set up: limits on everything that comes from outside. */
-export function makeServerOptions({ answerHeaders }: HttpOptions) {
+/** Returns the options of Fastify and of Node's HTTP server: limits on everything that comes from outside. */
+export function createServerOptions({ responseHeaders }: HttpOptions) {
   return {
     ajv: ajvOptions,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
@@ -35,20 +61,51 @@ export function makeServerOptions({ answerHeaders }: HttpOptions) {
       headersTimeout: HEADERS_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      // Refused by `requireHost`, with a body.
+      // Node would reject with an empty response; `requireHost` responds with a problem.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     genReqId: readRequestId,
-    // A hook of our own logs what is worth a line; a logger for each request would cost more than most requests.
+    // `observeRequests` logs; a logger for each request would cost more than most requests.
     logger: false,
-    // While closing, requests are refused with a problem of our own.
+    // `refuseUnlessReady` responds with a problem.
     return503OnClosing: false,
-    clientErrorHandler: makeClientErrorHandler(answerHeaders),
-    // Faults in the URL are found before there is a route, hence before the hooks that set these headers.
+    clientErrorHandler: createClientErrorHandler(responseHeaders),
+    // Errors in the URL occur before the hooks that set these headers.
     frameworkErrors: (error, request, reply) => {
-      reply.headers(answerHeaders).header('x-request-id', request.id);
+      reply.headers(responseHeaders).header('x-request-id', request.id);
       sendProblem(reply, explainFastifyError(error));
     },
   } satisfies FastifyHttpOptions<Server>;
+}
+
+const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Returns the caller's `X-Request-Id` if it is sane, else a new one. */
+function readRequestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && SANE_ID.test(given) ? given : randomUUID();
+}
+
+/** Rejects HTTP/1.1 requests without `Host`, and all with more than one (RFC 9112 §3.2), of which Node takes the first. */
+export function requireHost(app: FastifyInstance): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+      done(badRequest('The header Host is missing.'));
+    } else if (countHosts(raw) > 1) {
+      done(badRequest('The header Host is there more than once.'));
+    } else {
+      done();
+    }
+  });
+}
+
+/** `headersDistinct` would create a list for every header of every request. */
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
 }

@@ -1,25 +1,44 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
-import { addAnswerHeaders, makeAnswerHeaders } from './answer-headers.ts';
+import { addResponseHeaders, createResponseHeaders } from './response-headers.ts';
 import type { App } from './app-instance.ts';
 import { createTrustCheck, identifyClients } from './client-network.ts';
-import { connectionsOf } from './connections.ts';
-import { addErrorHandler } from './error-handler.ts';
-import type { FailureLog } from './failure-log.ts';
+import { connectionsOf, limitConnections } from './connections.ts';
+import { addErrorHandler, type FailureLog } from './error-handler.ts';
 import { addJsonParser } from './json-parser.ts';
-import type { EpisodeLog } from './episode.ts';
-import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
-import { limitConnections } from './limit-connections.ts';
 import { limitLoad } from './limit-load.ts';
-import { LoadControl } from './request-load.ts';
-import { StalledWrites } from './stalled-writes.ts';
+import { LoadControl, type MemoryLimits } from './request-load.ts';
+import { StalledWrites, type WriteLimits } from './stalled-writes.ts';
 import { addNotFoundHandler } from './not-found.ts';
 import type { Metrics } from '#server/metrics.ts';
-import { type HttpLimit, type LoadState, OverloadMonitor } from './overload-monitor.ts';
-import { requireHost } from './require-host.ts';
-import { makeServerOptions } from './server-options.ts';
+import {
+  OverloadMonitor,
+  type EpisodeLog,
+  type HttpLimit,
+  type LoadState,
+} from './overload-monitor.ts';
+import { createServerOptions, requireHost } from './server-options.ts';
 import { type ServiceState, refuseUnlessReady } from './service-state.ts';
+
+/** Limits on the resources of a process that clients use. */
+export interface HttpLimits extends MemoryLimits, WriteLimits {
+  /** Connections at the same time. */
+  readonly maxConnections: number;
+  /** The interval of checks of progress and load. */
+  readonly sweepIntervalMs: number;
+}
+
+/** The limits of a service. */
+export const HTTP_LIMITS: HttpLimits = {
+  usualBytes: 96 * 1024 * 1024,
+  largeBytes: 32 * 1024 * 1024,
+  writeStallMs: 20_000,
+  // The largest response, a script of 1.4 MB, then needs 5 kB a second.
+  writeDeadlineMs: 300_000,
+  maxConnections: 10_000,
+  sweepIntervalMs: 1_000,
+};
 
 /** The dependencies of the HTTP shell. */
 export interface ShellOptions {
@@ -30,22 +49,22 @@ export interface ShellOptions {
   readonly log: FailureLog & EpisodeLog;
   readonly metrics: Pick<Metrics, 'countHttpLimited' | 'setHttpLoad'>;
   readonly state: () => ServiceState;
-  /** Left out: the limits of a service. */
+  /** Default: the limits of a service. */
   readonly limits?: HttpLimits;
 }
 
-/** The HTTP shell, and how loaded it is. */
+/** The HTTP shell and its load. */
 export interface Shell {
   readonly app: App;
   readonly readLoadState: () => LoadState;
 }
 
-/** Makes an instance that serves nothing yet, but refuses everything as this interface does. */
+/** Creates an instance without routes, which already rejects requests as the interface specifies. */
 export function createShell(shellOptions: ShellOptions): Shell {
   const { publicUrl, trustedProxies, log, metrics, state } = shellOptions;
   const limits = shellOptions.limits ?? HTTP_LIMITS;
-  const answerHeaders = makeAnswerHeaders(publicUrl);
-  const options = makeServerOptions({ answerHeaders });
+  const responseHeaders = createResponseHeaders(publicUrl);
+  const options = createServerOptions({ responseHeaders });
   const app = fastify(options).withTypeProvider<TypeBoxTypeProvider>();
   const isTrustedProxy = createTrustCheck(trustedProxies);
   const monitor = new OverloadMonitor(log, (limit) => metrics.countHttpLimited(limit));
@@ -57,7 +76,7 @@ export function createShell(shellOptions: ShellOptions): Shell {
   addJsonParser(app);
   addErrorHandler(app, log);
   addNotFoundHandler(app);
-  addAnswerHeaders(app, answerHeaders);
+  addResponseHeaders(app, responseHeaders);
   identifyClients(app, isTrustedProxy);
   requireHost(app);
   refuseUnlessReady(app, state);
@@ -65,7 +84,7 @@ export function createShell(shellOptions: ShellOptions): Shell {
   return { app, readLoadState: () => load.state };
 }
 
-/** One timer judges the progress of all bodies, answers and the load, since one per request would cost more. */
+/** One timer checks the load and the progress of all bodies and responses: a timer per request would cost more. */
 function guardConnections(
   app: App,
   limits: HttpLimits,

@@ -5,8 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Config } from '#server/config/config.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addGzipJsonParser } from '#server/http/json-parser.ts';
-import { limitRate } from '#server/http/limit-rate.ts';
-import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
+import { limitRate, limitStorage, type StorageLimits } from '#server/http/limit-rate.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { ingestEvents, type IngestionDependencies } from './ingest-events.ts';

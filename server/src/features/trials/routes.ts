@@ -2,7 +2,7 @@ import { TrialStartRequest, TrialStartResponse, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
 import type { App } from '#server/http/app-instance.ts';
-import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
+import { limitStorage, type StorageLimits } from '#server/http/limit-rate.ts';
 
 import { startTrial, type TrialDependencies } from './start-trial.ts';
 import { TRIAL_DAYS } from './trial.ts';

@@ -2,7 +2,7 @@
 import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
 
 import type { App } from '#server/http/app-instance.ts';
-import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
+import { limitStorage, type StorageLimits } from '#server/http/limit-rate.ts';
 
 import { recordHeartbeat, type HeartbeatDependencies } from './record-heartbeat.ts';
 

@@ -2,7 +2,9 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { HTTPValidationError, Problem, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
-import { INTERFACE_VERSION } from '../root.ts';
+
+/** The version of the interface, not of the program. */
+export const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `Activates, validates and deactivates licenses, grants trials, turns payments into licenses, counts
 daily use, collects events, keeps subscribers and sends outreach e-mail.

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+
+import { RootResponse, ref } from '@latchkey/contract';
 import type { FastifyReply } from 'fastify';
+
 import type { App } from '../app-instance.ts';
+import { INTERFACE_VERSION } from './describe-interface.ts';
 import { documentationPage, renderErrorPage } from './pages.ts';
 
 /** Scripts and styles come from this service alone; Swagger UI draws small images from `data:`. */
@@ -45,6 +49,28 @@ export function registerDocumentationRoutes(app: App): void {
       send(reply, `${type}; charset=utf-8`, await readOnce(url)),
     );
   }
+}
+
+/** Registers `GET /`: name, version and links. */
+export function registerRootRoute(app: App): void {
+  const root: RootResponse = {
+    name: 'Latchkey',
+    version: INTERFACE_VERSION,
+    description: 'Licensing, trials, usage and analytics for desktop software.',
+    links: { documentation: '/docs', openapi: '/openapi.json', health: '/api/v1/health' },
+  };
+  app.get(
+    '/',
+    {
+      schema: {
+        operationId: 'getRoot',
+        tags: ['service'],
+        summary: 'Get the name and version of the service',
+        response: { 200: ref(RootResponse, 'Name, version and links.') },
+      },
+    },
+    async () => root,
+  );
 }
 
 function sendPage(reply: FastifyReply, html: string): FastifyReply {

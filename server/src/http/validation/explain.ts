@@ -1,5 +1,6 @@
 import type { ValidationError } from '@latchkey/contract';
 import { nameOf, namedSchemas } from '@latchkey/contract';
+import type { FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 
 import { isRecord } from '#server/lib/is-record.ts';
@@ -40,11 +41,49 @@ export const MAX_FAULTS = 100;
 const schemasByRef = new Map<string, TSchema>();
 for (const schema of namedSchemas) schemasByRef.set(`${nameOf(schema)}#`, schema);
 
+/** The parts of a request that have schemas. */
+interface RequestParts {
+  readonly params: unknown;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** Lists the faults of a request: path, then headers, then body. */
+export function explainRequest(schema: FastifySchema, request: RequestParts): ValidationError[] {
+  return [
+    ...explainPart(schema.params, request.params, 'path'),
+    ...explainPart(schema.headers, withNamesOf(schema.headers, request.headers), 'header'),
+    ...explainBody(schema.body, request.body),
+  ].slice(0, MAX_FAULTS);
+}
+
+function explainPart(schema: unknown, value: unknown, place: string): ValidationError[] {
+  return isRecord(schema) ? explain(schema, value, [place]) : [];
+}
+
+/** An absent body and `null` are the same fault. */
+function explainBody(schema: unknown, body: unknown): ValidationError[] {
+  if (!isRecord(schema)) return [];
+  if (body === undefined || body === null) return [{ loc: ['body'], ...missing }];
+  return explain(schema, body, ['body']);
+}
+
+/** Node's header names are in lower case, the contract's in title case. */
+function withNamesOf(
+  schema: unknown,
+  headers: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  if (!isRecord(schema) || !isRecord(schema['properties'])) return {};
+  const names = Object.keys(schema['properties']);
+  return Object.fromEntries(names.map((name) => [name, headers[name.toLowerCase()]]));
+}
+
 /**
- * Lists the faults of `value` in the order of the schema's fields: one item per fault, at most `MAX_FAULTS`.
- * Walks only as far as it takes to fill the answer, however large the value.
- * @param schema a schema of the contract, or a reference to one.
- * @param loc where the value is, such as `['body']`.
+ * Lists the faults of a value in the order of the schema's fields, in pydantic's words, and stops at `MAX_FAULTS`. ajv's
+ * `allErrors` has no such limit: of a body of 1 MiB with 349,000 empty events it lists 1,047,003 errors, which takes 350 ms
+ * and 175 MB; and it lists missing fields before all others.
+ * @param schema a schema of the contract, or a reference to one
+ * @param loc the place of the value, such as `['body']`
  */
 export function explain(schema: TSchema, value: unknown, loc: Loc): ValidationError[] {
   const faults: ValidationError[] = [];

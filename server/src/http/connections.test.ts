@@ -8,8 +8,7 @@ import { createMetrics } from '#server/metrics.ts';
 import { eventually } from '../../test/eventually.ts';
 import { openRaw } from '../../test/raw-http.ts';
 import { connectionsOf } from './connections.ts';
-import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
-import { createShell } from './shell.ts';
+import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
 /** More than the buffers of both ends of a connection on this machine. */
 const ANSWER = 'a'.repeat(32 * 1024 * 1024);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 
 import { databaseUnavailable, internal } from '#server/errors.ts';
 
-import { makeFailureReporter } from './failure-log.ts';
+import { createFailureReporter } from './error-handler.ts';
 
 test('logs one failure a second during an outage, with the number of suppressed ones', () => {
   const logged: object[] = [];
   let nowMs = 0;
-  const report = makeFailureReporter({ error: (fields) => logged.push(fields) }, () => nowMs);
+  const report = createFailureReporter({ error: (fields) => logged.push(fields) }, () => nowMs);
   const cause = new Error('connect ECONNREFUSED');
   for (const [ms, id] of [
     [0, 'a'],
@@ -31,7 +31,7 @@ test('logs one failure a second during an outage, with the number of suppressed 
 
 test('logs every other failure', () => {
   const logged: object[] = [];
-  const report = makeFailureReporter({ error: (fields) => logged.push(fields) }, () => 0);
+  const report = createFailureReporter({ error: (fields) => logged.push(fields) }, () => 0);
   const cause = new Error('a mistake of ours');
   report('a', internal(cause));
   report('b', internal(cause));
