@@ -16,7 +16,7 @@ const CLIENTS = 20;
 const MAX_ROUNDS = 20;
 const KILLED = { code: null, signal: 'SIGKILL' };
 
-/** Some travel in company, some alone. */
+/** Batches of one event, of several, and of many. */
 const SIZES = [1, 7, 80];
 
 function anyEvent(): EventBatch['events'][number] {
@@ -32,7 +32,7 @@ function anyBatch(size: number): EventBatch {
   };
 }
 
-/** How many events were accepted; null: there was no answer. */
+/** Returns the number of accepted events; null without an answer. */
 async function send({ url }: ServiceProcess, batch: EventBatch): Promise<number | null> {
   try {
     const response = await fetch(`${url}/api/v1/events`, {
@@ -43,23 +43,23 @@ async function send({ url }: ServiceProcess, batch: EventBatch): Promise<number 
     assert.equal(response.status, 200);
     return Parse(EventBatchResponse, await response.json()).accepted;
   } catch (error) {
-    // The service was killed in the middle of it.
+    // The service was killed during the request.
     if (error instanceof TypeError) return null;
     throw error;
   }
 }
 
 test(
-  'what was acknowledged is there once when the service is killed in the middle, and so is what is sent again',
+  'stores each acknowledged or resent event once when the service is killed',
   { skip: process.platform === 'win32' },
   async () => {
     await using external = await makeExternalHome();
     const settings = { LATCHKEY_EVENTS_RATE: '100000/100000' };
     const sent: EventBatch[] = [];
     const unanswered: EventBatch[] = [];
-    const became = { stored: 0, lost: 0 };
-    for (let round = 1; became.stored === 0 || became.lost === 0; round += 1) {
-      assert.ok(round <= MAX_ROUNDS, `only ${JSON.stringify(became)} in ${MAX_ROUNDS} rounds`);
+    const outcomes = { stored: 0, lost: 0 };
+    for (let round = 1; outcomes.stored === 0 || outcomes.lost === 0; round += 1) {
+      assert.ok(round <= MAX_ROUNDS, `only ${JSON.stringify(outcomes)} in ${MAX_ROUNDS} rounds`);
       const service = await external.start(settings);
       const dead = new AbortController();
       const sending = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -79,9 +79,9 @@ test(
       const next = await external.start(settings);
       for (const batch of unanswered.splice(0)) {
         const accepted = await send(next, batch);
-        // All of a batch is there, or nothing.
+        // A batch is stored as a whole or not at all.
         assert.ok(accepted === 0 || accepted === batch.events.length, `${accepted}`);
-        became[accepted === 0 ? 'stored' : 'lost'] += 1;
+        outcomes[accepted === 0 ? 'stored' : 'lost'] += 1;
       }
       assert.deepEqual(await next.stop(), { code: 0, signal: null });
     }

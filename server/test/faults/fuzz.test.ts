@@ -14,7 +14,7 @@ import { activate } from '../license-steps.ts';
 import { valuesOf, type RequestSchema } from '../schema-values.ts';
 import { issueKeys, type ServiceProcess } from '../service-process.ts';
 
-/** How long each property is tried, with inputs that differ from run to run; a failure prints how to repeat it. */
+/** The time for each property, with random inputs; a failure prints the seed. */
 const FUZZ_MS = 3_000;
 const MANY_RUNS = 100_000;
 const OUTREACH_KEY = 'a key of the configuration';
@@ -22,13 +22,13 @@ const OUTREACH_KEY = 'a key of the configuration';
 let external: ExternalHome;
 let service: ServiceProcess;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-/** Bodies that are right, by path. */
+/** Valid bodies, by path. */
 let bodies: readonly (readonly [string, Record<string, unknown>])[] = [];
 
 before(async () => {
   external = await makeExternalHome();
   service = await external.start({
-    LATCHKEY_BILLING_SECRETS: 'a secret that no fuzz knows',
+    LATCHKEY_BILLING_SECRETS: 'a secret that no input contains',
     LATCHKEY_OUTREACH_API_KEY: OUTREACH_KEY,
   });
   const order = { count: 1, maxActivations: 1_000 };
@@ -84,7 +84,7 @@ interface FuzzedRequest {
   readonly body: string | Uint8Array;
 }
 
-/** Sends one request, whose answer must be one that the interface has, and no failure of ours. */
+/** Sends one request; asserts that the answer conforms to the interface and is not a 5xx. */
 async function proveAnswered({ method, path, headers, body }: FuzzedRequest): Promise<number> {
   const { status, headers: answerHeaders, content } = await exchange(method, path, headers, body);
   assert.ok(status < 500, `${status} ${content}`);
@@ -134,7 +134,7 @@ function prove(
   });
 }
 
-/** Nothing went wrong inside either, and the service is still the same process. */
+/** Asserts that the service logged no error. */
 function proveUnharmed(): void {
   assert.deepEqual(
     service.lines.filter((line) => /"level":"(?:error|fatal)"/u.test(line)),
@@ -170,7 +170,7 @@ const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.uuid().map((id) => id.toUpperCase()),
 );
 
-/** A body that was right, with a field replaced, removed or added; or its text, with a place in it replaced. */
+/** A valid body with a field replaced, removed or added, or with a part of its text replaced. */
 const mutatedBody = fc
   .record({
     index: fc.nat(),
@@ -198,7 +198,7 @@ const mutatedBody = fc
     return { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: json };
   });
 
-test('no body makes the service fail, however near to a right one', async () => {
+test('answers mutated bodies without an internal error', async () => {
   await prove(mutatedBody);
   proveUnharmed();
 });
@@ -212,7 +212,7 @@ function resolveSchema(ref: string): RequestSchema {
   return schema;
 }
 
-/** A body for each operation that takes what it is told, made of nothing but its schema. */
+/** A body for each operation, generated from its schema. */
 const fittingBody = fc.oneof(
   ...Object.entries({
     '/api/v1/licenses/activate': 'LicenseActivate#',
@@ -231,7 +231,7 @@ const fittingBody = fc.oneof(
   ),
 );
 
-test('whatever fits its schema is taken, or refused for what it asks, never for its form', async () => {
+test('never answers 422 to a body that matches its schema', async () => {
   await prove(fittingBody, (status) => status !== 422);
   proveUnharmed();
 });
@@ -293,13 +293,13 @@ const anyRequest = fc.record({
     fc.uint8Array({ maxLength: 200 }),
     fc.json(),
     deep,
-    // Not too large: that is told before it is looked whether there is such a path.
+    // Within the limit, because 413 precedes 404.
     oddText.map((value) => JSON.stringify(value).slice(0, 60_000)),
     fc.constant(''),
   ),
 });
 
-test('no method, path, header or bytes make the service fail', async () => {
+test('answers any method, path, header and bytes without an internal error', async () => {
   await prove(anyRequest);
   proveUnharmed();
 });

@@ -30,41 +30,41 @@ function head(path: string, ...lines: readonly string[]): string {
 const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`;
 const json = 'content-type: application/json';
 
-/** Name, what is sent, and the code of the problem that is answered before the connection is closed. */
+/** Name, sent bytes, and the code of the answered problem; then the connection is closed. */
 const REFUSED: readonly (readonly [string, string, string])[] = [
-  ['no HTTP', 'what is this\r\n\r\n', 'bad_request'],
+  ['a text that is not HTTP', 'what is this\r\n\r\n', 'bad_request'],
   ['the beginning of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 'bad_request'],
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'bad_request'],
   ['an unknown method', 'BREW / HTTP/1.1\r\nhost: localhost\r\n\r\n', 'bad_request'],
   ['a line feed in a header', head('/', 'a: b\nc: d\ne'), 'bad_request'],
   ['a NUL in a header', head('/', 'a: b\0c'), 'bad_request'],
-  ['a header too large', head('/', `a: ${'a'.repeat(16_384)}`), 'headers_too_large'],
+  ['a header that is too large', head('/', `a: ${'a'.repeat(16_384)}`), 'headers_too_large'],
   [
     'too many headers',
     head('/', ...Array.from({ length: 3_000 }, (_, index) => `a${index}: 1`)),
     'headers_too_large',
   ],
-  ['a path too long', head(`/${'a'.repeat(16_384)}`), 'headers_too_large'],
+  ['a path that is too long', head(`/${'a'.repeat(16_384)}`), 'headers_too_large'],
   ['two lengths', head(TRIAL_PATH, 'content-length: 5', 'content-length: 6'), 'bad_request'],
   ['a negative length', head(TRIAL_PATH, 'content-length: -1'), 'bad_request'],
   [
-    'a length beside chunks, to smuggle a request',
+    'a content length with chunks (request smuggling)',
     head(TRIAL_PATH, 'content-length: 5', 'transfer-encoding: chunked'),
     'bad_request',
   ],
   [
-    'a body too large',
+    'a body that is too large',
     head(TRIAL_PATH, json, `content-length: ${LARGEST_BODY + 1}`) + 'a'.repeat(LARGEST_BODY + 1),
     'payload_too_large',
   ],
-  ['a length that is no number', head(TRIAL_PATH, json, 'content-length: 1e9'), 'bad_request'],
+  ['a length that is not a number', head(TRIAL_PATH, json, 'content-length: 1e9'), 'bad_request'],
   [
-    'a body announced to be too large',
+    'a content length that is too large',
     head(TRIAL_PATH, json, 'content-length: 999999999'),
     'payload_too_large',
   ],
   [
-    'chunks without an end',
+    'endless chunks',
     head(TRIAL_PATH, json, 'transfer-encoding: chunked') + chunk.repeat(5),
     'payload_too_large',
   ],
@@ -75,9 +75,9 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-describe('what the service refuses', () => {
+describe('the service refuses', () => {
   for (const [name, bytes, code] of REFUSED) {
-    test(`${name}: ${code}`, async () => {
+    test(`${name} with ${code}`, async () => {
       using connection = await openRaw(service.url);
       connection.send(bytes);
       const answer = await connection.waitForClose();
@@ -88,7 +88,7 @@ describe('what the service refuses', () => {
     });
   }
 
-  test('a malformed percent-encoding is 400, and the connection stays open', async () => {
+  test('malformed percent-encoding with 400, and keeps the connection open', async () => {
     for (const path of ['/%zz', '/api/v1/licenses/%zz/activations', '/%e0%a4%a', '/a%']) {
       const response = await fetch(service.url + path);
       assert.equal(response.status, 400, path);
@@ -96,20 +96,20 @@ describe('what the service refuses', () => {
     }
   });
 
-  test('garbage behind a request closes the connection, and never the service', async () => {
+  test('garbage after a request, and closes only this connection', async () => {
     using connection = await openRaw(service.url);
     connection.send(`${head('/').replace('POST', 'GET')}garbage\r\n\r\n`);
     assert.match(await connection.waitForClose(), /"code":"bad_request"/u);
     await activateOnce();
   });
 
-  test('an expectation that nobody knows is ignored', async () => {
+  test('nothing because of an unknown Expect header', async () => {
     using connection = await openRaw(service.url);
     connection.send(head(TRIAL_PATH, json, 'expect: miracles', 'content-length: 2') + '{}');
     assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 422 /u);
   });
 
-  test('a client that goes away in the middle of its body is no failure of ours', async () => {
+  test('no later request after clients disconnected within a body, and logs no error', async () => {
     const seen = service.lines.length;
     for (let count = 0; count < 20; count += 1) {
       using connection = await openRaw(service.url);
@@ -124,7 +124,7 @@ describe('what the service refuses', () => {
   });
 });
 
-test('thousands of connections that say nothing, or half of it, disturb nobody, and are closed', async () => {
+test('closes thousands of idle and stalled connections without an effect on other clients', async () => {
   using connections = new DisposableStack();
   const open = async (bytes: string): Promise<RawConnection> => {
     const connection = connections.use(await openRaw(service.url));
@@ -138,7 +138,7 @@ test('thousands of connections that say nothing, or half of it, disturb nobody, 
   const halfBodies = await openMany(100, () => open(head(TRIAL_PATH, 'content-length: 9') + '{'));
   const durations = await Promise.all(Array.from({ length: 20 }, activateOnce));
   assert.ok(Math.max(...durations) < 3_000, `an activation took ${Math.max(...durations)} ms`);
-  // Headers have ten seconds to arrive, looked after every two.
+  // Headers must arrive within ten seconds, which is checked every two.
   const answers = await Promise.all(halfHeads.map((connection) => connection.waitForClose()));
   for (const answer of answers) assert.deepEqual(tallyAnswers(answer), { request_timeout: 1 });
   assert.equal(idle.length + halfBodies.length, 2_100);
@@ -146,7 +146,7 @@ test('thousands of connections that say nothing, or half of it, disturb nobody, 
 });
 
 test(
-  'memory does not grow with what was refused',
+  'does not leak memory with refused requests',
   { skip: process.platform !== 'linux' },
   async () => {
     const sendAll = () =>
@@ -165,7 +165,7 @@ test(
   },
 );
 
-/** A usual request, which must succeed; gives the milliseconds that it took. */
+/** Sends a valid request, which must succeed; returns its duration in milliseconds. */
 async function activateOnce(): Promise<number> {
   const startedAt = performance.now();
   const response = await fetch(`${service.url}/api/v1/licenses/activate`, {
@@ -173,7 +173,7 @@ async function activateOnce(): Promise<number> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       license_key: licenseKey,
-      machine_fingerprint: { machine_id: 'the honest one' },
+      machine_fingerprint: { machine_id: 'machine of a customer' },
     }),
   });
   assert.equal(response.status, 200);
@@ -181,7 +181,7 @@ async function activateOnce(): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Not all at once: the listener's backlog is shorter. */
+/** Opens connections in groups, because the backlog of the listener is limited. */
 async function openMany(
   count: number,
   open: () => Promise<RawConnection>,

@@ -21,44 +21,44 @@ const settings = {
   LATCHKEY_OUTREACH_API_KEY: API_KEY,
 };
 
-const ask = (service: ServiceProcess, idempotencyKey: string) =>
+const sendRequest = (service: ServiceProcess, idempotencyKey: string) =>
   createHttpClient(service.url).post(OUTREACH_PATH, BODY, {
     'x-api-key': API_KEY,
     'idempotency-key': idempotencyKey,
   });
 
-const mailed = () => relay.mails.map(({ to }) => to[0]);
+const recipients = () => relay.mails.map(({ to }) => to[0]);
 
-test('a process killed while it sends: the same request goes on, mails nobody twice, and tells who is in doubt', async () => {
+test('resumes a request after a kill without sending twice, and reports unknown outcomes', async () => {
   const killed = await home.start(settings);
-  const first = ask(killed, 'killed');
+  const first = sendRequest(killed, 'killed');
   first.catch(() => {});
   await eventually(() => relay.mails.length >= 20);
   await killed.stop('SIGKILL');
   await assert.rejects(first);
   const before = relay.mails.length;
   const next = await home.start(settings);
-  const answer = readOutreach(await ask(next, 'killed'));
+  const answer = readOutreach(await sendRequest(next, 'killed'));
   const errors = errorsOf(answer);
   const unknown = errors.filter((error) => error === 'unknown').length;
   assert.ok(unknown > 0 && unknown <= 25, `${unknown} unknown`);
   assert.deepEqual(new Set(errors), new Set([null, 'unknown']));
   assert.ok(relay.mails.length > before);
-  assert.equal(new Set(mailed()).size, mailed().length, 'somebody was mailed twice');
-  // Those in doubt may have been mailed; everybody else was, once.
-  assert.ok(mailed().length >= 80 - unknown && mailed().length <= 80);
-  const again = await ask(next, 'killed');
+  assert.equal(new Set(recipients()).size, recipients().length, 'a message was sent twice');
+  // Messages with an unknown outcome may have been sent; all others were sent once.
+  assert.ok(recipients().length >= 80 - unknown && recipients().length <= 80);
+  const again = await sendRequest(next, 'killed');
   assert.deepEqual(again.body, answer);
   await next.stop();
 });
 
-test('a process told to stop while it sends says what was sent and what was not, and ends well', async () => {
+test('reports sent and unsent messages when the service stops, and exits with 0', async () => {
   const service = await home.start(settings);
   const before = relay.mails.length;
-  const asked = ask(service, 'stopped');
+  const sending = sendRequest(service, 'stopped');
   await eventually(() => relay.mails.length >= before + 10);
   const startedAt = performance.now();
-  const [answer, end] = await Promise.all([asked, service.stop('SIGTERM')]);
+  const [answer, end] = await Promise.all([sending, service.stop('SIGTERM')]);
   assert.deepEqual(end, { code: 0, signal: null });
   assert.ok(performance.now() - startedAt < 10_000);
   assert.equal(answer.status, 200);

@@ -48,30 +48,30 @@ function catalogWith(features: string): string {
   ].join('\n');
 }
 
-/** Reads the settings again and waits until the log tells what came of it. */
+/** Reloads and waits for the line of its outcome in the log. */
 async function reload(pattern: RegExp): Promise<string> {
   const seen = service.lines.length;
   const listNew = () => service.lines.slice(seen);
-  const isMeant = (line: string) => pattern.test(line);
+  const isOutcome = (line: string) => pattern.test(line);
   service.send('SIGHUP');
-  await eventually(() => listNew().some(isMeant), {
+  await eventually(() => listNew().some(isOutcome), {
     describe: () => `no line like ${pattern}: ${listNew().join('\n')}`,
   });
-  return listNew().find(isMeant) ?? '';
+  return listNew().find(isOutcome) ?? '';
 }
 
 async function activateOnce(): Promise<LicenseActivateResponse> {
   return activate(client, licenseKey);
 }
 
-test('a new catalogue is in force after SIGHUP, without a restart', async () => {
+test('SIGHUP applies a new catalogue without a restart', async () => {
   assert.deepEqual((await activateOnce()).features, ['history']);
   await writeFile(catalogPath, catalogWith('[history, gpu]'));
   await reload(/catalog\.reloaded/u);
   assert.deepEqual((await activateOnce()).features, ['history', 'gpu']);
 });
 
-test('a wrong catalogue is not taken: the log says which line, the old one stays in force', async () => {
+test('keeps the catalogue after an invalid one, and logs its line', async () => {
   await writeFile(catalogPath, catalogWith('history'));
   const line = await reload(/catalog\.reload_failed/u);
   assert.match(line, /"level":"error"/u);
@@ -79,7 +79,7 @@ test('a wrong catalogue is not taken: the log says which line, the old one stays
   assert.deepEqual((await activateOnce()).features, ['history', 'gpu']);
 });
 
-test('a catalogue that is gone, or no text, changes nothing either', async () => {
+test('keeps the catalogue after a missing or binary file', async () => {
   await writeFile(catalogPath, Buffer.from([0xff, 0xfe, 0x00, 0x01]));
   await reload(/catalog\.reload_failed/u);
   await rm(catalogPath);
@@ -90,7 +90,7 @@ test('a catalogue that is gone, or no text, changes nothing either', async () =>
 
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) });
 
-test('a signing key that was rotated by hand signs from the next SIGHUP on', async () => {
+test('SIGHUP applies a rotated signing key', async () => {
   const earlier = await listKeyIds();
   assert.equal(await signingKeyId(), earlier[0]);
   const rotate = ['signing-key', 'rotate', '--immediately', '--reason', 'it leaked'];

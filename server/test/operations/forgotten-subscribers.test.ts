@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { eventually } from '../eventually.ts';
 import { makeExternalHome } from '../external-service.ts';
 
-test('a service that nobody asks for anything forgets who did not confirm in thirty days', async () => {
+test('an idle service deletes subscribers who did not confirm within 30 days', async () => {
   await using external = await makeExternalHome();
   const client = new Client({ connectionString: external.settings['DATABASE_URL'] });
   await client.connect();

@@ -8,15 +8,15 @@ import { createHttpClient, type Answer, type HttpClient } from '../http-client.t
 import { activate, anyMachine, anyUnknownKey, deactivate, startTrial } from '../license-steps.ts';
 import { issueKeys, type ServiceProcess } from '../service-process.ts';
 
-const TOKEN = 'a token for those who scrape';
+const TOKEN = 'a token of the metrics scraper';
 const MAX_MACHINES = 3;
-const CROWD = 200;
+const CONCURRENT_CALLS = 200;
 
 let external: ExternalHome;
 let service: ServiceProcess;
 let client: HttpClient;
 let licenseKey = '';
-/** What must not be in the log. */
+/** Texts that the log must not contain. */
 const confidential: string[] = [];
 const requestIds: string[] = [];
 
@@ -27,7 +27,7 @@ before(async () => {
     LATCHKEY_METRICS_TOKEN: TOKEN,
     LATCHKEY_LOG_LEVEL: 'debug',
   });
-  client = remember(createHttpClient(service.url));
+  client = recordIds(createHttpClient(service.url));
   const order = { count: 1, maxActivations: MAX_MACHINES };
   [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
   confidential.push(licenseKey);
@@ -35,29 +35,29 @@ before(async () => {
 
 after(() => external[Symbol.asyncDispose]());
 
-async function keep(answering: Promise<Answer>): Promise<Answer> {
+async function recordId(answering: Promise<Answer>): Promise<Answer> {
   const answer = await answering;
   requestIds.push(answer.headers.get('x-request-id') ?? '');
   return answer;
 }
 
-/** Keeps the ids of all requests. */
-function remember(plain: HttpClient): HttpClient {
+/** Records the ids of all requests. */
+function recordIds(plain: HttpClient): HttpClient {
   return {
-    send: (...request) => keep(plain.send(...request)),
-    get: (...request) => keep(plain.get(...request)),
-    post: (...request) => keep(plain.post(...request)),
+    send: (...request) => recordId(plain.send(...request)),
+    get: (...request) => recordId(plain.get(...request)),
+    post: (...request) => recordId(plain.post(...request)),
   };
 }
 
-/** Where the metrics have their own port; the log tells which. */
+/** Returns the URL of the metrics' own port, which is in the log. */
 async function metricsUrl(): Promise<string> {
   const line = await service.waitForLine(/metrics\.listening/u);
   const [, port] = /"port":(\d+)/u.exec(line) ?? [];
   return `http://127.0.0.1:${port}/metrics`;
 }
 
-/** The samples by name and labels. */
+/** Returns the samples by name and labels. */
 async function scrape(): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(await metricsUrl());
   assert.equal(response.status, 200);
@@ -99,7 +99,7 @@ async function validate(activationId: string, machineId: string): Promise<void> 
   assert.equal(answer.status, 200);
 }
 
-/** A known number of each kind of request. */
+/** Sends a known number of each kind of request. */
 async function sendKnownRequests(): Promise<{ activationId: string; machineId: string }> {
   const machines = Array.from({ length: MAX_MACHINES }, anyMachine);
   const [machine = anyMachine(), second = anyMachine()] = machines;
@@ -125,7 +125,7 @@ async function sendKnownRequests(): Promise<{ activationId: string; machineId: s
   return { activationId, machineId: machine.machine_id };
 }
 
-test('requests, refusals and batches are counted exactly, and a crowd shares batches', async () => {
+test('counts requests, refusals and batches exactly; concurrent requests share batches', async () => {
   const { activationId, machineId } = await sendKnownRequests();
   const samples = await scrape();
   const expected = {
@@ -150,20 +150,25 @@ test('requests, refusals and batches are counted exactly, and a crowd shares bat
   };
   assert.deepEqual(pick(samples, Object.keys(expected)), expected);
 
-  await Promise.all(Array.from({ length: CROWD }, () => validate(activationId, machineId)));
+  await Promise.all(
+    Array.from({ length: CONCURRENT_CALLS }, () => validate(activationId, machineId)),
+  );
   const later = await scrape();
   const grown = (name: string) => (later.get(name) ?? 0) - (samples.get(name) ?? 0);
-  assert.equal(grown(carried('license_validations')), CROWD);
+  assert.equal(grown(carried('license_validations')), CONCURRENT_CALLS);
   const used = grown(batches('license_validations'));
-  assert.ok(used >= 1 && used <= CROWD / 2, `${used} batches for ${CROWD} calls`);
+  assert.ok(
+    used >= 1 && used <= CONCURRENT_CALLS / 2,
+    `${used} batches for ${CONCURRENT_CALLS} calls`,
+  );
 });
 
-test('latencies are told by route, in buckets that add up to a plausible sum', async () => {
+test('measures latencies by route, in consistent buckets', async () => {
   const samples = await scrape();
   const labels = 'route="/api/v1/licenses/validate",method="POST",status="200"';
   const name = 'latchkey_http_request_duration_seconds';
   const count = samples.get(`${name}_count{${labels}}`) ?? 0;
-  assert.equal(count, 12 + CROWD);
+  assert.equal(count, 12 + CONCURRENT_CALLS);
   const buckets = [...samples].filter(
     ([key]) => key.startsWith(`${name}_bucket{le=`) && key.endsWith(`,${labels}}`),
   );
@@ -184,7 +189,7 @@ test('serves the same metrics on the port of the service, with the token only', 
   assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer/u);
   const wrong = await client.get('/metrics', { authorization: `Bearer ${TOKEN}?` });
   assert.equal(wrong.status, 401);
-  // A series that begins between the two readings is in the second one only.
+  // A series may begin between the two readings.
   await eventually(async () => {
     const granted = await client.get('/metrics', { authorization: `Bearer ${TOKEN}` });
     assert.equal(granted.status, 200);
@@ -192,7 +197,7 @@ test('serves the same metrics on the port of the service, with the token only', 
   });
 });
 
-test('at debug every request has its line: JSON, with its id, and nothing confidential', async () => {
+test('logs every request at debug as JSON with its id, without confidential data', async () => {
   await client.get('/');
   const [last = ''] = requestIds.slice(-1);
   await service.waitForLine(new RegExp(last, 'u'));
@@ -209,6 +214,6 @@ test('at debug every request has its line: JSON, with its id, and nothing confid
   );
   const everything = service.lines.join('\n');
   for (const word of [...confidential, TOKEN]) {
-    assert.ok(!everything.includes(word), `the log holds ${word}`);
+    assert.ok(!everything.includes(word), `the log contains ${word}`);
   }
 });

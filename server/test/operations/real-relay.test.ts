@@ -24,9 +24,9 @@ const skip = !existsSync(POSTFIX)
   ? `needs Postfix, and there is no ${POSTFIX}`
   : process.getuid?.() === 0
     ? false
-    : 'needs to be root, as which Postfix is started';
+    : 'needs root, to start Postfix';
 
-/** A Postfix of its own, which delivers what it takes for example.org into a directory. */
+/** Starts a separate Postfix that delivers mail for example.org into a directory. */
 async function startPostfix(): Promise<{ url: string; readMails: () => Promise<string[]> }> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-postfix-'));
   await chmod(directory, 0o755);
@@ -99,56 +99,52 @@ async function startPostfix(): Promise<{ url: string; readMails: () => Promise<s
   };
 }
 
-test(
-  'Postfix takes a mailing, delivers it whole, and its refusals are told',
-  { skip },
-  async () => {
-    const postfix = await startPostfix();
-    const { privateKey } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
-    const transport = createSmtpTransport({
-      url: postfix.url,
-      from: MAIL_FROM,
-      dkim: { domain: 'example.com', selector: 'mail', privateKey },
-      maxConnections: 5,
-    });
-    after(() => transport.close());
-    const service = await startTestService({ mailFrom: MAIL_FROM, outreachMail: transport });
-    const { sendWell } = await makeSender(service);
+test('delivers outreach through Postfix, and reports its refusals', { skip }, async () => {
+  const postfix = await startPostfix();
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const transport = createSmtpTransport({
+    url: postfix.url,
+    from: MAIL_FROM,
+    dkim: { domain: 'example.com', selector: 'mail', privateKey },
+    maxConnections: 5,
+  });
+  after(() => transport.close());
+  const service = await startTestService({ mailFrom: MAIL_FROM, outreachMail: transport });
+  const { sendWell } = await makeSender(service);
 
-    const recipients = [
-      { email: 'zoe@example.org', name: 'Zoë, "the first"' },
-      { email: 'gone@example.org' },
-      { email: 'busy@example.org' },
-      ...manyRecipients(100),
-    ];
-    const answer = await sendWell({ template: 'sellers', language: 'fr', recipients });
-    assert.deepEqual(errorsOf(answer).slice(0, 4), [
-      null,
-      'smtp_550: 5.1.1 <address>: Recipient address rejected: no such user',
-      'smtp_451: 4.7.1 <address>: Recipient address rejected: come back',
-      null,
-    ]);
-    assert.deepEqual([answer.total, answer.sent, answer.failed], [103, 101, 2]);
+  const recipients = [
+    { email: 'zoe@example.org', name: 'Zoë, "the first"' },
+    { email: 'gone@example.org' },
+    { email: 'busy@example.org' },
+    ...manyRecipients(100),
+  ];
+  const answer = await sendWell({ template: 'sellers', language: 'fr', recipients });
+  assert.deepEqual(errorsOf(answer).slice(0, 4), [
+    null,
+    'smtp_550: 5.1.1 <address>: Recipient address rejected: no such user',
+    'smtp_451: 4.7.1 <address>: Recipient address rejected: come back',
+    null,
+  ]);
+  assert.deepEqual([answer.total, answer.sent, answer.failed], [103, 101, 2]);
 
-    await eventually(async () => (await postfix.readMails()).length === 101, {
-      timeoutMs: 30_000,
-    });
-    const mails = (await postfix.readMails()).map((raw) => ({
-      from: '',
-      to: [],
-      raw: raw.replaceAll(/\r?\n/gu, '\r\n'),
-    }));
-    const ids = mails.map((mail) => readHeader(mail, 'Message-ID'));
-    const told = answer.results.flatMap(({ message_id: id }) => id ?? []);
-    assert.deepEqual(new Set(ids), new Set(told));
-    const first = mails.find((mail) => readHeader(mail, 'Delivered-To') === 'zoe@example.org');
-    assert.ok(first !== undefined);
-    assert.match(readHeader(first, 'List-Unsubscribe') ?? '', /^<https:\/\/.*\/u\/[\w-]+>$/u);
-    assert.match(readHeader(first, 'DKIM-Signature') ?? '', /d=example\.com/u);
-    assert.match(readParts(first), /^Bonjour Zoë, "the first",$/mu);
-  },
-);
+  await eventually(async () => (await postfix.readMails()).length === 101, {
+    timeoutMs: 30_000,
+  });
+  const mails = (await postfix.readMails()).map((raw) => ({
+    from: '',
+    to: [],
+    raw: raw.replaceAll(/\r?\n/gu, '\r\n'),
+  }));
+  const ids = mails.map((mail) => readHeader(mail, 'Message-ID'));
+  const reported = answer.results.flatMap(({ message_id: id }) => id ?? []);
+  assert.deepEqual(new Set(ids), new Set(reported));
+  const first = mails.find((mail) => readHeader(mail, 'Delivered-To') === 'zoe@example.org');
+  assert.ok(first !== undefined);
+  assert.match(readHeader(first, 'List-Unsubscribe') ?? '', /^<https:\/\/.*\/u\/[\w-]+>$/u);
+  assert.match(readHeader(first, 'DKIM-Signature') ?? '', /d=example\.com/u);
+  assert.match(readParts(first), /^Bonjour Zoë, "the first",$/mu);
+});

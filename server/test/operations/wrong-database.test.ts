@@ -10,7 +10,7 @@ import { execute } from '../test-cluster.ts';
 
 const SECRET = 'the secret of a service with a wrong database';
 
-/** Starts the service, which must end with this sentence and the exit code for a wrong configuration. */
+/** Starts the service; asserts that it exits with this sentence and the code of an invalid configuration. */
 async function assertRefuses(
   home: ServiceHome,
   settings: Settings,
@@ -21,7 +21,7 @@ async function assertRefuses(
   assert.equal(code, 78);
 }
 
-test('ends on a database of a newer version', async () => {
+test('refuses a database of a newer version', async () => {
   const database = await createTestDatabase();
   try {
     await execute(
@@ -39,7 +39,7 @@ test('ends on a database of a newer version', async () => {
   }
 });
 
-test('ends with another secret than that of the database, and starts with the right one', async () => {
+test('refuses a wrong master secret, and starts with the right one', async () => {
   await using external = await makeExternalHome();
   await (await external.start()).stop();
   await assertRefuses(
@@ -50,7 +50,7 @@ test('ends with another secret than that of the database, and starts with the ri
   assert.deepEqual(await (await external.start()).stop(), { code: 0, signal: null });
 });
 
-test('ends on a data directory that another process uses', async () => {
+test('refuses a data directory that another process uses', async () => {
   await using home = await makeServiceHome();
   const lock = await lockDataDirectory(home.dataDirectory);
   await assertRefuses(

@@ -24,22 +24,22 @@ products:
 `;
 
 let home: ServiceHome;
-/** Takes connections, and says nothing. */
-let silent: Server;
+/** Accepts connections and never responds. */
+let unresponsive: Server;
 let takenPort = 0;
 let wrongCatalog = '';
 
 before(async () => {
   home = await makeServiceHome();
-  silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  takenPort = portOf(silent);
+  unresponsive = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(unresponsive, 'listening');
+  takenPort = portOf(unresponsive);
   wrongCatalog = join(home.directory, 'wrong.yaml');
   await writeFile(wrongCatalog, WRONG_CATALOG);
 });
 
 after(async () => {
-  silent.close();
+  unresponsive.close();
   await home[Symbol.asyncDispose]();
 });
 
@@ -49,8 +49,8 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-/** Starts the service with wrong settings; gives its sentences, once it has ended as it should. */
-async function refuse(settings: Settings): Promise<string[]> {
+/** Starts the service with invalid settings; returns its sentences after it exited. */
+async function startInvalid(settings: Settings): Promise<string[]> {
   const { code, output } = await home.runToEnd(settings);
   assert.equal(code, CONFIGURATION_EXIT_CODE, output);
   assert.doesNotMatch(output, /hunter2/u);
@@ -64,9 +64,9 @@ function externalDatabase(url: string): Settings {
   return { DATABASE_URL: url, LATCHKEY_SECRET: SECRET };
 }
 
-describe('the service does not start', { concurrency: 3 }, () => {
-  test('with wrong settings, all of which are told together, the catalogue’s lines among them', async () => {
-    const problems = await refuse({
+describe('the service refuses to start', { concurrency: 3 }, () => {
+  test('with invalid settings, and reports all of them, including the lines of the catalogue', async () => {
+    const problems = await startInvalid({
       LATCHKEY_HOST: 'http://localhost',
       LATCHKEY_PORT: '80x',
       LATCHKEY_PUBLIC_URL: 'https://me:hunter2@example.com',
@@ -89,46 +89,49 @@ describe('the service does not start', { concurrency: 3 }, () => {
     ]);
   });
 
-  test('with a wrong catalogue', async () => {
-    assert.deepEqual(await refuse({ LATCHKEY_CATALOG: wrongCatalog }), [
+  test('with an invalid catalogue', async () => {
+    assert.deepEqual(await startInvalid({ LATCHKEY_CATALOG: wrongCatalog }), [
       'wrong.yaml:8: products[0].features must be a list of at most 100 texts',
       'wrong.yaml:9: products[0].max_activations must be a whole number from 1 to 1000000',
     ]);
   });
 
-  test('on a port that another program has, its own or that of the metrics', async () => {
+  test('on a port in use, of the service or of the metrics', async () => {
     const sentence = `Port ${takenPort} on 127.0.0.1 is taken by another program: stop it, or set`;
-    assert.deepEqual(await refuse({ LATCHKEY_PORT: String(takenPort) }), [
+    assert.deepEqual(await startInvalid({ LATCHKEY_PORT: String(takenPort) }), [
       `${sentence} LATCHKEY_PORT to a free one.`,
     ]);
-    assert.deepEqual(await refuse({ LATCHKEY_METRICS_PORT: String(takenPort) }), [
+    assert.deepEqual(await startInvalid({ LATCHKEY_METRICS_PORT: String(takenPort) }), [
       `${sentence} LATCHKEY_METRICS_PORT to a free one.`,
     ]);
   });
 
   test('on an address of another machine', async () => {
-    // An address for examples (RFC 5737), which no machine has.
-    assert.deepEqual(await refuse({ LATCHKEY_HOST: '192.0.2.1' }), [
+    // A documentation address (RFC 5737), which no machine has.
+    assert.deepEqual(await startInvalid({ LATCHKEY_HOST: '192.0.2.1' }), [
       'LATCHKEY_HOST is 192.0.2.1, which is no address of this machine: set one that is, such as 127.0.0.1.',
     ]);
   });
 
-  test('without the server of DATABASE_URL', async () => {
-    assert.deepEqual(await refuse(externalDatabase('postgres://me:hunter2@127.0.0.1:1/latchkey')), [
-      'The database of DATABASE_URL cannot be used (connect ECONNREFUSED 127.0.0.1:1): check the URL, and that the server runs.',
-    ]);
+  test('with an unreachable server in DATABASE_URL', async () => {
+    assert.deepEqual(
+      await startInvalid(externalDatabase('postgres://me:hunter2@127.0.0.1:1/latchkey')),
+      [
+        'The database of DATABASE_URL cannot be used (connect ECONNREFUSED 127.0.0.1:1): check the URL, and that the server runs.',
+      ],
+    );
   });
 
-  test('when the server of DATABASE_URL says nothing, as one behind a firewall, and soon', async () => {
+  test('with a server in DATABASE_URL that does not respond, within 20 s', async () => {
     const startedAt = performance.now();
     const url = `postgres://me:hunter2@127.0.0.1:${takenPort}/latchkey`;
-    assert.deepEqual(await refuse(externalDatabase(url)), [
+    assert.deepEqual(await startInvalid(externalDatabase(url)), [
       'The database of DATABASE_URL cannot be used (Connection terminated due to connection timeout): check the URL, and that the server runs.',
     ]);
     assert.ok(performance.now() - startedAt < 20_000);
   });
 
-  test('when it is told to stop before it has started', async () => {
+  test('after SIGTERM during the start', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {

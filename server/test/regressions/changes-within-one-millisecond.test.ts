@@ -1,4 +1,4 @@
-// Times of events were cut to milliseconds: of two changes within one, the event id decided, not the time.
+// Times of events were truncated to milliseconds: of two changes within one, the event id decided and not the time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -14,20 +14,20 @@ import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-s
 
 const service = await startTestService();
 
-/** Fractions of a second as providers write them, the older first, all within one millisecond. */
+/** Fractions of a second in the formats of providers, older first, all within one millisecond. */
 const FRACTIONS = [
   ['.500001', '.500002'],
   ['.500', '.500001'],
   ['.500999998', '.500999999'],
 ] as const;
 
-/** Two events, and in which order they are delivered. */
-type Scramble = (older: PaddleEvent, newer: PaddleEvent) => PaddleEvent[];
+/** Sets the times of two events and their order of delivery. */
+type Order = (older: PaddleEvent, newer: PaddleEvent) => PaddleEvent[];
 
-/** Both orders of delivery, with event ids that sort like the times and against them. */
-const SCRAMBLES: Scramble[] = FRACTIONS.flatMap(([first, second]) =>
+/** Both orders of delivery, with event ids in the order of the times and reversed. */
+const ORDERS: Order[] = FRACTIONS.flatMap(([first, second]) =>
   [false, true].flatMap((swapsIds) => {
-    const date: Scramble = (older, newer) => {
+    const date: Order = (older, newer) => {
       const [low = '', high = ''] = [older.event_id, newer.event_id].sort();
       return [
         withFraction({ ...older, event_id: swapsIds ? high : low }, first),
@@ -57,13 +57,13 @@ async function findLicense(transactionId: string) {
 }
 
 test('the newer of two snapshots of a subscription within one millisecond applies', async () => {
-  for (const scramble of SCRAMBLES) {
+  for (const order of ORDERS) {
     for (const [older, newer] of [
       ['resumed', 'paused'],
       ['paused', 'resumed'],
     ] as const) {
       const { transactionId, monthly } = makePaddlePurchase();
-      const snapshots = scramble(
+      const snapshots = order(
         paddleSubscription(older, monthly),
         paddleSubscription(newer, monthly),
       );
@@ -75,14 +75,14 @@ test('the newer of two snapshots of a subscription within one millisecond applie
 });
 
 test('the newer of two states of a refund within one millisecond applies', async () => {
-  for (const scramble of SCRAMBLES) {
+  for (const order of ORDERS) {
     for (const [older, newer] of [
       ['pending_approval', 'approved'],
       ['approved', 'rejected'],
     ] as const) {
       const { transactionId, once } = makePaddlePurchase();
       const common = { transactionId, action: 'refund', adjustmentId: `adj_${transactionId}` };
-      const states = scramble(
+      const states = order(
         paddleAdjustment('created', { ...common, status: older }),
         paddleAdjustment('updated', { ...common, status: newer }),
       );
@@ -94,13 +94,13 @@ test('the newer of two states of a refund within one millisecond applies', async
 });
 
 test('the newer of two addresses of a customer within one millisecond applies', async () => {
-  for (const scramble of SCRAMBLES) {
+  for (const order of ORDERS) {
     for (const [older, newer] of [
       ['a@example.com', 'z@example.com'],
       ['z@example.com', 'a@example.com'],
     ] as const) {
       const { transactionId, customerId, once } = makePaddlePurchase();
-      const changes = scramble(
+      const changes = order(
         paddleCustomer('updated', { customerId, email: older }),
         paddleCustomer('updated', { customerId, email: newer }),
       );

@@ -6,8 +6,8 @@ import { GuessLimiter } from '#server/features/licenses/guess-limiter.ts';
 import { createTestClock } from '../test-clock.ts';
 
 /**
- * On a socket that takes IPv4 and IPv6, an IPv4 client's address reads `::ffff:203.0.113.7`. Addresses were counted by
- * their first 64 bits, which are zero in all of these: one guesser slowed every customer down.
+ * On a dual-stack socket, the address of an IPv4 client is `::ffff:203.0.113.7`. Addresses were counted by their first 64 bits,
+ * which are zero in all of these: one guesser slowed down every customer.
  */
 test('IPv4-mapped IPv6 addresses are counted separately', () => {
   const limiter = new GuessLimiter(createTestClock());

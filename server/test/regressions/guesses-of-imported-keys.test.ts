@@ -11,7 +11,7 @@ import { anyAddress } from '../http-client.ts';
 const GUESSES = 10_000;
 const IMPORTED = ['SHOP-3333', 'SHOP-7777'];
 
-/** Asks about a key as the route does; the reason of the answer, or the code of the refusal. */
+/** Validates a key like the route; returns the reason of the answer, or the code of the refusal. */
 async function guess(service: TestService, licenseKey: string, address: string): Promise<string> {
   const request = {
     license_key: licenseKey,
@@ -25,16 +25,16 @@ async function guess(service: TestService, licenseKey: string, address: string):
   }
 }
 
-/** Counts what a network is answered when it tries keys, so many at the same time. */
+/** Counts the answers to one network that tries keys concurrently. */
 async function countAnswers(
   service: TestService,
   keys: readonly string[],
-  atOnce: number,
+  concurrency: number,
 ): Promise<Readonly<Record<string, number>>> {
   const address = anyAddress();
   const counts: Record<string, number> = {};
-  for (let from = 0; from < keys.length; from += atOnce) {
-    const some = keys.slice(from, from + atOnce);
+  for (let from = 0; from < keys.length; from += concurrency) {
+    const some = keys.slice(from, from + concurrency);
     for (const answer of await Promise.all(some.map((key) => guess(service, key, address)))) {
       counts[answer] = (counts[answer] ?? 0) + 1;
     }
@@ -43,8 +43,8 @@ async function countAnswers(
 }
 
 /**
- * While an address was paused, each of its guesses was still looked up: 429 said that a key was wrong, 200 that it was
- * right. 10,000 guesses in 7 seconds found both imported keys among them.
+ * While an address was paused, each of its guesses was still looked up: 429 meant a wrong key, 200 a right one. So 10,000
+ * guesses in 7 seconds found both imported keys.
  */
 test('10,000 guesses from one network find neither of two imported keys', async () => {
   const service = await startTestService();
@@ -69,10 +69,10 @@ test('10,000 guesses from one network find neither of two imported keys', async 
 });
 
 /**
- * In a batch of look-ups, the keys that were found were answered before the failures of the same batch were counted: a
- * network had as many guesses as fit into a batch, and with a previous master secret as many as it sent at once.
+ * In a batch of look-ups, found keys were answered before the failures of the same batch were counted: a network had as many
+ * guesses as a batch has inputs, and with a previous master secret as many as it sent concurrently.
  */
-test('of concurrent guesses none is answered after the tenth wrong one', async () => {
+test('refuses concurrent guesses after the tenth wrong one', async () => {
   for (const previousSecrets of [[], ['an earlier master secret of 32 bytes or more']]) {
     const service = await startTestService({ previousSecrets });
     await service.issue({ licenseKey: 'SHOP-0199' });

@@ -1,7 +1,7 @@
 /**
- * 1,446 requests that announced 65,536 bytes and sent only their header fields, 156 KB in all, made every other request
- * 503 `overloaded` for half a minute, for memory was reserved by the announced length; 18 that announced 2 MiB did the
- * same to large bodies. The probe for readiness stayed 200, and nothing was logged.
+ * Memory was reserved by the content length. So 1,446 requests with a content length of 65,536 bytes that sent only their header
+ * fields, 156 KB in all, caused 503 `overloaded` for every other request for half a minute, and 18 requests with 2 MiB did the
+ * same for large bodies. The readiness probe stayed 200, and nothing was logged.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ function headOf(path: string, announcedBytes: number): string {
   return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${announcedBytes}\r\n\r\n`;
 }
 
-test('requests that announce bodies and send none leave room for those that do', async () => {
+test('requests that send no body reserve no memory for it', async () => {
   const { licenseKey } = await service.issue();
   const { machine_id: machineId } = anyMachine();
   const { activation_id: id } = await activate(service, licenseKey, { machine_id: machineId });
@@ -36,7 +36,7 @@ test('requests that announce bodies and send none leave room for those that do',
 
   assert.equal((await validate(service, licenseKey, id, machineId)).valid, true);
   assert.equal((await service.get('/.well-known/jwks.json')).status, 200);
-  // Its 100 kB once inflated need the memory for large bodies; what is in it does not matter.
+  // The inflated 100 kB need the memory for large bodies; the content does not matter.
   const response = await fetch(`${service.url}/api/v1/events`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },

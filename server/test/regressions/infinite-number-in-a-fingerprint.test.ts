@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { startTestService } from '../harness.ts';
 
 /**
- * `1e999` is JSON, and JSON.parse makes Infinity of it. In a fingerprint without a usable component it went on into
- * canonical JSON, which has no text for it, and the answer was 500.
+ * `1e999` is valid JSON, and JSON.parse returns Infinity. In a fingerprint without a usable component it reached canonical JSON,
+ * which cannot represent it, and the answer was 500.
  */
-test('a number too large for a double is an invalid fingerprint, not an internal error', async () => {
+test('rejects a fingerprint with a number too large for a double', async () => {
   const service = await startTestService();
   for (const fingerprint of ['{"timestamp":1e999}', '{"a":[-1e999]}', '{"machine_id":1e999}']) {
     const answer = await service.post(

@@ -10,10 +10,10 @@ import { anyAddress } from '../http-client.ts';
 const KEYS = ['IMPORTED-KEY-1', 'IMPORTED-KEY-2', 'IMPORTED-KEY-3'];
 
 /**
- * `check` showed the key of a license for 24 hours after it was created, also when it was created by an import. Order
- * numbers that were imported as transaction ids can be counted up: 3,000 requests found every imported key.
+ * `check` showed the key of a license for 24 hours after its creation, also after an import. Imported transaction ids may be
+ * sequential order numbers: 3,000 requests found every imported key.
  */
-test('check shows no key of an imported license, and limits how many transaction ids a network can try', async () => {
+test('check shows no key of an imported license, and limits the transaction ids of a network', async () => {
   const service = await startTestService();
   const product = service.context.catalog().products.get('personal');
   assert.ok(product);
@@ -35,10 +35,10 @@ test('check shows no key of an imported license, and limits how many transaction
   );
   const shown = answers.filter(({ text }) => KEYS.some((key) => text.includes(key)));
   assert.equal(shown.length, 0);
-  // The three that exist stop counting, so that three more may have been admitted.
+  // The three existing ids stop counting, so three more may have been admitted.
   assert.ok(answers.filter(({ status }) => status === 429).length >= 177);
 
-  // Not by chance of what was admitted: nobody is shown a key.
+  // No client sees a key, whichever ids were admitted.
   for (const id of ['1001', '1002', '1003']) {
     const { body } = await service.get(`/api/v1/licenses/check/${id}`);
     assert.equal(readBody(body)['license_key'], null);

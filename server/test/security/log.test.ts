@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { startTestService } from '../harness.ts';
 import { spellingsOf, useService } from './secrets-of-a-run.ts';
 
-test('a whole run, with every level on, logs no key, address, fingerprint, transaction or token', async () => {
+test('logs no key, address, fingerprint, transaction or token at any level', async () => {
   const service = await startTestService();
   const secrets = await useService(service);
-  // A row that the database refuses: its error quotes the whole of it.
+  // The database rejects this row, and its error quotes the row.
   await service.pool.query('alter table activations add check (machine_digest is null) not valid');
   const { licenseKey } = await service.issue();
   const refused = await service.post('/api/v1/licenses/activate', {
@@ -15,7 +15,7 @@ test('a whole run, with every level on, logs no key, address, fingerprint, trans
     machine_fingerprint: { machine_id: secrets.machineIds[0], board: secrets.fingerprintValues[0] },
   });
   assert.equal(refused.status, 500);
-  // A database that is gone.
+  // The database is gone.
   await service.database.drop();
   const unanswered = await service.post('/api/v1/licenses/validate', {
     license_key: licenseKey,
@@ -25,19 +25,19 @@ test('a whole run, with every level on, logs no key, address, fingerprint, trans
   assert.ok(unanswered.status >= 500);
 
   const log = service.log.join('');
-  // It did log: every request by its route, and what failed inside with its error.
+  // The log does contain requests by route, and the internal errors.
   assert.match(log, /"route":"\/api\/v1\/licenses\/activate","status":500/);
   assert.match(log, /violates check constraint/);
   assert.match(log, /"route":"\/api\/v1\/licenses\/:license_key\/activations"/);
   assert.match(log, /"route":"\/api\/v1\/licenses\/check\/:transaction_id"/);
   for (const secret of [...Object.values(secrets).flat(), licenseKey]) {
     for (const spelling of spellingsOf(secret)) {
-      assert.ok(!log.includes(spelling), `the log holds ${spelling}`);
+      assert.ok(!log.includes(spelling), `the log contains ${spelling}`);
     }
   }
 });
 
-test('what a refusal tells holds no key either, and a failure tells nothing of its cause', async () => {
+test('answers of internal errors contain no key and no cause', async () => {
   const service = await startTestService();
   const { licenseKey } = await service.issue();
   await service.pool.query('alter table licenses rename to licenses_gone');

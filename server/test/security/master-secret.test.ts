@@ -17,24 +17,24 @@ test('the service refuses to start with another master secret, with the reason',
   );
 });
 
-test('with another master secret no key opens, no key is found and no machine is recognized', async () => {
+test('another master secret opens no key, finds no key and recognizes no machine', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const { license, licenseKey } = await service.issue();
   await activate(service, licenseKey, machine);
   const trial = await startTrial(service, machine);
-  // The signing key is what the start would stumble over; everything else is as it was.
+  // The start would fail with the signing key; all other rows stay.
   await service.pool.query('truncate signing_keys');
-  const stranger = await startTestService({ beside: service, masterSecret: OTHER_SECRET });
+  const otherService = await startTestService({ beside: service, masterSecret: OTHER_SECRET });
 
   const other = createVault(OTHER_SECRET);
   assert.throws(() => other.open(license.keySealed, `license:${license.id}`));
-  const asked = await stranger.post('/api/v1/licenses/activate', {
+  const refused = await otherService.post('/api/v1/licenses/activate', {
     license_key: licenseKey,
     machine_fingerprint: machine,
   });
-  assert.equal(asked.status, 404);
-  const granted = await startTrial(stranger, machine);
+  assert.equal(refused.status, 404);
+  const granted = await startTrial(otherService, machine);
   assert.notEqual(granted.license_key, trial.license_key);
   assert.equal((await listMachines(service, licenseKey)).length, 1);
 });

@@ -21,7 +21,7 @@ const onlyRoot = {
   skip: process.platform === 'linux' && process.getuid?.() === 0 ? false : 'needs root on Linux',
 };
 
-/** What the kernel says of a process's account and privileges (proc_pid_status(5)). */
+/** Reads the account and privileges of a process (proc_pid_status(5)). */
 async function readCredentials(pid: number) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const field = (name: string): string =>
@@ -35,7 +35,7 @@ async function requireWorking(service: ServiceProcess): Promise<void> {
   }
 }
 
-test('the service that root starts runs without root', onlyRoot, async () => {
+test('drops root after the start', onlyRoot, async () => {
   await using home = await makeServiceHome();
   const service = await home.start();
   const postmaster = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
@@ -54,7 +54,7 @@ function statGroup({ dataDirectory }: { readonly dataDirectory: string }) {
   return stat(join(dataDirectory, 'postgres'));
 }
 
-test('another account reaches neither the database nor the secret', onlyRoot, async () => {
+test('another account can read neither the database nor the secret', onlyRoot, async () => {
   await using home = await makeServiceHome();
   const service = await home.start();
   const cluster = join(home.dataDirectory, 'postgres');
@@ -74,27 +74,23 @@ test('another account reaches neither the database nor the secret', onlyRoot, as
   await service.stop();
 });
 
-test(
-  'after root is given up the database is restarted and the service stops cleanly',
-  onlyRoot,
-  async () => {
-    await using home = await makeServiceHome();
-    for (let start = 1; start <= 2; start += 1) {
-      const service = await home.start();
-      await requireWorking(service);
-      const killed = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
-      process.kill(killed, 'SIGKILL');
-      await service.waitForLine(/"postgres.restarted"/);
-      await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
-      service.send('SIGHUP');
-      await service.waitForLine(/catalog\.reloaded/u);
-      assert.deepEqual(await service.stop(), { code: 0, signal: null });
-    }
-  },
-);
+test('restarts the database, reloads and stops after dropping root', onlyRoot, async () => {
+  await using home = await makeServiceHome();
+  for (let start = 1; start <= 2; start += 1) {
+    const service = await home.start();
+    await requireWorking(service);
+    const killed = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
+    process.kill(killed, 'SIGKILL');
+    await service.waitForLine(/"postgres.restarted"/);
+    await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
+    service.send('SIGHUP');
+    await service.waitForLine(/catalog\.reloaded/u);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+  }
+});
 
-test('root starts it from directories that only root may enter', mountOptions(), async () => {
-  // The clone as it would be below /root: bound to a place that no other account can pass, in a mount namespace.
+test('starts from directories that only root may enter', mountOptions(), async () => {
+  // Like a clone below /root: a bind mount in a directory of root, in a mount namespace.
   const hidden = join(tmpdir(), 'only-root');
   await mkdir(hidden, { recursive: true });
   const { stdout } = await run('unshare', [
@@ -117,7 +113,7 @@ function mountOptions() {
     execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
     return { skip: false };
   } catch {
-    return { skip: 'this system allows no mount namespaces' };
+    return { skip: 'mount namespaces are not allowed' };
   }
 }
 

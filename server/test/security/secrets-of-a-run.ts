@@ -13,7 +13,7 @@ import {
   validate,
 } from '../license-steps.ts';
 
-/** What was told to the service, or by it, and must be found nowhere. */
+/** The confidential values of a run, which must not appear anywhere. */
 export interface RunSecrets {
   /** License keys, issued, imported, granted and guessed. */
   readonly keys: readonly string[];
@@ -25,7 +25,7 @@ export interface RunSecrets {
   readonly tokens: readonly string[];
 }
 
-/** Does with a service everything that clients and operators do, well and badly. */
+/** Runs the operations of clients and operators, valid and invalid ones. */
 export async function useService(service: TestService): Promise<RunSecrets> {
   const mark = randomUUID();
   const email = `ada.${mark}@customers.example`;
@@ -91,7 +91,7 @@ export async function useService(service: TestService): Promise<RunSecrets> {
   };
 }
 
-/** The ways in which a text may be written down: as it is, in other letters, without blanks and hyphens. */
+/** Returns encodings of a text: verbatim, URL-encoded, compact, lower case, base64 and hexadecimal. */
 export function spellingsOf(secret: string): string[] {
   const compact = secret.replaceAll(/[\s-]/g, '');
   return [secret, compact, encodeURIComponent(secret)].flatMap((each) => [

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { startTestService, type TestService } from '../harness.ts';
 import { spellingsOf, useService } from './secrets-of-a-run.ts';
 
-/** Every row of every table as text; bytes stand as hexadecimal digits, and once more as the text that they might be. */
+/** Dumps every row of every table as text; bytes as hexadecimal digits, and again decoded as text. */
 async function dumpTables({ pool }: TestService): Promise<string> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public'`,
@@ -24,7 +24,7 @@ test('the database contains neither a key nor a value of a fingerprint', async (
   const service = await startTestService();
   const secrets = await useService(service);
   const dump = await dumpTables(service);
-  // It is the dump: what has to be there is.
+  // The dump does contain expected values.
   for (const present of [...secrets.emails, ...secrets.machineIds, 'license.suspend']) {
     assert.ok(dump.includes(present), present);
   }
@@ -57,7 +57,7 @@ test('the private signing key is stored sealed', async () => {
   }
 });
 
-test('a sealed key opens for its own license only, and is sealed differently each time', async () => {
+test('opens a sealed key only for its own license, and seals it differently each time', async () => {
   const service = await startTestService();
   const [one, other] = [await service.issue(), await service.issue()];
   const { vault } = service.context;
