@@ -1,4 +1,4 @@
-/** docs/operations/agent.md names all that an operator can say to the agent, and all that the agent says and writes. */
+/** Checks that docs/operations/agent.md documents all options, settings, paths and checks of the agent. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function read(path: string): string {
   return readFileSync(join(repository, path), 'utf8');
 }
 
-/** Those that the page does not have as code. */
+/** Returns the words that the page does not contain as code. */
 function findUnnamed(words: readonly string[]): string[] {
   assert.ok(words.length > 2, `the list of them was not found: ${words.join(' ')}`);
   return words.filter((word) => !page.includes(`\`${word}\``));
@@ -26,7 +26,7 @@ function findAll(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-test('every variable and flag of an installation stands in one row of a table', () => {
+test('documents every variable and flag of the installation in a table', () => {
   const options = read('agent/src/install/options.ts');
   const sources = [...options.matchAll(/flag: '(--[a-z-]+)', variable: '(LATCHKEY_\w+)'/g)];
   assert.ok(sources.length > 10);
@@ -42,11 +42,11 @@ test('every variable and flag of an installation stands in one row of a table', 
   assert.deepEqual(findUnnamed(script), []);
 });
 
-test('every path that an installation writes is named', () => {
+test('documents every path that an installation writes', () => {
   assert.deepEqual(findUnnamed(Object.values(paths)), []);
 });
 
-test('every check of the doctor stands beside a symptom', () => {
+test('documents every check of the doctor with a symptom', () => {
   const names = /CheckName =\n(.*?);/s.exec(read('agent/src/doctor/finding.ts'))?.[1] ?? '';
   const [, table = ''] = page.split('| Symptom');
   const missing = findAll(names, /'(\w+)'/g).filter((name) => !table.includes(`\`${name}\``));
@@ -54,7 +54,7 @@ test('every check of the doctor stands beside a symptom', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every event of the log has a row in the table of events', () => {
+test('documents every event of the log in a table', () => {
   const types = read('agent/src/log.ts').split('/** The log of the agent')[0] ?? '';
   const events = findAll(types, /^ {2}\| '([\w.]+)'/gm);
   assert.ok(events.length > 10);
@@ -62,7 +62,7 @@ test('every event of the log has a row in the table of events', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every setting of the configuration is named', async () => {
+test('documents every setting of the configuration', async () => {
   const { root } = await parseYaml(read('agent/agent.example.yaml'));
   assert.deepEqual(findUnnamed(listKeys(root)), []);
 });
@@ -73,17 +73,17 @@ function listKeys(value: unknown, above: readonly string[] = []): string[] {
   return Object.entries(value).flatMap(([key, below]) => listKeys(below, [...above, key]));
 }
 
-test('every subprotocol is named', () => {
+test('documents every subprotocol', () => {
   const source = read('agent/src/stream/admission.ts');
   assert.deepEqual(findUnnamed(findAll(source, /^ {2}'(latchkey\.[\w.-]+)',$/gm)), []);
 });
 
-test('the README tells what each command of the agent does', () => {
+test('the README describes every command of the agent', () => {
   const section = /^## Watch a machine\n(.*?)^## /ms.exec(read('README.md'))?.[1] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| `latchkey-agent '));
   const names = program.commands.map((command) => command.name());
   assert.deepEqual(
-    // A unit alone runs open-port, and the help does not list it.
+    // Only a unit runs open-port, and the help does not list it.
     names.filter((name) => name !== 'open-port' && !hasWord(rows, name)),
     [],
   );
@@ -93,7 +93,7 @@ function hasWord(rows: readonly string[], name: string): boolean {
   return rows.some((row) => new RegExp(`\`(?:latchkey-agent )?${name}(?: [a-z]+)?\``).test(row));
 }
 
-test('every command and flag of the agent in the documents is one of its command line', () => {
+test('documents only existing commands and flags of the agent', () => {
   const documents = globSync(['README.md', 'docs/operations/*.md'], { cwd: repository });
   const unknown = documents.flatMap((file) => {
     const calls = findAll(read(file), /latchkey-agent(?:\.mjs)? ([a-z][^`\n|;&]*)/g);
@@ -102,7 +102,7 @@ test('every command and flag of the agent in the documents is one of its command
   assert.deepEqual(unknown, []);
 });
 
-/** Whether words begin with a command, its subcommand where it has some, and only flags that it has. */
+/** Whether a call consists of an existing command, subcommand and flags. */
 function isCommand(call: string): boolean {
   const [name = '', below = ''] = call.split(/\s+/);
   const command = program.commands.find((each) => each.name() === name);

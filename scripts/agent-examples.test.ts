@@ -1,4 +1,4 @@
-/** The README's first look at the agent, and the programs of docs/operations/agent.md, run as they stand. */
+/** Runs the agent's example of the README, and the programs of docs/operations/agent.md. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,9 +18,9 @@ import { repository } from './lib/steps.ts';
 const TOKEN = 'a-token-for-the-tests-of-documents';
 const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-documents-'));
 const port = await findFreePort();
-const lacks =
+const skip =
   process.platform === 'linux'
-    ? lackOf('openssl') || lackOf('curl')
+    ? requireProgram('openssl') || requireProgram('curl')
     : 'the agent runs on Linux only';
 
 let agent: ChildProcess | null = null;
@@ -29,25 +29,25 @@ after(() => {
   rmSync(directory, { recursive: true });
 });
 
-function lackOf(program: string): string | false {
+function requireProgram(program: string): string | false {
   const isHere = spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
-  return isHere ? false : `there is no ${program} on this machine`;
+  return isHere ? false : `${program} is missing`;
 }
 
-/** A block of a document, with the places of this test. */
-function readBlock(file: string, language: string, begins: RegExp): string {
+/** Returns a block of a document, with the paths and the port of this test. */
+function readBlock(file: string, language: string, pattern: RegExp): string {
   const document = readFileSync(join(repository, file), 'utf8');
   const blocks = document.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
-  const found = [...blocks].map(([, block = '']) => block).find((block) => begins.test(block));
-  if (found === undefined) throw new Error(`${file} has no ${language} with ${begins}.`);
+  const found = [...blocks].map(([, block = '']) => block).find((block) => pattern.test(block));
+  if (found === undefined) throw new Error(`${file} has no ${language} block with ${pattern}.`);
   return found.replaceAll('/tmp/', `${directory}/`).replaceAll('4096', String(port));
 }
 
 before(async () => {
-  if (lacks !== false) return;
+  if (skip !== false) return;
   const commands = readBlock('README.md', 'sh', /latchkey-agent\.mjs run/);
   writeFileSync(join(directory, 'tokens'), `${TOKEN}\n`);
-  // Beside what is written there, it wants a token; and it is this Node.js itself, so that it can be ended.
+  // Adds a token, and replaces the shell with this Node.js, so that it can be stopped.
   const own = commands
     .replace('node agent/bin/latchkey-agent.mjs', `exec "${process.execPath}" "${MAIN}"`)
     .replace(/\\n' \\\n/, `\\nviewers: { tokens_file: ${directory}/tokens }\\n' \\\n`);
@@ -55,14 +55,14 @@ before(async () => {
   await waitFor(agent, /listens on/);
 });
 
-test('the first look of the README is a page away', { skip: lacks }, async () => {
-  const wish = ['--silent', '--cacert', join(directory, 'agent.pem')];
+test('serves the live page with the commands of the README', { skip }, async () => {
+  const args = ['--silent', '--cacert', join(directory, 'agent.pem')];
   const address = `https://localhost:${port}/`;
-  const { stdout } = await promisify(execFile)('curl', [...wish, address]);
+  const { stdout } = await promisify(execFile)('curl', [...args, address]);
   assert.match(stdout, /^<!doctype html>/i);
 });
 
-test('the program for Node.js prints what the agent says', { skip: lacks }, async () => {
+test('the program for Node.js prints the metrics', { skip }, async () => {
   const script = readBlock('docs/operations/agent.md', 'js', /latchkey\.snapshot\.v1/);
   const [hello, figure] = await readLines(runScript('watch.mjs', script), 2);
   assert.match(hello ?? '', /^\S+, every 1 s$/);
@@ -70,18 +70,18 @@ test('the program for Node.js prints what the agent says', { skip: lacks }, asyn
 });
 
 test(
-  'the program for Python prints what the agent says',
+  'the program for Python prints the metrics',
   {
-    skip: lacks || lackOf('python3'),
+    skip: skip || requireProgram('python3'),
   },
   async () => {
     const path = join(directory, 'watch.py');
     writeFileSync(path, readBlock('docs/operations/agent.md', 'python', /ssl/));
     const env = { ...process.env, TOKEN, CA: join(directory, 'agent.pem') };
-    const wish = [path, 'localhost', String(port), '/'];
-    const lines = await readLines(spawn('python3', wish, { env }), 2);
+    const args = [path, 'localhost', String(port), '/'];
+    const lines = await readLines(spawn('python3', args, { env }), 2);
     for (const line of lines) assertRatio(line);
-    const refused = spawn('python3', wish, { env: { ...env, TOKEN: 'no-token' } });
+    const refused = spawn('python3', args, { env: { ...env, TOKEN: 'no-token' } });
     assert.match(
       await text(refused.stderr),
       /401 Unauthorized\r?\nThe access token is not known\./,
@@ -89,7 +89,7 @@ test(
   },
 );
 
-test('the bridge posts whole requests to a collector', { skip: lacks }, async () => {
+test('the bridge posts whole requests to a collector', { skip }, async () => {
   await using collector = createServer().listen(0, '127.0.0.1');
   await once(collector, 'listening');
   const address = collector.address();
@@ -116,7 +116,7 @@ function runScript(name: string, script: string, env: NodeJS.ProcessEnv = {}): C
   return spawn(process.execPath, [path], { env: { ...process.env, ...trust, ...own } });
 }
 
-/** The first lines of a program, which is ended then. */
+/** Returns the first lines of a program, and stops it. */
 async function readLines(child: ChildProcess, count: number): Promise<string[]> {
   const lines: string[] = [];
   if (child.stdout === null) return lines;

@@ -1,4 +1,4 @@
-/** What the documents point at is there, and what they repeat from the code is what the code says. */
+/** Checks links, and what documents repeat from the code. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: repository }).map((f
   text: readFileSync(join(repository, file), 'utf8'),
 }));
 
-test('every link inside the repository leads somewhere', () => {
+test('links only to existing files', () => {
   assert.ok(documents.length > 20);
   const broken = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)|src="(?!https?:)([^"]+)"/g)]
@@ -24,7 +24,7 @@ test('every link inside the repository leads somewhere', () => {
   assert.deepEqual(broken, []);
 });
 
-test('every link to a heading leads to one', () => {
+test('links only to existing headings', () => {
   const headings = new Map(documents.map(({ file, text }) => [file, listAnchors(text)]));
   const broken = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)\s]+)\)/g)]
@@ -35,7 +35,7 @@ test('every link to a heading leads to one', () => {
   assert.deepEqual(broken, []);
 });
 
-/** As GitHub names headings, and what a document names itself. */
+/** Returns the anchors of headings, as GitHub names them, and explicit anchors. */
 function listAnchors(text: string): Set<string> {
   const prose = text.replaceAll(/^ *```.*?^ *```/gms, '');
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
@@ -48,7 +48,7 @@ function listAnchors(text: string): Set<string> {
   return new Set([...headings, ...own]);
 }
 
-test('every file of the code that a document names is there', () => {
+test('names only existing files of the code', () => {
   const homes = [
     '',
     'server/src',
@@ -72,7 +72,7 @@ function isExample(path: string): boolean {
   return /count-seats|queries\/seats|0099_what_it_does/.test(path);
 }
 
-test('every command in the documents is one of the command line', async () => {
+test('names only existing commands', async () => {
   const program = await buildProgram();
   const unknown = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/(?:npx |`)latchkey ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)]
@@ -87,7 +87,7 @@ test('every command in the documents is one of the command line', async () => {
   assert.deepEqual(unknown, []);
 });
 
-test('every setting in the documents is one of .env.example, or of the agent', () => {
+test('names only settings of .env.example or of the agent', () => {
   const example = readFileSync(join(repository, '.env.example'), 'utf8');
   const ofAgent = [
     'agent/install.sh',
@@ -107,7 +107,7 @@ test('every setting in the documents is one of .env.example, or of the agent', (
   assert.deepEqual(unknown, []);
 });
 
-test('the systemd unit starts the service with the flags and variables that npm start gives it', () => {
+test('the systemd unit has the flags and variables of npm start', () => {
   const starter = readFileSync(join(repository, 'scripts/lib/node24.mjs'), 'utf8');
   const [, list = ''] = /const SERVICE_FLAGS = \[(.*?)\]/s.exec(starter) ?? [];
   const flags = [...list.matchAll(/'([^']+)'/g)].map(([, flag]) => flag);

@@ -1,4 +1,4 @@
-/** What is exported is used elsewhere: this finds what could be private, and what only tests still use. */
+/** Finds exports that could be private, and those that only tests use. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { repository } from './lib/steps.ts';
 
-/** What documents and `openapi.json` are held against, and what nothing has needed yet. */
+/** Exports that only the tests of documents and `openapi.json` use, and those that nothing needs yet. */
 const ALLOWED = new Set([
   'agent/src/roots.ts: rootsBelow',
   'server/src/config/env.ts: listVariableNames',
@@ -17,7 +17,7 @@ const ALLOWED = new Set([
   'server/src/http/docs/describe-interface.ts: interfaceDescription',
 ]);
 
-/** Also `await import(…)`, and `* as`, which stands for every name. */
+/** Also matches `await import(…)`, and `* as`, which imports every name. */
 const IMPORT =
   /(?:\{(?<names>[^{}]*)\}|\* as \w+)(?: from |\s*=\s*await import\()'(?<from>[^']+)'/g;
 /** `(await import('…')).name` */
@@ -30,14 +30,14 @@ const sources = readdirSync(repository, { withFileTypes: true })
   .flatMap(({ name }) => listFiles(name))
   .map((file) => ({ file, text: readFileSync(join(repository, file), 'utf8') }));
 
-test('what a source exports is used by another one, or by its own file and a test', () => {
+test('every export is used by another source, or by its own file and a test', () => {
   const products = sources.filter(({ file }) => PRODUCT.test(file));
   const usedByProduct = new Set(products.flatMap(listImports));
   const used = new Set(sources.flatMap(listImports));
   assert.ok(usedByProduct.size > 1_000, 'the imports were not found');
   const unused = products.flatMap(({ file, text }) =>
     Array.from(text.matchAll(EXPORT), ({ groups }) => groups?.['name'] ?? '')
-      // A schema goes by the name of its type, which is for whoever has values of it.
+      // A schema has the same name as its type, which is exported for users of its values.
       .filter((name) => !text.includes(`export type ${name} `))
       .filter((name) => {
         const keys = [file, file.startsWith('contract/') ? '@latchkey/contract' : file].flatMap(
@@ -54,7 +54,7 @@ test('what a source exports is used by another one, or by its own file and a tes
   );
 });
 
-/** Sources below a folder. Links are not followed: some of the fixtures' lead in circles, as those of /sys do. */
+/** Lists sources below a folder, without following links: those of fixtures of /sys are circular. */
 function listFiles(folder: string): string[] {
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
@@ -63,7 +63,7 @@ function listFiles(folder: string): string[] {
   });
 }
 
-/** The names that a file imports, each with the file that it is from. */
+/** Lists the names that a file imports, each with its file. */
 function listImports({ text }: { readonly text: string }): string[] {
   const imports = [...text.matchAll(IMPORT), ...text.matchAll(MEMBER)];
   return imports.flatMap(({ groups: { names = '*', from = '' } = {} }) =>

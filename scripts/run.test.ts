@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const runner = fileURLToPath(new URL('./run.mjs', import.meta.url));
 
-/** Prints what it was given, then ends with that code, or stays until it gets a signal and tells which. */
+/** Prints its arguments, then exits with a code, or waits for a signal and prints it. */
 const PROGRAM = `
 const [what]: string[] = process.argv.slice(2);
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -24,7 +24,7 @@ if (what === 'stay') setInterval(() => {}, 1_000);
 else process.exitCode = Number(what);
 `;
 
-/** An older Node cannot turn into another program: with this it is as one of those. */
+/** Simulates an older Node.js, which cannot replace its process (`execve`). */
 const WITHOUT_EXECVE = ['--import', 'data:text/javascript,process.execve = undefined'];
 
 let directory: string;
@@ -40,9 +40,9 @@ after(() => rm(directory, { recursive: true, force: true }));
 
 interface Started {
   readonly child: ChildProcess;
-  /** What the program printed first. */
+  /** The first output of the program. */
   readonly greeting: { pid: number; args: string[]; cwd: string };
-  /** The rest of its output, complete when it has ended, whoever was killed before. */
+  /** The rest of its output, complete after its end. */
   readonly rest: Promise<string>;
 }
 
@@ -72,7 +72,7 @@ for (const [how, flags] of [
   ['waiting for Node 24', WITHOUT_EXECVE],
 ] as const) {
   describe(how, () => {
-    test('arguments, directory and exit code are the ones of the program', async () => {
+    test('passes on arguments, directory and exit code', async () => {
       const { child, greeting } = await start(flags, ['7', 'two words', '--flag']);
       assert.deepEqual(greeting.args, ['7', 'two words', '--flag']);
       assert.equal(greeting.cwd, directory);
@@ -80,7 +80,7 @@ for (const [how, flags] of [
     });
 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      test(`${signal} reaches the program once, and its exit code comes back`, async () => {
+      test(`passes ${signal} on once, and returns the exit code`, async () => {
         const { child, rest } = await start(flags, ['stay']);
         child.kill(signal);
         assert.deepEqual(await endOf(child), [40, null]);
@@ -90,21 +90,21 @@ for (const [how, flags] of [
   });
 }
 
-test('a program that a signal ends is told by 128 and its number', async () => {
+test('returns 128 plus the number of the signal that ended the program', async () => {
   const { child, greeting } = await start(WITHOUT_EXECVE, ['stay']);
   process.kill(greeting.pid, 'SIGKILL');
   assert.deepEqual(await endOf(child), [137, null]);
 });
 
-test('when the one who waits is killed, the program ends too', async () => {
+test('ends the program when the wrapper is killed', async () => {
   const { child, greeting, rest } = await start(WITHOUT_EXECVE, ['stay']);
   assert.notEqual(greeting.pid, child.pid);
   child.kill('SIGKILL');
   assert.equal(await rest, 'SIGTERM\n');
 });
 
-test('when npm is killed, with a shell between, the program ends too', async () => {
-  // As npm does it: a process that starts a shell that stays.
+test('ends the program when npm is killed, with a shell in between', async () => {
+  // Like npm: a process that starts a shell, which stays.
   const script = `'${process.execPath}' '${runner}' '${program}' stay; exit`;
   const npm = spawn(process.execPath, ['-e', NPM, script], {
     env: { ...process.env, npm_lifecycle_event: 'start' },
@@ -118,7 +118,7 @@ test('when npm is killed, with a shell between, the program ends too', async () 
 
 const NPM = `require('node:child_process').spawn('sh', ['-c', process.argv[1]], { stdio: 'inherit' })`;
 
-test('without a file it says how to use it, and ends with 2', async () => {
+test('prints its usage without a file, and exits with 2', async () => {
   const child = spawn(process.execPath, [runner], { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said, end] = await Promise.all([text(child.stderr), endOf(child)]);
   assert.deepEqual(end, [2, null]);

@@ -1,4 +1,4 @@
-/** Takes the pictures of the service that README.md shows: `node scripts/take-images.ts docs/images`. */
+/** Takes the screenshots of the service in README.md: `node scripts/take-images.ts docs/images`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +14,7 @@ await using browser = await Browser.start();
 async function take(name: string, url: string, height: number, isReady: string): Promise<void> {
   const page = await browser.open(url, { width: 760, height });
   await page.until(isReady);
-  // What the page scrolls to, and the fonts it draws with, come a moment later.
+  // Waits for scrolling and fonts.
   await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1000))');
   writeFileSync(join(folder, `${name}.png`), shrinkPng(await page.takePicture()));
 }

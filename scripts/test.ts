@@ -1,7 +1,7 @@
 /**
- * `npm test`: types, lint, format, the interface's description, then every test on one temporary PostgreSQL.
- * `npm test -- server/src/lib bench/x.test.ts --test-name-pattern=…`: only those tests, and nothing else.
- * LATCHKEY_TEST_DATABASE_URL names a server to take instead of the temporary one.
+ * `npm test`: types, lint, format, the interface document, then every test on one temporary PostgreSQL.
+ * `npm test -- server/src/lib bench/x.test.ts --test-name-pattern=…`: only those tests.
+ * LATCHKEY_TEST_DATABASE_URL sets a server to use instead of the temporary one.
  */
 import { INTERFACE_CHECK, runSteps, SOURCE_CHECKS } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
@@ -14,6 +14,6 @@ const checks = selection.length === 0 ? [...SOURCE_CHECKS, INTERFACE_CHECK] : []
 const failed = await runSteps(checks, stop.signal);
 const passed = !stop.signal.aborted && (await runTests(selection, stop.signal));
 
-// The last lines are the test runner's own, unless there is something to add.
+// The test runner prints the last lines, unless a check failed.
 if (failed.length > 0) console.log(`\n✖ failed before the tests: ${failed.join(', ')}`);
 process.exitCode = stop.exitCode() ?? (passed && failed.length === 0 ? 0 : 1);

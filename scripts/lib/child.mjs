@@ -4,13 +4,13 @@ import { constants } from 'node:os';
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program on this process's terminal, passes signals on to it, and waits for its end.
+ * Runs a program on the terminal of this process, passes signals on, and waits for its end.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} options
  * @param {(child: import('node:child_process').ChildProcess) => void} [started]
  * @returns {Promise<{ code: number, stopCode: number | null }>} its exit code, or 128 + the number of the signal that
- *   ended it; and 128 + the number of a signal that was handed on, whatever the program made of it
+ *   ended it; and 128 + the number of a signal that was passed on, whatever its effect
  */
 export function runChild(command, args, options, started = () => {}) {
   return new Promise((resolve, reject) => {

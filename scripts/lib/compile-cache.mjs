@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 const SOURCES = [join('server', 'src'), join('contract', 'src')];
 
 /**
- * Where Node keeps compiled modules: a start then takes half the time.
+ * Returns the directory of the compile cache of Node.js, which halves the time of a start.
  * @param {string} root directory of node_modules
  */
 export function compileCacheDirectory(root) {
@@ -14,8 +14,8 @@ export function compileCacheDirectory(root) {
 }
 
 /**
- * Compiles the service in a process of its own, unless that was done since its sources last changed. Otherwise the
- * WebAssembly program that strips the types would stay in the memory of the first start: some 20 MB for its whole life.
+ * Compiles the service in a separate process, unless it is compiled since the last change of its sources. Otherwise the
+ * WebAssembly program that strips the types would stay in the memory of the first start: some 20 MB.
  * @param {string} root directory of node_modules
  * @param {string} node the Node that will run the service
  */

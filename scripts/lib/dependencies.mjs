@@ -9,17 +9,17 @@ import { giveUp, say } from './say.mjs';
 const OUR_NODE = /[/\\]node_modules[/\\](?:\.bin|node-[\w-]+[/\\]bin)$/;
 
 /**
- * Installs what package-lock.json names, unless it is there already. Asks npm's own record of its last complete
- * installation, so a look takes a millisecond or two, and one that broke off counts as none.
+ * Installs the packages of package-lock.json, unless they are installed. Reads npm's record of its last complete installation,
+ * which takes a millisecond or two; an interrupted installation does not count.
  * @param {string} root directory of package-lock.json
- * @param {{ development: boolean }} need whether the tools for tests and checks must be there too
+ * @param {{ development: boolean }} need whether development tools are needed too
  */
 export async function ensureDependencies(root, { development }) {
-  // A packaged copy has no lock file: what it needs came with it.
+  // A packaged copy has no lock file, and contains its dependencies.
   if (!existsSync(join(root, 'package-lock.json'))) return;
   if (development && !canInstallTools(process.versions.node)) {
     giveUp(
-      `The tools for tests and checks need Node.js 20.19, 22.13 or 24 to be installed, and this is ${process.version}: take one of those, and remove node_modules first if this one made it. The service starts with this one, too.`,
+      `The tools for tests and checks need Node.js 20.19, 22.13 or 24 for their installation, and this is ${process.version}: use one of those, and first remove node_modules if this one created it. The service also starts with this one.`,
     );
   }
   if (isInstalled(root, development)) return;
@@ -28,7 +28,7 @@ export async function ensureDependencies(root, { development }) {
   });
 }
 
-/** With an older Node npm leaves the programs of linter and formatter out and says nothing: they are optional packages. */
+/** With an older Node.js, npm silently skips the programs of linter and formatter, which are optional packages. */
 function canInstallTools(version) {
   const [major, minor] = version.split('.').map(Number);
   const oldest = { 20: 19, 22: 13, 23: 5 };
@@ -44,7 +44,7 @@ function isInstalled(root, development) {
   if (installed === null) return false;
   const wanted = readPackages(join(root, 'package-lock.json')) ?? {};
   return Object.entries(wanted).every(([path, entry]) => {
-    // The workspaces themselves: their sources are no packages.
+    // The workspaces themselves are not installed packages.
     if (!path.includes('node_modules/')) return true;
     const present = installed[path];
     if (present !== undefined) return present.version === entry.version;
@@ -56,19 +56,19 @@ function readPackages(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages ?? null;
   } catch (error) {
-    // Not there, or cut off while it was written: no complete installation.
+    // Missing or truncated: not a complete installation.
     if (error.code === 'ENOENT' || error instanceof SyntaxError) return null;
     throw error;
   }
 }
 
 async function install(root) {
-  say('Installing the dependencies, which takes about half a minute once …');
+  say('Installing the dependencies; this takes about half a minute, once …');
   const [command, ...args] = npmCommand();
   const options = {
     cwd: root,
     env: { ...process.env, PATH: pathWithoutOurNode() },
-    // npm's chatter must not mix with the output of the program that is about to run.
+    // The output of npm must not mix with that of the program.
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32' && command === 'npm',
   };
@@ -76,31 +76,31 @@ async function install(root) {
   const { code, stopCode } = await runChild(command, [...args, ...flags], options).catch((error) =>
     giveUp(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
   );
-  // Also when npm was done just then: nothing is to be started any more.
+  // Nothing is started after a signal, even if npm finished.
   if (stopCode !== null) process.exit(stopCode);
   if (code !== 0) {
     giveUp(
-      'Latchkey could not install its dependencies (npm says why above): it needs the npm registry once, so look at the network or the proxy settings and run the same command again.',
+      'Latchkey could not install its dependencies (see the error of npm above): it needs the npm registry once, so check the network and the proxy settings and run the same command again.',
       code,
     );
   }
   dropUnusableNode(root);
 }
 
-/** The npm that started us, where there is one: it is there even when no npm is in the path. */
+/** The npm that started this process, if any: it exists even without an npm in the path. */
 function npmCommand() {
   const npm = process.env.npm_execpath;
   if (npm === undefined || !/npm-cli\.c?js$/.test(npm)) return ['npm'];
   return [process.env.npm_node_execpath ?? process.execPath, npm];
 }
 
-/** Without the places of a Node that `npm ci` is about to delete: its link, and its package. */
+/** Removes the directories of a Node.js that `npm ci` deletes: its link, and its package. */
 function pathWithoutOurNode() {
   const parts = (process.env.PATH ?? '').split(delimiter);
   return parts.filter((part) => !OUR_NODE.test(part)).join(delimiter);
 }
 
-/** Where the packaged Node does not run (musl), it must not stand before the machine's own in npm's path. */
+/** If the packaged Node.js does not run (musl), it must not precede the machine's own in npm's path. */
 function dropUnusableNode(root) {
   const node = join(root, 'node_modules', '.bin', 'node');
   if (!existsSync(node)) return;

@@ -14,32 +14,32 @@ import { repository } from './steps.ts';
 const run = promisify(execFile);
 const main = join(repository, 'server', 'src', 'main.ts');
 
-/** Where the documents say that the service is. */
+/** The address of the service in the documents. */
 export const WRITTEN_URL = 'http://127.0.0.1:8080';
 
-/** A command of a document, and what it says comes out. */
+/** A command of a document, and its documented output. */
 export interface DocumentedStep {
   readonly command: string;
-  /** Of the answer: `json`, or `text` as it stands. */
+  /** The language of the answer: `json`, or `text`. */
   readonly language: string;
   readonly answer: string;
 }
 
-/** A service as a reader of the documents has it: in a process of its own, with a command line beside it. */
+/** A service in a separate process, with the command line of a reader. */
 export interface DocumentedService extends AsyncDisposable {
   readonly url: string;
-  /** Runs a shell script of a document in the reader's directory, and gives what it prints. */
+  /** Runs a shell script of a document in the reader's directory, and returns its output. */
   runShell(script: string): Promise<string>;
 }
 
-/** Whether this machine has the programs that the documents' scripts use. */
+/** Whether this machine has the programs of the documents' scripts. */
 export function hasPrograms(...names: readonly string[]): boolean {
   return names.every((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0);
 }
 
 /**
- * Starts a service on a database of its own.
- * @param settings beside those that every service needs
+ * Starts a service on a new database.
+ * @param settings added to those that every service needs
  */
 export async function startDocumentedService(
   settings: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export async function startDocumentedService(
   resources.defer(() => database.drop());
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-documents-'));
   resources.defer(() => rm(directory, { recursive: true }));
-  // The service and the command line share a database, and think that they are where the documents say.
+  // The service and the command line share a database, and use the URL of the documents.
   const env = {
     PATH: process.env['PATH'],
     DATABASE_URL: database.url,
@@ -93,7 +93,7 @@ async function readUrl({ stdout }: ChildProcess): Promise<string> {
   throw new Error('the service ended before it listened');
 }
 
-/** The blocks of a part of a document: each command with the answer that follows it. */
+/** Returns the commands of a part of a document, each with the answer in the next block. */
 export function readSteps(text: string): DocumentedStep[] {
   const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)];
   const steps: DocumentedStep[] = [];
@@ -107,8 +107,8 @@ export function readSteps(text: string): DocumentedStep[] {
 }
 
 /**
- * Runs steps in their order as a reader would, who keeps the variables of one shell.
- * @throws AssertionError when what comes out is not what stands there
+ * Runs steps in their order, with the variables of one shell.
+ * @throws AssertionError when an output differs from the documented one
  */
 export async function followSteps(
   service: DocumentedService,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** What differs from run to run, and what an example of it looks like. The longer form comes first. */
+/** The formats of values that differ between runs, longer ones first. */
 const FORMS: readonly RegExp[] = [
   /LK(?:-[\dA-HJKMNP-TV-Z]{5}){5}/,
   /[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}/,
@@ -12,18 +12,18 @@ const FORMS: readonly RegExp[] = [
 const ANY_FORM = new RegExp(FORMS.map((form) => form.source).join('|'), 'g');
 
 /**
- * Holds examples in a document against what a program really says. An example of a key, an identifier or a time stands
- * for any of its form, the same one for the same value throughout; `…` stands for what was cut.
+ * Compares examples in a document with real output. An example of a key, an identifier or a time matches any value of its
+ * format, and always the same value; `…` matches any text.
  */
 export class Examples {
   readonly #real = new Map<string, string>();
 
-  /** A command with the examples that were met before replaced by what they stand for. */
+  /** Replaces the examples in a command with the real values of earlier output. */
   replaceIn(command: string): string {
     return command.replaceAll(ANY_FORM, (example) => this.#real.get(example) ?? example);
   }
 
-  /** @throws AssertionError when the text is not of the example's form. */
+  /** @throws AssertionError when the text does not match the example */
   matchText(example: string, real: string, message: string): void {
     const names: string[] = [];
     const source = example
@@ -42,7 +42,7 @@ export class Examples {
     names.forEach((name, index) => this.#remember(name, found?.[index + 1] ?? '', message));
   }
 
-  /** @throws AssertionError when a value of the example has another counterpart, or none. */
+  /** @throws AssertionError when a value does not match the example */
   matchJson(example: unknown, real: unknown, message: string): void {
     if (typeof example === 'string' && typeof real === 'string') {
       this.matchText(example, real, message);

@@ -1,10 +1,10 @@
 /**
- * Preloaded (`node --import`) by `runWithNode24`: ends this process when the ones that started it are gone.
- * A killed npm or wrapper closes nothing that its child would notice, so the process ids are watched instead.
+ * Preloaded (`node --import`) by `runWithNode24`: ends this process when the processes that started it are gone.
+ * A killed npm or wrapper closes no pipe of its child, so this watches process ids.
  */
 import { readFileSync } from 'node:fs';
 
-/** Holds the lineage as the starter saw it. */
+/** The variable with the lineage that the starter saw. */
 export const LINEAGE_VARIABLE = 'LATCHKEY_LINEAGE';
 
 const CHECK_INTERVAL_MS = 500;
@@ -12,7 +12,7 @@ const SHELLS = new Set(['sh', 'dash', 'bash', 'ash', 'busybox', 'zsh', 'ksh']);
 
 /**
  * The process ids of this process's parent and, where that is a shell in between, of the shell's own parent: npm starts
- * scripts through `sh -c`, and some shells stay (dash), deaf to what happens to npm, while others make way (bash).
+ * scripts through `sh -c`, and some shells stay (dash), even after the end of npm, while others replace themselves (bash).
  */
 export function readLineage() {
   const grandparent = findParentOfShell(process.ppid);
@@ -20,7 +20,7 @@ export function readLineage() {
 }
 
 function findParentOfShell(pid) {
-  // On other systems the usual shells make way.
+  // On other systems, the usual shells replace themselves.
   if (process.platform !== 'linux') return null;
   try {
     // proc(5): pid (command) state parent …
@@ -29,7 +29,7 @@ function findParentOfShell(pid) {
     );
     return SHELLS.has(command) ? parent : null;
   } catch {
-    // It ended just now, or /proc is hidden: what is left is the parent's id.
+    // It has ended, or /proc is hidden: only the parent's id is known.
     return null;
   }
 }
@@ -49,6 +49,6 @@ export function watchLineage(lineage, onGone) {
 }
 
 const lineage = process.env[LINEAGE_VARIABLE];
-// Removed, so that neither workers nor children take it for their own.
+// Removed, so that workers and children do not inherit it.
 delete process.env[LINEAGE_VARIABLE];
 if (lineage !== undefined) watchLineage(lineage, () => process.kill(process.pid, 'SIGTERM'));

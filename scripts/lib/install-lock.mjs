@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** No installation takes this long: an older lock belongs to nobody, whichever process has its id today. */
+/** No installation takes this long: an older lock is stale, even if a process has its id. */
 const STALE_AFTER_MS = 15 * 60_000;
 
 /**
- * Runs `work` while no other process of this machine does under the same lock file; waits for its turn.
+ * Runs `work` while no other process of this machine holds the same lock file; waits for the lock.
  * @param {string} file
  * @param {() => void} onWait called once when another process holds the lock
  * @param {() => Promise<void>} work
@@ -40,7 +40,7 @@ function isStale(file) {
   try {
     const age = Date.now() - statSync(file).mtimeMs;
     const holder = Number(readFileSync(file, 'utf8'));
-    // It is empty for a moment, until its holder has written it.
+    // It is empty until its holder has written it.
     if (holder === 0) return age > 1_000;
     return age > STALE_AFTER_MS || !isRunning(holder);
   } catch (error) {

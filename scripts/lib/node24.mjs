@@ -26,15 +26,15 @@ const SERVICE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
 /** Since 24.12 Node runs TypeScript without a warning. */
 const OLDEST = [24, 12];
 
-/** Read at the start: the starter may be gone by the time the dependencies are installed. */
+/** Read at the start, because the starter may end while dependencies are installed. */
 const LINEAGE = readLineage();
 
 const FOLLOW_PARENT = new URL('./follow-parent.mjs', import.meta.url).href;
 
 /**
  * Runs a TypeScript file on Node 24 and ends with its exit code; does not return.
- * This process becomes that Node where it can (`execve`), else it waits for it and hands signals on.
- * However the starter ends, npm or this process, what runs the file gets a SIGTERM within half a second.
+ * This process replaces itself with that Node if possible (`execve`), else it waits for it and passes signals on.
+ * When the starter ends, npm or this process, the program gets a SIGTERM within half a second.
  * @param {string} root directory of node_modules
  * @param {string} file
  * @param {string[]} args
@@ -48,12 +48,12 @@ export async function runWithNode24(root, file, args) {
   const isSmall = isService || isBenchmark;
   const flags = isSmall ? [...NODE_FLAGS, ...SERVICE_FLAGS] : NODE_FLAGS;
   const added = {
-    // Whatever is started by the name of node is this one, too.
+    // Child processes that run `node` use the same one.
     PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(root),
     ...(isSmall ? SERVICE_ENVIRONMENT : {}),
   };
-  // Only npm is followed: someone who runs this from a shell of their own may want it to outlive the shell.
+  // Only npm is followed: a program that was started from a shell may outlive the shell.
   const followed = process.env.npm_lifecycle_event !== undefined;
   if (process.execve !== undefined && process.platform !== 'win32') {
     const environment = { ...process.env, ...added };
@@ -76,7 +76,7 @@ function followFlags(followed) {
   return followed ? ['--import', FOLLOW_PARENT] : [];
 }
 
-/** The Node of the lock file, or the machine's own where none is packaged for this platform. */
+/** Returns the Node of the lock file, or the machine's own if none is packaged for this platform. */
 function findNode24(root) {
   const packaged = findPackagedNode(root);
   if (packaged !== null) return packaged;
@@ -86,14 +86,14 @@ function findNode24(root) {
   );
 }
 
-/** In its package: npm 10 takes the link in node_modules/.bin away again, with the packages for other platforms. */
+/** Returns the program in its package: npm 10 removes the link in node_modules/.bin, with the packages for other platforms. */
 function findPackagedNode(root) {
   const isWindows = process.platform === 'win32';
   const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
   const program = join(root, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
   if (!existsSync(program)) return null;
   const node = realpathSync(program);
-  // npm puts node_modules/.bin first in the path, so mostly this is that very Node, and need not be tried out.
+  // npm puts node_modules/.bin first in the path, so this usually is that Node, which needs no test.
   if (node === realpathSync(process.execPath)) return node;
   try {
     return isRecent(execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1)) ? node : null;

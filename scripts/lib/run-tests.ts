@@ -8,23 +8,23 @@ import { join, relative } from 'node:path';
 import { openTestCluster, TEST_CLUSTER_VARIABLE } from '../../server/test/test-cluster.ts';
 import { repository } from './steps.ts';
 
-/** One test, hooks included. */
+/** The timeout of one test, hooks included. */
 const TEST_TIMEOUT_MS = 120_000;
 
-/** Other people's files, and other programs'. */
+/** Directories without tests of this repository. */
 const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
 
 /**
- * Runs tests with Node's own runner on one PostgreSQL. Everything that they write goes below one temporary directory,
- * which is removed however they end.
+ * Runs tests with the test runner of Node.js on one PostgreSQL. They write only below one temporary directory, which is always
+ * removed.
  * @param selection test files, directories of them and options of `node --test`; empty for every test
- * @returns whether all went well
+ * @returns whether all tests passed
  */
 export async function runTests(selection: readonly string[], stop: AbortSignal): Promise<boolean> {
   const options = selection.filter((each) => each.startsWith('-'));
   const files = await findFiles(selection.filter((each) => !each.startsWith('-')));
   if (files.length === 0) {
-    console.log('There is no such test file.');
+    console.log('No test file matches.');
     return false;
   }
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
@@ -34,10 +34,10 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
     await using cluster = await openTestCluster(join(directory, 'cluster'));
     const environment = {
       ...cleanEnvironment(),
-      // Web servers are tried where they are installed, which a plain path may lack.
+      // A user's PATH may lack the directories of web servers.
       PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`,
       TMPDIR: directory,
-      // Each file is a process of its own; from the second on they find the modules compiled.
+      // Each file runs in a separate process, so they share compiled modules.
       NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
       [TEST_CLUSTER_VARIABLE]: cluster.asVariable,
     };
@@ -63,7 +63,7 @@ function isDirectory(path: string): boolean {
   return statSync(join(repository, path), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Without the settings of a service that the same person may run. */
+/** Removes the settings of another service. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(LATCHKEY_|DATABASE_URL|REDIS_URL|PORT$|NODE_TEST_CONTEXT)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));

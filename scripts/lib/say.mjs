@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 const CONFIGURATION_EXIT_CODE = 78;
 
 /**
- * Writes one line to standard error at once: the process may be replaced or ended right after.
+ * Writes one line to standard error synchronously, because the process may be replaced or end next.
  * @param {string} sentence
  */
 export function say(sentence) {
@@ -12,7 +12,7 @@ export function say(sentence) {
 }
 
 /**
- * Ends the process with one sentence for the person who started it.
+ * Ends the process with one sentence for its user.
  * @param {string} sentence
  * @param {number} exitCode
  * @returns {never}

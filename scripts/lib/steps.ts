@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A program of the checks, run by this Node in the repository's root. */
+/** A program of the checks, which this Node.js runs in the root of the repository. */
 export interface Step {
   readonly name: string;
-  /** A file of the repository, then its arguments. */
+  /** A file of the repository and its arguments. */
   readonly command: readonly string[];
 }
 
 export const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What holds for the sources without running them. */
+/** Static checks of the sources. */
 export const SOURCE_CHECKS: readonly Step[] = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc'] },
   {
@@ -22,15 +22,15 @@ export const SOURCE_CHECKS: readonly Step[] = [
   { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
 ];
 
-/** openapi.json is what the schemas say, and its linter finds nothing. */
+/** Checks that openapi.json equals the schemas, and its linter finds no problem. */
 export const INTERFACE_CHECK: Step = {
   name: 'interface',
   command: ['scripts/openapi.ts', '--check'],
 };
 
 /**
- * Runs every step, even after one has failed, and prints how each went, with its output when it failed.
- * @returns the names of those that failed
+ * Runs every step, also after a failure, and prints each result, with the output of failed ones.
+ * @returns the names of failed steps
  */
 export async function runSteps(steps: readonly Step[], stop: AbortSignal): Promise<string[]> {
   const failed: string[] = [];

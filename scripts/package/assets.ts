@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 
 import type { Plugin } from 'rolldown';
 
-/** Files that a program reads while it runs, found while it is bundled. */
+/** The files that a program reads at run time, found during bundling. */
 export interface PackedAssets {
   readonly plugin: Plugin;
-  /** Path in the package to path here; complete once the bundle is made. */
+  /** Maps paths in the package to paths of sources; complete after bundling. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -19,8 +19,8 @@ const FOLDER = 'assets';
 
 /**
  * Packs every file that a source names as `new URL('./file', import.meta.url)` or `import.meta.resolve('package/file')`,
- * and points both to where it lies in the package. Any other use of `import.meta` is refused, since it would fail only
- * where the package runs.
+ * and rewrites both to the path in the package. Any other use of `import.meta` is rejected, because it would fail only
+ * at run time of the package.
  */
 export function packAssets(): PackedAssets {
   const files = new Map<string, string>();
@@ -32,11 +32,11 @@ export function packAssets(): PackedAssets {
   const plugin: Plugin = {
     name: 'pack-assets',
     transform(code, id) {
-      // The bundler's own module is at no path, and packages find their files themselves.
+      // The bundler's own module has no path, and packages find their files themselves.
       if (!isAbsolute(id) || id.includes('node_modules')) return null;
       const rest = code.replaceAll(OWN_FILE, '').replaceAll(FILE_OF_PACKAGE, '');
       if (rest.includes('import.meta')) {
-        throw new Error(`${id}: name the whole file that import.meta is asked for, as a literal.`);
+        throw new Error(`${id}: write the whole path of the file of import.meta as a literal.`);
       }
       return code
         .replaceAll(OWN_FILE, (_, path: string) => pack(join(dirname(id), path)))
@@ -51,6 +51,6 @@ export function packAssets(): PackedAssets {
 /** `…/node_modules/uplot/dist/a.css` is `uplot/dist/a.css`; `…/agent/src/page/b.css` is `page/b.css`. */
 function namePacked(path: string): string {
   const [, name = ''] = /.*\/(?:node_modules|src)\/(.+)$/.exec(path.replaceAll(sep, '/')) ?? [];
-  if (name === '') throw new Error(`${path} lies outside the sources and packages.`);
+  if (name === '') throw new Error(`${path} is outside of the sources and packages.`);
   return name;
 }

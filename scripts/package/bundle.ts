@@ -7,9 +7,9 @@ import { packPage, PAGE } from './page.ts';
 
 /** The agent as plain JavaScript. */
 export interface Bundle {
-  /** By their paths below the folder of the bundle. */
+  /** The files, by their paths below the folder of the bundle. */
   readonly files: ReadonlyMap<string, Buffer>;
-  /** Names of the packages of npm that are in it. */
+  /** The names of the bundled npm packages. */
   readonly packages: readonly string[];
 }
 
@@ -17,11 +17,11 @@ export interface Bundle {
 export const ENTRY = 'latchkey-agent.cjs';
 
 /**
- * Bundles a program with all that it imports and the files that it names (see `packAssets`). What it imports
- * dynamically stays in files of its own, loaded by those who need it.
+ * Bundles a program with its imports and the files that it names (see `packAssets`). Dynamic imports become separate files,
+ * loaded on demand.
  * @param root the repository
  * @param entry the program's first file
- * @throws Error for what cannot be bundled: an unknown import, a file that is not there
+ * @throws Error for an unknown import or a missing file
  */
 export async function bundleProgram(root: string, entry: string): Promise<Bundle> {
   const assets = packAssets();
@@ -30,7 +30,7 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     input: entry,
     cwd: root,
     platform: 'node',
-    // Two commands may share what one of them loads late.
+    // Commands may share a dynamic import.
     checks: { ineffectiveDynamicImport: false },
     plugins: [page.plugin, assets.plugin],
     onLog: (_level, log) => {
@@ -42,7 +42,7 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     entryFileNames: ENTRY,
     chunkFileNames: '[name].cjs',
     comments: { legal: false, annotation: false, jsdoc: false },
-    // Names are kept, for the stack traces in a report of a fault.
+    // Names are kept for stack traces in bug reports.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   });
   await build.close();
@@ -57,7 +57,8 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
 
 function listChunks({ output }: RolldownOutput): [string, Buffer][] {
   return output.map((each) => {
-    if (each.type === 'asset') throw new Error(`The bundler made ${each.fileName}.`);
+    if (each.type === 'asset')
+      throw new Error(`The bundler created an unexpected file ${each.fileName}.`);
     if (/\bfetch\(|\bWebAssembly\b/.test(each.code)) {
       throw new Error(
         `${each.fileName}: --jitless has no WebAssembly, and no fetch, which needs it.`,
@@ -77,7 +78,7 @@ function toAscii(code: string): string {
 function listPackages({ output }: RolldownOutput, assets: string[]): string[] {
   const modules = output.flatMap((each) => (each.type === 'chunk' ? each.moduleIds : []));
   const names = [...modules, ...assets].map((path) => {
-    // The bundler's own few lines.
+    // The bundler's own runtime.
     if (path.includes('rolldown/runtime')) return 'rolldown';
     return /.*\/node_modules\/(?<name>(?:@[^/]+\/)?[^/]+)/.exec(path)?.groups?.['name'];
   });

@@ -10,17 +10,17 @@ const gzip = promisify(gzipCallback);
 
 const OPTIONS = { level: constants.Z_BEST_COMPRESSION, memLevel: constants.Z_MAX_MEMLEVEL };
 
-/** The same for every file, so that the same sources make the same archive. */
+/** Constant, so that the same sources produce the same archive. */
 const MODIFIED_AT = new Date('2026-01-01T00:00:00Z');
 
 /** Parts of this size are compressed at the same time, which costs less than a thousandth of the size. */
 const PART_BYTES = 32 * 1024 * 1024;
 
 /**
- * Makes a .tar.gz. A large file is a gzip member of its own, or several (programs that unpack read them as one stream),
- * and kept compressed for the next time: it changes seldom, and takes ten seconds.
+ * Creates a .tar.gz. A large file becomes one gzip member or several (programs read them as one stream), and is cached
+ * compressed: it changes rarely, and takes ten seconds.
  * @param entries in the order of the archive
- * @param cache a folder, made where it is missing
+ * @param cache a folder, created if it is missing
  */
 export async function compressArchive(
   entries: readonly TarEntry[],
@@ -49,7 +49,7 @@ async function compressOnce(content: Buffer, cache: string): Promise<Buffer> {
   if (cached !== null) return cached;
   const compressed = await compressParts(content);
   await mkdir(dirname(path), { recursive: true });
-  // Written aside first, so that what is found under the name is whole.
+  // Renamed when complete, so that the final name never has a partial file.
   await writeFile(`${path}.${process.pid}`, compressed);
   await rename(`${path}.${process.pid}`, path);
   return compressed;

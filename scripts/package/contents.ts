@@ -8,18 +8,18 @@ import { type Architecture, findPackedNode } from './fetch-node.ts';
 import { listLicenses } from './licenses.ts';
 import { readPackedNode } from './node-binary.ts';
 
-/** All that is in the package of the agent. */
+/** The contents of the agent's package. */
 export interface AgentPackage {
   readonly version: string;
   readonly nodeVersion: string;
-  /** Sorted; all lie in one folder, which bears name and version. */
+  /** Sorted; all are in one folder with the name and version. */
   readonly entries: readonly TarEntry[];
 }
 
 /**
- * Gathers the agent, its Node.js, and what an administrator reads and runs.
+ * Collects the agent, its Node.js, and the files for administrators.
  * @param root the repository
- * @param arch the processor that it is for
+ * @param arch the target processor
  */
 export async function gatherAgent(root: string, arch: Architecture = 'x64'): Promise<AgentPackage> {
   const packages = join(root, 'node_modules');

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The processors that the agent is packed for. */
+/** The processors for which the agent is packaged. */
 export const ARCHITECTURES = ['x64', 'arm64'] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
@@ -15,7 +15,7 @@ export type Architecture = (typeof ARCHITECTURES)[number];
  * Returns the folder of the npm package with Node.js for Linux on a processor. npm installs the one of this machine; the other
  * is downloaded once, in the version and with the SHA-512 of the lock file.
  * @param root the repository
- * @throws Error when npm cannot get it, or its bytes are not the ones of the lock file
+ * @throws Error when npm cannot download it, or its checksum differs from the lock file
  */
 export async function findPackedNode(root: string, arch: Architecture): Promise<string> {
   const name = `node-linux-${arch}`;
@@ -34,7 +34,7 @@ async function readLocked(root: string, name: string) {
     readFields(readFields(lock)['packages'])[`node_modules/${name}`],
   );
   if (typeof version === 'string' && typeof integrity === 'string') return { version, integrity };
-  throw new Error(`package-lock.json names no ${name}.`);
+  throw new Error(`package-lock.json does not contain ${name}.`);
 }
 
 async function isVersion(folder: string, version: string): Promise<boolean> {
@@ -60,11 +60,11 @@ async function download(
       .digest('base64');
     if (`sha512-${digest}` !== integrity) {
       throw new Error(
-        `${specifier} is not the one of package-lock.json: its sum is sha512-${digest}.`,
+        `${specifier} does not match package-lock.json: its checksum is sha512-${digest}.`,
       );
     }
     await run('tar', ['-xzf', archive, '-C', scratch, '--no-same-owner']);
-    // Moved when it is complete, so that what is found under the name is whole.
+    // Renamed when complete, so that the final name never has a partial file.
     await rename(join(scratch, 'package'), folder);
   } finally {
     await rm(scratch, { recursive: true });

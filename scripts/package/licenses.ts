@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { PackedNode } from './node-binary.ts';
 
 /**
- * The licenses of all that is in a package but not ours, in full.
+ * Returns the full licenses of all third-party code in a package.
  * @param packages the folder `node_modules`
- * @param names the packages of npm
- * @throws Error for one that brings no license
+ * @param names the npm packages
+ * @throws Error for a package without a license file
  */
 export async function listLicenses(
   packages: string,
@@ -26,7 +26,7 @@ async function readLicense(folder: string): Promise<{ title: string; text: strin
   const description = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const { name, version, license }: Record<string, string> = description;
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
-  if (file === undefined) throw new Error(`${name} brings no license.`);
+  if (file === undefined) throw new Error(`${name} has no license file.`);
   const text = await readFile(join(folder, file), 'utf8');
   return { title: `${name} ${version} (${license})`, text };
 }

