@@ -101,10 +101,8 @@ function readText(path: string): string | null {
   }
 }
 
-interface Access extends Pick<AccessEntry, 'action' | 'subjectId'> {
-  readonly reason?: string | undefined;
-  readonly details?: AccessEntry['details'];
-}
+type Access = Pick<AccessEntry, 'action' | 'subjectId'> &
+  Partial<Pick<AccessEntry, 'reason' | 'details'>>;
 
 /**
  * Records in the audit log that this command shows secrets or personal data. Call it before printing them.
@@ -112,8 +110,7 @@ interface Access extends Pick<AccessEntry, 'action' | 'subjectId'> {
  */
 export function auditAccess(
   context: Pick<Context, 'pool' | 'clock'>,
-  { action, subjectId, reason, details = {} }: Access,
+  access: Access,
 ): Promise<RecordedAccess> {
-  const entry = { action, subjectId, reason: reason ?? null, details };
-  return recordAccess(context, { ...entry, actor: currentActor() });
+  return recordAccess(context, { reason: null, details: {}, ...access, actor: currentActor() });
 }

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-
+/** `latchkey check-config`: the settings in effect. */
 import { type Catalog, loadCatalog } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Environment } from '#server/config/env.ts';
@@ -7,36 +6,38 @@ import { type ConfigurationReading, readConfiguration } from '#server/config/loa
 import { masterSecretPath } from '#server/config/master-secret.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 
-import { jsonOption, newCommand } from './options.ts';
-import { type OutputOptions, printNote, printResult } from './output.ts';
+import { command } from './command.ts';
+import { printNote } from './output.ts';
 import { formatTable } from './table.ts';
 
-export function checkConfigCommand(): Command {
-  return newCommand(
-    'check-config',
+export const checkConfigCommand = command({
+  name: 'check-config',
+  description:
     'Check the settings and the catalogue, and print the values in effect. Changes nothing.',
-    [
-      ['check-config', 'Print every setting; secrets only as set or not set'],
-      ['check-config --json', 'The same as JSON; exit code 78 for an invalid configuration'],
-    ],
-  )
-    .addOption(jsonOption())
-    .action(checkConfig);
-}
+  examples: {
+    'check-config': 'Print every setting; secrets only as set or not set',
+    'check-config --json': 'The same as JSON; exit code 78 for an invalid configuration',
+  },
+  run() {
+    const reading = readConfiguration();
+    const { config, environment, warnings } = reading;
+    const { catalog, problems } = readCatalog(reading);
+    for (const warning of warnings) printNote(`warning: ${warning}`);
+    const all = [...reading.problems, ...problems];
+    if (all.length > 0) throw new StartupError(all);
 
-function checkConfig(options: OutputOptions): void {
-  const reading = readConfiguration();
-  const { catalog, problems } = readCatalog(reading);
-  for (const warning of reading.warnings) printNote(`warning: ${warning}`);
-  const all = [...reading.problems, ...problems];
-  if (all.length > 0) throw new StartupError(all);
-
-  const settings = describeConfiguration(reading.config, reading.environment);
-  const products = catalog === null ? [] : [...catalog.products.keys()];
-  printResult(options, toJson(settings, products, reading.warnings), () =>
-    formatSettings(settings, products),
-  );
-}
+    const settings = describeConfiguration(config, environment);
+    const products = catalog === null ? [] : [...catalog.products.keys()];
+    return {
+      json: {
+        settings: Object.fromEntries(settings.map(({ name, ...setting }) => [name, setting])),
+        products,
+        warnings,
+      },
+      text: formatSettings(settings, products),
+    };
+  },
+});
 
 /** Reads the catalogue, or returns its problems, so that they are reported together with those of the settings. */
 function readCatalog(reading: ConfigurationReading): {
@@ -49,20 +50,6 @@ function readCatalog(reading: ConfigurationReading): {
     if (error instanceof StartupError) return { catalog: null, problems: error.problems };
     throw error;
   }
-}
-
-function toJson(
-  settings: readonly DescribedSetting[],
-  products: readonly string[],
-  warnings: readonly string[],
-) {
-  return {
-    settings: Object.fromEntries(
-      settings.map(({ name, value, origin }) => [name, { value, origin }]),
-    ),
-    products,
-    warnings,
-  };
 }
 
 function formatSettings(

@@ -1,6 +1,4 @@
 /** `latchkey customer`: all data stored about the owner of an e-mail address. */
-import { Command } from 'commander';
-
 import type { Context } from '#server/context.ts';
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
 import {
@@ -11,70 +9,40 @@ import {
 import type { PersonalDataRow } from '#server/features/customers/queries/personal-data.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
+import { commandGroup } from './command.ts';
 import { outputOption, writeExport } from './export-file.ts';
-import {
-  addressArgument,
-  jsonOption,
-  newCommand,
-  reasonOption,
-  requiredReasonOption,
-} from './options.ts';
-import { countOf, type OutputOptions, paint, printResult, withProgress } from './output.ts';
+import { addressArgument, reasonOption, requiredReasonOption } from './options.ts';
+import { countOf, paint, withProgress } from './output.ts';
+import { flag } from './parameters.ts';
 import { formatFields, formatRows } from './table.ts';
-import { withContext } from './with-context.ts';
+import { contextCommand } from './with-context.ts';
 
-export function customerCommand(): Command {
-  return new Command('customer')
-    .description('Show, export and erase all data stored about the owner of an e-mail address.')
-    .addCommand(showCommand())
-    .addCommand(exportCommand())
-    .addCommand(eraseCommand());
-}
-
-async function readData(context: Context, email: string): Promise<PersonalData> {
-  return withProgress('payment events', (report) => readPersonalData(context, email, report));
-}
-
-interface ShowOptions extends OutputOptions {
-  readonly reason?: string;
-}
+const readData = (context: Context, email: string): Promise<PersonalData> =>
+  withProgress('payment events', (report) => readPersonalData(context, email, report));
 
 /** The JSON has all of them. */
 const MAX_ROWS_SHOWN = 10;
 
-function showCommand(): Command {
-  return newCommand(
-    'show',
+const showCommand = contextCommand({
+  name: 'show',
+  description:
     'Show the data stored about the owner of an e-mail address, table by table. Reads all payment events; the audit log records it.',
-    [
-      ['customer show ada@example.com', 'Licenses, payments, newsletter, outreach and audit log'],
-      ['customer show ada@example.com --json', 'Every row, with the bodies of payment events'],
-    ],
-  )
-    .addArgument(addressArgument())
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(show);
-}
-
-async function show(email: string, options: ShowOptions): Promise<void> {
-  await withContext(async (context) => {
-    const data = await readData(context, email);
-    const { reason } = options;
-    const { id } = data.person.address;
+  examples: {
+    'customer show ada@example.com': 'Licenses, payments, newsletter, outreach and audit log',
+    'customer show ada@example.com --json': 'Every row, with the bodies of payment events',
+  },
+  parameters: [addressArgument, reasonOption],
+  async run(context, { address, reason }) {
+    const data = await readData(context, address);
+    const { person, tables } = data;
+    const { id } = person.address;
     await auditAccess(context, { action: 'customer.show', subjectId: id, reason });
-    printResult(options, dataToJson(email, data), () => formatData(email, data));
-  });
-}
-
-function dataToJson(email: string, { person, tables }: PersonalData) {
-  return {
-    address: email,
-    id: person.address.id,
-    install_ids: person.installIds,
-    ...Object.fromEntries(tables),
-  };
-}
+    return {
+      json: { address, id, install_ids: person.installIds, ...Object.fromEntries(tables) },
+      text: formatData(address, data),
+    };
+  },
+});
 
 const NO_DATA = 'No data is stored about this address.';
 
@@ -109,81 +77,61 @@ function toCell(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-interface CustomerExportOptions {
-  readonly output?: string;
-  readonly reason?: string;
-}
-
-function exportCommand(): Command {
-  return newCommand(
-    'export',
+const exportCommand = contextCommand({
+  name: 'export',
+  description:
     'Export all data stored about the owner of an e-mail address as JSON: the rows of every table, and the events of the installs. The audit log records it.',
-    [
-      [
-        'customer export ada@example.com --output ada.json --reason "request of 3 May"',
-        'Answer a request for access (GDPR, articles 15 and 20)',
-      ],
-    ],
-  )
-    .addArgument(addressArgument())
-    .addOption(outputOption())
-    .addOption(reasonOption())
-    .action(runExport);
-}
-
-async function runExport(email: string, { output, reason }: CustomerExportOptions): Promise<void> {
-  await withContext(async (context) => {
-    const data = await readData(context, email);
+  examples: {
+    'customer export ada@example.com --output ada.json --reason "request of 3 May"':
+      'Answer a request for access (GDPR, articles 15 and 20)',
+  },
+  hasJson: false,
+  parameters: [addressArgument, outputOption, reasonOption],
+  async run(context, { address, output, reason }) {
+    const data = await readData(context, address);
     const { id } = data.person.address;
     await auditAccess(context, { action: 'customer.export', subjectId: id, reason });
-    await writeExport('records', output, () => exportCustomer(context, email, data));
-  });
-}
+    await writeExport('records', output, () => exportCustomer(context, address, data));
+  },
+});
 
-interface EraseOptions extends OutputOptions {
-  readonly reason: string;
-  readonly revoke?: boolean;
-  readonly yes?: boolean;
-}
-
-function eraseCommand(): Command {
-  return newCommand(
-    'erase',
-    `Erase the owner of an e-mail address from every table. Without --yes it only lists what would be erased and kept.
+const eraseCommand = contextCommand({
+  name: 'erase',
+  description: `Erase the owner of an e-mail address from every table. Without --yes it only lists what would be erased and kept.
 
 Licenses stay valid without their customer, unless --revoke is set. Erase the customer at the payment provider first, since data that it sends later is stored again. If it is interrupted, run it again.`,
-    [
-      [
-        'customer erase ada@example.com --reason "request of 3 May"',
-        'List what would be erased and kept',
-      ],
-      ['customer erase ada@example.com --reason "request of 3 May" --yes', 'Erase it'],
-    ],
-  )
-    .addArgument(addressArgument())
-    .addOption(requiredReasonOption())
-    .option('--revoke', 'revoke the licenses too')
-    .option('--yes', 'erase; without it nothing is changed')
-    .addOption(jsonOption())
-    .action(erase);
-}
-
-async function erase(email: string, options: EraseOptions): Promise<void> {
-  const { reason, revoke = false, yes = false } = options;
-  await withContext(async (context) => {
-    const data = await readData(context, email);
-    const plan = planErasure(data, revoke);
+  examples: {
+    'customer erase ada@example.com --reason "request of 3 May"':
+      'List what would be erased and kept',
+    'customer erase ada@example.com --reason "request of 3 May" --yes': 'Erase it',
+  },
+  parameters: [
+    addressArgument,
+    requiredReasonOption,
+    flag('--revoke', 'revoke the licenses too'),
+    flag('--yes', 'erase; without it nothing is changed'),
+  ],
+  async run(context, { address, reason, revoke, yes }) {
+    const data = await readData(context, address);
     if (!yes) {
-      printResult(options, { dry_run: true, tables: plan }, () => formatPlan(plan));
-      return;
+      const plan = planErasure(data, revoke);
+      return { json: { dry_run: true, tables: plan }, text: formatPlan(plan) };
     }
     const result = await eraseCustomer(context, data, { actor: currentActor(), reason, revoke });
     const { id } = data.person.address;
-    printResult(options, { dry_run: false, id, ...erasureToJson(result) }, () =>
-      formatErasure(id, result),
-    );
-  });
-}
+    const { licenses, removedBodies, keptBodies } = result;
+    return {
+      json: {
+        dry_run: false,
+        id,
+        licenses,
+        removed_bodies: removedBodies,
+        kept_bodies: keptBodies,
+      },
+      text: formatErasure(id, result),
+    };
+  },
+});
 
 interface PlannedTable {
   readonly table: string;
@@ -231,12 +179,14 @@ function formatPlan(plan: readonly PlannedTable[]): string {
   return `${table}\n\nNothing was changed. Run it with --yes to erase the data and suppress the address.`;
 }
 
-function erasureToJson({ licenses, removedBodies, keptBodies }: ErasureResult) {
-  return { licenses, removed_bodies: removedBodies, kept_bodies: keptBodies };
-}
-
 function formatErasure(id: string, { licenses, removedBodies, keptBodies }: ErasureResult): string {
   const summary = `Erased ${id}: removed the customer of ${countOf(licenses, 'license')} and the bodies of ${countOf(removedBodies, 'payment event')}.`;
   if (keptBodies === 0) return summary;
   return `${summary}\nKept the bodies of ${countOf(keptBodies, 'payment event')} not applied yet. Replay or dismiss them (latchkey webhook list --status failed), then erase again.`;
 }
+
+export const customerCommand = commandGroup(
+  'customer',
+  'Show, export and erase all data stored about the owner of an e-mail address.',
+  [showCommand, exportCommand, eraseCommand],
+);

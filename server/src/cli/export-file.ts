@@ -2,32 +2,30 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
-import { Option } from 'commander';
-
 import { type CsvCell, formatCsvLine } from '#server/lib/csv.ts';
 import { codeOf, hasCode } from '#server/lib/error-code.ts';
 
 import { failed } from './command-error.ts';
 import { commandProcess } from './command-process.ts';
 import { printNote, withProgress } from './output.ts';
+import { anyText, choice, option } from './parameters.ts';
 
-export interface ExportOptions {
-  readonly format: 'csv' | 'jsonl';
-  readonly output?: string;
-}
+const FORMATS = ['csv', 'jsonl'] as const;
 
 /** The columns of an export, in their order: each a name and how to read its value from a record. */
 export type ExportColumns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
 
-export function formatOption(): Option {
-  return new Option('--format <format>', 'csv for spreadsheets, jsonl for programs')
-    .choices(['csv', 'jsonl'])
-    .default('csv');
-}
+export const formatOption = choice(
+  '--format <format>',
+  'csv for spreadsheets, jsonl for programs',
+  FORMATS,
+).default('csv');
 
-export function outputOption(): Option {
-  return new Option('--output <file>', 'write to a new file (default: standard output)');
-}
+export const outputOption = option(
+  '--output <file>',
+  'write to a new file (default: standard output)',
+  anyText,
+);
 
 /** An export contains personal data, so only its owner may read it. */
 const FILE_MODE = 0o600;
@@ -36,7 +34,7 @@ const FILE_MODE = 0o600;
 export async function* formatLines<T>(
   records: AsyncIterable<T>,
   columns: ExportColumns<T>,
-  format: ExportOptions['format'],
+  format: (typeof FORMATS)[number],
 ): AsyncGenerator<string> {
   const entries = Object.entries(columns);
   if (format === 'csv') yield formatCsvLine(entries.map(([name]) => name));
@@ -51,19 +49,19 @@ export async function* formatLines<T>(
 /**
  * Writes an export as a stream and shows its progress.
  * @param noun what is written, in the plural
- * @param path of a new file; undefined: standard output
+ * @param path of a new file; null: standard output
  */
 export async function writeExport(
   noun: string,
-  path: string | undefined,
+  path: string | null,
   format: () => AsyncGenerator<string>,
 ): Promise<void> {
   await withProgress(noun, async (report) => {
     const lines = () => countLines(format(), report);
-    if (path === undefined) await pipeline(lines, commandProcess().stdout, { end: false });
+    if (path === null) await pipeline(lines, commandProcess().stdout, { end: false });
     else await writeNewFile(lines, path);
   });
-  if (path !== undefined) printNote(`Wrote the ${noun} to ${path}.`);
+  if (path !== null) printNote(`Wrote the ${noun} to ${path}.`);
 }
 
 async function* countLines(

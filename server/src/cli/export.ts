@@ -1,6 +1,4 @@
 /** `latchkey export`: all licenses, activations or trials. */
-import { Argument, type Command } from 'commander';
-
 import type { Context } from '#server/context.ts';
 import type { RecordedAccess } from '#server/features/audit/record-access.ts';
 import {
@@ -18,77 +16,52 @@ import { revealLicenseKey } from '#server/features/licenses/show.ts';
 import { auditAccess } from './actor.ts';
 import {
   type ExportColumns,
-  type ExportOptions,
   formatLines,
   formatOption,
   outputOption,
   writeExport,
 } from './export-file.ts';
-import { newCommand, reasonOption } from './options.ts';
-import { withContext } from './with-context.ts';
-
-interface TableOptions extends ExportOptions {
-  readonly reveal?: boolean;
-  readonly reason?: string;
-}
-
-const TABLES = ['licenses', 'activations', 'trials'] as const;
-type Table = (typeof TABLES)[number];
-
-export function exportCommand(): Command {
-  return newCommand(
-    'export',
-    'Export all licenses, activations or trials, one on each line. The audit log records each export.',
-    [
-      [
-        'export licenses --output licenses.csv',
-        'For a spreadsheet; spreadsheet formulas in names are escaped',
-      ],
-      ['export activations --format jsonl | gzip > activations.jsonl.gz', 'As a stream'],
-    ],
-  )
-    .addArgument(new Argument('<what>', 'what to export').choices(TABLES))
-    .addOption(formatOption())
-    .addOption(outputOption())
-    .option('--reveal', 'include the full license keys')
-    .addOption(reasonOption())
-    .action(runExport);
-}
-
-async function runExport(table: Table, options: TableOptions): Promise<void> {
-  await withContext(async (context) => {
-    const access = await auditExport(context, table, options);
-    await writeExport(table, options.output, () => formatRecords(context, table, options, access));
-  });
-}
+import { reasonOption } from './options.ts';
+import { choiceArgument, flag } from './parameters.ts';
+import { contextCommand } from './with-context.ts';
 
 const ACTIONS = {
   licenses: 'license.export',
   activations: 'activation.export',
   trials: 'trial.export',
-} as const satisfies Record<Table, string>;
+} as const;
+const TABLES = ['licenses', 'activations', 'trials'] as const;
 
-function auditExport(
-  context: Context,
-  table: Table,
-  { format, reveal = false, reason }: TableOptions,
-): Promise<RecordedAccess> {
-  const details = { format, reveal: reveal && table !== 'activations' };
-  return auditAccess(context, { action: ACTIONS[table], subjectId: table, reason, details });
-}
-
-function formatRecords(
-  context: Context,
-  table: Table,
-  { format, reveal = false }: TableOptions,
-  access: RecordedAccess,
-): AsyncGenerator<string> {
-  if (table === 'activations') {
-    return formatLines(readActivations(context), activationColumns, format);
-  }
-  const licenses = readLicenses(context, { trialsOnly: table === 'trials' });
-  return formatLines(licenses, licenseColumns(context, reveal ? access : null), format);
-}
+export const exportCommand = contextCommand({
+  name: 'export',
+  description:
+    'Export all licenses, activations or trials, one on each line. The audit log records each export.',
+  examples: {
+    'export licenses --output licenses.csv':
+      'For a spreadsheet; spreadsheet formulas in names are escaped',
+    'export activations --format jsonl | gzip > activations.jsonl.gz': 'As a stream',
+  },
+  hasJson: false,
+  parameters: [
+    choiceArgument('<what>', 'what to export', TABLES),
+    formatOption,
+    outputOption,
+    flag('--reveal', 'include the full license keys'),
+    reasonOption,
+  ],
+  async run(context, { what: table, format, output, reveal, reason }) {
+    const details = { format, reveal: reveal && table !== 'activations' };
+    const subject = { action: ACTIONS[table], subjectId: table, reason, details };
+    const access = await auditAccess(context, subject);
+    await writeExport(table, output, () => {
+      if (table === 'activations') {
+        return formatLines(readActivations(context), activationColumns, format);
+      }
+      const licenses = readLicenses(context, { trialsOnly: table === 'trials' });
+      return formatLines(licenses, licenseColumns(context, reveal ? access : null), format);
+    });
+  },
+});
 
 type ExportedLicense = LicenseRecord & { readonly transactionId: string | null };
 

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 
 import { OUTREACH_TEMPLATES } from '@latchkey/contract';
-import { Argument, Command } from 'commander';
 
 import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
@@ -31,66 +30,55 @@ import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import { currentActor } from './actor.ts';
+import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
 import { commandProcess } from './command-process.ts';
-import { jsonOption, newCommand, reasonOption } from './options.ts';
-import { countOf, type OutputOptions, printNote, printResult } from './output.ts';
+import { reasonOption } from './options.ts';
+import { countOf, printNote } from './output.ts';
+import { anyText, choiceArgument, flag, option, optionalArgument } from './parameters.ts';
 import { withContext } from './with-context.ts';
 
-export function mailCommand(): Command {
-  return new Command('mail')
-    .description('Preview e-mails, and resend e-mails with license keys.')
-    .addCommand(previewCommand())
-    .addCommand(resendCommand());
-}
-
-interface PreviewOptions {
-  readonly locale: string;
-  readonly text?: boolean;
-  readonly out?: string;
-  readonly name: string;
-}
-
-function previewCommand(): Command {
-  return newCommand('preview', 'Print an e-mail with example data. Nothing is sent.', [
-    ['mail preview key --locale de --out key.html', 'The e-mail with license keys, in German'],
-    ['mail preview key --text', 'Its plain-text part'],
-    ['mail preview personal --locale fr', 'An outreach template with the texts of your catalogue'],
-    ['mail preview update_sellers --text --name ""', 'An outreach template without a name'],
-  ])
-    .addArgument(
-      new Argument('<mail>', 'the e-mail, or a template of outreach').choices([
-        'key',
-        'replaced_key',
-        'confirmation',
-        ...OUTREACH_TEMPLATES,
-      ]),
-    )
-    .option('--locale <locale>', `language: ${KEY_EMAIL_LANGUAGES.join(', ')}`, 'en')
-    .option(
-      '--name <name>',
-      'recipient of an outreach message, may be empty',
+const previewCommand = command({
+  name: 'preview',
+  description: 'Print an e-mail with example data. Nothing is sent.',
+  examples: {
+    'mail preview key --locale de --out key.html': 'The e-mail with license keys, in German',
+    'mail preview key --text': 'Its plain-text part',
+    'mail preview personal --locale fr': 'An outreach template with the texts of your catalogue',
+    'mail preview update_sellers --text --name ""': 'An outreach template without a name',
+  },
+  hasJson: false,
+  parameters: [
+    choiceArgument('<mail>', 'the e-mail, or a template of outreach', [
+      'key',
+      'replaced_key',
+      'confirmation',
+      ...OUTREACH_TEMPLATES,
+    ]),
+    option('--locale <locale>', `language: ${KEY_EMAIL_LANGUAGES.join(', ')}`, anyText).default(
+      'en',
+    ),
+    option('--name <name>', 'recipient of an outreach message, may be empty', anyText).default(
       exampleRecipient.name,
-    )
-    .option('--text', 'print the plain-text part instead of the HTML part')
-    .option('--out <file>', 'write to a file (default: standard output)')
-    .action(preview);
-}
-
-function preview(mailName: string, { locale, text, out, name }: PreviewOptions): void {
-  const mail = renderExample(mailName, chooseLanguage(locale), name);
-  const body = text === true ? `${mail.subject}\n\n${mail.text}` : mail.html;
-  if (out === undefined) {
-    commandProcess().stdout.write(body);
-    return;
-  }
-  try {
-    writeFileSync(out, body);
-  } catch (error) {
-    throw failed(`Cannot write ${out} (${messageOf(error)}).`, { cause: error });
-  }
-  printNote(`Wrote ${out}. Subject: ${mail.subject}`);
-}
+    ),
+    flag('--text', 'print the plain-text part instead of the HTML part'),
+    option('--out <file>', 'write to a file (default: standard output)', anyText),
+  ],
+  run({ mail: mailName, locale, name, text, out }) {
+    const mail = renderExample(mailName, chooseLanguage(locale), name);
+    const body = text ? `${mail.subject}\n\n${mail.text}` : mail.html;
+    if (out === null) {
+      commandProcess().stdout.write(body);
+      return;
+    }
+    try {
+      writeFileSync(out, body);
+    } catch (error) {
+      throw failed(`Cannot write ${out} (${messageOf(error)}).`, { cause: error });
+    }
+    printNote(`Wrote ${out}. Subject: ${mail.subject}`);
+  },
+});
 
 function renderExample(mailName: string, language: KeyEmailLanguage, name: string): RenderedMail {
   const template = OUTREACH_TEMPLATES.find((each) => each === mailName);
@@ -133,58 +121,47 @@ function readSettings() {
   return { config, catalog: loadCatalog(config.catalogPath) };
 }
 
-interface ResendOptions extends OutputOptions {
-  readonly refused?: boolean;
-  readonly unconfirmed?: boolean;
-  readonly reason?: string;
-}
-
-function resendCommand(): Command {
-  return newCommand(
-    'resend',
-    'Queue e-mails with license keys again. The running service sends them.',
-    [
-      ['mail resend txn_01hv8wptq8987qeep44cyrewp9', 'A buyer lost the e-mail of a purchase'],
-      ['mail resend --refused --reason "mail relay repaired"', 'Every e-mail that was refused'],
-    ],
-  )
-    .argument('[transaction]', 'transaction id of the payment provider, to resend all its keys')
-    .option('--refused', 'every e-mail that the mail relay refused permanently')
-    .option('--unconfirmed', 'every e-mail whose acceptance the mail relay did not confirm')
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(resend);
-}
-
-async function resend(transactionId: string | undefined, options: ResendOptions): Promise<void> {
-  const which = readWhich(transactionId, options);
-  await withContext(async (context) => {
-    const order = { which, actor: currentActor(), reason: options.reason ?? null };
-    const queued = await resendKeyEmails(context, order);
-    if (queued === 0 && typeof which !== 'string') {
+const resendCommand = command({
+  name: 'resend',
+  description: 'Queue e-mails with license keys again. The running service sends them.',
+  examples: {
+    'mail resend txn_01hv8wptq8987qeep44cyrewp9': 'A buyer lost the e-mail of a purchase',
+    'mail resend --refused --reason "mail relay repaired"': 'Every e-mail that was refused',
+  },
+  parameters: [
+    optionalArgument(
+      '[transaction]',
+      'transaction id of the payment provider, to resend all its keys',
+      anyText,
+    ),
+    flag('--refused', 'every e-mail that the mail relay refused permanently'),
+    flag('--unconfirmed', 'every e-mail whose acceptance the mail relay did not confirm'),
+    reasonOption,
+  ],
+  async run({ transaction, refused, unconfirmed, reason }) {
+    const chosen: readonly ResendOrder['which'][] = [
+      ...(transaction === null ? [] : [{ transactionId: transaction }]),
+      ...(refused ? ['refused' as const] : []),
+      ...(unconfirmed ? ['unconfirmed' as const] : []),
+    ];
+    const [which] = chosen;
+    if (which === undefined || chosen.length > 1) {
+      throw usageError('Name either a transaction, --refused or --unconfirmed.');
+    }
+    const order = { which, actor: currentActor(), reason };
+    const queued = await withContext((context) => resendKeyEmails(context, order));
+    if (queued === 0 && transaction !== null) {
       throw failed('No license belongs to this transaction, or its e-mail is being sent.');
     }
-    printResult(
-      options,
-      { queued },
-      () =>
-        `Queued ${countOf(queued, 'e-mail')}. The service sends those with an address and a valid license.`,
-    );
-  });
-}
+    return {
+      json: { queued },
+      text: `Queued ${countOf(queued, 'e-mail')}. The service sends those with an address and a valid license.`,
+    };
+  },
+});
 
-function readWhich(
-  transactionId: string | undefined,
-  { refused, unconfirmed }: ResendOptions,
-): ResendOrder['which'] {
-  const chosen = [
-    ...(transactionId === undefined ? [] : [{ transactionId }]),
-    ...(refused === true ? ['refused' as const] : []),
-    ...(unconfirmed === true ? ['unconfirmed' as const] : []),
-  ];
-  const [which] = chosen;
-  if (which === undefined || chosen.length > 1) {
-    throw usageError('Name either a transaction, --refused or --unconfirmed.');
-  }
-  return which;
-}
+export const mailCommand = commandGroup(
+  'mail',
+  'Preview e-mails, and resend e-mails with license keys.',
+  [previewCommand, resendCommand],
+);

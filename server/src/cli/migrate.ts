@@ -1,35 +1,29 @@
-import type { Command } from 'commander';
+/** `latchkey migrate`: the schema of the database. */
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
-import { jsonOption, newCommand } from './options.ts';
-import { type OutputOptions, printResult } from './output.ts';
+
+import { command } from './command.ts';
+import { flag } from './parameters.ts';
 import { withDatabase } from './with-context.ts';
 
-interface MigrateOptions extends OutputOptions {
-  readonly dryRun?: boolean;
-}
-
-export function migrateCommand(): Command {
-  return newCommand(
-    'migrate',
+export const migrateCommand = command({
+  name: 'migrate',
+  description:
     'Migrate the database to the schema of this version. Migrations run forward only and may be started by several processes at once.',
-    [
-      ['migrate', 'Before the first start on your own PostgreSQL, and after an update'],
-      ['migrate --dry-run', 'List the migrations of an update'],
-    ],
-  )
-    .option('--dry-run', 'list pending migrations without applying them')
-    .addOption(jsonOption())
-    .action(runMigrate);
-}
-
-async function runMigrate(options: MigrateOptions): Promise<void> {
-  const dryRun = options.dryRun === true;
-  const names = await withDatabase(({ pool }) =>
-    dryRun ? listPendingMigrations(pool) : migrate(pool),
-  );
-  printResult(options, dryRun ? { pending: names } : { applied: names }, () =>
-    names.length === 0
-      ? 'The database is up to date.'
-      : `${dryRun ? 'Pending' : 'Applied'}: ${names.join(', ')}`,
-  );
-}
+  examples: {
+    migrate: 'Before the first start on your own PostgreSQL, and after an update',
+    'migrate --dry-run': 'List the migrations of an update',
+  },
+  parameters: [flag('--dry-run', 'list pending migrations without applying them')],
+  async run({ dryRun }) {
+    const names = await withDatabase(({ pool }) =>
+      dryRun ? listPendingMigrations(pool) : migrate(pool),
+    );
+    return {
+      json: dryRun ? { pending: names } : { applied: names },
+      text:
+        names.length === 0
+          ? 'The database is up to date.'
+          : `${dryRun ? 'Pending' : 'Applied'}: ${names.join(', ')}`,
+    };
+  },
+});

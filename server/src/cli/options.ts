@@ -1,64 +1,53 @@
-/** Commands with examples, the options and arguments that several of them share, and the parsers of their values. */
+/** The options and arguments that several commands share, and the parsers of their values. */
 import { isUuid, parseDateTime, parseEmail } from '@latchkey/contract';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 
-/** A command line without the name of the program, and its purpose. */
-export type Example = readonly [line: string, purpose: string];
-
-/**
- * A command with its help.
- * @param description its first sentence is shown in the list of commands
- */
-export function newCommand(
-  name: string,
-  description: string,
-  examples: readonly Example[],
-): Command {
-  const lines = examples.map(([line, purpose]) => `  # ${purpose}\n  latchkey ${line}`);
-  const [summary = description] = /^.*?\.(?=\s|$)/su.exec(description) ?? [];
-  return new Command(name)
-    .summary(summary)
-    .description(description)
-    .addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`);
-}
-
-export function jsonOption(): Option {
-  return new Option('--json', 'print JSON');
-}
-
-/** The reason of a change; the audit log keeps it. */
-export function requiredReasonOption(): Option {
-  return new Option('--reason <text>', 'reason for the audit log (required)')
-    .argParser(shortText)
-    .makeOptionMandatory();
-}
+import { argument, option } from './parameters.ts';
 
 /** The reason of a change or of an access to secrets or personal data; the audit log keeps it. */
-export function reasonOption(): Option {
-  return new Option('--reason <text>', 'reason for the audit log').argParser(shortText);
-}
+export const reasonOption = option('--reason <text>', 'reason for the audit log', shortText);
+
+export const requiredReasonOption = option(
+  '--reason <text>',
+  'reason for the audit log (required)',
+  shortText,
+).required();
 
 const MAX_LIMIT = 10_000;
 
-export function limitOption(defaultLimit: number): Option {
-  return new Option('--limit <n>', `maximum number of entries, at most ${MAX_LIMIT}`)
-    .argParser(wholeNumber(1, MAX_LIMIT))
-    .default(defaultLimit);
+export function limitOption(defaultLimit: number) {
+  const description = `maximum number of entries, at most ${MAX_LIMIT}`;
+  return option('--limit <n>', description, wholeNumber(1, MAX_LIMIT)).default(defaultLimit);
 }
 
-/** How long the previous secret stays valid, in milliseconds. */
-export function overlapOption(maxMs: number): Option {
-  return new Option(
-    '--overlap <time>',
-    `time for which the previous one stays valid: 30m, 24h, 7d or 0, at most ${maxMs / DAY_MS}d (default: 24h)`,
-  ).argParser(duration(maxMs));
+export const cursorOption = option('--cursor <id>', 'next_cursor of the previous page', cursor);
+
+/** @param maxMs how long the previous secret may stay valid, in milliseconds */
+export function overlapOption(maxMs: number) {
+  const description = `time for which the previous one stays valid: 30m, 24h, 7d or 0, at most ${maxMs / DAY_MS}d`;
+  return option('--overlap <time>', description, duration(maxMs)).default(DAY_MS, '24h');
 }
 
-export function addressArgument(): Argument {
-  return new Argument('<address>', 'e-mail address, in upper or lower case').argParser(
-    emailAddress,
-  );
+/** The expiry of something new, as a time or in days. */
+export function expiryOptions(defaultExpiry: string) {
+  return [
+    option(
+      '--expires <time>',
+      `expiry date or date-time in UTC (default: ${defaultExpiry})`,
+      moment,
+    ).conflicts('days'),
+    option('--days <n>', 'expiry in days from now', wholeNumber(1, MAX_DAYS)),
+  ] as const;
 }
+
+export const addressArgument = argument(
+  '<address>',
+  'e-mail address, in upper or lower case',
+  emailAddress,
+);
+
+/** A hundred years. */
+export const MAX_DAYS = 36_500;
 
 /** Parses a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
@@ -117,7 +106,7 @@ export function shortText(text: string): string {
 }
 
 /** Parses the `next_cursor` of a list. */
-export function cursor(text: string): string {
+function cursor(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Expected the next_cursor of the previous page.');
 }

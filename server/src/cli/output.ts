@@ -1,19 +1,6 @@
 import { styleText } from 'node:util';
 
 import { type CommandProcess, commandProcess } from './command-process.ts';
-import { cleanJson } from './terminal-text.ts';
-
-/** The options of every command that prints a result. */
-export interface OutputOptions {
-  /** Print JSON instead of text. */
-  readonly json?: boolean;
-}
-
-/** Prints the result of a command on standard output; nothing else is printed there. */
-export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
-  const shown = options.json === true ? cleanJson(JSON.stringify(result, null, 2)) : text();
-  commandProcess().stdout.write(`${shown.trimEnd()}\n`);
-}
 
 /** Prints a message on standard error, so that results can be piped. */
 export function printNote(text: string): void {
@@ -56,10 +43,4 @@ export async function withProgress<Result>(
 /** `1 event`, `2 events` */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** Prints how to get the next page of a list. */
-export function printNextPage(options: OutputOptions, nextCursor: string | null): void {
-  if (nextCursor === null || options.json === true) return;
-  printNote(`More entries: repeat the command with --cursor ${nextCursor}`);
 }

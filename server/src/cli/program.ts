@@ -4,7 +4,7 @@ import { version } from '#server/lib/version.ts';
 
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
 import { type CommandProcess, commandProcess, runIn } from './command-process.ts';
-import { newCommand } from './options.ts';
+import { newCommand } from './command.ts';
 import { printNote } from './output.ts';
 
 /** Every command, in the order of the help. */
@@ -38,15 +38,15 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
  * Every command is built if it is not the name of one
  */
 export async function buildProgram(only = ''): Promise<Command> {
-  const program = newCommand(
-    'latchkey',
-    'Licenses, trials, usage and analytics for desktop software, on your own server.',
-    [
-      ['serve', 'Run the service; without settings, on a PostgreSQL of its own'],
-      ['license issue --product personal', 'Issue a license and print its key'],
-      ['doctor', 'Find configuration and operation problems'],
-    ],
-  ).version(version, '-V, --version', 'print the version');
+  const program = newCommand({
+    name: 'latchkey',
+    description: 'Licenses, trials, usage and analytics for desktop software, on your own server.',
+    examples: {
+      serve: 'Run the service; without settings, on a PostgreSQL of its own',
+      'license issue --product personal': 'Issue a license and print its key',
+      doctor: 'Find configuration and operation problems',
+    },
+  }).version(version, '-V, --version', 'print the version');
   const wanted = Object.hasOwn(COMMANDS, only) ? [only] : Object.keys(COMMANDS);
   for (const name of wanted) {
     const command = await COMMANDS[name]?.();

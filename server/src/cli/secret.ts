@@ -1,6 +1,4 @@
 /** `latchkey secret`: the master secret that keys and personal data are stored under. */
-import { Command } from 'commander';
-
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { previousSecretsPath, replaceMasterSecret } from '#server/config/master-secret.ts';
@@ -17,64 +15,55 @@ import {
 } from '#server/features/master-secret/rotate-master-secret.ts';
 
 import { currentActor } from './actor.ts';
+import { command, commandGroup } from './command.ts';
 import { failed } from './command-error.ts';
-import { jsonOption, newCommand } from './options.ts';
-import { type OutputOptions, printNote, printResult, withProgress } from './output.ts';
+import { printNote, withProgress } from './output.ts';
+import { flag } from './parameters.ts';
 import { formatTable } from './table.ts';
 import { withContext } from './with-context.ts';
 
-export function secretCommand(): Command {
-  return new Command('secret')
-    .description('Rotate the master secret that keys and personal data are stored under.')
-    .addCommand(rotateCommand());
-}
-
-interface RotateOptions extends OutputOptions {
-  readonly new?: boolean;
-  readonly dryRun?: boolean;
-}
-
-function rotateCommand(): Command {
-  return newCommand(
-    'rotate',
+const rotateCommand = command({
+  name: 'rotate',
+  description:
     'Rewrite stored data under the current master secret. Run it after the secret was replaced and the old one is in LATCHKEY_PREVIOUS_SECRETS. It may run beside the service and may be interrupted and repeated.',
-    [
-      ['secret rotate --dry-run', 'Count the rows under each secret'],
-      ['secret rotate --new', 'Replace a secret in the data directory that leaked'],
-      ['secret rotate', 'After LATCHKEY_SECRET was replaced'],
-    ],
-  )
-    .option('--new', 'create a new secret in the data directory first, and keep the old one there')
-    .option('--dry-run', 'count the rows under each secret without rewriting them')
-    .addOption(jsonOption())
-    .action(rotate);
-}
-
-async function rotate(options: RotateOptions): Promise<void> {
-  if (options.new === true && options.dryRun === true) {
-    throw failed('--new creates a secret and --dry-run changes nothing: use one of them.');
-  }
-  if (options.new === true && !(await createNewSecret(options))) return;
-  await withContext(async (context) => {
-    const result = options.dryRun === true ? null : await rewriteRows(context);
-    const stored = (await countStoredRows(context.pool)).map((count) =>
-      describeCount(context, count),
-    );
-    const secretId = context.vault.secretId;
-    printResult(options, { secret_id: secretId, rewritten: toJson(result), stored }, () =>
-      formatStored(stored),
-    );
-    if (countFailures(result) > 0) {
-      throw failed(`${countFailures(result)} rows could not be opened: run latchkey doctor.`);
+  examples: {
+    'secret rotate --dry-run': 'Count the rows under each secret',
+    'secret rotate --new': 'Replace a secret in the data directory that leaked',
+    'secret rotate': 'After LATCHKEY_SECRET was replaced',
+  },
+  parameters: [
+    flag('--new', 'create a new secret in the data directory first, and keep the old one there'),
+    flag('--dry-run', 'count the rows under each secret without rewriting them'),
+  ],
+  async run({ new: isNew, dryRun }) {
+    if (isNew && dryRun) {
+      throw failed('--new creates a secret and --dry-run changes nothing: use one of them.');
     }
-  });
-}
+    if (isNew && !(await createNewSecret())) {
+      const next = 'Restart the service now, then run latchkey secret rotate.';
+      return { json: { created: true, rewritten: null, next }, text: next };
+    }
+    return withContext(async (context) => {
+      const result = dryRun ? null : await rewriteRows(context);
+      const stored = (await countStoredRows(context.pool)).map((count) =>
+        describeCount(context, count),
+      );
+      const failures = countFailures(result);
+      return {
+        json: { secret_id: context.vault.secretId, rewritten: toJson(result), stored },
+        text: formatStored(stored),
+        note: failures === 0 ? null : `${failures} rows could not be opened: run latchkey doctor.`,
+        failed: failures > 0,
+      };
+    });
+  },
+});
 
 /**
  * Replaces the secret file.
  * @returns whether to go on: a running service does not know the new secret before it is restarted
  */
-async function createNewSecret(options: OutputOptions): Promise<boolean> {
+async function createNewSecret(): Promise<boolean> {
   const { config, environment, problems } = readConfiguration();
   if (problems.length > 0) throw failed(problems.join(' '));
   if (environment.masterSecret !== undefined) {
@@ -86,10 +75,7 @@ async function createNewSecret(options: OutputOptions): Promise<boolean> {
   replaceMasterSecret(config.dataDirectory);
   const kept = previousSecretsPath(config.dataDirectory);
   printNote(`Created a new master secret; the old one is in ${kept}.`);
-  if (!isRunning) return true;
-  const next = 'Restart the service now, then run latchkey secret rotate.';
-  printResult(options, { created: true, rewritten: null, next }, () => next);
-  return false;
+  return !isRunning;
 }
 
 async function isServiceRunning({ database, dataDirectory }: Config): Promise<boolean> {
@@ -151,3 +137,9 @@ function countFailures(result: RotationResult | null): number {
   const { licenses, signingKeys, webhookSecrets } = result;
   return licenses.failed + signingKeys.failed + webhookSecrets.failed;
 }
+
+export const secretCommand = commandGroup(
+  'secret',
+  'Rotate the master secret that keys and personal data are stored under.',
+  [rotateCommand],
+);

@@ -1,12 +1,11 @@
+/** `latchkey serve`: the service. */
 import { constants } from 'node:os';
-
-import type { Command } from 'commander';
 
 import { loadConfiguration } from '#server/config/load.ts';
 import { isReadByPeople } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 
-import { newCommand } from './options.ts';
+import { command } from './command.ts';
 
 /**
  * Time limit of a stop. Its parts run one after the other: 10 s for open requests, 5 s for jobs, 5 s for webhooks, 16 s for
@@ -17,16 +16,16 @@ const STOP_DEADLINE_MS = 38_000;
 /** Time after a stop in which open connections may close before the process exits. */
 const LINGER_MS = 1_000;
 
-export function serveCommand(): Command {
-  return newCommand(
-    'serve',
+export const serveCommand = command({
+  name: 'serve',
+  description:
     'Run the service until it receives SIGINT or SIGTERM. It starts an embedded PostgreSQL unless DATABASE_URL is set.',
-    [
-      ['serve', 'Without settings: on http://127.0.0.1:8080, with its data in ./data'],
-      ['serve', 'On another port: set LATCHKEY_PORT=9000'],
-    ],
-  ).action(serve);
-}
+  examples: {
+    serve: 'On http://127.0.0.1:8080 or LATCHKEY_PORT, with its data in ./data',
+  },
+  hasJson: false,
+  run: serve,
+});
 
 async function serve(): Promise<void> {
   const configuration = loadConfiguration();

@@ -1,13 +1,7 @@
 /** `latchkey subscriber`: newsletter subscribers. */
-import { Command, Option } from 'commander';
-
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
-import {
-  stateOf,
-  SUBSCRIBER_STATES,
-  type SubscriberState,
-} from '#server/features/subscribers/rules/subscription.ts';
+import { stateOf, SUBSCRIBER_STATES } from '#server/features/subscribers/rules/subscription.ts';
 import {
   type AddressView,
   readSubscribers,
@@ -15,38 +9,20 @@ import {
 } from '#server/features/subscribers/view-subscribers.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
+import { commandGroup } from './command.ts';
 import {
   type ExportColumns,
-  type ExportOptions,
   formatLines,
   formatOption,
   outputOption,
   writeExport,
 } from './export-file.ts';
-import {
-  addressArgument,
-  jsonOption,
-  limitOption,
-  newCommand,
-  reasonOption,
-  requiredReasonOption,
-} from './options.ts';
-import { type OutputOptions, printResult } from './output.ts';
-import { type Cell, formatFields, formatRows } from './table.ts';
-import { withContext } from './with-context.ts';
+import { addressArgument, limitOption, reasonOption, requiredReasonOption } from './options.ts';
+import { choice } from './parameters.ts';
+import { type Cell, formatFields, formatHistory, formatRows, joinSections } from './table.ts';
+import { contextCommand } from './with-context.ts';
 
-export function subscriberCommand(): Command {
-  return new Command('subscriber')
-    .description('List, show, export and erase newsletter subscribers.')
-    .addCommand(listCommand())
-    .addCommand(showCommand())
-    .addCommand(exportCommand())
-    .addCommand(eraseCommand());
-}
-
-function stateOption(): Option {
-  return new Option('--state <state>', 'only subscribers in this state').choices(SUBSCRIBER_STATES);
-}
+const stateOption = choice('--state <state>', 'only subscribers in this state', SUBSCRIBER_STATES);
 
 /** The fields of a subscriber in JSON and in exports. */
 const COLUMNS = {
@@ -68,69 +44,47 @@ function toSubscriberJson(subscriber: SubscriberFacts) {
   return Object.fromEntries(fields);
 }
 
-interface ListOptions extends OutputOptions {
-  readonly state?: SubscriberState;
-  readonly limit: number;
-}
-
-const DEFAULT_LIMIT = 50;
-
-function listCommand(): Command {
-  return newCommand(
-    'list',
+const listCommand = contextCommand({
+  name: 'list',
+  description:
     'List newsletter subscribers, newest first. The audit log records each list, since it shows addresses.',
-    [
-      ['subscriber list', 'Newest subscribers'],
-      ['subscriber list --state pending', 'Subscribers without confirmation'],
-    ],
-  )
-    .addOption(stateOption())
-    .addOption(limitOption(DEFAULT_LIMIT))
-    .addOption(jsonOption())
-    .action(list);
-}
-
-async function list(options: ListOptions): Promise<void> {
-  await withContext(async (context) => {
-    const details = { limit: options.limit, state: options.state ?? null };
-    await auditAccess(context, { action: 'subscriber.list', subjectId: 'subscribers', details });
+  examples: {
+    'subscriber list': 'Newest subscribers',
+    'subscriber list --state pending': 'Subscribers without confirmation',
+  },
+  parameters: [stateOption, limitOption(50)],
+  async run(context, { state, limit }) {
+    const access = { action: 'subscriber.list', subjectId: 'subscribers' };
+    await auditAccess(context, { ...access, details: { limit, state } });
     const found: SubscriberFacts[] = [];
-    for await (const subscriber of readSubscribers(context, options.state)) {
+    for await (const subscriber of readSubscribers(context, state ?? undefined)) {
       found.push(subscriber);
-      if (found.length === options.limit) break;
+      if (found.length === limit) break;
     }
-    printResult(options, found.map(toSubscriberJson), () =>
-      formatRows(found, 'No matching subscribers.', [
-        ['address', (subscriber) => subscriber.email],
-        ['state', stateOf],
-        ['language', (subscriber) => subscriber.language],
-        ['subscribed', (subscriber) => subscriber.firstSubscribedAt],
-        ['confirmed', (subscriber) => subscriber.confirmedAt],
-      ]),
-    );
-  });
-}
+    const text = formatRows(found, 'No matching subscribers.', [
+      ['address', (subscriber) => subscriber.email],
+      ['state', stateOf],
+      ['language', (subscriber) => subscriber.language],
+      ['subscribed', (subscriber) => subscriber.firstSubscribedAt],
+      ['confirmed', (subscriber) => subscriber.confirmedAt],
+    ]);
+    return { json: found.map(toSubscriberJson), text };
+  },
+});
 
-function showCommand(): Command {
-  return newCommand(
-    'show',
-    'Show the subscription, suppression, outreach and manual changes of an address.',
-    [
-      ['subscriber show ada@example.com', 'State of a subscription'],
-      ['subscriber show ada@example.com --json', 'Every field, to answer a request for access'],
-    ],
-  )
-    .addArgument(addressArgument())
-    .addOption(jsonOption())
-    .action(show);
-}
-
-async function show(email: string, options: OutputOptions): Promise<void> {
-  await withContext(async (context) => {
-    const view = await showSubscriber(context, email);
-    printResult(options, addressToJson(email, view), () => formatAddress(email, view));
-  });
-}
+const showCommand = contextCommand({
+  name: 'show',
+  description: 'Show the subscription, suppression, outreach and manual changes of an address.',
+  examples: {
+    'subscriber show ada@example.com': 'State of a subscription',
+    'subscriber show ada@example.com --json': 'Every field, to answer a request for access',
+  },
+  parameters: [addressArgument],
+  async run(context, { address }) {
+    const view = await showSubscriber(context, address);
+    return { json: addressToJson(address, view), text: formatAddress(address, view) };
+  },
+});
 
 function addressToJson(
   email: string,
@@ -161,13 +115,7 @@ function formatAddress(email: string, { id, subscriber, ...view }: AddressView):
     ['suppressed since', suppression?.suppressedAt ?? null],
     ['outreach messages', outreach.length],
   ]);
-  const changes = formatRows(history, '', [
-    ['time', (entry) => entry.occurredAt],
-    ['actor', (entry) => entry.actor],
-    ['action', (entry) => entry.action],
-    ['reason', (entry) => entry.reason],
-  ]);
-  return `${fields}\n\n${changes}`;
+  return joinSections(fields, formatHistory(history));
 }
 
 function describeSubscription(subscriber: SubscriberFacts): (readonly [string, Cell])[] {
@@ -183,71 +131,48 @@ function describeSubscription(subscriber: SubscriberFacts): (readonly [string, C
   ];
 }
 
-interface SubscriberExportOptions extends ExportOptions {
-  readonly state?: SubscriberState;
-  readonly reason?: string;
-}
-
-function exportCommand(): Command {
-  return newCommand(
-    'export',
+const exportCommand = contextCommand({
+  name: 'export',
+  description:
     'Export newsletter subscribers, one on each line, newest first. The audit log records each export.',
-    [
-      [
-        'subscriber export --state confirmed --output news.csv',
-        'For a newsletter tool; spreadsheet formulas in addresses are escaped',
-      ],
-      ['subscriber export --format jsonl', 'For another program, as a stream'],
-    ],
-  )
-    .addOption(stateOption())
-    .addOption(formatOption())
-    .addOption(outputOption())
-    .addOption(reasonOption())
-    .action(runExport);
-}
-
-async function runExport(options: SubscriberExportOptions): Promise<void> {
-  const { format, output, state, reason } = options;
-  const details = { format, state: state ?? null };
-  await withContext(async (context) => {
-    const access = { action: 'subscriber.export', subjectId: 'subscribers', reason, details };
-    await auditAccess(context, access);
+  examples: {
+    'subscriber export --state confirmed --output news.csv':
+      'For a newsletter tool; spreadsheet formulas in addresses are escaped',
+    'subscriber export --format jsonl': 'For another program, as a stream',
+  },
+  hasJson: false,
+  parameters: [stateOption, formatOption, outputOption, reasonOption],
+  async run(context, { state, format, output, reason }) {
+    const access = { action: 'subscriber.export', subjectId: 'subscribers', reason };
+    await auditAccess(context, { ...access, details: { format, state } });
     await writeExport('subscribers', output, () =>
-      formatLines(readSubscribers(context, state), COLUMNS, format),
+      formatLines(readSubscribers(context, state ?? undefined), COLUMNS, format),
     );
-  });
-}
+  },
+});
 
-interface EraseOptions extends OutputOptions {
-  readonly reason: string;
-}
-
-function eraseCommand(): Command {
-  return newCommand(
-    'erase',
+const eraseCommand = contextCommand({
+  name: 'erase',
+  description:
     'Delete the subscription of an address and its outreach, and suppress the address. Licenses keep their customer data: see latchkey customer erase.',
-    [
-      [
-        'subscriber erase ada@example.com --reason "letter of 3 May"',
-        'Answer a request for erasure (GDPR, article 17)',
-      ],
-    ],
-  )
-    .addArgument(addressArgument())
-    .addOption(requiredReasonOption())
-    .addOption(jsonOption())
-    .action(erase);
-}
-
-async function erase(email: string, options: EraseOptions): Promise<void> {
-  await withContext(async (context) => {
-    const actor = currentActor();
-    const erased = await eraseSubscriber(context, { email, actor, reason: options.reason });
-    printResult(options, erased, () =>
-      erased.existed
+  examples: {
+    'subscriber erase ada@example.com --reason "letter of 3 May"':
+      'Answer a request for erasure (GDPR, article 17)',
+  },
+  parameters: [addressArgument, requiredReasonOption],
+  async run(context, { address: email, reason }) {
+    const erased = await eraseSubscriber(context, { email, actor: currentActor(), reason });
+    return {
+      json: erased,
+      text: erased.existed
         ? `Erased ${erased.id}. The address is suppressed.`
         : 'The address was not subscribed. It is suppressed.',
-    );
-  });
-}
+    };
+  },
+});
+
+export const subscriberCommand = commandGroup(
+  'subscriber',
+  'List, show, export and erase newsletter subscribers.',
+  [listCommand, showCommand, exportCommand, eraseCommand],
+);

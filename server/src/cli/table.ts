@@ -1,3 +1,5 @@
+import type { StoredAuditEntry } from '#server/features/audit/queries.ts';
+
 import { paint } from './output.ts';
 import { cleanText, padText, shortenText, widthOf } from './terminal-text.ts';
 
@@ -28,6 +30,23 @@ export function formatFields(fields: readonly (readonly [string, Cell])[]): stri
   return fields
     .map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${formatCell(value)}`)
     .join('\n');
+}
+
+/** Formats changes by operators; an empty text without changes. */
+export function formatHistory(
+  history: readonly Pick<StoredAuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[],
+): string {
+  return formatRows(history, '', [
+    ['time', (entry) => entry.occurredAt],
+    ['actor', (entry) => entry.actor],
+    ['action', (entry) => entry.action],
+    ['reason', (entry) => entry.reason],
+  ]);
+}
+
+/** Joins the parts of an output that are not empty. */
+export function joinSections(...sections: readonly string[]): string {
+  return sections.filter((section) => section !== '').join('\n\n');
 }
 
 const GAP = '  ';

@@ -1,20 +1,18 @@
-import type { Command } from 'commander';
+/** `latchkey version`. */
 import { version } from '#server/lib/version.ts';
-import { jsonOption, newCommand } from './options.ts';
-import { type OutputOptions, printResult } from './output.ts';
 
-export function versionCommand(): Command {
-  return newCommand('version', 'Print the versions of Latchkey and Node.js.', [
-    ['version --json', 'The versions as JSON'],
-  ])
-    .addOption(jsonOption())
-    .action((options: OutputOptions) => {
-      const { platform, arch, versions } = process;
-      const result = { version, node: versions.node, platform: `${platform}-${arch}` };
-      printResult(
-        options,
-        result,
-        () => `latchkey ${version} (Node.js ${result.node}, ${result.platform})`,
-      );
-    });
-}
+import { command } from './command.ts';
+
+export const versionCommand = command({
+  name: 'version',
+  description: 'Print the versions of Latchkey and Node.js.',
+  examples: { 'version --json': 'The versions as JSON' },
+  run() {
+    const { node } = process.versions;
+    const platform = `${process.platform}-${process.arch}`;
+    return {
+      json: { version, node, platform },
+      text: `latchkey ${version} (Node.js ${node}, ${platform})`,
+    };
+  },
+});

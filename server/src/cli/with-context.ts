@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+
 import { systemClock } from '#server/clock.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
@@ -13,6 +15,13 @@ import { type Logger, createLog } from '#server/log.ts';
 import { formatForTerminal } from '#server/log-terminal.ts';
 import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
+import {
+  command,
+  type CommandInterface,
+  type CommandValues,
+  type MaybeResult,
+  type Parameters,
+} from './command.ts';
 import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
 import { printNote } from './output.ts';
@@ -50,6 +59,16 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
     await loadSigningKeys(context);
     return work(context);
   });
+}
+
+/** Declares a command that runs with everything that use cases need. */
+export function contextCommand<const Declared extends Parameters = []>({
+  run,
+  ...help
+}: CommandInterface<Declared> & {
+  readonly run: (context: Context, values: CommandValues<Declared>) => Promise<MaybeResult>;
+}): () => Command {
+  return command({ ...help, run: (values) => withContext((context) => run(context, values)) });
 }
 
 /** Runs work on the database. An embedded database that is not running is started for the duration of the work. */

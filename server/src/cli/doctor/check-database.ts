@@ -1,3 +1,4 @@
+/** Checks of doctor: the connection, the clock and the schema of the database, and everything in it. */
 import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';

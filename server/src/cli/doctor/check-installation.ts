@@ -1,3 +1,4 @@
+/** Checks of doctor: settings, catalogue, data directory and port. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -17,17 +18,17 @@ export function checkSettings(reading: ConfigurationReading): Finding[] {
   const findings = [
     ...reading.problems.map((problem) =>
       failure(check, {
+        code: 'configuration.invalid',
         symptom: 'The service does not start (exit code 78).',
         cause: problem,
-        code: 'configuration.invalid',
         fix: 'Correct the variable in the environment or in .env.',
       }),
     ),
     ...reading.warnings.map((problem) =>
       warning(check, {
+        code: 'configuration.ineffective',
         symptom: 'A variable has no effect.',
         cause: problem,
-        code: 'configuration.ineffective',
         fix: 'Remove it, or look up its name in .env.example.',
       }),
     ),
@@ -45,9 +46,9 @@ export function checkCatalog(path: string): Finding[] {
     const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
     return causes.map((cause) =>
       failure(check, {
+        code: 'catalogue.invalid',
         symptom: 'The service does not start (exit code 78).',
         cause,
-        code: 'catalogue.invalid',
         fix: `Correct ${path}, or set LATCHKEY_CATALOG to another file.`,
       }),
     );
@@ -100,15 +101,15 @@ function checkSecretFile(path: string): Finding[] {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || process.platform === 'win32') return [];
   if ((mode & 0o077) === 0) return [ok(check, `${path} is private.`)];
-  return [
-    warning(check, {
-      code: 'master_secret_file.readable_by_others',
-      facts: { path, mode: (mode & 0o777).toString(8) },
-      symptom: 'Other users of this machine can read every license key.',
-      cause: `${path} has mode ${(mode & 0o777).toString(8)}.`,
-      fix: `chmod 600 ${path}, or restart the service.`,
-    }),
-  ];
+  const shown = (mode & 0o777).toString(8);
+  const problem = {
+    code: 'master_secret_file.readable_by_others',
+    symptom: 'Other users of this machine can read every license key.',
+    cause: `${path} has mode ${shown}.`,
+    fix: `chmod 600 ${path}, or restart the service.`,
+    facts: { path, mode: shown },
+  };
+  return [warning(check, problem)];
 }
 
 /** Checks the free space for the data directory. */

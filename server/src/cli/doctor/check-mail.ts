@@ -10,7 +10,7 @@ import {
 import { countUnmailed } from '#server/features/subscribers/queries/subscribers.ts';
 import { checkRelay } from '#server/mail/relay.ts';
 
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 const MAIL = 'mail';
 
@@ -23,12 +23,9 @@ export async function checkMail(
   secrets: MailSecrets,
 ): Promise<Finding[]> {
   const { smtpUrl } = secrets;
-  const unsent = await countUnsentKeyEmails(pool);
   const problems = [
-    ...(smtpUrl === null ? reportNoMail(unsent) : await checkLogin(smtpUrl)),
-    ...reportNoAddress(unsent, secrets),
-    ...reportRefused(unsent),
-    ...reportUnconfirmed(unsent),
+    ...(smtpUrl === null ? [] : await checkLogin(smtpUrl)),
+    ...reportUnsent(await countUnsentKeyEmails(pool), secrets),
   ];
   if (problems.length > 0) return problems;
   if (smtpUrl === null) return [ok(MAIL, 'Not configured; no e-mail is waiting.')];
@@ -54,23 +51,19 @@ async function checkLogin(smtpUrl: string): Promise<Finding[]> {
   ];
 }
 
-function reportNoMail({ noMail }: UnsentKeyEmails): Finding[] {
-  if (noMail === 0) return [];
+function reportUnsent(
+  { noMail, noAddress, refused, unconfirmed }: UnsentKeyEmails,
+  { smtpUrl, paddleApiKey }: MailSecrets,
+): Finding[] {
   return [
-    warning(MAIL, {
+    ...warningIf(noMail > 0 && smtpUrl === null, MAIL, {
       code: 'key_emails.no_mail',
       symptom: `E-mails with keys waiting for a mail configuration: ${noMail}.`,
       cause: 'Mail is not configured.',
       fix: 'Set LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM, and restart the service, which then sends them.',
       facts: { emails: noMail },
     }),
-  ];
-}
-
-function reportNoAddress({ noAddress }: UnsentKeyEmails, { paddleApiKey }: MailSecrets): Finding[] {
-  if (noAddress === 0) return [];
-  return [
-    warning(MAIL, {
+    ...warningIf(noAddress > 0, MAIL, {
       code: 'key_emails.no_address',
       symptom: `E-mails with keys waiting for an address: ${noAddress}.`,
       cause: 'No event contained a valid address of these buyers.',
@@ -80,26 +73,14 @@ function reportNoAddress({ noAddress }: UnsentKeyEmails, { paddleApiKey }: MailS
           : 'Also send customer events to the webhook. latchkey jobs list shows failed look-ups; a restart of the service repeats them.',
       facts: { emails: noAddress },
     }),
-  ];
-}
-
-function reportRefused({ refused }: UnsentKeyEmails): Finding[] {
-  if (refused === 0) return [];
-  return [
-    warning(MAIL, {
+    ...warningIf(refused > 0, MAIL, {
       code: 'key_emails.refused',
       symptom: `E-mails with keys refused permanently: ${refused}.`,
       cause: 'The mail relay rejects their addresses or their content.',
       fix: 'Correct the address at the payment provider, whose event sends the e-mail again. If the relay was the cause: latchkey mail resend --refused.',
       facts: { emails: refused },
     }),
-  ];
-}
-
-function reportUnconfirmed({ unconfirmed }: UnsentKeyEmails): Finding[] {
-  if (unconfirmed === 0) return [];
-  return [
-    warning(MAIL, {
+    ...warningIf(unconfirmed > 0, MAIL, {
       code: 'key_emails.unconfirmed',
       symptom: `E-mails with keys whose delivery is unknown: ${unconfirmed}.`,
       cause: 'The mail relay received each twice and did not confirm it within the timeout.',
@@ -120,16 +101,13 @@ export async function checkSubscribers(
 ): Promise<Finding[]> {
   if (!subscribers.doubleOptIn) return [];
   const { count, problem } = await countUnmailed(pool, new Date(Date.now() - SEND_TIMEOUT_MS));
-  if (count === 0) return [];
-  return [
-    warning('subscribers', {
-      code: 'subscribers.confirmation_not_sent',
-      symptom: `Subscribers without a confirmation e-mail: ${count}.`,
-      cause: describeCause(problem, smtpUrl === null),
-      fix: 'Correct the mail configuration and start the service, then run latchkey jobs retry --all for failed jobs.',
-      facts: { subscribers: count, configured: smtpUrl !== null, problem },
-    }),
-  ];
+  return warningIf(count > 0, 'subscribers', {
+    code: 'subscribers.confirmation_not_sent',
+    symptom: `Subscribers without a confirmation e-mail: ${count}.`,
+    cause: describeCause(problem, smtpUrl === null),
+    fix: 'Correct the mail configuration and start the service, then run latchkey jobs retry --all for failed jobs.',
+    facts: { subscribers: count, configured: smtpUrl !== null, problem },
+  });
 }
 
 function describeCause(problem: string | null, noMail: boolean): string {

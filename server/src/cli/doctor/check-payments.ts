@@ -1,3 +1,4 @@
+/** Checks of doctor: events of payment providers. */
 import type { Pool } from 'pg';
 
 import { type Config, defaults } from '#server/config/config.ts';
@@ -13,7 +14,7 @@ import {
 } from '#server/features/billing/queries/reconciliations.ts';
 
 import { formatMoment } from '../table.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 /** Checks that the events of payment providers are applied, and that none is missing. */
 export async function checkPayments(
@@ -31,29 +32,22 @@ export async function checkPayments(
 async function checkEvents(pool: Pool): Promise<Finding[]> {
   const check = 'payment events';
   const { deferred, failed } = await countUnappliedEvents(pool);
-  const findings: Finding[] = [];
-  if (failed > 0) {
-    findings.push(
-      warning(check, {
-        code: 'payment_events.failed',
-        symptom: `Failed payment events: ${failed}. They changed no license.`,
-        cause: 'They could not be read, or not be applied for four days.',
-        fix: 'latchkey webhook list --status failed shows why. Then run latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text>.',
-        facts: { events: failed },
-      }),
-    );
-  }
-  if (deferred > 0) {
-    findings.push(
-      warning(check, {
-        code: 'payment_events.deferred',
-        symptom: `Deferred payment events: ${deferred}.`,
-        cause: 'They could not be applied yet, and are retried for four days.',
-        fix: 'latchkey webhook list --status deferred shows why.',
-        facts: { events: deferred },
-      }),
-    );
-  }
+  const findings = [
+    ...warningIf(failed > 0, check, {
+      code: 'payment_events.failed',
+      symptom: `Failed payment events: ${failed}. They changed no license.`,
+      cause: 'They could not be read, or not be applied for four days.',
+      fix: 'latchkey webhook list --status failed shows why. Then run latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text>.',
+      facts: { events: failed },
+    }),
+    ...warningIf(deferred > 0, check, {
+      code: 'payment_events.deferred',
+      symptom: `Deferred payment events: ${deferred}.`,
+      cause: 'They could not be applied yet, and are retried for four days.',
+      fix: 'latchkey webhook list --status deferred shows why.',
+      facts: { events: deferred },
+    }),
+  ];
   return findings.length > 0 ? findings : [ok(check, 'Every received event is applied.')];
 }
 
@@ -68,66 +62,55 @@ const MAX_COUNTED = 100_000;
 async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - (keepDays + LATE_DAYS) * DAY_MS);
   const bodies = await countOldEventBodies(pool, before, MAX_COUNTED);
-  if (bodies === 0) return [];
-  return [
-    warning('payment data', {
-      symptom: `Bodies of payment events older than ${keepDays} days are still stored: ${bodies}.`,
-      code: 'payment_data.not_removed',
-      cause: 'The service removes them every hour: it does not run, or its jobs fail.',
-      fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS sets how long they are kept.',
-      facts: { bodies, keep_days: keepDays },
-    }),
-  ];
+  return warningIf(bodies > 0, 'payment data', {
+    code: 'payment_data.not_removed',
+    symptom: `Bodies of payment events older than ${keepDays} days are still stored: ${bodies}.`,
+    cause: 'The service removes them every hour: it does not run, or its jobs fail.',
+    fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS sets how long they are kept.',
+    facts: { bodies, keep_days: keepDays },
+  });
 }
 
 const RECONCILIATION = 'reconciliation';
 
+/** It is compared every hour; two runs may be missed during a restart. */
+const OUTDATED_AFTER_MS = 3 * 60 * 60_000;
+
 async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
   const record = await findReconciliation(pool, 'paddle');
-  if (record === null) return checkBeforeFirst(await findFirstReceivedAt(pool, 'paddle'), now);
-  const { reconciledAt, failure } = record;
-  if (hasReconciliationFailed(record)) {
-    return reportMissed(reconciledAt, {
+  const reconciledAt = record?.reconciledAt ?? null;
+  const last =
+    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
+  const missed = {
+    symptom: `Missing events of Paddle are not found: its event log ${last}.`,
+    facts: { reconciled_at: reconciledAt },
+  };
+  if (record !== null && hasReconciliationFailed(record)) {
+    return warning(RECONCILIATION, {
+      ...missed,
       code: 'reconciliation.failed',
-      cause: `${failure}.`,
+      cause: `${record.failure}.`,
       fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and restart the service; latchkey webhook reconcile tries it now.',
     });
   }
-  if (reconciledAt === null) {
-    return ok(RECONCILIATION, "The first comparison with Paddle's event log is running.");
+  const dueSince = record === null ? await findFirstReceivedAt(pool, 'paddle') : reconciledAt;
+  if (dueSince !== null && now.getTime() - dueSince.getTime() > OUTDATED_AFTER_MS) {
+    return warning(RECONCILIATION, {
+      ...missed,
+      code: 'reconciliation.outdated',
+      cause: 'The service reads it every hour: it does not run, or its jobs are stuck.',
+      fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
+    });
   }
-  if (isOld(reconciledAt, now)) return reportMissed(reconciledAt, OUTDATED);
-  const when = formatMoment(reconciledAt);
-  return ok(RECONCILIATION, `Paddle's event log was compared at ${when}.`);
+  return ok(RECONCILIATION, describeComparison(record !== null, dueSince));
 }
 
-function checkBeforeFirst(firstReceiptAt: Date | null, now: Date): Finding {
-  if (firstReceiptAt === null) {
-    return ok(RECONCILIATION, 'No Paddle event yet; the comparison starts with the first one.');
+/** @param at the last comparison; before it started, the first event */
+function describeComparison(started: boolean, at: Date | null): string {
+  if (!started && at === null) {
+    return 'No Paddle event yet; the comparison starts with the first one.';
   }
-  if (isOld(firstReceiptAt, now)) return reportMissed(null, OUTDATED);
-  return ok(RECONCILIATION, "Paddle's event log has not been compared yet.");
-}
-
-/** It is compared every hour; two runs may be missed during a restart. */
-const OLD_AFTER_MS = 3 * 60 * 60_000;
-
-function isOld(moment: Date, now: Date): boolean {
-  return now.getTime() - moment.getTime() > OLD_AFTER_MS;
-}
-
-const OUTDATED = {
-  code: 'reconciliation.outdated',
-  cause: 'The service reads it every hour: it does not run, or its jobs are stuck.',
-  fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
-};
-
-function reportMissed(
-  reconciledAt: Date | null,
-  problem: { readonly code: string; readonly cause: string; readonly fix: string },
-): Finding {
-  const last =
-    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
-  const symptom = `Missing events of Paddle are not found: its event log ${last}.`;
-  return warning(RECONCILIATION, { symptom, ...problem, facts: { reconciled_at: reconciledAt } });
+  if (!started) return "Paddle's event log has not been compared yet.";
+  if (at === null) return "The first comparison with Paddle's event log is running.";
+  return `Paddle's event log was compared at ${formatMoment(at)}.`;
 }

@@ -7,7 +7,7 @@ import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/
 import { countJobs } from '#server/jobs/queries.ts';
 
 import { formatMoment } from '../table.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 /** Checks for jobs that exhausted their retries. */
 export async function checkJobs(pool: Pool): Promise<Finding> {
@@ -30,9 +30,8 @@ const MAX_COUNTED = 1_000;
 /** Checks that every endpoint receives its events. */
 export async function checkEndpoints(pool: Pool): Promise<Finding[]> {
   const endpoints = await listEndpoints({ pool });
-  const problems = endpoints.flatMap(checkEndpoint);
   const failed = await countFailedDeliveries(pool, MAX_COUNTED);
-  if (failed > 0) problems.push(reportFailedDeliveries(failed));
+  const problems = [...endpoints.flatMap(checkEndpoint), ...reportFailedDeliveries(failed)];
   if (problems.length > 0) return problems;
   const active = endpoints.filter(({ disabledAt }) => disabledAt === null).length;
   return [ok(WEBHOOKS, `Active endpoints: ${active}.`)];
@@ -41,35 +40,30 @@ export async function checkEndpoints(pool: Pool): Promise<Finding[]> {
 function checkEndpoint(endpoint: EndpointRecord): Finding[] {
   const { id, url, disabledAt, disabledReason, failingSince } = endpoint;
   const name = `${new URL(url).host} (${id})`;
-  if (disabledAt !== null) {
-    if (disabledReason === 'operator') return [];
-    const why =
-      disabledReason === 'gone' ? 'It responded 410 Gone' : 'Its deliveries failed for five days';
-    return [
-      warning(WEBHOOKS, {
-        code: 'endpoint.disabled',
-        symptom: `${name} receives no events.`,
-        cause: `${why}, and it was disabled at ${formatMoment(disabledAt)}.`,
-        fix: `latchkey endpoint test ${id}, then latchkey endpoint enable ${id}; or latchkey endpoint remove ${id}.`,
-        facts: { endpoint_id: id, reason: disabledReason, disabled_at: disabledAt },
-      }),
-    ];
-  }
-  if (failingSince === null) return [];
-  return [
-    warning(WEBHOOKS, {
+  if (disabledAt === null) {
+    const since = failingSince === null ? '' : formatMoment(failingSince);
+    return warningIf(failingSince !== null, WEBHOOKS, {
       code: 'endpoint.failing',
       symptom: `${name} receives events late or not at all.`,
-      cause: `Every delivery has failed since ${formatMoment(failingSince)}.`,
+      cause: `Every delivery has failed since ${since}.`,
       fix: `latchkey endpoint log --failed --endpoint ${id} shows the errors.`,
       facts: { endpoint_id: id, failing_since: failingSince },
-    }),
-  ];
+    });
+  }
+  const why =
+    disabledReason === 'gone' ? 'It responded 410 Gone' : 'Its deliveries failed for five days';
+  return warningIf(disabledReason !== 'operator', WEBHOOKS, {
+    code: 'endpoint.disabled',
+    symptom: `${name} receives no events.`,
+    cause: `${why}, and it was disabled at ${formatMoment(disabledAt)}.`,
+    fix: `latchkey endpoint test ${id}, then latchkey endpoint enable ${id}; or latchkey endpoint remove ${id}.`,
+    facts: { endpoint_id: id, reason: disabledReason, disabled_at: disabledAt },
+  });
 }
 
-function reportFailedDeliveries(count: number): Finding {
+function reportFailedDeliveries(count: number): Finding[] {
   const shown = count === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(count);
-  return warning(WEBHOOKS, {
+  return warningIf(count > 0, WEBHOOKS, {
     code: 'deliveries.failed',
     symptom: 'Endpoints miss events.',
     cause: `Failed deliveries: ${shown}. Each was retried for three days, or its endpoint responded 410 Gone.`,

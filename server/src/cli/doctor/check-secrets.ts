@@ -1,3 +1,4 @@
+/** Checks of doctor: signing keys and the master secret. */
 import type { Pool } from 'pg';
 
 import { openSigningKeys } from '#server/features/entitlements/signing-key.ts';
@@ -5,37 +6,34 @@ import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { countStoredRows, type StoredCount } from '#server/features/master-secret/queries.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warningIf } from './finding.ts';
 
 const SIGNING_KEYS = 'signing key';
 
 /** Checks that the master secret authenticates every row of `signing_keys`. */
 export async function checkSigningKeys(pool: Pool, vault: Pick<Vault, 'open'>): Promise<Finding> {
   const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(pool));
-  if (opened.length === 0 && rejected.length > 0) return reportWrongSecret();
-  if (rejected.length > 0) return reportRejected(rejected.map(({ kid }) => kid));
+  if (opened.length === 0 && rejected.length > 0) {
+    return failure(SIGNING_KEYS, {
+      code: 'signing_keys.wrong_master_secret',
+      symptom: 'License keys are not found, and entitlements cannot be signed.',
+      cause: 'The data in this database was sealed under another master secret.',
+      fix: 'Restore the master secret of this database (LATCHKEY_SECRET, or the file secret in the data directory).',
+    });
+  }
+  if (rejected.length > 0) {
+    const kids = rejected.map(({ kid }) => kid);
+    return failure(SIGNING_KEYS, {
+      code: 'signing_keys.rejected',
+      symptom: `Rejected rows of signing_keys: ${kids.join(', ')}.`,
+      cause:
+        'The master secret does not authenticate them: another program wrote or changed them, or they were sealed under another master secret.',
+      fix: 'Find out which program writes to the database, then delete these rows. If one of them signed before, clients get an entitlement of another key at their next validation.',
+      facts: { kids },
+    });
+  }
   if (opened.length === 0) return ok(SIGNING_KEYS, 'None yet; the first start creates one.');
   return ok(SIGNING_KEYS, `${opened.length} in the database, authenticated by the master secret.`);
-}
-
-function reportWrongSecret(): Finding {
-  return failure(SIGNING_KEYS, {
-    code: 'signing_keys.wrong_master_secret',
-    symptom: 'License keys are not found, and entitlements cannot be signed.',
-    cause: 'The data in this database was sealed under another master secret.',
-    fix: 'Restore the master secret of this database (LATCHKEY_SECRET, or the file secret in the data directory).',
-  });
-}
-
-function reportRejected(kids: readonly string[]): Finding {
-  return failure(SIGNING_KEYS, {
-    code: 'signing_keys.rejected',
-    symptom: `Rejected rows of signing_keys: ${kids.join(', ')}.`,
-    cause:
-      'The master secret does not authenticate them: another program wrote or changed them, or they were sealed under another master secret.',
-    fix: 'Find out which program writes to the database, then delete these rows. If one of them signed before, clients get an entitlement of another key at their next validation.',
-    facts: { kids },
-  });
 }
 
 const MASTER_SECRET = 'master secret';
@@ -51,32 +49,25 @@ export async function checkMasterSecret(
   const old = outdated.filter(isPrevious);
   const unknown = outdated.filter((count) => !isPrevious(count));
   const findings = [
-    ...(old.length > 0 ? [reportPrevious(old)] : []),
-    ...(unknown.length > 0 ? [reportUnknown(unknown)] : []),
+    ...warningIf(old.length > 0, MASTER_SECRET, {
+      code: 'master_secret.previous_in_use',
+      symptom: 'A previous master secret is still needed.',
+      cause: `Rows stored under it: ${format(old)}.`,
+      fix: 'latchkey secret rotate rewrites rows; the remaining ones are rewritten when their owner is active again.',
+      facts: { stored: toFacts(old) },
+    }),
+    ...warningIf(unknown.length > 0, MASTER_SECRET, {
+      code: 'master_secret.unknown_in_use',
+      symptom:
+        'Rows are not found: licenses and machines are unknown, trials can be granted again.',
+      cause: `Rows stored under a master secret that is not configured: ${format(unknown)}.`,
+      fix: 'Add that secret to LATCHKEY_PREVIOUS_SECRETS, if it still exists, and run latchkey secret rotate.',
+      facts: { stored: toFacts(unknown) },
+    }),
   ];
   if (findings.length > 0) return findings;
   const spare = previous.length === 0 ? '' : ' The previous ones can be removed.';
   return [ok(MASTER_SECRET, `Every row is stored under the current one (id ${secretId}).${spare}`)];
-}
-
-function reportPrevious(counts: readonly StoredCount[]): Finding {
-  return warning(MASTER_SECRET, {
-    symptom: 'A previous master secret is still needed.',
-    cause: `Rows stored under it: ${format(counts)}.`,
-    code: 'master_secret.previous_in_use',
-    fix: 'latchkey secret rotate rewrites rows; the remaining ones are rewritten when their owner is active again.',
-    facts: { stored: toFacts(counts) },
-  });
-}
-
-function reportUnknown(counts: readonly StoredCount[]): Finding {
-  return warning(MASTER_SECRET, {
-    code: 'master_secret.unknown_in_use',
-    symptom: 'Rows are not found: licenses and machines are unknown, trials can be granted again.',
-    cause: `Rows stored under a master secret that is not configured: ${format(counts)}.`,
-    fix: 'Add that secret to LATCHKEY_PREVIOUS_SECRETS, if it still exists, and run latchkey secret rotate.',
-    facts: { stored: toFacts(counts) },
-  });
 }
 
 function toFacts(counts: readonly StoredCount[]) {

@@ -1,15 +1,13 @@
+/** `latchkey doctor`: checks of the configuration, the machine and the database. */
 import { existsSync } from 'node:fs';
-
-import type { Command } from 'commander';
 
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { clusterDirectory } from '#server/config/data-directory.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
-import { commandProcess } from '../command-process.ts';
-import { jsonOption, newCommand } from '../options.ts';
-import { type OutputOptions, paint, printResult } from '../output.ts';
+import { command } from '../command.ts';
+import { paint } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
 import { checkDatabase, reportNoDatabase } from './check-database.ts';
 import {
@@ -22,25 +20,18 @@ import {
 } from './check-installation.ts';
 import { failure, type Finding, ok } from './finding.ts';
 
-export function doctorCommand(): Command {
-  return newCommand(
-    'doctor',
+export const doctorCommand = command({
+  name: 'doctor',
+  description:
     'Check the configuration, the machine and the database, and print symptom, cause and fix of each problem. Changes nothing; the exit code is 1 if a check failed.',
-    [
-      ['doctor', 'When something does not work'],
-      ['doctor --json', 'For monitoring'],
-    ],
-  )
-    .addOption(jsonOption())
-    .action(runDoctor);
-}
-
-async function runDoctor(options: OutputOptions): Promise<void> {
-  const findings = await runChecks();
-  const healthy = findings.every((finding) => finding.status !== 'failed');
-  printResult(options, { healthy, findings }, () => findings.map(formatFinding).join('\n'));
-  if (!healthy) commandProcess().exitCode = 1;
-}
+  examples: { doctor: 'When something does not work', 'doctor --json': 'For monitoring' },
+  async run() {
+    const findings = await runChecks();
+    const healthy = findings.every((finding) => finding.status !== 'failed');
+    const text = findings.map(formatFinding).join('\n');
+    return { json: { healthy, findings }, text, failed: !healthy };
+  },
+});
 
 /** Runs every check; an error in one is reported as a finding, and the others still run. */
 async function runChecks(): Promise<readonly Finding[]> {

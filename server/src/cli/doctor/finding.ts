@@ -24,6 +24,11 @@ export function warning(check: string, problem: Problem): Finding {
   return { check, status: 'warning', ...problem };
 }
 
+/** Returns the warning in a list, or no finding. */
+export function warningIf(condition: boolean, check: string, problem: Problem): Finding[] {
+  return condition ? [warning(check, problem)] : [];
+}
+
 export function failure(check: string, problem: Problem): Finding {
   return { check, status: 'failed', ...problem };
 }

@@ -1,6 +1,4 @@
 /** `latchkey endpoint test`, `log` and `replay`: the deliveries of outgoing webhooks. */
-import type { Command } from 'commander';
-
 import {
   requireEndpoint,
   sendTestMessage,
@@ -16,105 +14,68 @@ import {
 } from '#server/features/outgoing-webhooks/replay.ts';
 
 import { currentActor } from '../actor.ts';
+import { command } from '../command.ts';
 import { usageError } from '../command-error.ts';
-import { commandProcess } from '../command-process.ts';
-import {
-  jsonOption,
-  limitOption,
-  moment,
-  newCommand,
-  reasonOption,
-  shortText,
-} from '../options.ts';
-import { type OutputOptions, printResult } from '../output.ts';
+import { limitOption, moment, reasonOption, shortText } from '../options.ts';
+import { flag, option, optionalArgument } from '../parameters.ts';
 import { formatRows } from '../table.ts';
-import { withContext } from '../with-context.ts';
+import { contextCommand, withContext } from '../with-context.ts';
 import { endpointArgument, stateOf } from './view.ts';
 
-export function endpointTestCommand(): Command {
-  return newCommand(
-    'test',
+export const testCommand = contextCommand({
+  name: 'test',
+  description:
     'Send a signed message of type endpoint.test to an endpoint once. The exit code is 1 if the endpoint does not accept it.',
-    [
-      [
-        'endpoint test https://crm.example.com/hooks',
-        'Check that the receiver is reachable and accepts the signature',
-      ],
-    ],
-  )
-    .addArgument(endpointArgument())
-    .addOption(jsonOption())
-    .action(test);
-}
-
-async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
-  await withContext(async (context) => {
+  examples: {
+    'endpoint test https://crm.example.com/hooks':
+      'Check that the receiver is reachable and accepts the signature',
+  },
+  parameters: [endpointArgument],
+  async run(context, { endpoint: idOrUrl }) {
     const { endpoint, outcome } = await sendTestMessage(context, idOrUrl);
     const { delivered, status, durationMs, error } = outcome;
-    const json = {
-      endpoint_id: endpoint.id,
-      delivered,
-      status,
-      duration_ms: durationMs,
-      error,
-    };
-    printResult(options, json, () =>
-      delivered
+    return {
+      json: { endpoint_id: endpoint.id, delivered, status, duration_ms: durationMs, error },
+      text: delivered
         ? `${endpoint.url} accepted the message: ${status} after ${durationMs} ms.`
         : `${endpoint.url} did not accept the message: ${error} (after ${durationMs} ms).`,
-    );
-    if (!delivered) commandProcess().exitCode = 1;
-  });
-}
+      failed: !delivered,
+    };
+  },
+});
 
-interface LogOptions extends OutputOptions {
-  readonly endpoint?: string;
-  readonly failed?: boolean;
-  readonly limit: number;
-}
-
-const DEFAULT_LIMIT = 100;
-
-export function endpointLogCommand(): Command {
-  return newCommand('log', 'List the deliveries of the last 30 days, newest first.', [
-    ['endpoint log', 'Latest deliveries to every endpoint'],
-    [
-      'endpoint log --failed --endpoint https://crm.example.com/hooks',
+export const logCommand = contextCommand({
+  name: 'log',
+  description: 'List the deliveries of the last 30 days, newest first.',
+  examples: {
+    'endpoint log': 'Latest deliveries to every endpoint',
+    'endpoint log --failed --endpoint https://crm.example.com/hooks':
       'Failed deliveries to one endpoint, and why',
-    ],
-  ])
-    .option('--endpoint <endpoint>', 'only this endpoint, by its id or URL', shortText)
-    .option('--failed', 'only deliveries whose last attempt failed')
-    .addOption(limitOption(DEFAULT_LIMIT))
-    .addOption(jsonOption())
-    .action(log);
-}
+  },
+  parameters: [
+    option('--endpoint <endpoint>', 'only this endpoint, by its id or URL', shortText),
+    flag('--failed', 'only deliveries whose last attempt failed'),
+    limitOption(100),
+  ],
+  async run(context, { endpoint, failed: failedOnly, limit }) {
+    const endpointId = endpoint === null ? null : (await requireEndpoint(context, endpoint)).id;
+    const deliveries = await listDeliveries(context.pool, { endpointId, failedOnly, limit });
+    const text = formatRows(deliveries, 'No deliveries.', [
+      ['message', (delivery) => delivery.messageId],
+      ['type', (delivery) => delivery.type],
+      ['created', (delivery) => delivery.createdAt],
+      ['endpoint', (delivery) => delivery.endpointId],
+      ['state', (delivery) => delivery.state],
+      ['attempts', (delivery) => delivery.attempts],
+      ['ms', (delivery) => delivery.lastDurationMs],
+      ['last result', (delivery) => delivery.lastError ?? delivery.lastStatus],
+      ['next attempt', (delivery) => delivery.nextAttemptAt],
+    ]);
+    return { json: deliveries.map(toDeliveryJson), text };
+  },
+});
 
-async function log(options: LogOptions): Promise<void> {
-  await withContext(async (context) => {
-    const { endpoint } = options;
-    const deliveries = await listDeliveries(context.pool, {
-      endpointId: endpoint === undefined ? null : (await requireEndpoint(context, endpoint)).id,
-      failedOnly: options.failed === true,
-      limit: options.limit,
-    });
-    printResult(options, deliveries.map(deliveryToJson), () =>
-      formatRows(deliveries, 'No deliveries.', [
-        ['message', (delivery) => delivery.messageId],
-        ['type', (delivery) => delivery.type],
-        ['created', (delivery) => delivery.createdAt],
-        ['endpoint', (delivery) => delivery.endpointId],
-        ['state', (delivery) => delivery.state],
-        ['attempts', (delivery) => delivery.attempts],
-        ['ms', (delivery) => delivery.lastDurationMs],
-        ['last result', (delivery) => delivery.lastError ?? delivery.lastStatus],
-        ['next attempt', (delivery) => delivery.nextAttemptAt],
-      ]),
-    );
-  });
-}
-
-function deliveryToJson(delivery: LoggedDelivery) {
+function toDeliveryJson(delivery: LoggedDelivery) {
   return {
     message_id: delivery.messageId,
     type: delivery.type,
@@ -131,58 +92,42 @@ function deliveryToJson(delivery: LoggedDelivery) {
   };
 }
 
-interface ReplayOptions extends OutputOptions {
-  readonly failed?: boolean;
-  readonly since?: Date;
-  readonly endpoint?: string;
-  readonly reason?: string;
-}
-
-export function endpointReplayCommand(): Command {
-  return newCommand(
-    'replay',
+export const replayCommand = command({
+  name: 'replay',
+  description:
     'Deliver a message again, or every message that exhausted its retries. A message keeps its id, so that receivers can recognize duplicates.',
-    [
-      ['endpoint replay msg_0195…', 'Deliver one message to all its endpoints again'],
-      ['endpoint replay --failed --since 2027-03-01', 'After a receiver was down for days'],
-    ],
-  )
-    .argument('[message]', 'id of a message (msg_…) from endpoint log', shortText)
-    .option('--failed', 'every message that exhausted its retries; needs --since')
-    .option('--since <time>', 'with --failed: events since a date or date-time in UTC', moment)
-    .option('--endpoint <endpoint>', 'only to this endpoint, by its id or URL', shortText)
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(replay);
-}
-
-async function replay(messageId: string | undefined, options: ReplayOptions): Promise<void> {
-  const subject = readSubject(messageId, options);
-  await withContext(async (context) => {
-    const { count, waiting } = await replayDeliveries(context, {
-      subject,
-      idOrUrl: options.endpoint ?? null,
-      actor: currentActor(),
-      reason: options.reason ?? null,
-    });
-    const json = {
-      replayed: count,
-      waiting: waiting.map(({ endpoint, count: deliveries }) => ({
-        endpoint_id: endpoint.id,
-        url: endpoint.url,
-        deliveries,
-      })),
+  examples: {
+    'endpoint replay msg_0195…': 'Deliver one message to all its endpoints again',
+    'endpoint replay --failed --since 2027-03-01': 'After a receiver was down for days',
+  },
+  parameters: [
+    optionalArgument('[message]', 'id of a message (msg_…) from endpoint log', shortText),
+    flag('--failed', 'every message that exhausted its retries; needs --since'),
+    option('--since <time>', 'with --failed: events since a date or date-time in UTC', moment),
+    option('--endpoint <endpoint>', 'only to this endpoint, by its id or URL', shortText),
+    reasonOption,
+  ],
+  async run({ message, failed, since, endpoint: idOrUrl, reason }) {
+    const subject = readSubject(message, failed, since);
+    const order = { subject, idOrUrl, actor: currentActor(), reason };
+    const { count, waiting } = await withContext((context) => replayDeliveries(context, order));
+    return {
+      json: {
+        replayed: count,
+        waiting: waiting.map(({ endpoint: { id, url }, count: deliveries }) => ({
+          endpoint_id: id,
+          url,
+          deliveries,
+        })),
+      },
+      text: formatReplay(count, waiting),
     };
-    printResult(options, json, () => formatReplay(count, waiting));
-  });
-}
+  },
+});
 
-function readSubject(
-  messageId: string | undefined,
-  { failed = false, since }: ReplayOptions,
-): ReplaySubject {
-  if (messageId !== undefined && !failed && since === undefined) return { messageId };
-  if (messageId === undefined && failed && since !== undefined) return { failedSince: since };
+function readSubject(messageId: string | null, failed: boolean, since: Date | null): ReplaySubject {
+  if (messageId !== null && !failed && since === null) return { messageId };
+  if (messageId === null && failed && since !== null) return { failedSince: since };
   throw usageError('Name either the id of a message, or --failed together with --since.');
 }
 

@@ -1,13 +1,10 @@
 /** What the commands of `latchkey endpoint` share: naming an endpoint, and showing it. */
-import { Argument } from 'commander';
-
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 
 import { shortText } from '../options.ts';
+import { argument } from '../parameters.ts';
 
-export function endpointArgument(): Argument {
-  return new Argument('<endpoint>', 'id or URL of the endpoint').argParser(shortText);
-}
+export const endpointArgument = argument('<endpoint>', 'id or URL of the endpoint', shortText);
 
 /** `active`, `failing`, or `disabled` with the reason: operator, gone (410) or failing. */
 export function stateOf({ disabledReason, failingSince }: EndpointRecord): string {

@@ -1,25 +1,26 @@
 /** Arguments of the commands of `latchkey license`. */
 import { createInterface } from 'node:readline';
 
-import { Argument } from 'commander';
-
 import type { Product } from '#server/config/catalog.ts';
 import type { Context } from '#server/context.ts';
 
 import { usageError } from '../command-error.ts';
 import { commandProcess } from '../command-process.ts';
+import { anyText, argument } from '../parameters.ts';
 
 /**
  * Names a license by its key or id. Arguments are visible in the process list and in the shell history, so `-` reads the
  * name from standard input.
  */
-export function licenseArgument(): Argument {
-  return new Argument('<license>', 'key or id of the license; - reads it from standard input');
-}
+export const licenseArgument = argument(
+  '<license>',
+  'key or id of the license; - reads it from standard input',
+  anyText,
+);
 
-/** Returns the key or id that the argument names; for `-`, the first line of standard input. */
-export async function readLicenseName(argument: string): Promise<string> {
-  const name = (argument === '-' ? await readFirstLine() : argument).trim();
+/** Returns the name of a license; for `-`, the first line of standard input. */
+export async function readLicenseName(given: string): Promise<string> {
+  const name = (given === '-' ? await readFirstLine() : given).trim();
   if (name === '') throw usageError('Name the license by its key or id.');
   return name;
 }

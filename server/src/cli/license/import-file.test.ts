@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 
-import { readRecords, type ImportFormat } from './import-file.ts';
+import { readRecords } from './import-file.ts';
 
-async function readAll(text: string, format: ImportFormat) {
+async function readAll(text: string, format: 'csv' | 'jsonl') {
   const records = [];
   for await (const record of readRecords(Readable.from([text]), format)) records.push(record);
   return records;

@@ -18,7 +18,9 @@ export interface SourceRecord {
   readonly record: ImportRecord | null;
 }
 
-export type ImportFormat = 'csv' | 'jsonl';
+export const IMPORT_FORMATS = ['csv', 'jsonl'] as const;
+
+type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 const MAX_LINE_CHARACTERS = 65_536;
 

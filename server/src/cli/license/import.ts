@@ -1,6 +1,4 @@
 /** `latchkey license import`: licenses from a file. */
-import { type Command, Option } from 'commander';
-
 import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
 import {
   importLicenses,
@@ -11,26 +9,19 @@ import {
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 
 import { currentActor } from '../actor.ts';
-import { commandProcess } from '../command-process.ts';
-import { jsonOption, newCommand, shortText } from '../options.ts';
-import { countOf, type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
+import { command } from '../command.ts';
+import { shortText } from '../options.ts';
+import { countOf, printNote, withProgress } from '../output.ts';
+import { anyText, argument, choice, flag, option } from '../parameters.ts';
 import { withContext } from '../with-context.ts';
 import { requireProduct } from './argument.ts';
 import {
   guessFormat,
-  type ImportFormat,
+  IMPORT_FORMATS,
   openSource,
   readRecords,
   type SourceRecord,
 } from './import-file.ts';
-
-interface ImportOptions extends OutputOptions {
-  readonly product?: string;
-  readonly format?: ImportFormat;
-  readonly dryRun?: boolean;
-  readonly allowWeakKeys?: boolean;
-  readonly reason?: string;
-}
 
 /** Licenses in one transaction. */
 const BATCH_ROWS = 200;
@@ -45,52 +36,50 @@ interface Tally {
   readonly problems: { line: number; problem: string }[];
 }
 
-export function licenseImportCommand(): Command {
-  return newCommand(
-    'import',
-    `Import licenses with the keys of another system. Keys that already exist are skipped, so an import can be repeated.
+export const importCommand = command({
+  name: 'import',
+  description: `Import licenses with the keys of another system. Keys that already exist are skipped, so an import can be repeated.
 
 Columns (CSV with a header, or one JSON object on each line): license_key, product, customer_email, customer_name, transaction_id, max_activations, expires_at, subscription, status, note. Only license_key is required. An empty expires_at means perpetual; without that column the term of the product starts now. A subscription (true or false) has a grace period after its expiry.`,
-    [
-      ['license import keys.csv --product personal --dry-run', 'Validate a file'],
-      ['license import - --format jsonl < keys.jsonl', 'Import the output of another program'],
-    ],
-  )
-    .argument('<file>', '.csv or .jsonl file; - reads standard input')
-    .option('--product <id>', 'product of records without one', shortText)
-    .addOption(
-      new Option('--format <format>', 'default: by the name of the file').choices(['csv', 'jsonl']),
-    )
-    .option('--reason <text>', 'reason for the audit log (default: import of <file>)', shortText)
-    .option('--dry-run', 'validate every record without importing it')
-    .option(
+  examples: {
+    'license import keys.csv --product personal --dry-run': 'Validate a file',
+    'license import - --format jsonl < keys.jsonl': 'Import the output of another program',
+  },
+  parameters: [
+    argument('<file>', '.csv or .jsonl file; - reads standard input', anyText),
+    option('--product <id>', 'product of records without one', shortText),
+    choice('--format <format>', 'default: by the name of the file', IMPORT_FORMATS),
+    option('--reason <text>', 'reason for the audit log (default: import of <file>)', shortText),
+    flag('--dry-run', 'validate every record without importing it'),
+    flag(
       '--allow-weak-keys',
       `import keys that can be guessed: those with less than ${MIN_KEY_BITS} bits of entropy`,
-    )
-    .addOption(jsonOption())
-    .action(runImport);
-}
-
-async function runImport(path: string, options: ImportOptions): Promise<void> {
-  const format = options.format ?? guessFormat(path);
-  await withContext(async (context) => {
-    const rules = {
-      catalog: context.catalog(),
-      defaultProduct:
-        options.product === undefined ? null : requireProduct(context, options.product),
+    ),
+  ],
+  run({ file: path, product, format, reason, dryRun, allowWeakKeys }) {
+    const sourceFormat = format ?? guessFormat(path);
+    const source = path === '-' ? 'standard input' : path;
+    const change = {
+      actor: currentActor(),
+      reason: reason ?? `import of ${source}`,
+      allowWeakKeys,
     };
-    const apply = options.dryRun === true ? previewImport : importLicenses;
-    const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
-    const { allowWeakKeys = false } = options;
-    const change = { actor: currentActor(), reason, allowWeakKeys };
-    const records = readRecords(openSource(path), format);
-    const tally = await withProgress('licenses', (report) =>
-      importAll(records, rules, (orders) => apply(context, orders, change), report),
-    );
-    printTally(tally, options);
-    if (tally.failed > 0) commandProcess().exitCode = 1;
-  });
-}
+    const apply = dryRun ? previewImport : importLicenses;
+    return withContext(async (context) => {
+      const defaultProduct = product === null ? null : requireProduct(context, product);
+      const rules = { catalog: context.catalog(), defaultProduct };
+      const records = readRecords(openSource(path), sourceFormat);
+      const tally = await withProgress('licenses', (report) =>
+        importAll(records, rules, (orders) => apply(context, orders, change), report),
+      );
+      return {
+        json: { dry_run: dryRun, ...tally },
+        text: formatTally(tally, dryRun ? 'Would import' : 'Imported'),
+        failed: tally.failed > 0,
+      };
+    });
+  },
+});
 
 async function importAll(
   records: AsyncIterable<SourceRecord>,
@@ -130,14 +119,8 @@ function addProblem(tally: Tally, line: number, problem: string): void {
   printNote(`line ${line}: ${problem}`);
 }
 
-function printTally(tally: Tally, options: ImportOptions): void {
-  const dryRun = options.dryRun === true;
-  printResult(options, { dry_run: dryRun, ...tally }, () => {
-    const hidden = tally.failed - tally.problems.length;
-    const verb = dryRun ? 'Would import' : 'Imported';
-    return [
-      `${verb} ${tally.created}, skipped ${tally.present} existing, rejected ${tally.failed}.`,
-      ...(hidden > 0 ? [`${countOf(hidden, 'further problem')} not shown.`] : []),
-    ].join('\n');
-  });
+function formatTally({ created, present, failed, problems }: Tally, verb: string): string {
+  const summary = `${verb} ${created}, skipped ${present} existing, rejected ${failed}.`;
+  const hidden = failed - problems.length;
+  return hidden > 0 ? `${summary}\n${countOf(hidden, 'further problem')} not shown.` : summary;
 }

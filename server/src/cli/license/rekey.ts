@@ -1,67 +1,54 @@
 /** `latchkey license rekey`. */
-import { type Command, Option } from 'commander';
-
 import {
   rekeyAndSend,
   type SentRekey,
 } from '#server/features/billing/key-emails/send-replaced-key.ts';
 
 import { currentActor } from '../actor.ts';
-import { jsonOption, newCommand, requiredReasonOption } from '../options.ts';
-import { countOf, type OutputOptions, paint, printNote, printResult } from '../output.ts';
+import { command } from '../command.ts';
+import { requiredReasonOption } from '../options.ts';
+import { countOf, paint } from '../output.ts';
+import { flag } from '../parameters.ts';
 import { formatFields, formatMoment } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
 
-interface RekeyOptions extends OutputOptions {
-  readonly reason: string;
-  readonly dropMachines?: boolean;
-  readonly mail: boolean;
-}
-
-export function licenseRekeyCommand(): Command {
-  return newCommand(
-    'rekey',
+export const rekeyCommand = command({
+  name: 'rekey',
+  description:
     'Replace the key of a license, for example when it leaked. The old key is invalid at once. Machines keep their activations and receive the new key; offline machines continue until their entitlement expires.',
-    [
-      ['license rekey LK-… --reason "key published in a forum"', 'E-mail the new key'],
-      [
-        'license rekey - --drop-machines --no-mail --reason "resold" < key.txt',
-        'Deactivate every machine, and hand over the new key yourself',
-      ],
-    ],
-  )
-    .addArgument(licenseArgument())
-    .addOption(
-      new Option('--keep-machines', 'keep active machines active (default)').conflicts(
-        'dropMachines',
-      ),
-    )
-    .option('--drop-machines', 'deactivate every machine; each must activate with the new key')
-    .option('--no-mail', 'do not e-mail the new key to the customer')
-    .addOption(requiredReasonOption())
-    .addOption(jsonOption())
-    .action(rekey);
-}
-
-async function rekey(argument: string, options: RekeyOptions): Promise<void> {
-  const keyOrId = await readLicenseName(argument);
-  const { dropMachines = false, mail: wantsMail, reason } = options;
-  const keepMachines = !dropMachines;
-  await withContext(async (context) => {
+  examples: {
+    'license rekey LK-… --reason "key published in a forum"': 'E-mail the new key',
+    'license rekey - --drop-machines --no-mail --reason "resold" < key.txt':
+      'Deactivate every machine, and hand over the new key yourself',
+  },
+  parameters: [
+    licenseArgument,
+    flag('--keep-machines', 'keep active machines active (default)').conflicts('dropMachines'),
+    flag('--drop-machines', 'deactivate every machine; each must activate with the new key'),
+    flag('--no-mail', 'do not e-mail the new key to the customer'),
+    requiredReasonOption,
+  ],
+  async run({ license, dropMachines, mail: wantsMail, reason }) {
+    const keyOrId = await readLicenseName(license);
+    const keepMachines = !dropMachines;
     const order = { keyOrId, reason, actor: currentActor(), keepMachines, wantsMail };
-    const rekeyed = await rekeyAndSend(context, order);
-    const now = context.clock.now();
-    printResult(options, toJson(rekeyed, keepMachines, now), () =>
-      toText(rekeyed, keepMachines, now),
-    );
-    if (rekeyed.license.revealUntil !== null && rekeyed.license.revealUntil > now) {
-      const until = formatMoment(rekeyed.license.revealUntil);
-      printNote(`The transaction check also returns the new key until ${until}.`);
-    }
-  });
-}
+    return withContext(async (context) => {
+      const rekeyed = await rekeyAndSend(context, order);
+      const now = context.clock.now();
+      const { revealUntil } = rekeyed.license;
+      return {
+        json: toJson(rekeyed, keepMachines, now),
+        text: toText(rekeyed, keepMachines, now),
+        note:
+          revealUntil === null || revealUntil <= now
+            ? null
+            : `The transaction check also returns the new key until ${formatMoment(revealUntil)}.`,
+      };
+    });
+  },
+});
 
 function toJson(rekeyed: SentRekey, keepMachines: boolean, now: Date) {
   return {

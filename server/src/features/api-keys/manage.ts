@@ -168,9 +168,6 @@ export function viewApiKey(key: ApiKeyRecord, now: Date): ViewedApiKey {
   return { key, state: apiKeyState(key, now) };
 }
 
-/** How long a rolled key stays valid beside its successor by default. */
-export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000;
-
 /** The key to roll. */
 export interface ApiKeyRoll extends KeyChange {
   /** The key's id, or its present name. */

@@ -25,9 +25,6 @@ import { generateWebhookSecret } from './rules/sign-message.ts';
 import { openSecrets, sealPreviousSecret, sealSecret } from './secrets.ts';
 import { sendMessage, type SendOutcome } from './send-message.ts';
 
-/** The default time for which a rolled secret still signs. */
-export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000;
-
 export interface NamedEndpointChange extends EndpointChange {
   readonly idOrUrl: string;
 }

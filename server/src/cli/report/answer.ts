@@ -5,11 +5,8 @@ import { formatCsvLine } from '#server/lib/csv.ts';
 import { type Cell, formatMoment, formatTable } from '../table.ts';
 import { shortenText } from '../terminal-text.ts';
 
-/** How a value is shown on a terminal: names and versions may be missing, shares are percentages. */
-type ColumnKind = 'plain' | 'name' | 'version' | 'share';
-
 export interface Answer {
-  readonly columns: readonly (readonly [name: string, kind: ColumnKind])[];
+  readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
   /** The table for a terminal, if it does not have one line for each row. */
   readonly table?: () => string;
@@ -25,9 +22,13 @@ export function toTable({ columns, rows, table }: Answer): string {
   if (rows.length === 0) return 'No data for these days.';
   if (table !== undefined) return table();
   return formatTable(
-    columns.map(([name]) => name.replaceAll('_', ' ')),
-    rows.map((row) => row.map((cell, index) => shorten(describeCell(cell, columns[index]?.[1])))),
+    columns.map((name) => name.replaceAll('_', ' ')),
+    rows.map((row) => row.map((cell, index) => shorten(formatCell(cell, columns[index])))),
   );
+}
+
+function formatCell(cell: Cell, column: string | undefined): Cell {
+  return column === 'share' ? formatShare(Number(cell)) : nameMissing(cell, column);
 }
 
 function shorten(cell: Cell): Cell {
@@ -36,21 +37,30 @@ function shorten(cell: Cell): Cell {
 
 /** Formats an answer as CSV; numbers stay numbers. */
 export function toCsv({ columns, rows }: Answer): string {
-  const lines = rows.map((row) =>
-    row.map((cell, index) => {
-      const kind = columns[index]?.[1];
-      return kind === 'share' ? cell : describeCell(cell, kind);
-    }),
-  );
-  return [columns.map(([name]) => name), ...lines].map(formatCsvLine).join('');
+  const lines = rows.map((row) => row.map((cell, index) => nameMissing(cell, columns[index])));
+  return [columns, ...lines].map(formatCsvLine).join('');
 }
 
 /** Converts an answer to objects, with null for aggregated values. */
 export function toObjects({ columns, rows }: Answer): Record<string, Cell>[] {
-  const names = columns.map(([name]) => name);
   return rows.map((row) =>
-    Object.fromEntries(row.map((cell, index) => [names[index] ?? '', cell] as const)),
+    Object.fromEntries(row.map((cell, index) => [columns[index] ?? '', cell] as const)),
   );
+}
+
+/** Columns that are null for the sum of the rarest values, and the name of an empty value in each. */
+const EMPTY_VALUES: Readonly<Record<string, string>> = {
+  name: '(empty)',
+  key: '(empty)',
+  value: '(empty)',
+  version: '(unknown)',
+  system: '(unknown)',
+};
+
+function nameMissing(cell: Cell, column = ''): Cell {
+  const empty = EMPTY_VALUES[column];
+  if (empty === undefined) return cell;
+  return cell === '' ? empty : (cell ?? '(all others)');
 }
 
 /** Formats a share as a percentage. */
@@ -64,13 +74,4 @@ export function describeAge(last: RollupRun | null, now: Date): string | null {
     return 'Reports are empty before the first roll-up: run latchkey report refresh.';
   if (now.getTime() - last.finishedAt.getTime() <= FRESH_MS) return null;
   return `Data until ${formatMoment(last.finishedAt)}: latchkey report refresh updates it.`;
-}
-
-function describeCell(cell: Cell, kind: ColumnKind | undefined): Cell {
-  if (kind === 'share') return formatShare(Number(cell));
-  if (kind === 'name' || kind === 'version') {
-    if (cell === null) return '(all others)';
-    if (cell === '') return kind === 'version' ? '(unknown)' : '(empty)';
-  }
-  return cell;
 }

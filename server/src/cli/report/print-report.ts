@@ -1,0 +1,74 @@
+/** The days that a report covers, and how it is printed. */
+import { InvalidArgumentError } from 'commander';
+
+import type { Context } from '#server/context.ts';
+import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts';
+import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-reports.ts';
+import { addDays, type Day, dayOf, type DayRange } from '#server/features/analytics/rules/days.ts';
+
+import type { CommandValues, Result } from '../command.ts';
+import { usageError } from '../command-error.ts';
+import { commandProcess } from '../command-process.ts';
+import { printNote } from '../output.ts';
+import { flag, option } from '../parameters.ts';
+import { type Answer, describeAge, toCsv, toObjects, toTable } from './answer.ts';
+
+export const MONTH_DAYS = 30;
+/** Twelve weeks. */
+export const QUARTER_DAYS = 84;
+
+/** @param defaultDays the number of days without --from */
+export function rangeOptions(defaultDays: number) {
+  return [
+    option('--from <date>', `first day, in UTC (default: the last ${defaultDays} days)`, readDay),
+    option('--to <date>', 'last day, in UTC (default: today)', readDay),
+    flag('--csv', 'print CSV').conflicts('json'),
+  ] as const;
+}
+
+type RangeValues = CommandValues<ReturnType<typeof rangeOptions>>;
+
+/** Prints an answer as CSV, or returns it as a result. */
+export async function printReport(
+  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  options: RangeValues,
+  defaultDays: number,
+  ask: (range: DayRange, now: Date) => Promise<Answer>,
+): Promise<Result | void> {
+  const now = clock.now();
+  const range = readRange(options, defaultDays, now);
+  const answer = await ask(range, now);
+  const last = await findLastRun(pool);
+  const age = describeAge(last, now);
+  if (age !== null) printNote(age);
+  if (answer.rows.length === MAX_REPORT_ROWS) {
+    printNote(`Only the first ${MAX_REPORT_ROWS} rows are shown: ask for fewer days.`);
+  }
+  if (options.csv) {
+    commandProcess().stdout.write(toCsv(answer));
+    return;
+  }
+  const json = { ...range, up_to_date_at: last?.finishedAt ?? null, rows: toObjects(answer) };
+  return { json, text: toTable(answer) };
+}
+
+const MAX_DAYS = 3_660;
+const FIRST_DAY: Day = '2000-01-01';
+
+function readDay(text: string): Day {
+  const parsed = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  const isDay = parsed !== null && !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
+  if (isDay && text >= FIRST_DAY) return text;
+  throw new InvalidArgumentError('Expected a date such as 2027-03-01.');
+}
+
+/** @throws CommandError (exit code 2) for a range that ends before it begins or exceeds ten years */
+function readRange({ from, to }: RangeValues, defaultDays: number, now: Date): DayRange {
+  const last = to ?? dayOf(now);
+  const first = from ?? addDays(last, 1 - defaultDays);
+  if (first > last) throw usageError(`--from ${first} is after --to ${last}.`);
+  if (addDays(first, MAX_DAYS) <= last) {
+    throw usageError(`A report covers at most ten years: use a --from after ${first}.`);
+  }
+  return { from: first, to: last };
+}
