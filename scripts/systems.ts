@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { glob } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
-import { whyTreesCannotBeMade } from '../agent/test/systems/lacks.ts';
+import { findMissingBuildRequirement } from '../agent/test/systems/requirements.ts';
 import { buildTree, listMissingTrees, RELEASES } from '../agent/test/systems/trees.ts';
 import { repository } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
@@ -32,7 +32,7 @@ const deadline = performance.now() + Number(options.minutes) * 60_000;
 const stop = listenForStop();
 
 const missing = listMissingTrees();
-const blocker = missing.length > 0 ? whyTreesCannotBeMade() : null;
+const blocker = missing.length > 0 ? findMissingBuildRequirement() : null;
 if (blocker === null) {
   for (const release of missing) await buildMissingTree(release);
   if (!options.prepare) process.exitCode = (await runTestFiles()) ? 0 : 1;

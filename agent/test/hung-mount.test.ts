@@ -14,7 +14,7 @@ import { until } from './until.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-test('a mount that hangs holds up neither this thread nor other mounts', async (t) => {
+test('a hanging mount blocks neither the main thread nor other mounts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-hangs-'));
   const hanging = process.platform === 'linux' ? mountHanging(directory) : null;
   if (hanging === null) {

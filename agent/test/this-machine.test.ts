@@ -37,37 +37,33 @@ function listFaults(schema: typeof AgentSnapshot | typeof AgentHost, value: unkn
   return [...Value.Errors(schema, JSON.parse(JSON.stringify(value)))];
 }
 
-test(
-  'snapshots of this machine are what the schema says, the first and later ones',
-  { skip },
-  async () => {
-    const { clock, prober, reader, sampler } = openHere();
-    const first = sampler.sample();
-    await until(() => !reader.isStuck());
-    clock.ms = 1_000;
-    const second = sampler.sample();
-    sampler.close();
-    prober.close();
-    reader.close();
-    assert.deepEqual(listFaults(AgentSnapshot, first), []);
-    assert.deepEqual(listFaults(AgentSnapshot, second), []);
-    assert.ok(first.cpu !== undefined && first.memory !== undefined && first.load !== undefined);
-    assert.equal(first.cpu.usage_ratio, undefined);
-    assert.equal(second.cpu?.cores.length, second.cpu?.logical_count);
-  },
-);
+test('the first and later snapshots of this machine match the schema', { skip }, async () => {
+  const { clock, prober, reader, sampler } = openHere();
+  const first = sampler.sample();
+  await until(() => !reader.isStuck());
+  clock.ms = 1_000;
+  const second = sampler.sample();
+  sampler.close();
+  prober.close();
+  reader.close();
+  assert.deepEqual(listFaults(AgentSnapshot, first), []);
+  assert.deepEqual(listFaults(AgentSnapshot, second), []);
+  assert.ok(first.cpu !== undefined && first.memory !== undefined && first.load !== undefined);
+  assert.equal(first.cpu.usage_ratio, undefined);
+  assert.equal(second.cpu?.cores.length, second.cpu?.logical_count);
+});
 
-test('what this machine is, is what the schema says', { skip }, () => {
+test('the facts of this machine match the schema', { skip }, () => {
   assert.deepEqual(listFaults(AgentHost, readHost(machineRoots)), []);
 });
 
-test('a machine that lacks everything has a snapshot of the time alone', () => {
+test('the snapshot of an empty machine contains only the time', () => {
   using machine = emptyMachine();
   const { sampler } = openHere(machine.roots);
   assert.deepEqual(Object.keys(sampler.sample()), ['time']);
 });
 
-test('sampling keeps no more files open after ten minutes than after one', { skip }, () => {
+test('sampling leaks no file descriptors in ten minutes', { skip }, () => {
   const { clock, sampler } = openHere();
   const countOpen = (ticks: number): number => {
     for (let tick = 0; tick < ticks; tick += 1) {
@@ -83,7 +79,7 @@ test('sampling keeps no more files open after ten minutes than after one', { ski
   sampler.close();
 });
 
-test('`latchkey-agent once --json` prints such a snapshot, with rates', { skip }, () => {
+test('`latchkey-agent once --json` prints a snapshot with rates', { skip }, () => {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const printed: unknown = JSON.parse(
     execFileSync(process.execPath, [main, 'once', '--json'], { encoding: 'utf8' }),

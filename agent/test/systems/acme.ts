@@ -1,14 +1,14 @@
 /** A public authority for machines: pebble, with a name server that resolves every domain to the machine. */
 import { type Machine, MACHINE_ADDRESS, OUTSIDE_ADDRESS } from './machine.ts';
-import { DISK, type Place } from './place.ts';
+import { DISK, type Sandbox } from './sandbox.ts';
 
 const FOLDER = `${DISK}/acme`;
 const NAME = 'acme.example.test';
 
 export const ACME_SERVER = `https://${NAME}:14000/dir`;
 
-/** Creates an authority for pebble's own HTTPS, one for each place. */
-const MAKE_CERTIFICATE = `
+/** Creates an authority for pebble's own HTTPS, one for each sandbox. */
+const CREATE_CERTIFICATE = `
 set -e
 mkdir -p ${FOLDER}; cd ${FOLDER}
 new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
@@ -45,34 +45,34 @@ export interface Acme {
 
 /** Starts pebble beside a machine, which then trusts its HTTPS and uses its name server. */
 export async function startAcme(machine: Machine): Promise<Acme> {
-  const { place } = machine;
-  await place.succeed(['sh', '-c', MAKE_CERTIFICATE], JSON.stringify(CONFIGURATION));
-  startNameServer(place);
+  const { sandbox } = machine;
+  await sandbox.succeed(['sh', '-c', CREATE_CERTIFICATE], JSON.stringify(CONFIGURATION));
+  startNameServer(sandbox);
   const pebble = ['pebble', '-config', `${FOLDER}/pebble.json`, '-dnsserver', '127.0.0.1:53'];
-  place.start([...pebble, '-strict=false'], 'pebble.log', CERTAINTY);
+  sandbox.start([...pebble, '-strict=false'], 'pebble.log', CERTAINTY);
   // Where Debian's certbot and curl look.
   await machine.succeed(['tee', '-a', '/etc/ssl/certs/ca-certificates.crt'], {
-    input: await place.succeed(['cat', `${FOLDER}/ca.pem`]),
+    input: await sandbox.succeed(['cat', `${FOLDER}/ca.pem`]),
   });
-  await tellNameServer(place, 'add-a', { host: NAME, addresses: [OUTSIDE_ADDRESS] });
+  await configureNameServer(sandbox, 'add-a', { host: NAME, addresses: [OUTSIDE_ADDRESS] });
   const address = 'https://127.0.0.1:15000/roots/0';
-  const root = await place.succeed([...ASK, '--cacert', `${FOLDER}/ca.pem`, address]);
+  const root = await sandbox.succeed([...ASK, '--cacert', `${FOLDER}/ca.pem`, address]);
   return { root };
 }
 
 /** Resolves a name to another address only. */
-export async function setAddress(place: Place, host: string, address: string): Promise<void> {
-  await tellNameServer(place, 'clear-a', { host });
-  await tellNameServer(place, 'add-a', { host, addresses: [address] });
+export async function setAddress(sandbox: Sandbox, host: string, address: string): Promise<void> {
+  await configureNameServer(sandbox, 'clear-a', { host });
+  await configureNameServer(sandbox, 'add-a', { host, addresses: [address] });
 }
 
-async function tellNameServer(place: Place, path: string, body: object): Promise<void> {
+async function configureNameServer(sandbox: Sandbox, path: string, body: object): Promise<void> {
   const address = `http://127.0.0.1:8055/${path}`;
-  await place.succeed([...ASK, '--data', JSON.stringify(body), address]);
+  await sandbox.succeed([...ASK, '--data', JSON.stringify(body), address]);
 }
 
-function startNameServer(place: Place): void {
+function startNameServer(sandbox: Sandbox): void {
   const off = ['-http01', '', '-https01', '', '-tlsalpn01', ''];
   const names = ['-defaultIPv4', MACHINE_ADDRESS, '-defaultIPv6', '', '-dns01', ':53'];
-  place.start(['pebble-challtestsrv', ...names, ...off, '-management', ':8055'], 'names.log');
+  sandbox.start(['pebble-challtestsrv', ...names, ...off, '-management', ':8055'], 'names.log');
 }

@@ -2,15 +2,15 @@
 import { after, describe, test } from 'node:test';
 
 import { ALL_CELLS, nameCell } from './cells.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { unpackPackages } from './packages.ts';
 import { runCell } from './run-cell.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 
-describe('the life of an installation', { concurrency: 2 }, () => {
+describe('the life cycle of an installation', { concurrency: 2 }, () => {
   for (const cell of ALL_CELLS) {
     test(nameCell(cell), { skip }, async (t) => {
       if (packages === null) throw new Error('There are no packages.');

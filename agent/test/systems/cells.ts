@@ -6,29 +6,29 @@ export interface Cell {
   readonly release: Release;
   readonly webServer: WebServer;
   /** The options of the installation. */
-  readonly mode: AskedMode;
+  readonly mode: RequestedMode;
   readonly mutualTls: boolean;
   readonly expected: Expected;
 }
 
-type AskedMode = 'auto' | 'standalone' | 'proxy';
+type RequestedMode = 'auto' | 'standalone' | 'proxy';
 
 /**
- * The resulting mode; `by hand` where instructions are printed, `refused` where the installer refuses. Both leave the machine
+ * The resulting mode; `manual` where instructions are printed, `refused` where the installer refuses. Both leave the machine
  * as it was.
  */
-type Expected = 'standalone' | 'proxy' | 'by hand' | 'refused';
+type Expected = 'standalone' | 'proxy' | 'manual' | 'refused';
 
 const BESIDE_NGINX = { auto: 'proxy', standalone: 'standalone', proxy: 'proxy' } as const;
 
-const EXPECTED: Record<WebServer, Record<AskedMode, Expected>> = {
+const EXPECTED: Record<WebServer, Record<RequestedMode, Expected>> = {
   // nginx is installed there, too, but does not run.
   'no web server': { auto: 'standalone', standalone: 'standalone', proxy: 'refused' },
   'nginx with another site': BESIDE_NGINX,
   'nginx with the domain over http': BESIDE_NGINX,
   'nginx with the domain over https': BESIDE_NGINX,
   // Apache listens on port 80, which the issue of a certificate needs.
-  'Apache on 80': { auto: 'by hand', standalone: 'refused', proxy: 'by hand' },
+  'Apache on 80': { auto: 'manual', standalone: 'refused', proxy: 'manual' },
 };
 
 export const ALL_CELLS: readonly Cell[] = (['bookworm', 'trixie'] as const).flatMap((release) =>

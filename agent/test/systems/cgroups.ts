@@ -1,4 +1,4 @@
-/** Control groups for a place: systemd-nspawn creates those of its machine below its own, where two machines would conflict. */
+/** Control groups for a sandbox: systemd-nspawn creates those of its machine below its own, where two machines would conflict. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ const NAME = /^latchkey-(?<pid>\d+)-\d+$/;
 let count = 0;
 
 /** Creates a group in each hierarchy that systemd uses. */
-export function makeGroups(): string[] {
+export function createGroups(): string[] {
   const parents = listOwnGroups();
   for (const parent of parents) removeStale(parent);
   count += 1;

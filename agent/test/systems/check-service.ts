@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 
 import { paths } from '#agent/install/paths.ts';
 
-import { ask, type Credentials } from './ask.ts';
+import { sendRequest, type Credentials } from './request.ts';
 import { streamUrl } from './check-wire.ts';
 import type { Installation } from './installation.ts';
 
@@ -51,7 +51,7 @@ async function checkReach({ machine }: Installation): Promise<void> {
 /** Checks that the agent streams each part that root sees. */
 async function checkParts(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca } = installation;
-  const { text } = await ask(machine.place, streamUrl(installation), client ?? { ca });
+  const { text } = await sendRequest(machine.sandbox, streamUrl(installation), client ?? { ca });
   const streamed = listParts(JSON.parse(text).snapshot);
   const seen = listParts(JSON.parse(await machine.succeed(['latchkey-agent', 'once', '--json'])));
   assert.deepEqual(streamed, seen);

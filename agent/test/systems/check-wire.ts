@@ -1,9 +1,9 @@
 /** Checks the statuses of the specification from outside of a finished installation. */
 import assert from 'node:assert/strict';
 
-import { type Answer, ask, type Credentials } from './ask.ts';
+import { sendRequest, type TestResponse, type Credentials } from './request.ts';
 import type { Installation } from './installation.ts';
-import { askForOwnPage, DOMAIN, OWN_PAGE } from './web-servers.ts';
+import { requestOwnPage, DOMAIN, OWN_PAGE } from './web-servers.ts';
 
 const PROXY_PATH = '/latchkey';
 
@@ -28,13 +28,13 @@ export async function checkWire(
 
 async function checkStream(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, cell, ca } = installation;
-  const stranger = await ask(machine.place, streamUrl(installation), { ca });
+  const stranger = await sendRequest(machine.sandbox, streamUrl(installation), { ca });
   if (client === null) return checkSnapshot(stranger);
   checkRefusal(stranger, cell.expected === 'proxy');
-  checkSnapshot(await ask(machine.place, streamUrl(installation), client));
+  checkSnapshot(await sendRequest(machine.sandbox, streamUrl(installation), client));
 }
 
-function checkSnapshot({ status, text }: Answer): void {
+function checkSnapshot({ status, text }: TestResponse): void {
   assert.equal(status, 101, text);
   assert.equal(typeof JSON.parse(text), 'object');
 }
@@ -48,17 +48,17 @@ export async function checkRefused(
   revoked: Credentials,
 ): Promise<void> {
   const deadline = performance.now() + REVOCATION_TIMEOUT_MS;
-  const look = () => ask(installation.machine.place, streamUrl(installation), revoked);
+  const send = () => sendRequest(installation.machine.sandbox, streamUrl(installation), revoked);
   const isProxy = installation.cell.expected === 'proxy';
-  let answer = await look();
+  let answer = await send();
   // While old workers of nginx use the previous list, the agent itself refuses.
   while (answer.status !== refusalStatus(isProxy) && performance.now() < deadline)
-    answer = await look();
+    answer = await send();
   checkRefusal(answer, isProxy);
 }
 
 /** Returns the status of a refusal: 496 of the proxy, 403 of the agent. */
-function checkRefusal({ status, text }: Answer, isProxy: boolean): void {
+function checkRefusal({ status, text }: TestResponse, isProxy: boolean): void {
   assert.equal(status, refusalStatus(isProxy), text);
   assert.match(text, /certificate/i);
 }
@@ -72,7 +72,7 @@ async function checkHealth({ machine, ca }: Installation): Promise<void> {
     (machine.readIfThere('/var/log/nginx/access.log') ?? '').split('/health ').length;
   // The installer itself requested it, before nginx had the new configuration.
   const before = countLines();
-  const { status, type, text } = await ask(machine.place, HEALTH_URL, { ca });
+  const { status, type, text } = await sendRequest(machine.sandbox, HEALTH_URL, { ca });
   assert.deepEqual({ status, type, text }, { status: 200, type: 'text/plain', text: 'OK\n' });
   assert.equal(countLines(), before, 'the health route is not logged');
 }
@@ -80,13 +80,13 @@ async function checkHealth({ machine, ca }: Installation): Promise<void> {
 /** Checks that the owner's site is unchanged, without a client certificate. */
 export async function checkOwnPage({ machine, cell }: Installation): Promise<void> {
   if (cell.webServer === 'no web server') return;
-  const { status, text } = await askForOwnPage(machine, cell.webServer);
+  const { status, text } = await requestOwnPage(machine, cell.webServer);
   assert.deepEqual([status, text], [200, OWN_PAGE]);
 }
 
 /** Checks that the agent's own port is reachable from outside in standalone mode only. */
 async function checkPort({ machine, cell, ca }: Installation): Promise<void> {
-  const { status, text } = await ask(machine.place, `https://${DOMAIN}:4096/`, { ca });
+  const { status, text } = await sendRequest(machine.sandbox, `https://${DOMAIN}:4096/`, { ca });
   if (cell.expected === 'proxy') assert.deepEqual([status, text], [0, 'ECONNREFUSED']);
   else assert.notEqual(status, 0, text);
 }

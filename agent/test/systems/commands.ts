@@ -33,10 +33,10 @@ export async function attempt(
   const startedAt = performance.now();
   const [program = '', ...args] = command;
   const child = spawn(program, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL' });
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
-      said[stream] += text;
+      output[stream] += text;
       onOutput?.(text);
     });
   }
@@ -48,7 +48,7 @@ export async function attempt(
   return {
     command: command.join(' '),
     code: typeof code === 'number' ? code : null,
-    ...said,
+    ...output,
     seconds,
   };
 }
@@ -68,6 +68,6 @@ export async function succeed(command: readonly string[], options?: RunOptions):
 export function expectSuccess(outcome: Outcome): Outcome {
   if (outcome.code === 0) return outcome;
   const { command, code, stdout, stderr } = outcome;
-  const [said, complained] = [stdout, stderr].map((text) => text.slice(-KEPT_CHARACTERS));
-  throw new Error(`${command}\nended with ${code}:\n${said}\n${complained}`);
+  const [printed, errors] = [stdout, stderr].map((text) => text.slice(-KEPT_CHARACTERS));
+  throw new Error(`${command}\nended with ${code}:\n${printed}\n${errors}`);
 }

@@ -1,18 +1,18 @@
-/** Each trouble of an installed agent, brought about on a whole system: the doctor finds it by looking, and names it. */
+/** The doctor finds each fault of an installed agent on a whole system. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 
-import { type Ailment, PROXY_AILMENTS, STANDALONE_AILMENTS } from './ailments.ts';
+import { type Fault, PROXY_FAULTS, STANDALONE_FAULTS } from './faults.ts';
 import type { Cell } from './cells.ts';
 import { expectSuccess } from './commands.ts';
 import { Installation } from './installation.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { unpackPackages } from './packages.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 
@@ -29,8 +29,8 @@ const Report = Type.Object({
 });
 type Report = ReturnType<typeof parseReport>;
 
-test('the troubles of an agent that is reached directly', { skip }, async (context) => {
-  await suffer(context, STANDALONE_AILMENTS, {
+test('the doctor finds the faults of a standalone agent', { skip }, async (context) => {
+  await testFaults(context, STANDALONE_FAULTS, {
     release: 'bookworm',
     webServer: 'no web server',
     mode: 'standalone',
@@ -39,34 +39,38 @@ test('the troubles of an agent that is reached directly', { skip }, async (conte
   });
 });
 
-test('the troubles of an agent behind nginx with mutual TLS', { skip }, async (context) => {
-  await suffer(context, PROXY_AILMENTS, {
-    release: 'trixie',
-    webServer: 'nginx with another site',
-    mode: 'proxy',
-    mutualTls: true,
-    expected: 'proxy',
-  });
-});
+test(
+  'the doctor finds the faults of an agent behind nginx with mutual TLS',
+  { skip },
+  async (context) => {
+    await testFaults(context, PROXY_FAULTS, {
+      release: 'trixie',
+      webServer: 'nginx with another site',
+      mode: 'proxy',
+      mutualTls: true,
+      expected: 'proxy',
+    });
+  },
+);
 
-async function suffer(
+async function testFaults(
   context: { readonly test: typeof test },
-  ailments: readonly Ailment[],
+  faults: readonly Fault[],
   cell: Cell,
 ): Promise<void> {
   if (packages === null) throw new Error('There are no packages.');
   await using installation = await Installation.prepare(cell, packages);
   expectSuccess(await installation.install(packages.current));
   assertHealthy(await examine(installation));
-  for (const ailment of ailments) {
-    await context.test(ailment.symptom, async () => {
-      await ailment.arrange(installation);
+  for (const fault of faults) {
+    await context.test(fault.symptom, async () => {
+      await fault.arrange(installation);
       const { healthy, findings } = await examine(installation);
-      const found = findings.find(({ check }) => check === ailment.check);
-      assert.match(found?.cause ?? '', ailment.cause, JSON.stringify(findings, null, 1));
+      const found = findings.find(({ check }) => check === fault.check);
+      assert.match(found?.cause ?? '', fault.cause, JSON.stringify(findings, null, 1));
       assert.deepEqual([healthy, found?.state], [false, 'problem']);
       assert.notEqual(found?.fix ?? '', '');
-      await ailment.repair(installation);
+      await fault.repair(installation);
       assertHealthy(await examine(installation));
     });
   }

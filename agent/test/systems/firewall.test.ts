@@ -7,10 +7,10 @@ import { paths } from '#agent/install/paths.ts';
 
 import { repository } from '../../../scripts/lib/steps.ts';
 import { until } from '../until.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { Machine } from './machine.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 
 /** From the sources: what is tried out is the unit. */
 const COMMAND = `#!/bin/sh
@@ -28,7 +28,7 @@ table inet filter {
 
 const OPEN = /tcp dport 4096 accept comment "latchkey-agent"/gu;
 
-test('a port stays open in nftables over reloads, restarts and boots', { skip }, async () => {
+test('keeps a port open in nftables over reloads, restarts and boots', { skip }, async () => {
   await using machine = await Machine.boot('bookworm', [{ from: repository, to: '/mnt' }]);
   const run = async (script: string) => machine.succeed(['sh', '-ec', script]);
   const put = async (path: string, text: string) =>

@@ -1,11 +1,11 @@
-/** What becomes of packages that somebody else installs beside an installation, on a whole system. */
+/** Packages that others install beside an installation, on a whole system. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
 import type { Cell } from './cells.ts';
 import { expectSuccess } from './commands.ts';
 import { Installation } from './installation.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import type { Machine } from './machine.ts';
 import {
   CERTBOT_PACKAGES,
@@ -17,7 +17,7 @@ import { unpackPackages } from './packages.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
 import { describeOutcome } from './run-cell.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 
@@ -28,7 +28,7 @@ const UNTIL_APT_WAITS = 'until pgrep -x sleep >/dev/null; do sleep 0.05; done';
 
 for (const release of ['bookworm', 'trixie'] as const) {
   test(
-    `a package that another apt installs at the same time stays (${release})`,
+    `an uninstallation keeps a package that another apt installed at the same time (${release})`,
     { skip },
     async () => {
       await using installation = await prepare(release);
@@ -50,7 +50,7 @@ for (const release of ['bookworm', 'trixie'] as const) {
 }
 
 test(
-  'a package that is installed after an installation was killed during apt stays',
+  'an uninstallation keeps a package that was installed after the installer was killed during apt',
   { skip },
   async () => {
     await using installation = await prepare('bookworm');
@@ -72,7 +72,7 @@ test(
   },
 );
 
-test('certbot comes and goes with the installation, and nothing is left', { skip }, async () => {
+test('an uninstallation removes certbot that the installation added', { skip }, async () => {
   await using installation = await prepare('bookworm');
   const { machine } = installation;
   const before = takeSnapshot(machine);
@@ -85,16 +85,20 @@ test('certbot comes and goes with the installation, and nothing is left', { skip
   assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
 });
 
-test('an uninstallation without its journal fails, and names what is left', { skip }, async () => {
-  await using installation = await prepare('bookworm');
-  const { machine } = installation;
-  expectSuccess(await installation.install(getPackages().current));
-  await machine.succeed(['rm', '-r', '/var/lib/latchkey-agent-install']);
-  const outcome = await installation.uninstall();
-  assert.equal(outcome.code, 1, describeOutcome(outcome));
-  assert.match(outcome.stderr, /its journal in \S+ is gone/);
-  assert.match(outcome.stderr, /^ {2}\/etc\/systemd\/system\/latchkey-agent\.service$/m);
-});
+test(
+  'an uninstallation without its journal fails, and lists the remaining files',
+  { skip },
+  async () => {
+    await using installation = await prepare('bookworm');
+    const { machine } = installation;
+    expectSuccess(await installation.install(getPackages().current));
+    await machine.succeed(['rm', '-r', '/var/lib/latchkey-agent-install']);
+    const outcome = await installation.uninstall();
+    assert.equal(outcome.code, 1, describeOutcome(outcome));
+    assert.match(outcome.stderr, /its journal in \S+ is gone/);
+    assert.match(outcome.stderr, /^ {2}\/etc\/systemd\/system\/latchkey-agent\.service$/m);
+  },
+);
 
 async function prepare(release: Cell['release']): Promise<Installation> {
   const cell: Cell = {

@@ -1,6 +1,6 @@
 /** A machine on which the agent is installed, reinstalled, upgraded and removed. */
 import { type Acme, ACME_SERVER, startAcme } from './acme.ts';
-import type { Credentials } from './ask.ts';
+import type { Credentials } from './request.ts';
 import type { Cell } from './cells.ts';
 import type { Outcome } from './commands.ts';
 import { Machine } from './machine.ts';
@@ -86,7 +86,7 @@ export class Installation implements AsyncDisposable {
   }
 
   /** Creates a client certificate as an administrator does, and unpacks it as a viewer does. */
-  async makeClient(name: string): Promise<Credentials> {
+  async createClient(name: string): Promise<Credentials> {
     const create = `cd /root && latchkey-agent client-cert create ${name} && tar -xzf ${name}.tar.gz`;
     await this.machine.succeed(['sh', '-c', create]);
     const read = (file: string): string => this.machine.read(`/root/${name}/${file}`);

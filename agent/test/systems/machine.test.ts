@@ -1,4 +1,4 @@
-/** The tools of these tests: what is proved of an installation rests on them. */
+/** The tools on which the tests of installations depend. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,16 +7,16 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { ACME_SERVER, startAcme } from './acme.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { Machine } from './machine.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
 import { RELEASES } from './trees.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 
 for (const release of ['bookworm', 'trixie'] as const) {
   test(
-    `${RELEASES[release]} boots without a failed unit, and again with the same disk`,
+    `${RELEASES[release]} boots without a failed unit, and reboots with the same disk`,
     { skip },
     async () => {
       await using machine = await Machine.boot(release);
@@ -32,7 +32,7 @@ for (const release of ['bookworm', 'trixie'] as const) {
   );
 
   test(
-    `certbot of ${RELEASES[release]} gets a certificate that leads to the authority's root`,
+    `certbot of ${RELEASES[release]} obtains a certificate of the authority`,
     { skip },
     async () => {
       await using machine = await Machine.boot(release);
@@ -57,11 +57,11 @@ for (const release of ['bookworm', 'trixie'] as const) {
   );
 }
 
-test('a machine reaches nothing but the network beside it', { skip }, async () => {
+test('a machine reaches only the network beside it', { skip }, async () => {
   await using machine = await Machine.boot('bookworm');
   const { stdout } = await machine.attempt(['ip', 'route', 'show', 'default']);
   assert.equal(stdout, '');
-  const links = await machine.place.succeed(['ip', '-brief', 'link']);
+  const links = await machine.sandbox.succeed(['ip', '-brief', 'link']);
   assert.deepEqual(
     links
       .trim()
@@ -72,7 +72,7 @@ test('a machine reaches nothing but the network beside it', { skip }, async () =
 });
 
 test(
-  'a comparison tells of what was added, changed, removed, written anew, and nothing else',
+  'a comparison lists exactly the paths that were added, changed, removed or rewritten',
   { skip },
   async () => {
     await using machine = await Machine.boot('bookworm');
@@ -111,30 +111,26 @@ test(
   },
 );
 
-test(
-  'when the process that booted a machine is killed, the machine ends, too',
-  { skip },
-  async () => {
-    const module = fileURLToPath(new URL('machine.ts', import.meta.url));
-    const script = `
+test('a machine ends when the process that booted it is killed', { skip }, async () => {
+  const module = fileURLToPath(new URL('machine.ts', import.meta.url));
+  const script = `
     const { Machine } = await import(${JSON.stringify(module)});
     const machine = await Machine.boot('bookworm');
     console.log(machine.init);
     setInterval(() => undefined, 1000);
   `;
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
-    const [said]: unknown[] = await once(child.stdout, 'data');
-    const init = Number(String(said));
-    assert.ok(existsSync(`/proc/${init}`));
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    while (existsSync(`/proc/${init}`)) await new Promise((resolve) => setImmediate(resolve));
-    await using next = await Machine.boot('bookworm');
-    assert.equal(await next.succeed(['hostname']), 'watched\n');
-    const groups = readdirSync('/sys/fs/cgroup', { recursive: true }).map(String);
-    assert.deepEqual(
-      groups.filter((path) => path.includes(`latchkey-${child.pid}-`)),
-      [],
-    );
-  },
-);
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  const [printed]: unknown[] = await once(child.stdout, 'data');
+  const init = Number(String(printed));
+  assert.ok(existsSync(`/proc/${init}`));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  while (existsSync(`/proc/${init}`)) await new Promise((resolve) => setImmediate(resolve));
+  await using next = await Machine.boot('bookworm');
+  assert.equal(await next.succeed(['hostname']), 'watched\n');
+  const groups = readdirSync('/sys/fs/cgroup', { recursive: true }).map(String);
+  assert.deepEqual(
+    groups.filter((path) => path.includes(`latchkey-${child.pid}-`)),
+    [],
+  );
+});

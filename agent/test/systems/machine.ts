@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { attempt, expectSuccess, type Outcome } from './commands.ts';
-import { DISK, Place } from './place.ts';
+import { DISK, Sandbox } from './sandbox.ts';
 import { findDescendant } from './processes.ts';
 import { type Release, treePath } from './trees.ts';
 
@@ -42,27 +42,27 @@ interface RunOptions {
 }
 
 export class Machine implements AsyncDisposable {
-  readonly place: Place;
+  readonly sandbox: Sandbox;
   readonly release: Release;
   readonly #binds: readonly Bind[];
   #nspawn: ChildProcess | null = null;
   #init = 0;
 
-  private constructor(place: Place, release: Release, binds: readonly Bind[]) {
-    this.place = place;
+  private constructor(sandbox: Sandbox, release: Release, binds: readonly Bind[]) {
+    this.sandbox = sandbox;
     this.release = release;
     this.#binds = binds;
   }
 
   static async boot(release: Release, binds: readonly Bind[] = []): Promise<Machine> {
-    const place = await Place.open();
+    const sandbox = await Sandbox.open();
     try {
-      const machine = new Machine(place, release, binds);
+      const machine = new Machine(sandbox, release, binds);
       await machine.#layDisk();
       await machine.start();
       return machine;
     } catch (error) {
-      await place[Symbol.asyncDispose]();
+      await sandbox[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -74,7 +74,7 @@ export class Machine implements AsyncDisposable {
 
   /** The layer with changes since the first boot, and the tree below it. */
   get layers(): { readonly upper: string; readonly lower: string } {
-    return { upper: this.place.outside(`${DISK}/machine/upper`), lower: treePath(this.release) };
+    return { upper: this.sandbox.outside(`${DISK}/machine/upper`), lower: treePath(this.release) };
   }
 
   /** Boots it, the first time or again. */
@@ -84,7 +84,7 @@ export class Machine implements AsyncDisposable {
     const image = ['-D', `${DISK}/machine/root`, '-M', 'watched'];
     // The host may have no systemd that could register machines.
     const plain = ['--register=no', '--keep-unit', '--console=pipe'];
-    this.#nspawn = this.place.start(
+    this.#nspawn = this.sandbox.start(
       ['systemd-nspawn', ...image, ...plain, ...network, ...binds, '--boot'],
       'console.log',
     );
@@ -118,7 +118,7 @@ export class Machine implements AsyncDisposable {
 
   /** Returns the path of a file of its disk on the host: nothing below /run, /tmp, /proc, /sys or /dev. */
   outside(path: string): string {
-    return this.place.outside(join(DISK, 'machine/root', path));
+    return this.sandbox.outside(join(DISK, 'machine/root', path));
   }
 
   write(path: string, text: string, mode = 0o644): void {
@@ -147,14 +147,14 @@ export class Machine implements AsyncDisposable {
 
   /** Kills it at once, like a power failure. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.place[Symbol.asyncDispose]();
+    await this.sandbox[Symbol.asyncDispose]();
   }
 
   async #layDisk(): Promise<void> {
     const own = `${DISK}/machine`;
-    await this.place.succeed(['mkdir', '-p', `${own}/upper`, `${own}/work`, `${own}/root`]);
+    await this.sandbox.succeed(['mkdir', '-p', `${own}/upper`, `${own}/work`, `${own}/root`]);
     const layers = `lowerdir=${treePath(this.release)},upperdir=${own}/upper,workdir=${own}/work`;
-    await this.place.succeed(['mount', '-t', 'overlay', 'overlay', '-o', layers, `${own}/root`]);
+    await this.sandbox.succeed(['mount', '-t', 'overlay', 'overlay', '-o', layers, `${own}/root`]);
     this.write('/etc/hostname', 'watched\n');
     this.write('/etc/hosts', '127.0.0.1 localhost\n::1 localhost\n127.0.1.1 watched\n');
     this.write('/etc/resolv.conf', `nameserver ${OUTSIDE_ADDRESS}\n`);
@@ -165,8 +165,8 @@ export class Machine implements AsyncDisposable {
     let state = '';
     while (!/^(running|degraded)$/.test(state)) {
       if (performance.now() > deadline || nspawn.exitCode !== null) {
-        const said = await this.place.succeed(['tail', '-n', '20', `${DISK}/console.log`]);
-        throw new Error(`${this.release} did not boot: ${state}\n${said}`);
+        const output = await this.sandbox.succeed(['tail', '-n', '20', `${DISK}/console.log`]);
+        throw new Error(`${this.release} did not boot: ${state}\n${output}`);
       }
       await sleep(25);
       this.#init = findDescendant(nspawn.pid ?? 0, (status) => status.innermostPid === 1) ?? 0;
@@ -176,7 +176,7 @@ export class Machine implements AsyncDisposable {
   }
 
   async #connect(): Promise<void> {
-    const [found] = /ve-[^:@]+/.exec(await this.place.succeed(['ip', '-o', 'link'])) ?? [];
+    const [found] = /ve-[^:@]+/.exec(await this.sandbox.succeed(['ip', '-o', 'link'])) ?? [];
     if (found === undefined) throw new Error('The machine has no network.');
     const sides = [
       [['ip'], found, OUTSIDE_ADDRESS, OUTSIDE_ADDRESS_6],
@@ -188,7 +188,7 @@ export class Machine implements AsyncDisposable {
       ],
     ] as const;
     for (const [ip, device, address, address6] of sides) {
-      const run = ip.length === 1 ? this.place.succeed.bind(this.place) : runOutside;
+      const run = ip.length === 1 ? this.sandbox.succeed.bind(this.sandbox) : runOutside;
       await run([...ip, 'address', 'add', `${address}/24`, 'dev', device]);
       await run([...ip, 'address', 'add', `${address6}/64`, 'dev', device, 'nodad']);
       await run([...ip, 'link', 'set', device, 'up']);

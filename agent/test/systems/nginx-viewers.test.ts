@@ -1,20 +1,20 @@
-/** Behind nginx on a whole system: what a revocation ends, and what an uninstallation leaves. */
+/** Revocations and uninstallations behind nginx, on a whole system. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
 import { paths } from '#agent/install/paths.ts';
 
-import { ask } from './ask.ts';
+import { sendRequest } from './request.ts';
 import type { Cell } from './cells.ts';
 import { checkOwnPage, streamUrl } from './check-wire.ts';
 import { expectSuccess } from './commands.ts';
 import { Installation } from './installation.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { unpackPackages } from './packages.ts';
 import { describeOutcome } from './run-cell.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 
@@ -26,7 +26,7 @@ const SESSIONS =
 
 for (const release of ['bookworm', 'trixie'] as const) {
   test(
-    `a revocation closes the connection through nginx, and no TLS session outlives it (${release})`,
+    `a revocation closes the connection through nginx and ends TLS sessions (${release})`,
     { skip },
     async () => {
       await using installation = await prepare(release, true);
@@ -35,12 +35,12 @@ for (const release of ['bookworm', 'trixie'] as const) {
       machine.write(SITE, site);
       await machine.succeed(['systemctl', 'reload', 'nginx.service']);
       expectSuccess(await installation.install(getPackages().current));
-      const client = await installation.makeClient('anna');
+      const client = await installation.createClient('anna');
       const url = streamUrl(installation);
       const versions = ['TLSv1.2', 'TLSv1.3'] as const;
       const sessions = await Promise.all(
         versions.map(async (maxVersion) => {
-          const { status, text, session } = await ask(machine.place, url, {
+          const { status, text, session } = await sendRequest(machine.sandbox, url, {
             ...client,
             maxVersion,
           });
@@ -50,9 +50,9 @@ for (const release of ['bookworm', 'trixie'] as const) {
         }),
       );
       for (const resumed of sessions)
-        assert.equal((await ask(machine.place, url, resumed)).status, 101);
+        assert.equal((await sendRequest(machine.sandbox, url, resumed)).status, 101);
 
-      const watching = ask(machine.place, url, { ...client, watchesToEnd: true });
+      const watching = sendRequest(machine.sandbox, url, { ...client, watchesToEnd: true });
       const isWatched = `until ss -Htn state established 'sport = :4096' | grep -q .; do sleep 0.1; done`;
       await machine.succeed(['timeout', '30', 'sh', '-c', isWatched]);
       const revoked = await machine.attempt(['latchkey-agent', 'client-cert', 'revoke', 'anna']);
@@ -60,7 +60,7 @@ for (const release of ['bookworm', 'trixie'] as const) {
       const { status, text } = await watching;
       assert.deepEqual([status, text], [101, 'The client certificate was revoked.']);
       for (const resumed of sessions) {
-        const answer = await ask(machine.place, url, resumed);
+        const answer = await sendRequest(machine.sandbox, url, resumed);
         assert.deepEqual(
           [answer.status, answer.text],
           [403, 'The client certificate was revoked.\n'],
@@ -71,7 +71,7 @@ for (const release of ['bookworm', 'trixie'] as const) {
 }
 
 test(
-  'nginx starts after an uninstallation, however the snippet was included',
+  'nginx starts after an uninstallation, in whatever form the snippet was included',
   { skip },
   async () => {
     await using installation = await prepare('bookworm', false);
@@ -103,25 +103,29 @@ test(
   },
 );
 
-test('an empty snippet is left where another file still includes it', { skip }, async () => {
-  await using installation = await prepare('bookworm', false);
-  const { machine } = installation;
-  expectSuccess(await installation.install(getPackages().current));
-  // A file that no search of /etc/nginx finds.
-  machine.write('/srv/more.conf', `include ${paths.nginxRoute};\n`);
-  const site = machine
-    .read(SITE)
-    .replace(/include [^;]*latchkey-agent.conf;.*/, 'include /srv/more.conf;');
-  machine.write(SITE, site);
-  const outcome = expectSuccess(await installation.uninstall());
-  assert.match(
-    outcome.stdout + outcome.stderr,
-    /is left as an empty file/,
-    describeOutcome(outcome),
-  );
-  await machine.succeed(['systemctl', 'restart', 'nginx.service']);
-  await checkOwnPage(installation);
-});
+test(
+  'an uninstallation leaves an empty snippet where another file still includes it',
+  { skip },
+  async () => {
+    await using installation = await prepare('bookworm', false);
+    const { machine } = installation;
+    expectSuccess(await installation.install(getPackages().current));
+    // A file that no search of /etc/nginx finds.
+    machine.write('/srv/more.conf', `include ${paths.nginxRoute};\n`);
+    const site = machine
+      .read(SITE)
+      .replace(/include [^;]*latchkey-agent.conf;.*/, 'include /srv/more.conf;');
+    machine.write(SITE, site);
+    const outcome = expectSuccess(await installation.uninstall());
+    assert.match(
+      outcome.stdout + outcome.stderr,
+      /is left as an empty file/,
+      describeOutcome(outcome),
+    );
+    await machine.succeed(['systemctl', 'restart', 'nginx.service']);
+    await checkOwnPage(installation);
+  },
+);
 
 async function prepare(release: Cell['release'], mutualTls: boolean): Promise<Installation> {
   const cell: Cell = {

@@ -8,7 +8,7 @@ export const CERTBOT_PACKAGES = ['certbot', 'python3-acme', 'python3-certbot'] a
 export const FOREIGN_PACKAGE = 'memcached';
 
 /** Packages are rebuilt from their installed files (dpkg-deb(1)), and then removed. */
-const MAKE_REPOSITORY = `
+const CREATE_REPOSITORY = `
 mkdir -p /opt/repository
 for name in ${CERTBOT_PACKAGES.join(' ')}; do
   tree=/opt/trees/$name
@@ -38,7 +38,7 @@ DEBIAN_FRONTEND=noninteractive apt-get purge --yes ${CERTBOT_PACKAGES.join(' ')}
 
 /** Removes certbot from a machine, where apt can install it again. */
 export async function offerPackages(machine: Machine): Promise<void> {
-  await machine.succeed(['sh', '-ec', MAKE_REPOSITORY], { timeoutMs: 60_000 });
+  await machine.succeed(['sh', '-ec', CREATE_REPOSITORY], { timeoutMs: 60_000 });
 }
 
 /** Returns those of some packages that have installed files. */

@@ -52,7 +52,7 @@ export async function unpackPackages(): Promise<Packages> {
 
 /** Null for a file without the version. */
 function setVersion(content: Buffer, version: string, next: string): Buffer | null {
-  const said = `version=\`${version}\``;
-  if (!content.includes(said)) return null;
-  return Buffer.from(content.toString().replace(said, `version=\`${next}\``));
+  const declaration = `version=\`${version}\``;
+  if (!content.includes(declaration)) return null;
+  return Buffer.from(content.toString().replace(declaration, `version=\`${next}\``));
 }

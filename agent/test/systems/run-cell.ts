@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { availableParallelism, loadavg } from 'node:os';
 
-import { ask, type Credentials } from './ask.ts';
+import { sendRequest, type Credentials } from './request.ts';
 import type { Cell } from './cells.ts';
 import { checkOwnPage, checkRefused, checkWire, HEALTH_URL, streamUrl } from './check-wire.ts';
 import { checkService } from './check-service.ts';
@@ -16,18 +16,18 @@ import { DOMAIN } from './web-servers.ts';
 const MAX_INSTALL_SECONDS = 20;
 const MAX_AGAIN_SECONDS = 5;
 
-const CODES = { 'by hand': 3, refused: 1 };
+const CODES = { manual: 3, refused: 1 };
 
 type Report = (line: string) => void;
 
 export async function runCell(cell: Cell, packages: Packages, report: Report): Promise<void> {
   await using installation = await Installation.prepare(cell, packages);
-  if (cell.expected === 'by hand' || cell.expected === 'refused')
-    await declineToInstall(installation, packages, CODES[cell.expected]);
-  else await liveThrough(installation, packages, report);
+  if (cell.expected === 'manual' || cell.expected === 'refused')
+    await testRefusal(installation, packages, CODES[cell.expected]);
+  else await testLifeCycle(installation, packages, report);
 }
 
-async function declineToInstall(
+async function testRefusal(
   installation: Installation,
   packages: Packages,
   code: number,
@@ -41,7 +41,7 @@ async function declineToInstall(
   await checkOwnPage(installation);
 }
 
-async function liveThrough(
+async function testLifeCycle(
   installation: Installation,
   packages: Packages,
   report: Report,
@@ -51,7 +51,7 @@ async function liveThrough(
   expectSuccess(await installation.install(packages.current, ['--dry-run']));
   assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: true }), []);
   await install(installation, packages, report);
-  const client = cell.mutualTls ? await installation.makeClient('viewer') : null;
+  const client = cell.mutualTls ? await installation.createClient('viewer') : null;
   await checkWire(installation, client);
   await checkService(installation, client);
   if (cell.mutualTls) await revoke(installation);
@@ -66,7 +66,9 @@ async function liveThrough(
   expectSuccess(await installation.uninstall());
   assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
   await checkOwnPage(installation);
-  const { status } = await ask(machine.place, streamUrl(installation), { ca: installation.ca });
+  const { status } = await sendRequest(machine.sandbox, streamUrl(installation), {
+    ca: installation.ca,
+  });
   assert.equal(status, installation.usesOwnCertificate ? 404 : 0);
 }
 
@@ -100,11 +102,11 @@ function readCertbotSeconds({ machine }: Installation): number {
 /** Checks that a revoked certificate is refused like a missing one, and only on the agent's route. */
 async function revoke(installation: Installation): Promise<void> {
   const { machine } = installation;
-  const revoked = await installation.makeClient('revoked');
+  const revoked = await installation.createClient('revoked');
   await machine.succeed(['latchkey-agent', 'client-cert', 'revoke', 'revoked']);
   await checkRefused(installation, revoked);
   if (installation.cell.expected === 'proxy') {
-    assert.equal((await ask(machine.place, HEALTH_URL, revoked)).status, 200);
+    assert.equal((await sendRequest(machine.sandbox, HEALTH_URL, revoked)).status, 200);
   }
   await machine.succeed(['rm', '-r', '/root/revoked', '/root/revoked.tar.gz']);
 }
@@ -113,7 +115,7 @@ async function revoke(installation: Installation): Promise<void> {
 async function stopAgent(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca } = installation;
   await machine.succeed(['systemctl', 'stop', 'latchkey-agent.service']);
-  const { status } = await ask(machine.place, streamUrl(installation), client ?? { ca });
+  const { status } = await sendRequest(machine.sandbox, streamUrl(installation), client ?? { ca });
   assert.equal(status, 502);
   await machine.succeed(['systemctl', 'start', 'latchkey-agent.service']);
 }
@@ -135,12 +137,12 @@ async function installAgain(
 export async function renew(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca, cell } = installation;
   const url = cell.expected === 'proxy' ? HEALTH_URL : streamUrl(installation);
-  const look = () => ask(machine.place, url, client ?? { ca });
-  const { serial } = await look();
+  const send = () => sendRequest(machine.sandbox, url, client ?? { ca });
+  const { serial } = await send();
   await machine.succeed(['certbot', 'renew', '--force-renewal', '--no-random-sleep-on-renew']);
   const live = `/etc/letsencrypt/live/${DOMAIN}/cert.pem`;
   const shown = await machine.succeed(['openssl', 'x509', '-noout', '-serial', '-in', live]);
-  const renewed = await look();
+  const renewed = await send();
   assert.equal(`serial=${renewed.serial}`, shown.trim());
   assert.notEqual(renewed.serial, serial);
 }
@@ -151,7 +153,7 @@ async function upgrade(installation: Installation, { next }: Packages): Promise<
   const path = '/etc/latchkey-agent/agent.yaml';
   const configuration = `${machine.read(path)}# changed by its owner\n`;
   machine.write(path, configuration);
-  const probe = () => ask(machine.place, streamUrl(installation), { ca });
+  const probe = () => sendRequest(machine.sandbox, streamUrl(installation), { ca });
   const { serial } = await probe();
   expectSuccess(await installation.upgrade(next));
   assert.match(await machine.succeed(['latchkey-agent', 'version']), new RegExp(next.version));

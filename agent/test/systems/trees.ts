@@ -103,8 +103,8 @@ async function addPackages(tree: string): Promise<void> {
  */
 async function findMirror(): Promise<string> {
   const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
-  const said = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
-  const [mirror = ''] = said.split('\n');
+  const output = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
+  const [mirror = ''] = output.split('\n');
   if (mirror === '') throw new Error('apt knows no mirror of Debian; is apt-get update missing?');
   return mirror;
 }

@@ -1,5 +1,5 @@
 /** The web servers of a machine before an installation. */
-import { type Answer, ask } from './ask.ts';
+import { sendRequest, type TestResponse } from './request.ts';
 import type { Machine } from './machine.ts';
 
 /** The domain of every installation. */
@@ -71,7 +71,7 @@ server {
 `;
 
 /** Signed by an authority of the owner, which an installation could not have installed. */
-export const MAKE_OWN_CERTIFICATE = `
+export const CREATE_OWN_CERTIFICATE = `
 set -e
 mkdir -p /etc/ssl/own; cd /etc/ssl/own
 new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
@@ -85,9 +85,13 @@ openssl x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 
 export const OWN_ROOT = '/etc/ssl/own/ca.pem';
 
 /** Requests the page that the machine's owner had before. */
-export function askForOwnPage(machine: Machine, webServer: WebServer): Promise<Answer> {
+export function requestOwnPage(machine: Machine, webServer: WebServer): Promise<TestResponse> {
   const page = OWN_PAGES[webServer];
-  return ask(machine.place, page, page.startsWith('https:') ? { ca: machine.read(OWN_ROOT) } : {});
+  return sendRequest(
+    machine.sandbox,
+    page,
+    page.startsWith('https:') ? { ca: machine.read(OWN_ROOT) } : {},
+  );
 }
 
 /** Configures and starts a web server. */
@@ -101,7 +105,7 @@ export async function prepare(machine: Machine, webServer: WebServer): Promise<v
     case 'nginx with the domain over http':
       return startNginx(machine, DOMAIN_OVER_HTTP);
     case 'nginx with the domain over https':
-      await machine.succeed(['sh', '-c', MAKE_OWN_CERTIFICATE]);
+      await machine.succeed(['sh', '-c', CREATE_OWN_CERTIFICATE]);
       return startNginx(machine, DOMAIN_OVER_HTTPS);
     case 'Apache on 80':
       machine.write('/var/www/html/index.html', OWN_PAGE);

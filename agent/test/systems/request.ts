@@ -4,9 +4,9 @@ import { Value } from 'typebox/value';
 
 import { expectSuccess } from './commands.ts';
 import { MACHINE_ADDRESS } from './machine.ts';
-import type { Place } from './place.ts';
+import type { Sandbox } from './sandbox.ts';
 
-const Answer = Type.Object({
+const TestResponse = Type.Object({
   /** The HTTP status, 101 for a stream that sent data; 0 when the connection ended before. */
   status: Type.Integer(),
   type: Type.String(),
@@ -17,7 +17,7 @@ const Answer = Type.Object({
   /** The last TLS session of the server, in base64; empty without one. */
   session: Type.String(),
 });
-export type Answer = Static<typeof Answer>;
+export type TestResponse = Static<typeof TestResponse>;
 
 /** What a client presents and trusts, in PEM. */
 export interface Credentials {
@@ -27,7 +27,7 @@ export interface Credentials {
 }
 
 /** How a client connects, beside its certificates. */
-interface Manner {
+interface ConnectionOptions {
   readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
   /** A TLS session to resume, in base64. */
   readonly session?: string;
@@ -35,21 +35,21 @@ interface Manner {
   readonly watchesToEnd?: boolean;
 }
 
-export interface Question extends Credentials, Manner {
+export interface TestRequest extends Credentials, ConnectionOptions {
   readonly url: string;
   readonly address: string;
 }
 
-const program = fileURLToPath(new URL('outsider.ts', import.meta.url));
+const program = fileURLToPath(new URL('external-client.ts', import.meta.url));
 
 /** Sends a request to a machine from outside, whatever the name in the address; `wss:` connects a viewer of the stream. */
-export async function ask(
-  place: Place,
+export async function sendRequest(
+  sandbox: Sandbox,
   url: string,
-  credentials: Credentials & Manner = {},
-): Promise<Answer> {
-  const question: Question = { url, address: MACHINE_ADDRESS, ...credentials };
+  credentials: Credentials & ConnectionOptions = {},
+): Promise<TestResponse> {
+  const question: TestRequest = { url, address: MACHINE_ADDRESS, ...credentials };
   const command = [process.execPath, program, JSON.stringify(question)];
-  const outcome = expectSuccess(await place.attemptInNetwork(command));
-  return Value.Parse(Answer, JSON.parse(outcome.stdout));
+  const outcome = expectSuccess(await sandbox.attemptInNetwork(command));
+  return Value.Parse(TestResponse, JSON.parse(outcome.stdout));
 }

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { hasProcesses, makeGroups, removeGroup } from './cgroups.ts';
+import { hasProcesses, createGroups, removeGroup } from './cgroups.ts';
 import { attempt, expectSuccess, type Outcome } from './commands.ts';
 import { findDescendant } from './processes.ts';
 
@@ -19,12 +19,12 @@ const ENVIRONMENT = {
   LC_ALL: 'C.UTF-8',
 };
 
-/** An empty disk in memory, visible only within the place. */
+/** An empty disk in memory, visible only within the sandbox. */
 export const DISK = '/run';
 
 const END_TIMEOUT_MS = 10_000;
 
-export class Place implements AsyncDisposable {
+export class Sandbox implements AsyncDisposable {
   readonly #holder: ChildProcess;
   readonly #groups: readonly string[];
   /** On the host. */
@@ -37,7 +37,7 @@ export class Place implements AsyncDisposable {
   }
 
   /** Needs root. */
-  static async open(): Promise<Place> {
+  static async open(): Promise<Sandbox> {
     const own = ['--mount', '--net', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
     const hold = `mount -t tmpfs tmpfs ${DISK} && ip link set lo up && echo ready && exec sleep infinity`;
     const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', ...own, 'sh', '-c', hold], {
@@ -48,8 +48,8 @@ export class Place implements AsyncDisposable {
       await Promise.race([once(holder.stdout, 'data'), failOnExit(holder)]);
       holder.stdout.resume();
       const pid = findDescendant(holder.pid ?? 0, (status) => status.innermostPid === 1);
-      if (pid === null) throw new Error('The place has no first process.');
-      return new Place(holder, pid, makeGroups());
+      if (pid === null) throw new Error('The sandbox has no first process.');
+      return new Sandbox(holder, pid, createGroups());
     } catch (error) {
       // It would keep this process running.
       holder.kill('SIGKILL');
@@ -57,7 +57,7 @@ export class Place implements AsyncDisposable {
     }
   }
 
-  /** Returns the path on the host of a path within the place. */
+  /** Returns the path on the host of a path within the sandbox. */
   outside(path: string): string {
     return join(`/proc/${this.pid}/root`, path);
   }
@@ -111,5 +111,5 @@ export class Place implements AsyncDisposable {
 
 async function failOnExit(holder: ChildProcess): Promise<never> {
   const [code]: unknown[] = await once(holder, 'exit');
-  throw new Error(`A place could not be opened: unshare ended with ${String(code)}.`);
+  throw new Error(`A sandbox could not be opened: unshare ended with ${String(code)}.`);
 }

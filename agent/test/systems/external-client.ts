@@ -1,5 +1,5 @@
 /**
- * A client outside of a machine, run in its network: `node outsider.ts '{"url": …}'` prints the answer as JSON. `wss:` reads
+ * A client outside of a machine, run in its network: `node external-client.ts '{"url": …}'` prints the answer as JSON. `wss:` reads
  * the first snapshot of a stream, other addresses are requested once. It verifies certificates like any client.
  */
 import { on, once } from 'node:events';
@@ -10,12 +10,12 @@ import { TLSSocket } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 
-import type { Answer, Question } from './ask.ts';
+import type { TestResponse, TestRequest } from './request.ts';
 
 const TIMEOUT_MS = 15_000;
 const WATCH_TIMEOUT_MS = 90_000;
 
-const { url, address, session, watchesToEnd, ...presented }: Question = JSON.parse(
+const { url, address, session, watchesToEnd, ...presented }: TestRequest = JSON.parse(
   process.argv[2] ?? '',
 );
 const signal = AbortSignal.timeout(watchesToEnd === true ? WATCH_TIMEOUT_MS : TIMEOUT_MS);
@@ -28,11 +28,11 @@ const lookup: LookupFunction = (_host, { all }, done) => {
   else done(null, address, 4);
 };
 
-async function ask(): Promise<Answer> {
+async function sendRequest(): Promise<TestResponse> {
   return url.startsWith('wss:') ? readMessage() : readPage();
 }
 
-async function readPage(): Promise<Answer> {
+async function readPage(): Promise<TestResponse> {
   const request = url.startsWith('https:')
     ? getSecurely(url, { lookup, signal, agent: false, ...credentials })
     : get(url, { lookup, signal, agent: false });
@@ -41,9 +41,9 @@ async function readPage(): Promise<Answer> {
   return read(response);
 }
 
-async function readMessage(): Promise<Answer> {
+async function readMessage(): Promise<TestResponse> {
   const socket = new WebSocket(url, { lookup, ...credentials });
-  const refused = Promise.withResolvers<Answer>();
+  const refused = Promise.withResolvers<TestResponse>();
   let [serial, offered] = ['', ''];
   socket.once('upgrade', (response) => {
     serial = readSerial(response);
@@ -82,7 +82,7 @@ async function readSnapshot(socket: WebSocket): Promise<string> {
   return message;
 }
 
-async function read(response: IncomingMessage): Promise<Answer> {
+async function read(response: IncomingMessage): Promise<TestResponse> {
   const serial = readSerial(response);
   const type = response.headers['content-type'] ?? '';
   const status = response.statusCode ?? 0;
@@ -96,9 +96,9 @@ function readSerial({ socket }: IncomingMessage): string {
 }
 
 /** The answer of a connection that failed. */
-function explain(error: unknown): Answer {
+function explain(error: unknown): TestResponse {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return { status: 0, type: '', text: String(code ?? error), serial: '', session: '' };
 }
 
-process.stdout.write(JSON.stringify(await ask().catch(explain)), () => process.exit());
+process.stdout.write(JSON.stringify(await sendRequest().catch(explain)), () => process.exit());

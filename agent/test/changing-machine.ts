@@ -1,6 +1,6 @@
 import type { AgentDisk, AgentHost, AgentInterface, AgentSnapshot } from '@latchkey/contract';
 
-export const livelyHost: AgentHost = {
+export const changingHost: AgentHost = {
   hostname: 'atlas',
   os_name: 'Debian GNU/Linux 13 (trixie)',
   os_id: 'debian',
@@ -232,7 +232,7 @@ function toContainers(tick: number): NonNullable<AgentSnapshot['containers']> {
  * A large machine at work, the same at the same tick.
  * @param tick seconds since it began
  */
-export function toLivelySnapshot(tick: number, time: Date): AgentSnapshot {
+export function changingSnapshot(tick: number, time: Date): AgentSnapshot {
   return {
     time: time.toISOString(),
     uptime_seconds: 1_671_240 + tick,

@@ -20,17 +20,17 @@ const PROGRAMS: Record<string, string> = {
 const SWITCH = 'LATCHKEY_SYSTEMS';
 
 /** Returns why systems are not booted here, with the fix; null when they are. */
-export function whySystemsCannotRun(): string | null {
+export function findMissingRequirement(): string | null {
   if (process.env[SWITCH] !== 'all') return 'npm run test:systems runs this';
-  return whyNoTools(PROGRAMS) ?? whyNoNamespaces() ?? whyNoTrees();
+  return findMissingTools(PROGRAMS) ?? findMissingRights() ?? findMissingTrees();
 }
 
 /** Returns why trees cannot be built here, with the fix; null when they can. */
-export function whyTreesCannotBeMade(): string | null {
-  return whyNoTools({ ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' });
+export function findMissingBuildRequirement(): string | null {
+  return findMissingTools({ ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' });
 }
 
-function whyNoTools(programs: Record<string, string>): string | null {
+function findMissingTools(programs: Record<string, string>): string | null {
   if (process.platform !== 'linux') return 'whole systems need Linux';
   if (process.getuid?.() !== 0) return 'whole systems need root';
   if (!readFileSync('/proc/filesystems', 'utf8').includes('\toverlay\n'))
@@ -42,14 +42,14 @@ function whyNoTools(programs: Record<string, string>): string | null {
 }
 
 /** Root in a container may lack the right. */
-function whyNoNamespaces(): string | null {
+function findMissingRights(): string | null {
   const own = ['--mount', '--net', '--pid', '--fork'];
   const mount = ['mount', '-t', 'tmpfs', 'tmpfs', '/run'];
   if (spawnSync('unshare', [...own, ...mount]).status === 0) return null;
-  return 'whole systems need the right to make namespaces and mounts';
+  return 'whole systems need the right to create namespaces and mounts';
 }
 
-function whyNoTrees(): string | null {
+function findMissingTrees(): string | null {
   const missing = listMissingTrees();
   return missing.length === 0 ? null : `no tree of ${missing.join(' and ')}: ${PREPARE_COMMAND}`;
 }

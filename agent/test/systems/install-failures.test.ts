@@ -1,4 +1,4 @@
-/** What goes wrong during an installation, on a whole system. */
+/** Failures of an installation, on a whole system. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
@@ -7,29 +7,29 @@ import { paths } from '#agent/install/paths.ts';
 import type { Cell } from './cells.ts';
 import { checkOwnPage, checkWire } from './check-wire.ts';
 import { expectSuccess } from './commands.ts';
-import { HARDSHIPS } from './hardships.ts';
+import { INSTALL_FAILURES } from './install-failures.ts';
 import { Installation } from './installation.ts';
-import { whySystemsCannotRun } from './lacks.ts';
+import { findMissingRequirement } from './requirements.ts';
 import { unpackPackages } from './packages.ts';
 import { describeOutcome, renew } from './run-cell.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
 import type { WebServer } from './web-servers.ts';
 
-const skip = whySystemsCannotRun() ?? false;
+const skip = findMissingRequirement() ?? false;
 const packages = skip === false ? await unpackPackages() : null;
 after(() => packages?.[Symbol.dispose]());
 
-for (const hardship of HARDSHIPS) {
-  test(`${hardship.name}: it is said, and nothing is changed`, { skip }, async () => {
-    await using installation = await prepare(hardship.webServer);
+for (const failure of INSTALL_FAILURES) {
+  test(`${failure.name}: reports it and changes nothing`, { skip }, async () => {
+    await using installation = await prepare(failure.webServer);
     const { machine } = installation;
-    await hardship.arrange?.(installation, getPackages());
+    await failure.arrange?.(installation, getPackages());
     const before = takeSnapshot(machine);
-    const { args, without } = hardship;
+    const { args, without } = failure;
     const prefix = without === undefined ? [] : ['env', `--unset=${without}`];
     const outcome = await installation.install(getPackages().current, args, prefix);
-    assert.equal(outcome.code, hardship.code, describeOutcome(outcome));
-    assert.match(outcome.stderr + outcome.stdout, hardship.says);
+    assert.equal(outcome.code, failure.code, describeOutcome(outcome));
+    assert.match(outcome.stderr + outcome.stdout, failure.message);
     assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
     await checkOwnPage(installation);
   });
@@ -43,7 +43,7 @@ const KILLS = [
 ] as const;
 
 for (const { webServer, how } of KILLS) {
-  test(`killed again and again, it is undone and made (${webServer})`, { skip }, async () => {
+  test(`an installation succeeds after several killed ones (${webServer})`, { skip }, async () => {
     await using installation = await prepare(webServer);
     const { machine } = installation;
     const { current } = getPackages();
@@ -58,7 +58,7 @@ for (const { webServer, how } of KILLS) {
 }
 
 /**
- * As a terminal does it: to the program and to whatever it runs, again and again until its end.
+ * Sends SIGINT like a terminal: to the program and its children, repeatedly until they end.
  * @param afterSeconds from when it takes its lock, and with it signals
  */
 function pressCtrlC(afterSeconds: number): readonly string[] {
@@ -69,7 +69,7 @@ function pressCtrlC(afterSeconds: number): readonly string[] {
 
 for (const webServer of ['no web server', 'nginx with another site'] as const) {
   test(
-    `Ctrl-C, pressed again and again, undoes an installation and no uninstallation (${webServer})`,
+    `repeated Ctrl-C undoes an installation, but not an uninstallation (${webServer})`,
     { skip },
     async () => {
       await using installation = await prepare(webServer);
@@ -89,25 +89,25 @@ for (const webServer of ['no web server', 'nginx with another site'] as const) {
   );
 }
 
-test(
-  'of two installations at once one is made, and the other says why it is not',
-  { skip },
-  async () => {
-    await using installation = await prepare('no web server');
-    const { current } = getPackages();
-    const outcomes = await Promise.all([
-      installation.install(current),
-      installation.install(current),
-    ]);
-    const [made, refused] = outcomes.sort((one, other) => (one.code ?? -1) - (other.code ?? -1));
-    assert.deepEqual([made?.code, refused?.code], [0, 1], outcomes.map(describeOutcome).join('\n'));
-    assert.match(refused?.stderr ?? '', /another/i);
-    await checkWire(installation, null);
-  },
-);
+test('rejects the second of two simultaneous installations', { skip }, async () => {
+  await using installation = await prepare('no web server');
+  const { current } = getPackages();
+  const outcomes = await Promise.all([
+    installation.install(current),
+    installation.install(current),
+  ]);
+  const [installed, refused] = outcomes.sort((one, other) => (one.code ?? -1) - (other.code ?? -1));
+  assert.deepEqual(
+    [installed?.code, refused?.code],
+    [0, 1],
+    outcomes.map(describeOutcome).join('\n'),
+  );
+  assert.match(refused?.stderr ?? '', /another/i);
+  await checkWire(installation, null);
+});
 
 test(
-  'moved from standalone to proxy mode, it is renewed through nginx, and removed as a whole',
+  'a change from standalone to proxy mode renews certificates through nginx, and is uninstalled completely',
   { skip },
   async () => {
     await using direct = await prepare('nginx with another site');
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'moved to another domain, it renews what it has, and nothing of the first one is left',
+  'a change of the domain renews the new certificate, and removes everything of the old one',
   { skip },
   async () => {
     await using installation = await prepare('nginx with another site');
@@ -148,7 +148,7 @@ test(
   },
 );
 
-test('nginx follows the agent to another port when it is installed again', { skip }, async () => {
+test('a reinstallation updates the port of the agent in nginx', { skip }, async () => {
   await using installation = await prepare('nginx with the domain over https');
   const { machine } = installation;
   const before = takeSnapshot(machine);
@@ -164,7 +164,7 @@ test('nginx follows the agent to another port when it is installed again', { ski
 });
 
 test(
-  'moved from proxy to standalone mode, it leaves nginx a configuration that it takes',
+  'a change from proxy to standalone mode leaves nginx a valid configuration',
   { skip },
   async () => {
     await using proxied = await prepare('nginx with the domain over https');

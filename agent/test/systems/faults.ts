@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 import { MACHINE_ADDRESS } from './machine.ts';
 import { DOMAIN } from './web-servers.ts';
 
-export interface Ailment {
+export interface Fault {
   /** As in the installation guide. */
   readonly symptom: string;
   readonly check: string;
@@ -28,7 +28,7 @@ const EXPIRED = `openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout /root/own.ke
 openssl x509 -req -in /root/own.csr -signkey /root/own.key -days -1 -out /root/own.pem
 cat /root/own.pem >${paths.certificate}; cat /root/own.key >${paths.certificateKey}`;
 
-/** Machines share the clock of the host, so the certificate is dated ahead in place of the clock being behind. */
+/** Machines share the clock of the host, so the certificate is dated ahead instead of a clock that is behind. */
 const AHEAD = `cd /root && : >index
 printf '[ca]\\ndefault_ca=own\\n[own]\\ndatabase=/root/index\\nnew_certs_dir=/root\\nrand_serial=yes\\ndefault_md=sha256\\npolicy=any\\n[any]\\ncommonName=supplied\\n' >ca.cnf
 openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout own.key -out own.csr
@@ -49,8 +49,8 @@ const ANOTHER_SERVER = `server {
 }
 `;
 
-/** Of an agent that is reached directly. */
-export const STANDALONE_AILMENTS: readonly Ailment[] = [
+/** Faults of an agent that is reached directly. */
+export const STANDALONE_FAULTS: readonly Fault[] = [
   {
     symptom: 'connection refused',
     check: 'agent_running',
@@ -97,8 +97,8 @@ export const STANDALONE_AILMENTS: readonly Ailment[] = [
     symptom: 'domain validation failed',
     check: 'domain',
     cause: new RegExp(`^${DOMAIN} leads to 10\\.41\\.0\\.99`),
-    arrange: ({ machine }) => setAddress(machine.place, DOMAIN, '10.41.0.99'),
-    repair: ({ machine }) => setAddress(machine.place, DOMAIN, MACHINE_ADDRESS),
+    arrange: ({ machine }) => setAddress(machine.sandbox, DOMAIN, '10.41.0.99'),
+    repair: ({ machine }) => setAddress(machine.sandbox, DOMAIN, MACHINE_ADDRESS),
   },
   {
     symptom: 'not reachable from the internet: bound to 127.0.0.1',
@@ -116,8 +116,8 @@ export const STANDALONE_AILMENTS: readonly Ailment[] = [
   },
 ];
 
-/** Of an agent behind nginx with mutual TLS. */
-export const PROXY_AILMENTS: readonly Ailment[] = [
+/** Faults of an agent behind nginx with mutual TLS. */
+export const PROXY_FAULTS: readonly Fault[] = [
   {
     symptom: '502 on the proxy route',
     check: 'proxy_route',

@@ -15,9 +15,9 @@ interface Answer {
   readonly text: string;
 }
 
-/** How a question is asked. */
-export interface Manner {
-  /** Shown as the client's. */
+/** How a client connects. */
+export interface ClientOptions {
+  /** The client's certificate. */
   readonly certificate?: Certificate | null;
   readonly minVersion?: 'TLSv1' | 'TLSv1.2' | 'TLSv1.3';
   readonly maxVersion?: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
@@ -26,21 +26,33 @@ export interface Manner {
   readonly session?: Buffer;
 }
 
-/** Asks a proxy of this machine by HTTP/1.1 over TLS. */
-export async function askProxy(port: number, path: string, manner: Manner = {}): Promise<Answer> {
+/** Requests a page of a proxy on this machine by HTTP/1.1 over TLS. */
+export async function requestProxy(
+  port: number,
+  path: string,
+  options: ClientOptions = {},
+): Promise<Answer> {
   const where = { host: '127.0.0.1', port, path, agent: false, headers: { Host: DOMAIN } };
-  return collect(request({ ...where, ...toTls(manner) }));
+  return collect(request({ ...where, ...toTls(options) }));
 }
 
-/** Asks by HTTP/1.1 without TLS. */
-export async function askPlain(port: number, path: string, domain = '127.0.0.1'): Promise<Answer> {
+/** Requests a page by HTTP/1.1 without TLS. */
+export async function requestWithoutTls(
+  port: number,
+  path: string,
+  domain = '127.0.0.1',
+): Promise<Answer> {
   const headers = { Host: domain };
   return collect(requestPlain({ host: '127.0.0.1', port, path, agent: false, headers }));
 }
 
-/** Asks by HTTP/2. */
-export async function askByHttp2(port: number, path: string, manner: Manner = {}): Promise<Answer> {
-  const session = connectHttp2(`https://127.0.0.1:${port}`, toTls(manner));
+/** Requests a page by HTTP/2. */
+export async function requestByHttp2(
+  port: number,
+  path: string,
+  options: ClientOptions = {},
+): Promise<Answer> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, toTls(options));
   const stream = session.request({ ':path': path, ':authority': DOMAIN });
   let [status, type, text] = [0, '', ''];
   stream.on('response', (headers) => {
@@ -54,17 +66,17 @@ export async function askByHttp2(port: number, path: string, manner: Manner = {}
 }
 
 /** Connects a viewer through a proxy. */
-export async function watchProxy(
+export async function connectViewer(
   port: number,
   path: string,
-  manner: Manner = {},
+  options: ClientOptions = {},
   headers: Readonly<Record<string, string>> = {},
 ): Promise<TestViewer> {
   const url = `wss://127.0.0.1:${port}${path}`;
-  return connectTo(url, [], { ...toTls(manner), headers: { Host: DOMAIN, ...headers } });
+  return connectTo(url, [], { ...toTls(options), headers: { Host: DOMAIN, ...headers } });
 }
 
-function toTls({ certificate, ...rest }: Manner): object {
+function toTls({ certificate, ...rest }: ClientOptions): object {
   const shown = certificate == null ? {} : { cert: certificate.cert, key: certificate.key };
   return { rejectUnauthorized: false, servername: DOMAIN, ...shown, ...rest };
 }
