@@ -107,6 +107,21 @@ test('names only settings of .env.example or of the agent', () => {
   assert.deepEqual(unknown, []);
 });
 
+test('incidents.md quotes only messages of the program', () => {
+  const page = documents.find(({ file }) => file === 'docs/operations/incidents.md')?.text ?? '';
+  const sources = globSync(['server/src/**/*.ts', 'scripts/lib/*.mjs'], { cwd: repository })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(repository, file), 'utf8'))
+    .join('\n');
+  const quotes = [...page.matchAll(/^\| [^|]*?"([^"|]+)"/gm)].map(([, quote = '']) => quote);
+  assert.ok(quotes.length > 20);
+  const parts = quotes.flatMap((quote) => quote.split('…').map((part) => part.trim()));
+  assert.deepEqual(
+    parts.filter((part) => !sources.includes(part)),
+    [],
+  );
+});
+
 test('the systemd unit has the flags and variables of npm start', () => {
   const starter = readFileSync(join(repository, 'scripts/lib/node24.mjs'), 'utf8');
   const [, list = ''] = /const SERVICE_FLAGS = \[(.*?)\]/s.exec(starter) ?? [];
