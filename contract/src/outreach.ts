@@ -49,7 +49,7 @@ export const OutreachHeaders = Type.Object({
       description:
         'Any text, one for each request of yours. A request that comes again with it within 24 hours is not sent again, and gets the same answer.',
       maxLength: 255,
-      examples: ['letters-2026-11-20-rows-2-to-501'],
+      examples: ['outreach-2026-11-20-rows-2-to-501'],
     }),
   ),
 });

@@ -1,13 +1,13 @@
 import { constants } from 'node:os';
 
-/** Whether the person at the keyboard, or whoever started this, wants it to end. */
+/** A request to stop, by a signal. */
 export interface StopRequest {
   readonly signal: AbortSignal;
-  /** The exit code that says so, 128 + the signal's number; null while nobody asked. */
+  /** The exit code, 128 + the number of the signal; null without a signal. */
   exitCode(): number | null;
 }
 
-/** Turns the signals that end a program into a request, so that it can clean up. */
+/** Handles the signals that end a program as a request, so that it can clean up. */
 export function listenForStop(): StopRequest {
   const request = new AbortController();
   let exitCode: number | null = null;
