@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
 import { openTestCluster, TEST_CLUSTER_VARIABLE } from '../../server/test/test-cluster.ts';
 import { repository } from './steps.ts';
+import { findTestRoot } from './test-root.ts';
 
 /** The timeout of one test, hooks included. */
 const TEST_TIMEOUT_MS = 120_000;
@@ -27,7 +28,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
     console.log('No test file matches.');
     return false;
   }
-  const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
+  const directory = await mkdtemp(join(await findTestRoot(), 'latchkey-test-'));
   try {
     // Some tests start programs under another account.
     await chmod(directory, 0o755);
