@@ -1,7 +1,7 @@
 /**
- * A day of an agent's work in a minute, in a process of its own (`node --expose-gc day.ts <seconds> <interval>`): a machine made of files
- * whose counters move and on which processes, containers and interfaces come and go, and a viewer of each kind. Prints what
- * the process holds after a tenth of the day and at its end, as JSON.
+ * A day of an agent's work in seconds, in a process of its own (`node --expose-gc day.ts <seconds> <interval>`): a machine made of
+ * files whose counters change, and on which a process and a container start and end, at each tick; and a viewer of each kind,
+ * which connects and disconnects. Prints the memory and the open files after a tenth of the day and at its end, as JSON.
  */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,8 +27,8 @@ interface Holding {
 
 const MACHINE = 'server';
 const ADDED = ['bare-vm', 'container-host', 'gpu-amd', 'zfs'];
-/** The machine changes less often than it is looked at, for files are slow to write. */
-const CHANGE_EVERY_SECONDS = 60;
+/** Viewers stay for all but the last of so many ticks. */
+const TICKS_PER_VISIT = 10;
 
 const [seconds = Number.NaN, intervalSeconds = Number.NaN] = process.argv.slice(2).map(Number);
 const fixtures = fileURLToPath(new URL('fixtures', import.meta.url));
@@ -42,7 +42,7 @@ for (const name of ADDED) {
   });
 }
 
-// systemctl is a real program, for which a day does not pass in a minute: without systemd it is not started.
+// systemctl is a real program, for which a day does not pass in seconds: without systemd it is not started.
 machine.remove('run/systemd/system');
 
 const clock = new TestClock();
@@ -81,8 +81,8 @@ function openViewer(subprotocol: AgentSubprotocol): Viewer {
 }
 
 /** Counters go on (and now and then begin anew), and something comes or goes. */
-function change(second: number): void {
-  const turn = second / CHANGE_EVERY_SECONDS;
+function change(turn: number): void {
+  const second = turn * intervalSeconds;
   bumpCounters('proc/stat', /^(cpu\d*) +(\d+)/gm, second % 36_000);
   bumpCounters('proc/net/dev', /^ *(eno1:) *(\d+)/gm, second % 5_000);
   bumpCounters('proc/diskstats', /( sda +\d+ \d+) (\d+)/g, second);
@@ -118,9 +118,10 @@ function bumpCounters(path: string, counter: RegExp, by: number): void {
 async function work(from: number, to: number): Promise<void> {
   for (let second = from; second < to; second += intervalSeconds) {
     clock.ms += 1000 * intervalSeconds;
-    if (second % CHANGE_EVERY_SECONDS === 0) change(second);
-    if (second % 600 === 0) for (const viewer of hub.viewers) hub.remove(viewer);
-    if (second % 600 === 60) for (const each of subprotocols) hub.add(openViewer(each));
+    const turn = second / intervalSeconds;
+    change(turn);
+    if (turn % TICKS_PER_VISIT === 0) for (const viewer of hub.viewers) hub.remove(viewer);
+    if (turn % TICKS_PER_VISIT === 1) for (const each of subprotocols) hub.add(openViewer(each));
     hub.tick();
     await new Promise((resolve) => setImmediate(resolve));
   }
