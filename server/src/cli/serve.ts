@@ -33,10 +33,12 @@ async function serve(): Promise<void> {
   // Imported only here: other commands and configuration errors are faster without the HTTP server.
   const { startService } = await import('#server/serve.ts');
   const service = await startService(configuration);
+  // Before the others stop listening: without a listener, a signal would end the process at once.
+  const stopSignal = receiveStopSignal();
+  process.on('SIGHUP', () => void service.reload());
   stopListening();
   reportUrl(service);
-  process.on('SIGHUP', () => void service.reload());
-  await receiveStopSignal();
+  await stopSignal;
   await stopInTime(service);
 }
 
