@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default: ten seconds, since the machine may be busy with other tests. */
+  /** Default: 30 seconds, since the machine may be busy with other tests. */
   readonly timeoutMs?: number;
   /** Returns what is missing, for the error; default: the source of the condition. */
   readonly describe?: () => string;
@@ -15,7 +15,7 @@ const INTERVAL_MS = 10;
  */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
-  { timeoutMs = 10_000, describe = () => holds.toString() }: WaitOptions = {},
+  { timeoutMs = 30_000, describe = () => holds.toString() }: WaitOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {

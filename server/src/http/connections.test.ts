@@ -78,7 +78,7 @@ test('writes on to a client that reads slowly, and keeps its connection afterwar
   socket.on('data', (chunk: Buffer) => {
     received += chunk.length;
     socket.pause();
-    setTimeout(() => socket.resume(), 10);
+    setTimeout(() => socket.resume(), 5);
   });
   socket.resume();
   await eventually(() => received > ANSWER.length, { timeoutMs: 60_000 });

@@ -15,6 +15,8 @@ function heartbeatsOf(machineKey: string, appVersion = '1.0'): MachineHeartbeats
 }
 
 test('updates the day of a known machine without writing an index (heap-only)', async () => {
+  // While it analyzes the table, rows that were replaced still take up space in their pages.
+  await pool.query('alter table usage_days set (autovacuum_enabled = false)');
   const keys = Array.from({ length: 5_000 }, () => randomUUID());
   await upsertUsageDays(
     pool,
