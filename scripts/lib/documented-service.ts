@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 import { createTestDatabase } from '../../server/test/database.ts';
+import { inheritedVariables } from '../../server/test/inherited-variables.ts';
 import { Examples } from './examples.ts';
 import { repository } from './steps.ts';
 
@@ -51,7 +52,7 @@ export async function startDocumentedService(
   resources.defer(() => rm(directory, { recursive: true }));
   // The service and the command line share a database, and use the URL of the documents.
   const env = {
-    PATH: process.env['PATH'],
+    ...inheritedVariables(),
     DATABASE_URL: database.url,
     LATCHKEY_SECRET: 'a master secret for the tests alone',
     LATCHKEY_PUBLIC_URL: WRITTEN_URL,

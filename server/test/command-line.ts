@@ -3,6 +3,8 @@ import { Readable, Writable } from 'node:stream';
 import type { CommandProcess } from '#server/cli/command-process.ts';
 import { runCommandLine } from '#server/cli/program.ts';
 
+import { inheritedVariables } from './inherited-variables.ts';
+
 /** Exit code and output of a command. */
 export interface CommandRun {
   readonly code: number;
@@ -54,10 +56,4 @@ class TextSink extends Writable {
     this.text += this.#decoder.decode(chunk, { stream: true });
     done();
   }
-}
-
-/** The variables that every child process of a test gets: where programs are, and the cache of compiled modules. */
-export function inheritedVariables(): NodeJS.ProcessEnv {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };
 }

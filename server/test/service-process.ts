@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { inheritedVariables, runLatchkey } from './command-line.ts';
+import { runLatchkey } from './command-line.ts';
 import { listProcessesIn } from './embedded-postgres.ts';
+import { inheritedVariables } from './inherited-variables.ts';
 
 /** The exit code or the signal of a process; the other is null. */
 export interface ProcessEnd {
@@ -62,7 +63,7 @@ const STARTED = /"Latchkey listens on (http:\/\/[^\s"]+)"/u;
 
 /** The machine may be busy with other tests. */
 const START_TIMEOUT_MS = 30_000;
-const LINE_TIMEOUT_MS = 10_000;
+const LINE_TIMEOUT_MS = 30_000;
 const END_TIMEOUT_MS = 30_000;
 
 /** Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory. */

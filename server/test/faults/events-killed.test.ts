@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EventBatchResponse, type EventBatch } from '@latchkey/contract';
 import { Parse } from 'typebox/value';
@@ -9,6 +8,7 @@ import { Parse } from 'typebox/value';
 import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
+import { eventually } from '../eventually.ts';
 import { makeExternalHome } from '../external-service.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
@@ -58,9 +58,10 @@ test(
     const sent: EventBatch[] = [];
     const unanswered: EventBatch[] = [];
     const outcomes = { stored: 0, lost: 0 };
+    let service = await external.start(settings);
     for (let round = 1; outcomes.stored === 0 || outcomes.lost === 0; round += 1) {
       assert.ok(round <= MAX_ROUNDS, `only ${JSON.stringify(outcomes)} in ${MAX_ROUNDS} rounds`);
-      const service = await external.start(settings);
+      const goal = sent.length + 100 + randomInt(50);
       const dead = new AbortController();
       const sending = Array.from({ length: CLIENTS }, async (_, client) => {
         while (!dead.signal.aborted) {
@@ -72,19 +73,19 @@ test(
           if (accepted === null) return;
         }
       });
-      await sleep(300 + randomInt(50));
+      await eventually(() => sent.length >= goal);
       assert.deepEqual(await service.stop('SIGKILL'), KILLED);
       dead.abort();
       await Promise.all(sending);
-      const next = await external.start(settings);
+      service = await external.start(settings);
       for (const batch of unanswered.splice(0)) {
-        const accepted = await send(next, batch);
+        const accepted = await send(service, batch);
         // A batch is stored as a whole or not at all.
         assert.ok(accepted === 0 || accepted === batch.events.length, `${accepted}`);
         outcomes[accepted === 0 ? 'stored' : 'lost'] += 1;
       }
-      assert.deepEqual(await next.stop(), { code: 0, signal: null });
     }
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
     const pool = createPool(
       { url: external.settings['DATABASE_URL'] ?? '' },
       { maxConnections: 1, log: createLog({ level: 'silent' }) },

@@ -75,74 +75,77 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-describe('the service refuses', () => {
-  for (const [name, bytes, code] of REFUSED) {
-    test(`${name} with ${code}`, async () => {
+// At the same time, since one of them waits for a timeout of ten seconds.
+describe('hostile clients', { concurrency: true }, () => {
+  test('closes thousands of idle and stalled connections without an effect on other clients', async () => {
+    using connections = new DisposableStack();
+    const open = async (bytes: string): Promise<RawConnection> => {
+      const connection = connections.use(await openRaw(service.url));
+      if (bytes !== '') connection.send(bytes);
+      return connection;
+    };
+    const idle = await openMany(2_000, () => open(''));
+    const halfHeads = await openMany(100, () =>
+      open('POST /api/v1/trial/start HTTP/1.1\r\nhost: lo'),
+    );
+    const halfBodies = await openMany(100, () => open(head(TRIAL_PATH, 'content-length: 9') + '{'));
+    const durations = await Promise.all(Array.from({ length: 20 }, activateOnce));
+    assert.ok(Math.max(...durations) < 3_000, `an activation took ${Math.max(...durations)} ms`);
+    // Headers must arrive within ten seconds, which is checked every two.
+    const answers = await Promise.all(halfHeads.map((connection) => connection.waitForClose()));
+    for (const answer of answers) assert.deepEqual(tallyAnswers(answer), { request_timeout: 1 });
+    assert.equal(idle.length + halfBodies.length, 2_100);
+    await activateOnce();
+  });
+
+  describe('the service refuses', () => {
+    for (const [name, bytes, code] of REFUSED) {
+      test(`${name} with ${code}`, async () => {
+        using connection = await openRaw(service.url);
+        connection.send(bytes);
+        const answer = await connection.waitForClose();
+        assert.deepEqual(tallyAnswers(answer), { [code]: 1 });
+        assert.match(answer, /^content-type: application\/problem\+json; charset=utf-8\r$/imu);
+        assert.match(answer, /^x-request-id: [\w-]+\r$/imu);
+        await activateOnce();
+      });
+    }
+
+    test('malformed percent-encoding with 400, and keeps the connection open', async () => {
+      for (const path of ['/%zz', '/api/v1/licenses/%zz/activations', '/%e0%a4%a', '/a%']) {
+        const response = await fetch(service.url + path);
+        assert.equal(response.status, 400, path);
+        assert.match(await response.text(), /"code":"bad_request"/u);
+      }
+    });
+
+    test('garbage after a request, and closes only this connection', async () => {
       using connection = await openRaw(service.url);
-      connection.send(bytes);
-      const answer = await connection.waitForClose();
-      assert.deepEqual(tallyAnswers(answer), { [code]: 1 });
-      assert.match(answer, /^content-type: application\/problem\+json; charset=utf-8\r$/imu);
-      assert.match(answer, /^x-request-id: [\w-]+\r$/imu);
+      connection.send(`${head('/').replace('POST', 'GET')}garbage\r\n\r\n`);
+      assert.match(await connection.waitForClose(), /"code":"bad_request"/u);
       await activateOnce();
     });
-  }
 
-  test('malformed percent-encoding with 400, and keeps the connection open', async () => {
-    for (const path of ['/%zz', '/api/v1/licenses/%zz/activations', '/%e0%a4%a', '/a%']) {
-      const response = await fetch(service.url + path);
-      assert.equal(response.status, 400, path);
-      assert.match(await response.text(), /"code":"bad_request"/u);
-    }
-  });
-
-  test('garbage after a request, and closes only this connection', async () => {
-    using connection = await openRaw(service.url);
-    connection.send(`${head('/').replace('POST', 'GET')}garbage\r\n\r\n`);
-    assert.match(await connection.waitForClose(), /"code":"bad_request"/u);
-    await activateOnce();
-  });
-
-  test('nothing because of an unknown Expect header', async () => {
-    using connection = await openRaw(service.url);
-    connection.send(head(TRIAL_PATH, json, 'expect: miracles', 'content-length: 2') + '{}');
-    assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 422 /u);
-  });
-
-  test('no later request after clients disconnected within a body, and logs no error', async () => {
-    const seen = service.lines.length;
-    for (let count = 0; count < 20; count += 1) {
+    test('nothing because of an unknown Expect header', async () => {
       using connection = await openRaw(service.url);
-      connection.send(`${head(TRIAL_PATH, json, 'content-length: 100')}{"machine`);
-      await sleep(5);
-    }
-    await activateOnce();
-    assert.deepEqual(
-      service.lines.slice(seen).filter((line) => line.includes('"level":"error"')),
-      [],
-    );
-  });
-});
+      connection.send(head(TRIAL_PATH, json, 'expect: miracles', 'content-length: 2') + '{}');
+      assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 422 /u);
+    });
 
-test('closes thousands of idle and stalled connections without an effect on other clients', async () => {
-  using connections = new DisposableStack();
-  const open = async (bytes: string): Promise<RawConnection> => {
-    const connection = connections.use(await openRaw(service.url));
-    if (bytes !== '') connection.send(bytes);
-    return connection;
-  };
-  const idle = await openMany(2_000, () => open(''));
-  const halfHeads = await openMany(100, () =>
-    open('POST /api/v1/trial/start HTTP/1.1\r\nhost: lo'),
-  );
-  const halfBodies = await openMany(100, () => open(head(TRIAL_PATH, 'content-length: 9') + '{'));
-  const durations = await Promise.all(Array.from({ length: 20 }, activateOnce));
-  assert.ok(Math.max(...durations) < 3_000, `an activation took ${Math.max(...durations)} ms`);
-  // Headers must arrive within ten seconds, which is checked every two.
-  const answers = await Promise.all(halfHeads.map((connection) => connection.waitForClose()));
-  for (const answer of answers) assert.deepEqual(tallyAnswers(answer), { request_timeout: 1 });
-  assert.equal(idle.length + halfBodies.length, 2_100);
-  await activateOnce();
+    test('no later request after clients disconnected within a body, and logs no error', async () => {
+      const seen = service.lines.length;
+      for (let count = 0; count < 20; count += 1) {
+        using connection = await openRaw(service.url);
+        connection.send(`${head(TRIAL_PATH, json, 'content-length: 100')}{"machine`);
+        await sleep(5);
+      }
+      await activateOnce();
+      assert.deepEqual(
+        service.lines.slice(seen).filter((line) => line.includes('"level":"error"')),
+        [],
+      );
+    });
+  });
 });
 
 test(

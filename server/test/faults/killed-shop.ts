@@ -127,18 +127,20 @@ export async function outwaitTheKilled(pool: Pool): Promise<void> {
 /**
  * Delivers all events until all are duplicates, runs the jobs, and asserts that each purchase has one license with one key,
  * and that its buyer received one e-mail with that key.
+ * @param earlier number of purchases of this shop for which that was asserted before
  */
 export async function assertOneOfEach(
   { pool, relay }: KilledShop,
   service: ServiceProcess,
   purchases: readonly Purchase[],
+  earlier = 0,
 ): Promise<void> {
   const events = purchases.flatMap(({ customer, payment }) => [customer, payment]);
   assert.ok(!(await deliverAll(service, events)).has(null));
   assert.deepEqual(await deliverAll(service, events), new Set(['duplicate']));
   await eventually(async () => (await countOpenMailJobs(pool)) === 0, { timeoutMs: 30_000 });
 
-  const all = purchases.length;
+  const all = earlier + purchases.length;
   assert.deepEqual(await countRows(pool), {
     events: 2 * all,
     licenses: all,
@@ -147,10 +149,9 @@ export async function assertOneOfEach(
     sent: all,
     emails: all,
   });
-  assert.deepEqual(
-    relay.mails.map(({ to }) => to.join()).toSorted(),
-    purchases.map(({ email }) => email).toSorted(),
-  );
+  assert.equal(relay.mails.length, all);
+  const received = new Set(relay.mails.map(({ to }) => to.join()));
+  assert.equal(received.size, all);
   for (const { transactionId, email } of purchases) {
     const response = await fetch(`${service.url}/api/v1/licenses/check/${transactionId}`);
     const checked = Parse(LicenseCheckResponse, await response.json());

@@ -3,14 +3,14 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, readFile, readlink, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { findPostmaster } from '#server/db/embedded/postmaster.ts';
 
 import { eventually } from '../eventually.ts';
-import { makeServiceHome, type ServiceProcess } from '../service-process.ts';
+import { makeServiceHome, type ServiceHome, type ServiceProcess } from '../service-process.ts';
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -35,57 +35,57 @@ async function requireWorking(service: ServiceProcess): Promise<void> {
   }
 }
 
-test('drops root after the start', onlyRoot, async () => {
-  await using home = await makeServiceHome();
-  const service = await home.start();
-  const postmaster = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
-  const owner = (await stat(join(home.dataDirectory, 'postgres'))).uid;
-  assert.ok(owner !== 0 && owner !== NOBODY);
-  for (const pid of [service.pid, postmaster]) {
-    const { uids, effective } = await readCredentials(pid);
-    assert.deepEqual(new Set(uids), new Set([String(owner)]));
-    assert.equal(effective, NO_PRIVILEGES);
-  }
-  assert.equal((await readCredentials(service.pid)).groups, String((await statGroup(home)).gid));
-  await service.stop();
-});
+describe('the service that root starts', onlyRoot, () => {
+  let home: ServiceHome;
+  let cluster = '';
+  let service: ServiceProcess;
 
-function statGroup({ dataDirectory }: { readonly dataDirectory: string }) {
-  return stat(join(dataDirectory, 'postgres'));
-}
+  before(async () => {
+    home = await makeServiceHome();
+    cluster = join(home.dataDirectory, 'postgres');
+    service = await home.start();
+  });
+  after(() => home[Symbol.asyncDispose]());
 
-test('another account can read neither the database nor the secret', onlyRoot, async () => {
-  await using home = await makeServiceHome();
-  const service = await home.start();
-  const cluster = join(home.dataDirectory, 'postgres');
-  const postmaster = (await findPostmaster(cluster)) ?? 0;
-  assert.equal(await readlink(`/proc/${postmaster}/cwd`), cluster);
-  for (const command of [
-    ['readlink', `/proc/${postmaster}/cwd`],
-    ['ls', `/proc/${postmaster}/cwd/`],
-    ['ls', home.dataDirectory],
-    ['cat', join(home.dataDirectory, 'secret')],
-    ['ls', cluster],
-  ] as const) {
-    const [program, ...args] = command;
-    const other = { uid: NOBODY, gid: NOBODY, cwd: '/' };
-    await assert.rejects(run(program, args, other), /Permission denied|Command failed/, program);
-  }
-  await service.stop();
-});
+  test('drops root after the start', async () => {
+    const postmaster = (await findPostmaster(cluster)) ?? 0;
+    const { uid: owner, gid } = await stat(cluster);
+    assert.ok(owner !== 0 && owner !== NOBODY);
+    for (const pid of [service.pid, postmaster]) {
+      const { uids, effective } = await readCredentials(pid);
+      assert.deepEqual(new Set(uids), new Set([String(owner)]));
+      assert.equal(effective, NO_PRIVILEGES);
+    }
+    assert.equal((await readCredentials(service.pid)).groups, String(gid));
+  });
 
-test('restarts the database, reloads and stops after dropping root', onlyRoot, async () => {
-  await using home = await makeServiceHome();
-  for (let start = 1; start <= 2; start += 1) {
-    const service = await home.start();
-    await requireWorking(service);
-    const killed = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
-    process.kill(killed, 'SIGKILL');
-    await service.waitForLine(/"postgres.restarted"/);
-    await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
-    service.send('SIGHUP');
-    await service.waitForLine(/catalog\.reloaded/u);
-    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+  test('lets another account read neither the database nor the secret', async () => {
+    const postmaster = (await findPostmaster(cluster)) ?? 0;
+    assert.equal(await readlink(`/proc/${postmaster}/cwd`), cluster);
+    for (const command of [
+      ['readlink', `/proc/${postmaster}/cwd`],
+      ['ls', `/proc/${postmaster}/cwd/`],
+      ['ls', home.dataDirectory],
+      ['cat', join(home.dataDirectory, 'secret')],
+      ['ls', cluster],
+    ] as const) {
+      const [program, ...args] = command;
+      const other = { uid: NOBODY, gid: NOBODY, cwd: '/' };
+      await assert.rejects(run(program, args, other), /Permission denied|Command failed/, program);
+    }
+  });
+
+  for (const start of ['the first', 'a second']) {
+    test(`restarts the database, reloads and stops after dropping root in ${start} start`, async () => {
+      await requireWorking(service);
+      process.kill((await findPostmaster(cluster)) ?? 0, 'SIGKILL');
+      await service.waitForLine(/"postgres.restarted"/);
+      await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
+      service.send('SIGHUP');
+      await service.waitForLine(/catalog\.reloaded/u);
+      assert.deepEqual(await service.stop(), { code: 0, signal: null });
+      if (start === 'the first') service = await home.start();
+    });
   }
 });
 
@@ -129,9 +129,8 @@ const START_HIDDEN = `
   for _ in $(seq 600); do grep -q 'Latchkey listens on' "$hidden/log" && break; sleep 0.1; done
   url=$(sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p' "$hidden/log" | tail -n 1)
   awk '/^Uid:/ { print $2 }' "/proc/$service/status"
-  for path in /api/v1/health/ready /docs/docs.js; do
-    "${process.execPath}" -e 'fetch(process.argv[1]).then(({ status }) => console.log(status))' "$url$path"
-  done
+  "${process.execPath}" --input-type=module -e 'for (const url of process.argv.slice(1)) console.log((await fetch(url)).status)' \\
+    "$url/api/v1/health/ready" "$url/docs/docs.js"
   kill "$service"
   wait "$service" || true
 `;
