@@ -53,6 +53,11 @@ export class Browser implements AsyncDisposable {
         '--disable-gpu',
         '--disable-dev-shm-usage',
         '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-default-apps',
+        '--disable-extensions',
+        '--disable-sync',
         '--hide-scrollbars',
         'about:blank',
       ],
@@ -71,7 +76,7 @@ export class Browser implements AsyncDisposable {
       browserContextId,
     });
     const attached = await this.send('Target.attachToTarget', { targetId, flatten: true });
-    const page = new Page(this, String(attached['sessionId']));
+    const page = new Page(this, String(attached['sessionId']), String(browserContextId));
     this.#pages.set(page.sessionId, page);
     for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await page.send(`${domain}.enable`);
     await page.resize(width, height);
@@ -109,16 +114,23 @@ export class Browser implements AsyncDisposable {
   }
 }
 
-/** One page in the browser. */
-export class Page {
+/** One page in the browser. Dispose it: an open one goes on working, and connects again and again. */
+export class Page implements AsyncDisposable {
   readonly sessionId: string;
   /** What was said on the console that is wrong, errors that nobody caught, and what the policy refused. */
   readonly problems: string[] = [];
   readonly #browser: Browser;
+  readonly #contextId: string;
 
-  constructor(browser: Browser, sessionId: string) {
+  constructor(browser: Browser, sessionId: string, contextId: string) {
     this.#browser = browser;
     this.sessionId = sessionId;
+    this.#contextId = contextId;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const browserContextId = this.#contextId;
+    await this.#browser.send('Target.disposeBrowserContext', { browserContextId });
   }
 
   async send(method: string, params: object = {}): Promise<Record<string, unknown>> {
@@ -151,9 +163,9 @@ export class Page {
     return result instanceof Object && 'value' in result ? result.value : undefined;
   }
 
-  /** Asks again and again until the answer is true. @throws Error after ten seconds */
+  /** Asks again and again until the answer is true. @throws Error after 30 seconds */
   async until(expression: string): Promise<void> {
-    const deadlineMs = performance.now() + 10_000;
+    const deadlineMs = performance.now() + 30_000;
     while ((await this.evaluate(`document.body !== null && Boolean(${expression})`)) !== true) {
       if (performance.now() > deadlineMs) throw new Error(`It never came: ${expression}`);
       await sleep(20);

@@ -85,7 +85,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
     for (let each = 0; each < 60; each += 1) hub.tick();
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     const viewer = await connect(stream.port);
     await page.until(isState('live'));
     hub.tick();
@@ -114,7 +114,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
     for (let each = 0; each < 300; each += 1) hub.tick();
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#cpu .u-over')");
@@ -151,7 +151,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const hub = new Machine().openHub();
     const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
     await using stream = await openStream({ tls, hub, readRules });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('token'));
     assert.match(String(await page.read('#token-form')), /asks for an access token/);
     assert.equal(await page.evaluate('document.activeElement.id'), 'token');
@@ -170,7 +170,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const mutual = readTlsMaterial({ ...root.makeServer(), clients });
     await using stream = await openStream({ tls: mutual });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('refused'));
     assert.match(String(await page.read('#state-note')), /certificate/);
     // Nor does the page leap while it tries again.
@@ -190,7 +190,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     });
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#tile-cpu')");
@@ -215,7 +215,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const host = readHost(files.roots);
     const hub = new Hub({ sampler, readHost: () => host, clock: systemClock, intervalSeconds: 1 });
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until(`${LIST_PANELS}.length > 0`);
@@ -238,7 +238,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     };
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#time').textContent !== ''");
@@ -253,7 +253,10 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await using stream = await openStream({ tls, hub });
     const sizes = { width: 360, height: 740 };
     for (const dark of [false, true]) {
-      const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { ...sizes, dark });
+      await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, {
+        ...sizes,
+        dark,
+      });
       await page.until(isState('live'));
       hub.tick();
       await page.until("document.querySelector('#tile-cpu')");
@@ -288,7 +291,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   test('legends and bars keep their colors with forced colors', async () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#tile-cpu')");
@@ -310,7 +313,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     machine.change = withManyLost;
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#tile-cpu')");
@@ -342,7 +345,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     });
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 4000 });
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 4000 });
     await page.until(isState('live'));
     for (let each = 0; each < 30; each += 1) hub.tick();
     await page.until("document.querySelector('#sensors canvas')");
@@ -361,7 +364,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     });
     const hub = machine.openHub();
     await using stream = await openStream({ tls, hub });
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
     hub.tick();
     await page.until("document.querySelector('#gpus .meters li')");
@@ -374,7 +377,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });
     for (let each = 0; each < 300; each += 1) hub.tick();
-    const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 300 });
+    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 300 });
     await page.until(isState('live'));
     const useAfter = async (ticks: number): Promise<[bytes: number, elements: number]> => {
       for (let each = 0; each < ticks; each += 1) {

@@ -81,7 +81,7 @@ test('an installation whose journal takes no more, wherever that is within a lin
     'edit',
   ];
   let failures = 0;
-  for (let bytes = 10; ; bytes += 149) {
+  for (let bytes = 10; ; bytes += 257) {
     // No file may grow beyond this: a write comes to its end early, as on a disk that is nearly full.
     const { status, stderr } = spawnSync('prlimit', [`--fsize=${bytes}`, ...args], {
       encoding: 'utf8',
@@ -91,5 +91,5 @@ test('an installation whose journal takes no more, wherever that is within a lin
     assert.deepEqual(host.snapshot(), before, `${bytes} bytes`);
     failures += 1;
   }
-  assert.ok(failures > 8, `${failures} failures`);
+  assert.ok(failures > 4, `${failures} failures`);
 });
