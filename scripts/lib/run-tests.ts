@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
 import { openTestCluster, TEST_CLUSTER_VARIABLE } from '../../server/test/test-cluster.ts';
+import { bundleTypebox } from './bundle-typebox.ts';
 import { repository } from './steps.ts';
 import { findTestRoot } from './test-root.ts';
 
@@ -32,6 +33,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
   try {
     // Some tests start programs under another account.
     await chmod(directory, 0o755);
+    const bundling = bundleTypebox(join(directory, 'typebox'));
     await using cluster = await openTestCluster(join(directory, 'cluster'));
     const environment = {
       ...cleanEnvironment(),
@@ -40,6 +42,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
       TMPDIR: directory,
       // Each file runs in a separate process, so they share compiled modules.
       NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${await bundling}`,
       [TEST_CLUSTER_VARIABLE]: cluster.asVariable,
     };
     return stop.aborted ? false : await runNodeTests([...options, ...files], environment, stop);
