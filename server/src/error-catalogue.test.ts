@@ -36,7 +36,7 @@ test('codes are ordered by status, and every meaning is a sentence', () => {
   }
 });
 
-test('every code has a factory that makes it', () => {
+test('every code has a factory', () => {
   const made = new Set<ErrorCode>([
     factories.licenseNotFound().code,
     factories.activationNotFound().code,
@@ -76,7 +76,7 @@ test('every code has a factory that makes it', () => {
   assert.deepEqual([...made].toSorted(), Object.keys(errorCatalogue).toSorted());
 });
 
-test('the limit of activations is told in numbers', () => {
+test('the limit of activations is reported in numbers', () => {
   const error = factories.activationLimitReached(2, 3);
   assert.deepEqual([error.status, error.members], [409, { max: 2, current: 3 }]);
 });

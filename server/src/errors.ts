@@ -5,11 +5,11 @@ import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 type Members = Readonly<Record<string, string | number>>;
 
 interface PublicErrorParts {
-  /** A sentence for the caller. */
+  /** A sentence for the caller; default: the meaning of the code. */
   readonly detail?: string;
   readonly members?: Members;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The inner cause: logged, never sent. */
+  /** Logged, never sent. */
   readonly cause?: unknown;
 }
 
@@ -34,10 +34,7 @@ export class PublicError extends Error {
   }
 }
 
-/** The header that a 401 must have (RFC 9110 §11.6.1): the scheme, without the reason. */
-const API_KEY_CHALLENGE = { 'www-authenticate': 'Bearer' };
-
-/** A request that does not fit its schema or its limits: 422 with one item per fault. */
+/** A request that does not fit its schema or its limits: 422 with one item for each fault. */
 export class InvalidRequestError extends Error {
   readonly items: readonly ValidationError[];
 
@@ -48,7 +45,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** @param items the faults, in the order of the response. */
+/** @param items the faults, in the order of the response */
 export function invalidRequest(items: readonly ValidationError[]): InvalidRequestError {
   return new InvalidRequestError(items);
 }
@@ -62,21 +59,34 @@ export type UnusableStatus =
   | 'suspended'
   | 'revoked';
 
-export function licenseNotFound(): PublicError {
-  return new PublicError('license_not_found');
-}
+/** A 401 must have a challenge (RFC 9110 §11.6.1). */
+const API_KEY_CHALLENGE = { 'www-authenticate': 'Bearer' };
 
-export function activationNotFound(): PublicError {
-  return new PublicError('activation_not_found');
-}
+/** The connection is closed with the response. */
+const CLOSE = { connection: 'close' };
 
-export function machineMismatch(): PublicError {
-  return new PublicError('machine_mismatch');
-}
+export const licenseNotFound = refusal('license_not_found');
+export const activationNotFound = refusal('activation_not_found');
+export const machineMismatch = refusal('machine_mismatch');
+export const invalidApiKey = refusal('invalid_api_key', API_KEY_CHALLENGE);
+export const invalidSignature = refusal('invalid_signature');
+export const staleSignature = refusal('stale_signature');
+export const billingNotConfigured = refusal('billing_not_configured', retryAfter(60));
+export const unknownProvider = refusal('unknown_provider');
+export const idempotencyKeyReused = refusal('idempotency_key_reused');
+export const starting = refusal('starting', retryAfter(1));
+/** The connection is closed, so that the next request reaches another process. */
+export const draining = refusal('draining', { ...retryAfter(1), ...CLOSE });
+export const notFound = refusal('not_found');
+export const payloadTooLarge = refusal('payload_too_large');
+export const unsupportedMediaType = refusal('unsupported_media_type');
+export const uriTooLong = refusal('uri_too_long');
+export const requestTimeout = refusal('request_timeout', CLOSE);
+export const headersTooLarge = refusal('headers_too_large', CLOSE);
 
 /**
- * @param max how many machines the license allows.
- * @param current how many are active now.
+ * @param max how many machines the license allows
+ * @param current how many are active now
  */
 export function activationLimitReached(max: number, current: number): PublicError {
   return new PublicError('activation_limit_reached', {
@@ -86,9 +96,8 @@ export function activationLimitReached(max: number, current: number): PublicErro
 }
 
 /**
- * @param max how many different machines the license allows within the period.
- * @param days the period.
- * @param availableAt when another machine can be activated.
+ * @param max how many different machines the license allows within the period of `days`
+ * @param availableAt when another machine can be activated
  */
 export function moveLimitReached(max: number, days: number, availableAt: Date): PublicError {
   return new PublicError('move_limit_reached', {
@@ -101,10 +110,6 @@ export function licenseNotUsable(status: UnusableStatus): PublicError {
   return new PublicError(`license_${status}`);
 }
 
-export function invalidApiKey(): PublicError {
-  return new PublicError('invalid_api_key', { headers: API_KEY_CHALLENGE });
-}
-
 export function missingApiKey(): PublicError {
   return new PublicError('invalid_api_key', {
     detail: 'This needs an API key, in X-API-Key or as Authorization: Bearer.',
@@ -112,31 +117,11 @@ export function missingApiKey(): PublicError {
   });
 }
 
-/** @param scope the scope that the key lacks. */
+/** @param scope the scope that the key lacks */
 export function insufficientScope(scope: string): PublicError {
   return new PublicError('insufficient_scope', {
     detail: `The API key does not have the scope ${scope}.`,
   });
-}
-
-export function invalidSignature(): PublicError {
-  return new PublicError('invalid_signature');
-}
-
-export function staleSignature(): PublicError {
-  return new PublicError('stale_signature');
-}
-
-export function billingNotConfigured(): PublicError {
-  return new PublicError('billing_not_configured', { headers: retryAfter(60) });
-}
-
-export function unknownProvider(): PublicError {
-  return new PublicError('unknown_provider');
-}
-
-export function idempotencyKeyReused(): PublicError {
-  return new PublicError('idempotency_key_reused');
 }
 
 export function rateLimited(
@@ -152,7 +137,7 @@ export function overloaded(retryAfterSeconds: number): PublicError {
   return new PublicError('overloaded', { headers: retryAfter(retryAfterSeconds) });
 }
 
-/** @param cause the driver's error. */
+/** @param cause the driver's error */
 export function databaseUnavailable(cause: unknown): PublicError {
   return new PublicError('database_unavailable', { cause, headers: retryAfter(1) });
 }
@@ -161,33 +146,12 @@ export function storageLow(retryAfterSeconds: number): PublicError {
   return new PublicError('storage_low', { headers: retryAfter(retryAfterSeconds) });
 }
 
-export function starting(): PublicError {
-  return new PublicError('starting', { headers: retryAfter(1) });
-}
-
-/** The connection is closed with the answer, so that the next request finds another process. */
-export function draining(): PublicError {
-  return new PublicError('draining', { headers: { ...retryAfter(1), connection: 'close' } });
-}
-
-export function notFound(): PublicError {
-  return new PublicError('not_found');
-}
-
-/** @param allow the methods that the path does serve. */
+/** @param allow the methods that the path has */
 export function methodNotAllowed(allow: readonly string[]): PublicError {
   return new PublicError('method_not_allowed', { headers: { allow: allow.join(', ') } });
 }
 
-export function payloadTooLarge(): PublicError {
-  return new PublicError('payload_too_large');
-}
-
-export function unsupportedMediaType(): PublicError {
-  return new PublicError('unsupported_media_type');
-}
-
-/** @param accepted the content encodings that the operation takes. */
+/** @param accepted the content encodings of the operation */
 export function unsupportedEncoding(accepted: readonly string[]): PublicError {
   return new PublicError('unsupported_media_type', {
     detail: 'The body is sent in a content encoding that this operation does not take.',
@@ -203,21 +167,13 @@ export function badRequest(detail?: string): PublicError {
   return new PublicError('bad_request', detail === undefined ? {} : { detail });
 }
 
-export function uriTooLong(): PublicError {
-  return new PublicError('uri_too_long');
-}
-
-export function requestTimeout(): PublicError {
-  return new PublicError('request_timeout', { headers: { connection: 'close' } });
-}
-
-export function headersTooLarge(): PublicError {
-  return new PublicError('headers_too_large', { headers: { connection: 'close' } });
-}
-
-/** @param cause the inner cause: logged, never sent. */
+/** @param cause logged, never sent */
 export function internal(cause: unknown): PublicError {
   return new PublicError('internal_error', { cause });
+}
+
+function refusal(code: ErrorCode, headers: Readonly<Record<string, string>> = {}) {
+  return (): PublicError => new PublicError(code, { headers });
 }
 
 function retryAfter(seconds: number): Record<string, string> {

@@ -2,12 +2,12 @@ import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { isMap, isNode, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 
-import { findClosestName } from '#server/lib/closest-name.ts';
-import { messageOf } from '#server/lib/error-message.ts';
+import { messageOf } from '#server/lib/error-details.ts';
 import { isRecord } from '#server/lib/is-record.ts';
 
 import { CatalogSchema, type CatalogFile } from './catalog-schema.ts';
 import { StartupError } from './startup-error.ts';
+import { findClosestName } from './unknown-names.ts';
 
 /** The path of a field: names and list indexes from the root. */
 type CatalogPath = readonly (string | number)[];

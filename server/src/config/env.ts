@@ -1,10 +1,9 @@
-import { codeOf } from '#server/lib/error-code.ts';
-import { messageOf } from '#server/lib/error-message.ts';
+import { codeOf, messageOf } from '#server/lib/error-details.ts';
 import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';
 import type { Parse } from './env-values.ts';
-import { findUnknownVariables } from './unknown-variables.ts';
+import { findUnknownVariables } from './unknown-names.ts';
 
 /** The variables of a process, as `process.env` and `parseEnv` give them. */
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -10,9 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { clusterDirectory } from './data-directory.ts';
-import { messageOf } from '#server/lib/error-message.ts';
-import { makeDirectory } from '#server/lib/make-directory.ts';
+import { clusterDirectory, createDirectory } from './data-directory.ts';
+import { messageOf } from '#server/lib/error-details.ts';
 import { masterSecret, masterSecretList } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -156,7 +155,7 @@ function refuseToReplace(dataDirectory: string, path: string): void {
 
 /** Writes the secret beside its place and links it there: others see all of it or nothing, and the first one wins. */
 function createSecretFile(dataDirectory: string, path: string): void {
-  makeDirectory(dataDirectory, 0o700);
+  createDirectory(dataDirectory);
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {

@@ -9,8 +9,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from '#server/errors.ts';
-import { hasCode } from '#server/lib/error-code.ts';
-import { messageOf } from '#server/lib/error-message.ts';
+import { hasCode, messageOf } from '#server/lib/error-details.ts';
 import { reserveInflatedBytes } from './limit-load.ts';
 import { readBody } from './read-body.ts';
 

@@ -1,7 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { generateLicenseKey, MAX_LICENSE_KEY_CHARACTERS, readLicenseKey } from './license-key.ts';
+import {
+  decodeSymbol,
+  encodeSymbol,
+  generateLicenseKey,
+  MAX_LICENSE_KEY_CHARACTERS,
+  readLicenseKey,
+  toCanonicalSymbols,
+} from './license-key.ts';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
@@ -137,4 +144,28 @@ test('any text reads without an error, and a look-up reads as itself', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('decodes all 32 symbols in either case', () => {
+  for (let value = 0; value < 32; value += 1) {
+    const symbol = encodeSymbol(value);
+    assert.equal(decodeSymbol(symbol.charCodeAt(0)), value);
+    assert.equal(decodeSymbol(symbol.toLowerCase().charCodeAt(0)), value);
+  }
+});
+
+function decodeAll(text: string): number[] {
+  return Array.from(text).map((symbol) => decodeSymbol(symbol.charCodeAt(0)));
+}
+
+test('decodes I and L as 1, O as 0, and U and other characters as -1', () => {
+  assert.deepEqual(decodeAll('IiLl'), [1, 1, 1, 1]);
+  assert.deepEqual(decodeAll('Oo'), [0, 0]);
+  assert.deepEqual(decodeAll('Uu-*~$=é\u{fffd}'), [-1, -1, -1, -1, -1, -1, -1, -1, -1]);
+  assert.equal(decodeSymbol(Number.NaN), -1);
+});
+
+test('converts symbols to their canonical spelling', () => {
+  assert.equal(toCanonicalSymbols('oOiIlLaZ9'), '001111AZ9');
+  assert.equal(toCanonicalSymbols('00111AZ9'), '00111AZ9');
 });

@@ -1,5 +1,3 @@
-import { decodeSymbol, encodeSymbol, toCanonicalSymbols } from './crockford.ts';
-
 /**
  * A license key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
  * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that two symbols can
@@ -33,7 +31,7 @@ const SEPARATORS = /[\s\p{Dash_Punctuation}]+/gu;
 const PREFIX_AND_SYMBOLS = /^[A-Za-z0-9]{25,33}$/;
 
 /**
- * Makes a new license key.
+ * Creates a license key.
  * @param prefix the catalogue's key prefix, see `KEY_PREFIX_PATTERN`
  * @param randomBytes a cryptographically strong source, for instance `crypto.randomBytes`
  */
@@ -92,4 +90,43 @@ function readSymbols(text: string): string | undefined {
     else check = check * 32 + value;
   }
   return check === remainder ? toCanonicalSymbols(text) : undefined;
+}
+
+/**
+ * Crockford's base 32: ten digits and the letters without I, L, O and U, made to be read aloud and typed.
+ * https://www.crockford.com/base32.html
+ */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Encodes a value from 0 to 31; higher bits are ignored, so that the symbols of random bytes are unbiased. */
+export function encodeSymbol(value: number): string {
+  return ALPHABET.charAt(value & 31);
+}
+
+const valueByCharCode = buildValueTable();
+
+/** Decodes a symbol in either case, I and L as 1, O as 0; returns -1 for a character that is no symbol. */
+export function decodeSymbol(charCode: number): number {
+  return valueByCharCode[charCode] ?? -1;
+}
+
+const NOT_CANONICAL = /[a-zILO]/;
+
+/** Converts symbols to upper case, I and L to 1, O to 0. */
+export function toCanonicalSymbols(symbols: string): string {
+  if (!NOT_CANONICAL.test(symbols)) return symbols;
+  return symbols.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0');
+}
+
+function buildValueTable(): Int8Array {
+  const table = new Int8Array(128).fill(-1);
+  const assign = (symbol: string, value: number): void => {
+    table[symbol.charCodeAt(0)] = value;
+    table[symbol.toLowerCase().charCodeAt(0)] = value;
+  };
+  for (let value = 0; value < ALPHABET.length; value += 1) assign(ALPHABET.charAt(value), value);
+  assign('I', 1);
+  assign('L', 1);
+  assign('O', 0);
+  return table;
 }

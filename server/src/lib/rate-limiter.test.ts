@@ -43,11 +43,11 @@ describe('RateLimiter', () => {
 
   test('a request that is given back does not count, and none is given back that was not taken', () => {
     const limiter = new RateLimiter(MINUTE);
-    limiter.giveBack('client', START);
+    limiter.refund('client', START);
     assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);
-    limiter.giveBack('client', START);
+    limiter.refund('client', START);
     assert.deepEqual(takeTimes(limiter, 2, START), [0, 12]);
-    for (let count = 0; count < 10; count++) limiter.giveBack('client', START + 60_000);
+    for (let count = 0; count < 10; count++) limiter.refund('client', START + 60_000);
     assert.deepEqual(takeTimes(limiter, 6, START + 60_000), [0, 0, 0, 0, 0, 12]);
   });
 

@@ -63,7 +63,7 @@ export class RateLimiter {
   }
 
   /** Stops counting a request that was allowed. @param now in ms */
-  giveBack(client: string, now: number): void {
+  refund(client: string, now: number): void {
     const arrivals = this.#arrivals.get(client);
     if (arrivals === undefined) return;
     this.#policies.forEach((policy, index) => {

@@ -13,3 +13,12 @@ const MAX_EXPONENT = 10;
 export function exponentialDelayMs(attempts: number, random: number): number {
   return withJitter(Math.exp(Math.min(attempts, MAX_EXPONENT)) * 1_000, random);
 }
+
+/** Returns the delay of a `Retry-After` (RFC 9110 §10.2.3) in milliseconds; null if it is missing or invalid. */
+export function readRetryAfter(header: string | null, now: Date): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/u.test(text)) return Number(text) * 1_000;
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u.test(text)) return null;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? null : Math.max(0, moment - now.getTime());
+}

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 
 import { findColumnProblem, type ImportRecord } from '#server/features/licenses/import-record.ts';
 import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
-import { hasCode } from '#server/lib/error-code.ts';
+import { hasCode } from '#server/lib/error-details.ts';
 import { isRecord } from '#server/lib/is-record.ts';
 
 import { commandProcess } from '../command-process.ts';

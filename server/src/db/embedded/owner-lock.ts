@@ -2,9 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createDirectory } from '#server/config/data-directory.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { codeOf, hasCode } from '#server/lib/error-code.ts';
-import { makeDirectory } from '#server/lib/make-directory.ts';
+import { codeOf, hasCode } from '#server/lib/error-details.ts';
 
 import { readStartTime } from './processes.ts';
 
@@ -31,7 +31,7 @@ export async function lockDataDirectory(
   dataDirectory: string,
   waitMs = WAIT_MS,
 ): Promise<OwnerLock> {
-  makeDataDirectory(dataDirectory);
+  createDataDirectory(dataDirectory);
   const file = join(dataDirectory, 'latchkey.lock');
   const mine = `${process.pid} ${await readStartTime(process.pid)}\n`;
   const startedAt = Date.now();
@@ -56,9 +56,9 @@ async function release(file: string): Promise<void> {
   }
 }
 
-function makeDataDirectory(dataDirectory: string): void {
+function createDataDirectory(dataDirectory: string): void {
   try {
-    makeDirectory(dataDirectory, 0o700);
+    createDirectory(dataDirectory);
   } catch (error) {
     throw notWritable(dataDirectory, error);
   }

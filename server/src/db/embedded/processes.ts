@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-import { hasCode } from '#server/lib/error-code.ts';
+import { hasCode } from '#server/lib/error-details.ts';
 
 const run = promisify(execFile);
 

@@ -49,7 +49,7 @@ export class CheckLimiter {
     const key = outcomeKey(network, transactionId);
     if (this.#outcomes.get(key) !== 'missed') return;
     this.#outcomes.set(key, 'found');
-    this.#limiter.giveBack(network, this.#clock.now().getTime());
+    this.#limiter.refund(network, this.#clock.now().getTime());
   }
 }
 

@@ -1,4 +1,4 @@
-import { readRetryAfter } from '#server/lib/retry-after.ts';
+import { readRetryAfter } from '#server/lib/retry-delay.ts';
 import { version } from '#server/lib/version.ts';
 
 import { signMessage, type SignableMessage } from './rules/sign-message.ts';

@@ -4,7 +4,7 @@ import { Check } from 'typebox/schema';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { readRetryAfter } from '#server/lib/retry-after.ts';
+import { readRetryAfter } from '#server/lib/retry-delay.ts';
 
 import type { CustomerDetails } from '../../facts.ts';
 import { readCustomerDetails } from './fields.ts';

@@ -4,27 +4,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { makeDirectory } from './make-directory.ts';
+import { createDirectory } from './data-directory.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'latchkey-test-'));
 after(() => rmSync(root, { recursive: true }));
 
-test('a directory and those above it are made once, for their owner alone', () => {
+test('creates a directory and its parents once, for their owner only', () => {
   const path = join(root, 'a', 'b', 'c');
-  makeDirectory(path, 0o700);
-  makeDirectory(path, 0o700);
+  createDirectory(path);
+  createDirectory(path);
   assert.equal(statSync(path).mode & 0o777, 0o700);
   assert.equal(statSync(join(root, 'a')).mode & 0o777, 0o700);
 });
 
-test('a file in the way is an error, and not taken for a directory', () => {
+test('throws if a file has the path of a directory', () => {
   const file = join(root, 'file');
   writeFileSync(file, '');
-  assert.throws(() => makeDirectory(file, 0o700), { code: 'EEXIST' });
-  assert.throws(() => makeDirectory(join(file, 'below'), 0o700), { code: /^(EEXIST|ENOTDIR)$/ });
+  assert.throws(() => createDirectory(file), { code: 'EEXIST' });
+  assert.throws(() => createDirectory(join(file, 'below')), { code: /^(EEXIST|ENOTDIR)$/ });
 });
 
-test('where the file system makes no directories the attempt ends', (t) => {
+test('throws in a file system without directories to create', (t) => {
   if (process.platform !== 'linux') return t.skip('needs /proc');
-  assert.throws(() => makeDirectory('/proc/latchkey/data', 0o700), { code: 'ENOENT' });
+  assert.throws(() => createDirectory('/proc/latchkey/data'), { code: 'ENOENT' });
 });

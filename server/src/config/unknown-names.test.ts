@@ -1,17 +1,17 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { findClosestName } from './closest-name.ts';
+import { findClosestName } from './unknown-names.ts';
 
 const known = ['id', 'name', 'tier', 'features', 'max_activations'];
 
-test('a name one or two letters away is recognised', () => {
+test('finds a name at most two edits away', () => {
   assert.equal(findClosestName('featurs', known), 'features');
   assert.equal(findClosestName('feature', known), 'features');
   assert.equal(findClosestName('max_activatoins', known), 'max_activations');
   assert.equal(findClosestName('nam', known), 'name');
 });
 
-test('a different word is not taken for a slip', () => {
+test('finds none for another word', () => {
   assert.equal(findClosestName('color', known), undefined);
   assert.equal(findClosestName('time', known), undefined);
   assert.equal(findClosestName('x', known), undefined);
