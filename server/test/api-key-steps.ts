@@ -21,10 +21,10 @@ export function anyUnknownApiKey(): string {
   return generateApiKey(randomBytes);
 }
 
-/** A key of our own form with a wrong checksum. */
+/** A key in the right format with a wrong checksum. */
 export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
 
-/** Makes an API key; left out: a name of its own, for sending outreach, for good. */
+/** Creates an API key; by default with a new name, for outreach, without an expiry. */
 export function makeKey(
   { context }: Keeper,
   order: Partial<NewApiKey> = {},

@@ -5,7 +5,7 @@ import { isUuid, parseDateTime } from '@latchkey/contract';
 import { Format } from 'typebox/format';
 import { Compile } from 'typebox/schema';
 
-/** What is looked at of an answer. */
+/** The checked parts of an answer. */
 export interface JudgedAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -22,7 +22,7 @@ const components = readObject(document['components']);
 Format.Set('uuid', isUuid);
 Format.Set('date-time', (text) => text.endsWith('Z') && parseDateTime(text) !== undefined);
 
-/** The most literal first, as the router prefers them: `/licenses/check/{id}` before `/licenses/{key}/activations`. */
+/** The most literal paths first, like the router: `/licenses/check/{id}` before `/licenses/{key}/activations`. */
 const paths = Object.entries(readObject(document['paths'])).sort(
   ([one], [other]) => literalLength(other) - literalLength(one),
 );
@@ -33,18 +33,18 @@ const operations = paths.map(([path, item]) => ({
 
 const validators = new Map<unknown, ReturnType<typeof Compile>>();
 
-/** Pages, the document itself and the metrics are no operations. */
+/** Pages, the document itself and the metrics, which are not operations. */
 const BESIDE_THE_INTERFACE = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
 
-/** What is shown to people tells of failures as a page, too. */
+/** Paths for people, which also answer failures with a page. */
 const PAGES_FOR_PEOPLE = /^\/[us]\//;
 
-/** Statuses that can come before any operation is found, or instead of one. */
+/** Statuses that precede the look-up of an operation, or replace it. */
 const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
 
 /**
- * Holds an answer against the interface document: its status is one that the operation names, its content type and body
- * are that status's, and it carries what every answer carries.
+ * Checks an answer against the interface document: the operation documents its status, content type and body, and it has the
+ * headers of every answer.
  */
 export function assertConforms(method: string, url: string, answer: JudgedAnswer): void {
   const { headers, status } = answer;
@@ -93,7 +93,7 @@ function findSchema(method: string, path: string, { status, headers }: JudgedAns
   return readObject(media)['schema'];
 }
 
-/** RFC 9457, with a code that comes with one status only. */
+/** Problem details (RFC 9457) with a code that always has this status. */
 function assertIsProblem({ status, headers, body }: JudgedAnswer): void {
   assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
   const problem = readObject(body);

@@ -8,7 +8,7 @@ import { execute, openTestCluster, TEST_CLUSTER_VARIABLE, withDatabase } from '.
 /** A migrated, empty database for one test file. */
 export interface TestDatabase {
   readonly url: string;
-  /** The same, for `createPool`. */
+  /** The options of `createPool`. */
   readonly connection: { readonly url: string };
   /** Removes the database, and closes its connections. */
   drop(): Promise<void>;

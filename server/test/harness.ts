@@ -28,12 +28,12 @@ import { createHttpClient, type HttpClient } from './http-client.ts';
 import { testCatalog } from './test-catalog.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
-/** Where the entitlements of a test service say they come from. */
+/** The issuer of the entitlements of a test service. */
 export const TEST_ISSUER = 'https://license.example.com';
 
 export const TEST_MASTER_SECRET = 'a master secret for the tests alone';
 
-/** What signs the webhooks that a test service takes. */
+/** The webhook secrets of a test service. */
 export const TEST_WEBHOOK_SECRETS = {
   billing: ['pdl_ntfset_for_the_tests_alone'],
   stripe: ['whsec_for_the_tests_alone'],
@@ -41,7 +41,7 @@ export const TEST_WEBHOOK_SECRETS = {
   standard: [`whsec_${Buffer.from('a standard secret for the tests').toString('base64')}`],
 } satisfies Secrets['webhooks'];
 
-/** A moment, or a yes or no, of a license that no operation of the interface sets. */
+/** A time or a flag of a license that no operation of the interface sets. */
 export type LicenseFactsChange = Partial<
   Record<
     | 'expires_at'
@@ -57,16 +57,16 @@ export type LicenseFactsChange = Partial<
   >
 > & { readonly subscription?: boolean };
 
-/** What to issue; left out: a perpetual license of the product `personal`, good for two machines. */
+/** The license to issue; default: a perpetual license of the product `personal` for two machines. */
 export interface TestOrder extends Omit<NewLicense, 'product'> {
   readonly productId?: string;
   readonly facts?: LicenseFactsChange;
 }
 
 export interface TestServiceOptions {
-  /** A second process of the same service: another context on the same database, by the same clock. */
+  /** Simulates a second process of this service: another context with the same database and clock. */
   readonly beside?: TestService;
-  /** Left out: one of its own. */
+  /** Default: a new one. */
   readonly clock?: TestClock;
   readonly catalog?: Catalog;
   readonly poolSize?: number;
@@ -77,40 +77,40 @@ export interface TestServiceOptions {
   readonly webhooks?: Partial<Secrets['webhooks']>;
   readonly mail?: MailTransport | null;
   readonly outreachMail?: MailTransport | null;
-  /** Settings of the environment; left out: the defaults. */
+  /** Settings of the environment; default: the defaults of the service. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly outreachLimits?: Partial<OutreachLimits>;
-  /** Where mail comes from. */
+  /** The sender of mail. */
   readonly mailFrom?: string;
   readonly paddleApi?: PaddleApi | null;
   readonly storageQuotaMib?: number;
   readonly isDiskLow?: () => boolean;
 }
 
-/** The whole service in this process, with a database of its own. */
+/** A complete service in this process, with its own database. */
 export interface TestService extends HttpClient {
   readonly url: string;
   readonly context: Context;
   readonly pool: Pool;
   readonly clock: TestClock;
   readonly database: TestDatabase;
-  /** Every line logged so far. */
+  /** The logged lines. */
   readonly log: readonly string[];
-  /** The catalogue that is in force from now on. */
+  /** Replaces the catalogue. */
   useCatalog(catalog: Catalog): void;
   issue(order?: TestOrder): Promise<IssuedLicense>;
   setFacts(licenseId: string, facts: LicenseFactsChange): Promise<void>;
-  /** How many rows a table holds. */
+  /** Returns the number of rows of a table. */
   count(table: string): Promise<number>;
 }
 
 /**
- * Starts the service as `latchkey serve` does, but for its clock, on a port of its own; it ends with the test file (or
- * the suite) that starts it. All log levels are on.
+ * Starts the service like `latchkey serve`, except for its clock, on a free port; it ends with the test file (or the suite)
+ * that starts it. All log levels are enabled.
  */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { beside } = options;
-  // What was opened is closed again, the newest first, also when a later step fails.
+  // Closes what was opened in reverse order, also when a later step fails.
   const resources = new AsyncDisposableStack();
   after(() => resources.disposeAsync());
   const database = beside?.database ?? (await createTestDatabase());
@@ -184,7 +184,7 @@ function makeTestContext(
     },
     catalog: () => catalog,
     clock,
-    // As if the database's machine had the same clock.
+    // Simulates a database with the same clock.
     readDatabaseTime: async () => clock.now(),
     log,
     mail: options.mail ?? null,

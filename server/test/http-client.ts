@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 import { assertConforms, type JudgedAnswer } from './conformance.ts';
 
-/** An answer of the service, its body read as JSON where it is JSON. */
+/** An answer of the service, with a parsed JSON body. */
 export interface Answer extends JudgedAnswer {
   readonly text: string;
 }
@@ -10,15 +10,15 @@ export interface Answer extends JudgedAnswer {
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 export interface HttpClient {
-  /** Posts JSON; a text is sent as it is. */
+  /** Posts JSON; a text is sent verbatim. */
   post(path: string, body: unknown, headers?: RequestHeaders): Promise<Answer>;
   get(path: string, headers?: RequestHeaders): Promise<Answer>;
   send(method: string, path: string, init?: RequestInit): Promise<Answer>;
 }
 
 /**
- * A client of a service. Unless a test says otherwise each request comes from an address of its own, so that no test is
- * slowed down for the guesses of another. Every answer is held against the interface document.
+ * Creates a client of a service. By default each request has another address, so that guesses of one test do not pause
+ * another. Every answer is checked against the interface document.
  */
 export function createHttpClient(baseUrl: string): HttpClient {
   async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
@@ -44,7 +44,7 @@ export function createHttpClient(baseUrl: string): HttpClient {
   };
 }
 
-/** An address of the network that is kept for examples and tests (RFC 2544). */
+/** Returns an address of the network for benchmarks (RFC 2544). */
 export function anyAddress(): string {
   return `198.${18 + randomInt(2)}.${randomInt(256)}.${randomInt(1, 255)}`;
 }

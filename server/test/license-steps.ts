@@ -27,7 +27,7 @@ export function anyUnknownKey(): string {
   return generateLicenseKey('LK', randomBytes);
 }
 
-/** A key of our own form with a wrong checksum. */
+/** A key in the right format with a wrong checksum. */
 export const MISTYPED_KEY = 'LK-00000-00000-00000-00000-00001';
 
 /** Activates, which must succeed, and returns the answer's body. */
@@ -78,7 +78,7 @@ export async function deactivate(
 
 const MachineList = Type.Array(MachineInfo);
 
-/** The machines of a license, as its holder sees them. */
+/** Lists the machines of a license by the interface. */
 export async function listMachines(
   client: HttpClient,
   licenseKey: string,

@@ -9,7 +9,7 @@ import { startMailRelay } from './mail-relay.ts';
 const relay = await startMailRelay();
 after(() => relay.close());
 
-test('a sender that dies in the middle of its message leaves none, and the relay takes the next', async () => {
+test('discards a partial message, and accepts the next one', async () => {
   await using dying = await openConversation();
   await dying.say('DATA');
   dying.socket.write('Subject: half\r\n\r\nhalf a mes');
@@ -24,7 +24,7 @@ test('a sender that dies in the middle of its message leaves none, and the relay
   );
 });
 
-/** A conversation that has come to the message. */
+/** Sends the commands before a message. */
 async function openConversation() {
   const socket = connect(relay.port, '127.0.0.1');
   await once(socket, 'data');

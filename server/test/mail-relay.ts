@@ -6,31 +6,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
-/** A message as the relay took it. */
+/** An accepted message. */
 export interface RelayedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came over the wire. */
+  /** Headers and body as received. */
   readonly raw: string;
 }
 
-/** What the relay answers instead of taking a message; left out: it takes it. */
+/** The answers of the relay; default: it accepts every message. */
 export interface RelayScript {
   /** To `MAIL FROM`. */
   sender?: RelayAnswer;
   /** To `RCPT TO`. */
   recipient?: RelayAnswer;
-  /** To some of them something else. */
+  /** To individual recipients. */
   forRecipient?: (address: string) => RelayScript | undefined;
   /** After the message. */
   message?: RelayAnswer;
-  /** To the login; left out: none is offered. */
+  /** To the login; default: no login is offered. */
   login?: 'accept' | RelayAnswer;
-  /** Says nothing once it knows the sender. */
+  /** Stops responding after `MAIL FROM`. */
   silentAfterSender?: boolean;
-  /** Hangs up once the message came. */
+  /** Closes the connection after the message. */
   hangUp?: boolean;
-  /** Takes the message and waits for so long before it says so. */
+  /** The delay before the message is confirmed, in milliseconds. */
   slowMs?: number;
 }
 
@@ -39,12 +39,12 @@ export interface RelayAnswer {
   readonly words: string;
 }
 
-/** An SMTP relay in this process; what is written to `script` counts from then on. */
+/** An SMTP relay in this process; changes of `script` apply at once. */
 export interface MailRelay {
   readonly url: string;
   readonly port: number;
   readonly mails: readonly RelayedMail[];
-  /** Connections so far. */
+  /** The number of connections. */
   readonly connections: number;
   script: RelayScript;
   close(): Promise<void>;
@@ -127,7 +127,7 @@ async function takeMessage(
   keep: (raw: string) => void,
 ): Promise<void> {
   const raw = await text(stream).catch(() => null);
-  // A sender that was killed in the middle of its message left none, and waits for no answer.
+  // The sender was killed within its message and reads no answer.
   if (raw === null) return;
   const { hangUp = false, slowMs = 0, message } = state.script;
   if (hangUp) {
@@ -153,7 +153,7 @@ function portOf(address: string | AddressInfo | null): number {
   return address.port;
 }
 
-/** The value of a header, unfolded; null when the message has none of that name. */
+/** Returns the unfolded value of a header; null without it. */
 export function readHeader({ raw }: RelayedMail, name: string): string | null {
   const [head = ''] = raw.split('\r\n\r\n', 1);
   const lines = head.replaceAll(/\r\n[ \t]+/gu, ' ').split('\r\n');
@@ -161,7 +161,7 @@ export function readHeader({ raw }: RelayedMail, name: string): string | null {
   return found?.slice(name.length + 1).trim() ?? null;
 }
 
-/** All that a message says, its parts decoded one after the other. */
+/** Returns the decoded parts of a message. */
 export function readParts({ raw }: RelayedMail): string {
   const boundary = /boundary="(?<name>[^"]+)"/u.exec(raw)?.groups?.['name'];
   if (boundary === undefined) return raw;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** The memory that a process has in use, in MiB. Linux only. */
+/** Returns the resident memory of a process in MiB. Linux only. */
 export async function readMemoryMib(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/mu.exec(status) ?? [];

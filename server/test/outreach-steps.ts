@@ -16,22 +16,22 @@ export const OUTREACH_PATH = '/api/v1/outreach/send';
 
 export const MAIL_FROM = 'Example Shop <shop@example.com>';
 
-/** A service that sends letters by a relay of its own, both in this process. */
+/** A service that sends outreach through its own relay, both in this process. */
 export interface OutreachService extends OutreachSender {
   readonly relay: MailRelay;
   readonly service: TestService;
 }
 
-/** Who asks for letters. */
+/** A client that sends outreach requests. */
 export interface OutreachSender {
-  /** A key that is good for it. */
+  /** A valid API key. */
   readonly apiKey: string;
-  /** Asks for letters with the key, unless the headers have another. */
+  /** Sends an outreach request with the key, unless the headers have another. */
   readonly send: (
     request: Partial<OutreachRequest>,
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Answer>;
-  /** The same, for an answer of 200. */
+  /** Sends a request that must be answered with 200. */
   readonly sendWell: (
     request: Partial<OutreachRequest>,
     headers?: Readonly<Record<string, string>>,
@@ -71,7 +71,7 @@ export async function startOutreachService({
   return { relay, service, ...(await makeSender(service)) };
 }
 
-/** Makes a key for outreach, and what asks for letters with it. */
+/** Creates a key for outreach and a client with it. */
 export async function makeSender(service: TestService): Promise<OutreachSender> {
   const { apiKey } = await makeKey(service);
   const send: OutreachSender['send'] = (request, headers = {}) =>
@@ -91,7 +91,7 @@ export async function makeSender(service: TestService): Promise<OutreachSender> 
   };
 }
 
-/** The reference to the results is known to the service alone. */
+/** Only the service knows the reference to the results. */
 const Answered = Type.Object({
   ...OutreachResponse.properties,
   results: Type.Array(OutreachResult),
@@ -101,7 +101,7 @@ export function readOutreach({ body }: Answer): OutreachResponse {
   return Parse(Answered, body);
 }
 
-/** So many recipients, each with an address and a name of its own. */
+/** Returns different recipients. */
 export function manyRecipients(count: number): { email: string; name: string }[] {
   return Array.from({ length: count }, (_, index) => ({
     email: `person-${index}@example.org`,
@@ -109,7 +109,7 @@ export function manyRecipients(count: number): { email: string; name: string }[]
   }));
 }
 
-/** Why nothing was sent, recipient by recipient; null: it was. */
+/** Returns the error of each recipient; null: sent. */
 export function errorsOf({ results }: { readonly results: readonly OutreachResult[] }) {
   return results.map(({ error }) => error);
 }

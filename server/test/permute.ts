@@ -1,4 +1,4 @@
-/** Every order of some items. */
+/** Returns all permutations of items. */
 export function* permute<Item>(items: readonly Item[]): Generator<Item[]> {
   if (items.length === 0) yield [];
   for (const [index, item] of items.entries()) {

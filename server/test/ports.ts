@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Has a server listen on a port of this machine that nobody else has, and gives it. */
+/** Makes a server listen on a free port, and returns the port. */
 export async function listenOnFreePort(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -10,7 +10,7 @@ export async function listenOnFreePort(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A port that nobody had a moment ago, for a program that must be told one. */
+/** Returns a port that was free, for a program that needs a fixed one. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   const port = await listenOnFreePort(server);

@@ -3,7 +3,7 @@ import type { App } from '#server/http/app-instance.ts';
 import { interfaceDescription } from '#server/http/docs/describe-interface.ts';
 import { createTestApp } from './test-app.ts';
 
-/** The interface document, as `openapi.json` holds it. */
+/** Renders the interface document, as in `openapi.json`. */
 export async function renderInterface(): Promise<string> {
   const app = createTestApp({ prepare: watchRoutes });
   await app.ready();

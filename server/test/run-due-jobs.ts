@@ -7,7 +7,7 @@ import { QueueRunner } from '#server/jobs/work-queue.ts';
 
 import { eventually } from './eventually.ts';
 
-/** Runs the jobs that are due, as the service does, until none is. */
+/** Runs due jobs like the service until none is left. */
 export async function runDueJobs(
   context: Context,
   singletons: readonly BackgroundTask[] = [],

@@ -1,7 +1,7 @@
 import { parseDateTime, parseEmail, isStorableText } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
-/** The keywords of JSON Schema that the requests of the interface use. */
+/** The JSON Schema keywords in requests of the interface. */
 export interface RequestSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -14,12 +14,12 @@ export interface RequestSchema {
   readonly items?: RequestSchema;
 }
 
-/** Longer lists take time and prove nothing more. */
+/** Longer lists take time without further coverage. */
 const MAX_ITEMS = 3;
 
 /**
- * Values that fit a schema, the odd ones among them.
- * @param resolve gives the schema that a reference points to
+ * Generates values that match a schema, including edge cases.
+ * @param resolve returns the schema of a reference
  */
 export function valuesOf(
   schema: RequestSchema,
@@ -85,7 +85,7 @@ const plainValues = fc.oneof(
   fc.constantFrom(null, true, false, '', '  ', 0, '02:42:ac:11:00:02', 'To be filled by O.E.M.'),
 );
 
-/** What is told of a machine: any keys and values, few enough for the limits of a fingerprint. */
+/** Generates a fingerprint: any keys and values within its limits. */
 const freeObjects = fc.dictionary(
   fc.oneof(
     fc.constantFrom('machine_id', 'deviceId', 'macs', 'cpu_id', 'os_version', 'disk.serial'),

@@ -7,7 +7,7 @@ import type { App } from '#server/http/app-instance.ts';
 import { StorageQuota } from '#server/lib/storage-quota.ts';
 import { createMetrics } from '#server/metrics.ts';
 
-/** Creates what routes are registered with; use cases, which need more, do not run in these tests. */
+/** Creates the dependencies for registering routes; use cases, which need more, do not run in these tests. */
 function createRouteContext(): Context {
   return new Proxy<Context>(
     Object.assign(Object.create(null), {
@@ -25,7 +25,7 @@ function createRouteContext(): Context {
   );
 }
 
-/** The whole application on no database: everything answers but what needs one. */
+/** Builds the application without a database, for requests that need none. */
 export function createTestApp(deps: Partial<AppDependencies> = {}): App {
   return buildApp(createRouteContext(), {
     publicUrl: 'https://license.example.com',

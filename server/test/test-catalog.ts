@@ -1,13 +1,13 @@
 import { parseCatalog, type Catalog } from '#server/config/catalog.ts';
 
-/** Paddle's prices of the products of the tests; those of `personal` and `sellers` are in the catalogue that ships, too. */
+/** Paddle's prices of the test products; those of `personal` and `sellers` are also in the example catalogue. */
 export const TEST_PRICES = {
   personal: 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa',
   sellers: 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb',
   yearly: 'pri_01cccccccccccccccccccccccc',
 } as const;
 
-/** `personal` and the trial are as in the catalogue that ships, so that acceptance tests hold for that one too. */
+/** `personal` and the trial equal the example catalogue, so that acceptance tests apply to that one too. */
 const CATALOG = `
 key_prefix: LK
 trial: { product: personal, features: [history] }
@@ -39,7 +39,7 @@ products:
     prices: { paddle: [${TEST_PRICES.sellers}], stripe: [price_sellers] }
 `;
 
-/** The catalogue of the tests, or another text's. */
+/** Returns the catalogue of the tests, or parses another text. */
 export function testCatalog(text: string = CATALOG): Catalog {
   return parseCatalog(text, 'test-catalog.yaml');
 }

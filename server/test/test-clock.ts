@@ -1,12 +1,12 @@
 import type { Clock } from '#server/clock.ts';
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test advances. */
 export interface TestClock extends Clock {
   set(moment: Date): void;
   advance(milliseconds: number): void;
 }
 
-/** Begins at this moment in every test, so that all dates can be written out. */
+/** The same start time in every test, so that tests can contain literal dates. */
 export const TEST_START = new Date('2027-03-01T12:00:00.000Z');
 
 export const SECOND_MS = 1_000;
@@ -26,7 +26,7 @@ export function createTestClock(start: Date = TEST_START): TestClock {
   };
 }
 
-/** The test's start and so many milliseconds, as answers write it. */
+/** Returns the start time plus milliseconds, in the format of answers. */
 export function fromStart(milliseconds: number): string {
   return new Date(TEST_START.getTime() + milliseconds).toISOString();
 }

@@ -36,7 +36,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   let current: WebhookAnswer = 204;
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request).catch(() => null);
-    // A sender that was killed while it sent the message.
+    // The sender was killed during the request.
     if (body === null) return;
     received.push({ path: request.url ?? '', headers: request.headers, body });
     respond(response, current);
