@@ -53,12 +53,12 @@ const claimStatement = defineStatement(
   'job_claim',
   Type.Object({
     id: Type.Number(),
-    lease_id: Type.String(),
+    leaseId: Type.String(),
     name: Type.String(),
     payload: Type.Unknown(),
     attempts: Type.Integer(),
-    max_attempts: Type.Integer(),
-    is_abandoned: Type.Boolean(),
+    maxAttempts: Type.Integer(),
+    isAbandoned: Type.Boolean(),
   }),
   `with due as (
      select id, lease_id is not null as is_abandoned from jobs
@@ -82,15 +82,7 @@ export async function claimJobs(
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedJob[]> {
-  return (await queryRows(db, claimStatement, [names, limit, leaseMs])).map((row) => ({
-    id: row.id,
-    leaseId: row.lease_id,
-    name: row.name,
-    payload: row.payload,
-    attempts: row.attempts,
-    maxAttempts: row.max_attempts,
-    isAbandoned: row.is_abandoned,
-  }));
+  return queryRows(db, claimStatement, [names, limit, leaseMs]);
 }
 
 type Lease = Pick<ClaimedJob, 'id' | 'leaseId'>;
@@ -149,22 +141,17 @@ export interface JobNumbers {
 
 const countStatement = defineStatement(
   'job_count',
-  Type.Object({ open: Type.Number(), given_up: Type.Number() }),
+  Type.Object({ open: Type.Number(), givenUp: Type.Number() }),
   `select count(*) filter (where attempts < max_attempts or leased_until > now()) as open,
           count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as given_up
    from jobs`,
 );
 
 export async function countJobs(db: Queryable): Promise<JobNumbers> {
-  const row = await queryRow(db, countStatement);
-  return { open: row?.open ?? 0, givenUp: row?.given_up ?? 0 };
+  return (await queryRow(db, countStatement)) ?? { open: 0, givenUp: 0 };
 }
 
-const JobState = Type.Union([
-  Type.Literal('waiting'),
-  Type.Literal('running'),
-  Type.Literal('given_up'),
-]);
+const JobState = Type.Enum(['waiting', 'running', 'given_up']);
 
 /** `given_up`: the job exhausted its attempts. */
 export type JobState = Static<typeof JobState>;
@@ -190,12 +177,12 @@ const listStatement = defineStatement(
     key: Nullable.Text,
     state: JobState,
     attempts: Type.Number(),
-    max_attempts: Type.Number(),
-    created_at: Timestamp,
-    run_at: Timestamp,
-    last_error: Nullable.Text,
+    maxAttempts: Type.Number(),
+    addedAt: Timestamp,
+    nextAt: Timestamp,
+    lastError: Nullable.Text,
   }),
-  `select id, name, key, state, attempts, max_attempts, created_at, run_at, last_error
+  `select id, name, key, state, attempts, max_attempts, created_at as added_at, run_at as next_at, last_error
    from jobs
    cross join lateral (
      select case when leased_until > now() then 'running'
@@ -213,18 +200,7 @@ export async function listJobs(
   states: readonly JobState[],
   limit: number,
 ): Promise<ListedJob[]> {
-  const rows = await queryRows(db, listStatement, [states, limit]);
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    key: row.key,
-    state: row.state,
-    attempts: row.attempts,
-    maxAttempts: row.max_attempts,
-    addedAt: row.created_at,
-    nextAt: row.run_at,
-    lastError: row.last_error,
-  }));
+  return queryRows(db, listStatement, [states, limit]);
 }
 
 const retryStatement = defineCommand(

@@ -1,9 +1,10 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 
 import {
   Bytes,
   Nullable,
   Timestamp,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
@@ -31,17 +32,17 @@ export interface ApiKeyRecord extends ApiKeyFacts {
 const ApiKeyRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  key_hash: Bytes,
-  key_hint: Type.String(),
+  keyHash: Bytes,
+  keyHint: Type.String(),
   scopes: Type.Array(Type.String()),
-  created_at: Timestamp,
-  expires_at: Nullable.Timestamp,
-  last_used_at: Nullable.Timestamp,
-  revoked_at: Nullable.Timestamp,
-  replaced_by: Nullable.Text,
+  createdAt: Timestamp,
+  expiresAt: Nullable.Timestamp,
+  lastUsedAt: Nullable.Timestamp,
+  revokedAt: Nullable.Timestamp,
+  replacedBy: Nullable.Text,
 });
 
-const COLUMNS = Object.keys(ApiKeyRow.properties).join(', ');
+const COLUMNS = columnsOf(ApiKeyRow);
 
 const findByHashStatement = defineStatement(
   'api_key_find_by_hash',
@@ -54,8 +55,7 @@ export async function findApiKeyByHash(
   db: Queryable,
   keyHash: Buffer,
 ): Promise<ApiKeyRecord | null> {
-  const row = await queryRow(db, findByHashStatement, [keyHash]);
-  return row && toRecord(row);
+  return queryRow(db, findByHashStatement, [keyHash]);
 }
 
 const listStatement = defineStatement(
@@ -66,8 +66,7 @@ const listStatement = defineStatement(
 
 /** Lists the newest API keys, including expired and revoked ones. */
 export async function listApiKeyRecords(db: Queryable, limit: number): Promise<ApiKeyRecord[]> {
-  const rows = await queryRows(db, listStatement, [limit]);
-  return rows.map(toRecord);
+  return queryRows(db, listStatement, [limit]);
 }
 
 const findIdStatement = defineStatement(
@@ -100,8 +99,7 @@ const findStatement = defineStatement(
 
 /** Finds a key by its id. */
 export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyRecord | null> {
-  const row = await queryRow(db, findStatement, [id]);
-  return row && toRecord(row);
+  return queryRow(db, findStatement, [id]);
 }
 
 const insertStatement = defineCommand(
@@ -158,8 +156,7 @@ export async function revokeApiKeys(
   idOrName: string,
   now: Date,
 ): Promise<ApiKeyRecord[]> {
-  const rows = await queryRows(db, revokeStatement, [idOrName, now]);
-  return rows.map(toRecord);
+  return queryRows(db, revokeStatement, [idOrName, now]);
 }
 
 const recordUseStatement = defineCommand(
@@ -179,19 +176,4 @@ export async function recordApiKeyUse(
   unlessSince: Date,
 ): Promise<void> {
   await execute(db, recordUseStatement, [id, usedAt, unlessSince]);
-}
-
-function toRecord(row: Static<typeof ApiKeyRow>): ApiKeyRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    keyHash: row.key_hash,
-    keyHint: row.key_hint,
-    scopes: row.scopes,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-    replacedBy: row.replaced_by,
-  };
 }

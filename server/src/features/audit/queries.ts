@@ -51,7 +51,7 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
 const listStatement = defineStatement(
   'audit_list_by_subject',
   Type.Object({
-    occurred_at: Timestamp,
+    occurredAt: Timestamp,
     actor: Type.String(),
     action: Type.String(),
     reason: Nullable.Text,
@@ -65,8 +65,7 @@ export async function listAuditEntries(
   db: Queryable,
   subjectId: string,
 ): Promise<Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[]> {
-  const rows = await queryRows(db, listStatement, [subjectId]);
-  return rows.map(({ occurred_at: occurredAt, ...entry }) => ({ ...entry, occurredAt }));
+  return queryRows(db, listStatement, [subjectId]);
 }
 
 /** A filter of entries; null: any. */
@@ -92,10 +91,10 @@ const listPageStatement = defineStatement(
   'audit_list_page',
   Type.Object({
     id: Type.String(),
-    occurred_at: Timestamp,
+    occurredAt: Timestamp,
     actor: Type.String(),
     action: Type.String(),
-    subject_id: Type.String(),
+    subjectId: Type.String(),
     reason: Nullable.Text,
     details: Type.Record(
       Type.String(),
@@ -127,12 +126,7 @@ export async function listAuditPage(
 ): Promise<StoredAuditEntry[]> {
   const words = actor === null ? null : toActorWords(actor);
   const parameters = [since, until, words, action, subjectId, afterId, limit];
-  const rows = await queryRows(db, listPageStatement, parameters);
-  return rows.map(({ occurred_at: occurredAt, subject_id: subject, ...entry }) => ({
-    ...entry,
-    occurredAt,
-    subjectId: subject,
-  }));
+  return queryRows(db, listPageStatement, parameters);
 }
 
 const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit'];

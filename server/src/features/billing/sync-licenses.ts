@@ -1,6 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { createBilledLicenses } from '../licenses/create-billed.ts';
+import { createBilledLicenses } from '../licenses/issue.ts';
 import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
 import {
   deleteLicenseTransactions,

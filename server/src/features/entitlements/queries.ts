@@ -26,10 +26,10 @@ const listStatement = defineStatement(
   'signing_key_list',
   Type.Object({
     kid: Type.String(),
-    private_key_sealed: Bytes,
-    created_at: Timestamp,
-    active_from: Timestamp,
-    retired_at: Nullable.Timestamp,
+    privateKeySealed: Bytes,
+    createdAt: Timestamp,
+    activeFrom: Timestamp,
+    retiredAt: Nullable.Timestamp,
   }),
   `select kid, private_key_sealed, created_at, active_from, retired_at
    from signing_keys order by created_at, active_from, kid`,
@@ -37,14 +37,7 @@ const listStatement = defineStatement(
 
 /** Lists all signing keys, oldest first. */
 export async function listSigningKeys(db: Queryable): Promise<SigningKeyRecord[]> {
-  const rows = await queryRows(db, listStatement);
-  return rows.map((row) => ({
-    kid: row.kid,
-    privateKeySealed: row.private_key_sealed,
-    createdAt: row.created_at,
-    activeFrom: row.active_from,
-    retiredAt: row.retired_at,
-  }));
+  return queryRows(db, listStatement);
 }
 
 const lockStatement = defineCommand(

@@ -2,20 +2,24 @@ import { randomBytes } from 'node:crypto';
 
 import { v7 as makeUuid } from 'uuid';
 
+import type { Clock } from '#server/clock.ts';
 import type { Product } from '#server/config/catalog.ts';
+import type { Config } from '#server/config/config.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import type { LicenseChangeDependencies } from './dependencies.ts';
-import { insertLicenseKey } from './queries/license-keys.ts';
+import type { LicenseChangeDependencies, LicenseKeyDependencies } from './dependencies.ts';
+import type { BilledFacts, BilledTerms } from './queries/billed-licenses.ts';
+import { insertLicenseKey, insertLicenseKeys } from './queries/license-keys.ts';
 import { upsertLicenseTransactions } from './queries/license-transactions.ts';
 import { insertLicenses, type LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './license-key.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** A license to create; omitted values follow the product. */
 export interface NewLicense {
@@ -71,15 +75,27 @@ export async function createLicense(
   db: Queryable,
   order: NewLicense,
 ): Promise<IssuedLicense> {
-  const id = makeUuid();
-  const licenseKey = order.licenseKey ?? generateLicenseKey(deps.catalog().keyPrefix, randomBytes);
-  const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
-  const license = { ...toRecord(order, id, deps.clock.now()), ...sealed };
-  if (!(await insertLicenseKey(db, { keyHash, licenseId: id }))) throw new LicenseKeyTakenError();
+  const { product } = order;
+  const createdAt = deps.clock.now();
+  const facts = {
+    productId: product.id,
+    tier: product.tier,
+    features: product.features,
+    maxActivations: order.maxActivations ?? product.maxActivations,
+    subscription: order.subscription ?? false,
+    expiresAt: order.expiresAt === undefined ? endOfTerm(product, createdAt) : order.expiresAt,
+    customerEmail: order.customerEmail ?? null,
+    customerName: order.customerName ?? null,
+    note: order.note ?? null,
+    createdAt,
+  };
+  const { license, licenseKey, keyHash } = draftLicense(deps, facts, order.licenseKey);
+  const { id: licenseId } = license;
+  if (!(await insertLicenseKey(db, { keyHash, licenseId }))) throw new LicenseKeyTakenError();
   await insertLicenses(db, [license]);
   if (order.transactionId != null) {
     const { transactionId } = order;
-    await upsertLicenseTransactions(db, [{ transactionId, licenseId: id, position: 0 }]);
+    await upsertLicenseTransactions(db, [{ transactionId, licenseId, position: 0 }]);
   }
   return { license, licenseKey };
 }
@@ -98,32 +114,69 @@ function endOfTerm(product: Product, from: Date): Date | null {
   return new Date(from.getTime() + product.durationDays * DAY_MS);
 }
 
-function toRecord(
-  order: NewLicense,
-  id: string,
-  createdAt: Date,
-): Omit<LicenseRecord, 'keySealed' | 'keyHint'> {
-  const { product } = order;
-  return {
-    id,
-    productId: product.id,
-    tier: product.tier,
-    features: product.features,
-    maxActivations: order.maxActivations ?? product.maxActivations,
-    trial: false,
-    subscription: order.subscription ?? false,
-    expiresAt: order.expiresAt === undefined ? endOfTerm(product, createdAt) : order.expiresAt,
-    cancelScheduledFor: null,
-    canceledAt: null,
-    pausedAt: null,
-    suspendedAt: null,
-    disputedAt: null,
-    refundedAt: null,
-    revokedAt: null,
-    customerEmail: order.customerEmail ?? null,
-    customerName: order.customerName ?? null,
-    note: order.note ?? null,
-    createdAt,
-    revealUntil: null,
-  };
+/** A license that a purchase creates. */
+export type NewBilledLicense = Omit<BilledFacts, 'id' | 'terms'> & { readonly terms: BilledTerms };
+
+export interface BilledLicenseDependencies extends LicenseKeyDependencies {
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'billing'>;
+}
+
+/**
+ * Creates the licenses of purchases in a few statements, in the transaction of the caller. Returns them in the order of
+ * `orders`. No operator acts, so there is no audit row.
+ */
+export async function createBilledLicenses(
+  deps: BilledLicenseDependencies,
+  db: Queryable,
+  orders: readonly NewBilledLicense[],
+): Promise<LicenseRecord[]> {
+  if (orders.length === 0) return [];
+  const createdAt = deps.clock.now();
+  const revealUntil = new Date(createdAt.getTime() + deps.config.billing.revealHours * HOUR_MS);
+  const drafts = orders.map(({ terms, ...facts }) =>
+    draftLicense(deps, { ...terms, ...facts, createdAt, revealUntil }),
+  );
+  const keys = drafts.map(({ keyHash, license }) => ({ keyHash, licenseId: license.id }));
+  const licenses = drafts.map(({ license }) => license);
+  await insertLicenseKeys(db, keys);
+  await insertLicenses(db, licenses);
+  return licenses;
+}
+
+/** A license that is not stored yet, with its key in plain text. */
+export interface LicenseDraft extends IssuedLicense {
+  /** The hash by which the license is found. */
+  readonly keyHash: string;
+}
+
+/** The facts that most new licenses do not have. */
+const UNSET = {
+  trial: false,
+  subscription: false,
+  cancelScheduledFor: null,
+  canceledAt: null,
+  pausedAt: null,
+  suspendedAt: null,
+  disputedAt: null,
+  refundedAt: null,
+  revokedAt: null,
+  customerEmail: null,
+  customerName: null,
+  note: null,
+  revealUntil: null,
+};
+
+type DraftFacts = Omit<LicenseRecord, 'id' | 'keySealed' | 'keyHint' | keyof typeof UNSET> &
+  Partial<Pick<LicenseRecord, keyof typeof UNSET>>;
+
+/** Builds a license without storing it. @param licenseKey default: a generated key */
+export function draftLicense(
+  deps: LicenseKeyDependencies,
+  facts: DraftFacts,
+  licenseKey: string = generateLicenseKey(deps.catalog().keyPrefix, randomBytes),
+): LicenseDraft {
+  const id = makeUuid();
+  const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
+  return { license: { ...UNSET, ...facts, id, ...sealed }, licenseKey, keyHash };
 }

@@ -58,7 +58,11 @@ const SOURCES: Readonly<Record<StoredType, string>> = {
 
 const countStatement = defineStatement(
   'master_secret_count_rows',
-  Type.Object({ kind: Type.String(), secret_id: Type.String(), rows: Type.Integer() }),
+  Type.Object({
+    kind: Type.Enum(STORED_TYPES),
+    secretId: Type.String(),
+    rows: Type.Integer(),
+  }),
   STORED_TYPES.map(
     (kind) =>
       `select '${kind}' as kind, secret_id, count(*) as rows from (${SOURCES[kind]}) source group by secret_id`,
@@ -68,11 +72,7 @@ const countStatement = defineStatement(
 /** Counts all rows by type and master secret; reads whole tables. */
 export async function countStoredRows(db: Queryable): Promise<StoredCount[]> {
   const rows = await queryRows(db, countStatement);
-  return STORED_TYPES.flatMap((kind) =>
-    rows
-      .filter((row) => row.kind === kind)
-      .map((row) => ({ kind, secretId: row.secret_id, rows: row.rows })),
-  );
+  return rows.sort((a, b) => STORED_TYPES.indexOf(a.kind) - STORED_TYPES.indexOf(b.kind));
 }
 
 const addressStatement = defineStatement(
@@ -96,7 +96,7 @@ export async function listKnownAddresses(
 
 const machineStatement = defineStatement(
   'master_secret_list_machine_ids',
-  Type.Object({ machine_id: Type.String() }),
+  Type.Object({ machineId: Type.String() }),
   `select distinct machine_id from activations where machine_id > $1 order by machine_id limit $2`,
 );
 
@@ -106,7 +106,7 @@ export async function listKnownMachineIds(
   after: string,
   limit: number,
 ): Promise<string[]> {
-  return (await queryRows(db, machineStatement, [after, limit])).map((row) => row.machine_id);
+  return (await queryRows(db, machineStatement, [after, limit])).map(({ machineId }) => machineId);
 }
 
 const countProcessesStatement = defineStatement(
@@ -126,6 +126,8 @@ export async function countOutdatedProcesses(db: Queryable, secretId: string): P
   return (await queryRow(db, countProcessesStatement, [APPLICATION_NAME, secretId]))?.count ?? 0;
 }
 
+const SealedLicenseRow = Type.Object({ id: Type.String(), keySealed: Bytes });
+
 /** The sealed key of a license. */
 export interface SealedLicense {
   readonly id: string;
@@ -134,7 +136,7 @@ export interface SealedLicense {
 
 const listStatement = defineStatement(
   'master_secret_list_licenses',
-  Type.Object({ id: Type.String(), key_sealed: Bytes }),
+  SealedLicenseRow,
   `select id, key_sealed from licenses
    where id > $1 and substring(key_sealed from 2 for 3) <> decode($2, 'hex')
    order by id limit $3`,
@@ -147,13 +149,12 @@ export async function listOutdatedLicenses(
   secretId: string,
   limit: number,
 ): Promise<SealedLicense[]> {
-  const rows = await queryRows(db, listStatement, [after, secretId, limit]);
-  return rows.map((row) => ({ id: row.id, keySealed: row.key_sealed }));
+  return queryRows(db, listStatement, [after, secretId, limit]);
 }
 
 const lockStatement = defineStatement(
   'master_secret_lock_licenses',
-  Type.Object({ id: Type.String(), key_sealed: Bytes }),
+  SealedLicenseRow,
   'select id, key_sealed from licenses where id = any ($1::uuid[]) order by id for update',
 );
 
@@ -162,8 +163,7 @@ export async function lockSealedLicenses(
   db: Queryable,
   ids: readonly string[],
 ): Promise<SealedLicense[]> {
-  const rows = await queryRows(db, lockStatement, [ids]);
-  return rows.map((row) => ({ id: row.id, keySealed: row.key_sealed }));
+  return queryRows(db, lockStatement, [ids]);
 }
 
 const updateStatement = defineCommand(

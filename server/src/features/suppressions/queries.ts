@@ -11,12 +11,12 @@ import {
 } from '#server/db/statement.ts';
 import { toByteaArray } from '#server/db/hot-statement.ts';
 
-export const SuppressionReason = Type.Union([
-  Type.Literal('unsubscribed'),
-  Type.Literal('erased'),
-  Type.Literal('by_hand'),
-  Type.Literal('bounced'),
-  Type.Literal('complained'),
+export const SuppressionReason = Type.Enum([
+  'unsubscribed',
+  'erased',
+  'by_hand',
+  'bounced',
+  'complained',
 ]);
 
 export type SuppressionReason = Static<typeof SuppressionReason>;
@@ -55,9 +55,9 @@ export async function insertSuppression(
 }
 
 const SuppressionRow = Type.Object({
-  address_hash: Type.String(),
+  addressHash: Type.String(),
   reason: SuppressionReason,
-  suppressed_at: Timestamp,
+  suppressedAt: Timestamp,
 });
 
 const COLUMNS = `encode(address_hash, 'hex') as address_hash, reason, suppressed_at`;
@@ -72,13 +72,12 @@ export async function findSuppression(
   db: Queryable,
   addressHash: string,
 ): Promise<Suppression | null> {
-  const row = await queryRow(db, findStatement, [addressHash]);
-  return row && { addressHash, reason: row.reason, suppressedAt: row.suppressed_at };
+  return queryRow(db, findStatement, [addressHash]);
 }
 
 const listStatement = defineStatement(
   'suppression_list_hashes',
-  Type.Object({ address_hash: Type.String() }),
+  Type.Object({ addressHash: Type.String() }),
   `select encode(address_hash, 'hex') as address_hash from suppressions
    where address_hash = any ($1::bytea[])`,
 );
@@ -89,7 +88,7 @@ export async function listSuppressed(
   addressHashes: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await queryRows(db, listStatement, [toByteaArray(addressHashes)]);
-  return new Set(rows.map((row) => row.address_hash));
+  return new Set(rows.map((row) => row.addressHash));
 }
 
 const listNewestStatement = defineStatement(
@@ -99,12 +98,7 @@ const listNewestStatement = defineStatement(
 );
 
 export async function listNewestSuppressions(db: Queryable, limit: number): Promise<Suppression[]> {
-  const rows = await queryRows(db, listNewestStatement, [limit]);
-  return rows.map((row) => ({
-    addressHash: row.address_hash,
-    reason: row.reason,
-    suppressedAt: row.suppressed_at,
-  }));
+  return queryRows(db, listNewestStatement, [limit]);
 }
 
 const deleteStatement = defineCommand(

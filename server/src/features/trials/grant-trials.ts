@@ -3,34 +3,26 @@ import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { EntitlementDependencies } from '../entitlements/issue-entitlement.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { insertActivations } from '../licenses/queries/activations.ts';
 import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
+import { insertLicenses } from '../licenses/queries/licenses.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import type { WantedEvents } from '../outgoing-webhooks/wanted-events.ts';
 import {
   deleteClaims,
   insertFreeClaims,
-  insertTrialLicenses,
   listTrials,
   listTrialsByClaims,
   lockTrialClaims,
   replaceClaims,
-  type TrialTerms,
-} from './queries.ts';
-import {
-  buildTrial,
-  newTrialLicense,
-  toTrial,
-  trialTerms,
-  type NewTrial,
   type Trial,
-  type TrialBatch,
-  type TrialRequest,
-} from './trial.ts';
+} from './queries.ts';
+import { buildTrial, type NewTrial, type TrialBatch, type TrialRequest } from './trial.ts';
 
 export interface TrialBatchDependencies extends LicenseKeyDependencies, EntitlementDependencies {
   readonly clock: Clock;
@@ -116,10 +108,10 @@ async function grantNew(
   deps: TrialBatchDependencies,
   requests: readonly TrialRequest[],
 ): Promise<void> {
-  const terms = trialTerms(deps.catalog(), deps.clock.now());
+  const grantedAt = deps.clock.now();
   const candidates = requests.map((request) => ({
     request,
-    trial: buildTrial(deps, request, terms),
+    trial: buildTrial(deps, request, grantedAt),
   }));
   await inTransactionOnce(deps.pool, async (client) => {
     const olderClaims = requests.flatMap((request) => request.olderClaims);
@@ -131,9 +123,9 @@ async function grantNew(
       if (claimed.size > 0) return;
     }
     const claims = candidates.flatMap(({ request, trial }) =>
-      request.claims.map((claim) => ({ claim, licenseId: trial.licenseId })),
+      request.claims.map((claim) => ({ claim, licenseId: trial.license.id })),
     );
-    const inserted = await insertFreeClaims(client, claims, terms.grantedAt);
+    const inserted = await insertFreeClaims(client, claims, grantedAt);
     const isWinner = ({ request }: (typeof candidates)[number]): boolean =>
       request.claims.every((claim) => inserted.has(claim));
     const losers = candidates.filter((candidate) => !isWinner(candidate));
@@ -141,22 +133,28 @@ async function grantNew(
     if (unused.length > 0) await deleteClaims(client, unused);
     const trials = candidates.filter(isWinner).map(({ trial }) => trial);
     if (trials.length === 0) return;
-    await insertTrialLicenses(client, trials, terms);
-    await insertLicenseKeys(client, trials);
-    const activations = trials.map(({ activation }) => activation);
-    await insertActivations(client, activations, terms.grantedAt);
-    const events = trials.map((trial) => toEvent(trial, terms));
-    await recordEvents(deps, client, events, terms.grantedAt);
+    await storeTrials(deps, client, trials, grantedAt);
   });
 }
 
-function toEvent({ licenseId, keyHint, activation }: NewTrial, terms: TrialTerms): LicenseEvent {
-  const license = newTrialLicense(licenseId, terms.productId, terms.expiresAt);
-  return {
+async function storeTrials(
+  deps: TrialBatchDependencies,
+  db: Queryable,
+  trials: readonly NewTrial[],
+  grantedAt: Date,
+): Promise<void> {
+  const licenses = trials.map(({ license }) => license);
+  const keys = trials.map(({ keyHash, license }) => ({ keyHash, licenseId: license.id }));
+  const activations = trials.map(({ activation }) => activation);
+  const events = trials.map(({ license, activation }): LicenseEvent => ({
     type: 'trial.started',
-    license: { ...license, tier: terms.tier, keyHint, customerEmail: null },
+    license,
     details: { activation_id: activation.id },
-  };
+  }));
+  await insertLicenses(db, licenses);
+  await insertLicenseKeys(db, keys);
+  await insertActivations(db, activations, grantedAt);
+  await recordEvents(deps, db, events, grantedAt);
 }
 
 /** Returns the first of each group that shares a claim: one transaction cannot see which of them inserted it. */
@@ -184,7 +182,7 @@ function oldestGrant(
 
 async function readInOrder(pool: Pool, licenseIds: readonly string[]): Promise<Trial[]> {
   const rows = await listTrials(pool, [...new Set(licenseIds)]);
-  const trials = new Map(rows.map((row) => [row.id, toTrial(row)]));
+  const trials = new Map(rows.map((row) => [row.id, row]));
   return licenseIds.map((id) => {
     const trial = trials.get(id);
     if (trial === undefined) throw new Error(`trial claim without a license: ${id}`);

@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
   Nullable,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
@@ -12,7 +13,7 @@ import {
 
 const listByClaimsStatement = defineStatement(
   'trial_list_by_claims',
-  Type.Object({ claim: Type.String(), license_id: Type.String() }),
+  Type.Object({ claim: Type.String(), licenseId: Type.String() }),
   `select encode(claim_hash, 'hex') as claim, license_id
    from trial_claims where claim_hash = any ($1::bytea[])`,
 );
@@ -23,45 +24,52 @@ export async function listTrialsByClaims(
   claims: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await queryRows(db, listByClaimsStatement, [toBytes(claims)]);
-  return new Map(rows.map((row) => [row.claim, row.license_id]));
+  return new Map(rows.map((row) => [row.claim, row.licenseId]));
 }
 
 const TrialRow = Type.Object({
   id: Type.String(),
-  product_id: Type.String(),
-  expires_at: Nullable.Timestamp,
-  cancel_scheduled_for: Nullable.Timestamp,
-  canceled_at: Nullable.Timestamp,
-  paused_at: Nullable.Timestamp,
-  suspended_at: Nullable.Timestamp,
-  refunded_at: Nullable.Timestamp,
-  revoked_at: Nullable.Timestamp,
-  key_sealed: Bytes,
-  activation_id: Type.String(),
-  machine_id: Nullable.Text,
-  machine_digest: Type.String(),
-  deactivated_at: Nullable.Timestamp,
-  entitlement_proof: Nullable.Text,
+  productId: Type.String(),
+  trial: Type.Boolean(),
+  subscription: Type.Boolean(),
+  expiresAt: Nullable.Timestamp,
+  cancelScheduledFor: Nullable.Timestamp,
+  canceledAt: Nullable.Timestamp,
+  pausedAt: Nullable.Timestamp,
+  suspendedAt: Nullable.Timestamp,
+  disputedAt: Nullable.Timestamp,
+  refundedAt: Nullable.Timestamp,
+  revokedAt: Nullable.Timestamp,
+  keySealed: Bytes,
 });
+
+const TrialActivationRow = Type.Object({
+  activationId: Type.String(),
+  machineId: Nullable.Text,
+  machineDigest: Type.String(),
+  isActive: Type.Boolean(),
+  entitlementProof: Nullable.Text,
+});
+
+/** A granted trial, new or existing: its license, and its active or else its latest activation. */
+export type Trial = Readonly<Static<typeof TrialRow> & Static<typeof TrialActivationRow>>;
 
 const listStatement = defineStatement(
   'trial_list',
-  TrialRow,
-  `select l.id, l.product_id, l.expires_at, l.cancel_scheduled_for, l.canceled_at, l.paused_at, l.suspended_at,
-          l.refunded_at, l.revoked_at, l.key_sealed,
-          a.id as activation_id, a.machine_id, a.machine_digest, a.deactivated_at, a.entitlement_proof
+  Type.Object({ ...TrialRow.properties, ...TrialActivationRow.properties }),
+  `select ${columnsOf(TrialRow, 'l')}, ${columnsOf(TrialActivationRow, 'a')}
    from unnest($1::uuid[]) as requested (id)
    join licenses l on l.id = requested.id
    cross join lateral (
-     select * from activations
+     select *, id as activation_id, deactivated_at is null as is_active from activations
      where license_id = l.id
      order by (deactivated_at is null) desc, activated_at desc, id desc
      limit 1
    ) a`,
 );
 
-/** Lists trials by the ids of their licenses, each with its active or else its latest activation. */
-export async function listTrials(db: Queryable, licenseIds: readonly string[]) {
+/** Lists trials by the ids of their licenses. */
+export async function listTrials(db: Queryable, licenseIds: readonly string[]): Promise<Trial[]> {
   return queryRows(db, listStatement, [licenseIds]);
 }
 
@@ -143,48 +151,6 @@ export async function replaceClaims(
     current.map(({ licenseId }) => licenseId),
   ]);
   await execute(db, deleteStatement, [toBytes(outdated)]);
-}
-
-/** The license of a trial to store. */
-interface NewTrialLicense {
-  readonly licenseId: string;
-  readonly keySealed: Buffer;
-  readonly keyHint: string;
-}
-
-/** The terms of trials that are granted together. */
-export interface TrialTerms {
-  readonly productId: string;
-  readonly tier: string;
-  readonly features: readonly string[];
-  readonly grantedAt: Date;
-  readonly expiresAt: Date;
-}
-
-const insertLicensesStatement = defineCommand(
-  'trial_insert_licenses',
-  `insert into licenses (id, product_id, tier, features, max_activations, trial, expires_at,
-                         key_sealed, key_hint, created_at)
-   select id, $4, $5, $6::text[], 1, true, $7, key_sealed, key_hint, $8
-   from unnest($1::uuid[], $2::bytea[], $3::text[]) as trial (id, key_sealed, key_hint)`,
-);
-
-/** Stores the licenses of trials. */
-export async function insertTrialLicenses(
-  db: Queryable,
-  trials: readonly NewTrialLicense[],
-  terms: TrialTerms,
-): Promise<void> {
-  await execute(db, insertLicensesStatement, [
-    trials.map((trial) => trial.licenseId),
-    trials.map((trial) => trial.keySealed),
-    trials.map((trial) => trial.keyHint),
-    terms.productId,
-    terms.tier,
-    terms.features,
-    terms.expiresAt,
-    terms.grantedAt,
-  ]);
 }
 
 function toBytes(hexadecimals: readonly string[]): Buffer[] {

@@ -12,7 +12,8 @@ import { readMachine, type IdentifiedMachine } from '../licenses/read-machine.ts
 import type { LicenseTerms } from '../licenses/rules/facts.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { findCatalogTerms, readTerms, TRIAL_TIER } from '../licenses/terms.ts';
-import type { Trial, TrialBatch } from './trial.ts';
+import type { Trial } from './queries.ts';
+import type { TrialBatch } from './trial.ts';
 
 export interface TrialDependencies extends LicenseDependencies {
   readonly batches: LicenseDependencies['batches'] & { readonly trials: TrialBatch };
@@ -46,17 +47,17 @@ export async function startTrial(
   const trial = await deps.batches.trials.submit({ claims, olderClaims, machine, installId });
   const now = deps.clock.now();
   const terms =
-    findCatalogTerms(deps.catalog(), trial.license) ??
-    (await deps.databaseLimiter.run(() => readTerms(deps.pool, deps.catalog(), trial.license)));
+    findCatalogTerms(deps.catalog(), trial) ??
+    (await deps.databaseLimiter.run(() => readTerms(deps.pool, deps.catalog(), trial)));
   const activation = await findActivation(deps, { trial, terms, machine, installId }, now);
-  const expiresAt = publicExpiry(trial.license, now);
+  const expiresAt = publicExpiry(trial, now);
   if (expiresAt === null) throw new Error('a trial has no expiry');
   return {
-    license_key: deps.vault.open(trial.keySealed, licenseKeyLabel(trial.license.id)),
+    license_key: deps.vault.open(trial.keySealed, licenseKeyLabel(trial.id)),
     activation_id: activation.activationId,
     expires_at: expiresAt.toISOString(),
     features: [...terms.features],
-    status: licenseStatus(trial.license, now),
+    status: licenseStatus(trial, now),
     tier: terms.tier ?? TRIAL_TIER,
     entitlement: activation.token,
   };
@@ -68,39 +69,40 @@ async function findActivation(
   { trial, terms, machine, installId }: ActivationRequest,
   now: Date,
 ): Promise<TrialActivation> {
-  const { license, activation } = trial;
-  const status = licenseStatus(license, now);
-  if (!isUsable(status)) return { activationId: activation.id, token: null };
+  const { activationId, machineId, entitlementProof } = trial;
+  const status = licenseStatus(trial, now);
+  if (!isUsable(status)) return { activationId, token: null };
   if (!isUnchanged(trial, machine)) return activateAgain(deps, trial, machine, installId);
-  const { token, newProof } = issueEntitlement(deps, license, terms, status, activation, now);
+  const activation = { id: activationId, machineId, entitlementProof };
+  const { token, newProof } = issueEntitlement(deps, trial, terms, status, activation, now);
   if (newProof !== null) {
     await deps.databaseLimiter.run(() =>
-      storeEntitlementProof(deps.pool, license.id, activation.id, newProof),
+      storeEntitlementProof(deps.pool, trial.id, activationId, newProof),
     );
   }
-  return { activationId: activation.id, token };
+  return { activationId, token };
 }
 
-function isUnchanged({ activation }: Trial, machine: IdentifiedMachine): boolean {
+function isUnchanged(trial: Trial, machine: IdentifiedMachine): boolean {
   return (
-    activation.isActive &&
-    activation.machineDigest === machine.identity.digest &&
-    (machine.machineId === null || machine.machineId === activation.machineId)
+    trial.isActive &&
+    trial.machineDigest === machine.identity.digest &&
+    (machine.machineId === null || machine.machineId === trial.machineId)
   );
 }
 
 /** Claims match more loosely than activations: a machine that only shares claims gets the trial, but no activation. */
 async function activateAgain(
   deps: TrialDependencies,
-  { license, activation }: Trial,
+  { id, activationId }: Trial,
   machine: IdentifiedMachine,
   installId: string | null,
 ): Promise<TrialActivation> {
   try {
-    return await activateMachine(deps, license.id, machine, installId, null);
+    return await activateMachine(deps, id, machine, installId, null);
   } catch (error) {
     if (error instanceof PublicError && error.status < 500) {
-      return { activationId: activation.id, token: null };
+      return { activationId, token: null };
     }
     throw error;
   }

@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 
 import { runHot } from '#server/db/hot-statement.ts';
-import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import {
+  Nullable,
+  Timestamp,
+  defineStatement,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
 
 /** The heartbeats of one machine in a batch. */
 export interface MachineHeartbeats {
@@ -47,13 +53,20 @@ export async function upsertUsageDays(
   return new Map(result.rows.map(([key, total]) => [key ?? '', Number(total)]));
 }
 
-const listVersionsStatement = defineStatement(
-  'usage_day_list_versions',
+/** The last heartbeat of a machine. */
+export interface LastUse {
+  readonly lastAt: Date;
+  readonly appVersion: string | null;
+  readonly osVersion: string | null;
+}
+
+const listLastStatement = defineStatement(
+  'usage_day_list_last',
   Type.Object({
-    machine_key: Type.String(),
-    last_at: Nullable.Timestamp,
-    app_version: Nullable.Text,
-    os_version: Nullable.Text,
+    machineKey: Type.String(),
+    lastAt: Timestamp,
+    appVersion: Nullable.Text,
+    osVersion: Nullable.Text,
   }),
   `select wanted.machine_key, newest.last_at, newest.app_version, newest.os_version
    from unnest($1::uuid[]) as wanted (machine_key)
@@ -65,29 +78,11 @@ const listVersionsStatement = defineStatement(
    ) as newest`,
 );
 
-/** The last heartbeat of a machine. */
-export interface LastUse {
-  readonly lastAt: Date;
-  readonly appVersion: string | null;
-  readonly osVersion: string | null;
-}
-
 /** Returns the last use of each machine that was ever used, by key. */
 export async function listLastUses(
   db: Queryable,
   machineKeys: readonly string[],
 ): Promise<ReadonlyMap<string, LastUse>> {
-  const rows = await queryRows(db, listVersionsStatement, [machineKeys]);
-  return new Map(
-    rows.flatMap((row) =>
-      row.last_at === null
-        ? []
-        : [
-            [
-              row.machine_key,
-              { lastAt: row.last_at, appVersion: row.app_version, osVersion: row.os_version },
-            ],
-          ],
-    ),
-  );
+  const rows = await queryRows(db, listLastStatement, [machineKeys]);
+  return new Map(rows.map((row) => [row.machineKey, row]));
 }

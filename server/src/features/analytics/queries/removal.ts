@@ -72,14 +72,13 @@ export async function deleteUsageDays(db: Queryable, before: Day, limit: number)
 
 const findClockStatement = defineStatement(
   'removal_clock_find',
-  Type.Object({ reached_at: Timestamp, moved_at: Timestamp }),
+  Type.Object({ reachedAt: Timestamp, movedAt: Timestamp }),
   'select reached_at, moved_at from removal_clock',
 );
 
 /** Returns null before the first removal. */
 export async function findRemovalClock(db: Queryable): Promise<RemovalClock | null> {
-  const row = await queryRow(db, findClockStatement);
-  return row === null ? null : { reachedAt: row.reached_at, movedAt: row.moved_at };
+  return queryRow(db, findClockStatement);
 }
 
 const upsertClockStatement = defineCommand(

@@ -22,7 +22,7 @@ const listStatement = defineStatement(
   Type.Object({
     day: Type.String(),
     measure: Type.Union([Type.Number(), Type.Null()]),
-    rolled_at: Timestamp,
+    rolledAt: Timestamp,
   }),
   `select to_char(day, 'YYYY-MM-DD') as day, measure, rolled_at
    from rollup_marks where source = $1 order by day`,
@@ -30,8 +30,7 @@ const listStatement = defineStatement(
 
 /** Returns the marks of a source, oldest first. */
 export async function listMarks(db: Queryable, source: RollupSource): Promise<RollupMark[]> {
-  const rows = await queryRows(db, listStatement, [source]);
-  return rows.map(({ day, measure, rolled_at: rolledAt }) => ({ day, measure, rolledAt }));
+  return queryRows(db, listStatement, [source]);
 }
 
 const findStatement = defineStatement(
@@ -66,14 +65,13 @@ export async function upsertMark(
 
 const findRunStatement = defineStatement(
   'rollup_run_find',
-  Type.Object({ finished_at: Timestamp, took_ms: Type.Integer() }),
+  Type.Object({ finishedAt: Timestamp, tookMs: Type.Integer() }),
   'select finished_at, took_ms from rollup_run',
 );
 
 /** Returns the last run after which all roll-ups were up to date, or null. */
 export async function findLastRun(db: Queryable): Promise<RollupRun | null> {
-  const row = await queryRow(db, findRunStatement);
-  return row === null ? null : { finishedAt: row.finished_at, tookMs: row.took_ms };
+  return queryRow(db, findRunStatement);
 }
 
 const upsertRunStatement = defineCommand(

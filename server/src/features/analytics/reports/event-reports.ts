@@ -25,7 +25,7 @@ const totalStatement = defineStatement(
     name: Nullable.Text,
     events: Type.Number(),
     days: Type.Number(),
-    most_installs: MaybeNumber,
+    mostInstalls: MaybeNumber,
   }),
   `select name, sum(events)::bigint as events, count(*) as days, max(installs) as most_installs
    from event_name_days where day between $1 and $2
@@ -37,8 +37,7 @@ export async function listEventTotals(
   db: Queryable,
   { from, to }: DayRange,
 ): Promise<EventTotal[]> {
-  const rows = await queryRows(db, totalStatement, [from, to]);
-  return rows.map(({ most_installs: mostInstalls, ...row }) => ({ ...row, mostInstalls }));
+  return queryRows(db, totalStatement, [from, to]);
 }
 
 export interface EventDay {
@@ -86,7 +85,7 @@ const versionStatement = defineStatement(
     version: Nullable.Text,
     events: Type.Number(),
     days: Type.Number(),
-    most_installs: MaybeNumber,
+    mostInstalls: MaybeNumber,
   }),
   `select app_version as version, sum(events)::bigint as events, count(*) as days, max(installs) as most_installs
    from event_days where name = $3 and day between $1 and $2
@@ -99,8 +98,7 @@ export async function listEventVersions(
   { from, to }: DayRange,
   name: string,
 ): Promise<EventVersion[]> {
-  const rows = await queryRows(db, versionStatement, [from, to, name]);
-  return rows.map(({ most_installs: mostInstalls, ...row }) => ({ ...row, mostInstalls }));
+  return queryRows(db, versionStatement, [from, to, name]);
 }
 
 export interface EventPropValue {

@@ -72,9 +72,9 @@ function defineVersionReports(
     `report_${name}_total`,
     Type.Object({
       version: Nullable.Text,
-      machine_days: Type.Number(),
+      machineDays: Type.Number(),
       share: Type.Number(),
-      last_day: Type.String(),
+      lastDay: Type.String(),
     }),
     `select ${column} as version, sum(machines)::bigint as machine_days,
             (sum(machines) / sum(sum(machines)) over ())::float8 as share, to_char(max(day), 'YYYY-MM-DD') as last_day
@@ -89,14 +89,7 @@ function defineVersionReports(
      order by 1, rank limit ${MAX_REPORT_ROWS}`,
   );
   return {
-    async total(db, { from, to }) {
-      const rows = await queryRows(db, totalStatement, [from, to]);
-      return rows.map(({ machine_days: machineDays, last_day: lastDay, ...row }) => ({
-        ...row,
-        machineDays,
-        lastDay,
-      }));
-    },
+    total: (db, { from, to }) => queryRows(db, totalStatement, [from, to]),
     daily: (db, { from, to }) => queryRows(db, dailyStatement, [from, to]),
   };
 }
@@ -122,8 +115,8 @@ const retentionStatement = defineStatement(
   'report_retention',
   Type.Object({
     cohort: Type.String(),
-    new_machines: Type.Number(),
-    weeks_later: Type.Integer(),
+    newMachines: Type.Number(),
+    weeksLater: Type.Integer(),
     machines: Type.Number(),
   }),
   `select to_char(cohort, 'YYYY-MM-DD') as cohort, first.machines as new_machines, (later.week - cohort) / 7 as weeks_later,
@@ -139,12 +132,7 @@ export async function listRetention(
   db: Queryable,
   { from, to }: DayRange,
 ): Promise<RetentionCell[]> {
-  const rows = await queryRows(db, retentionStatement, [weekOf(from), to]);
-  return rows.map(({ new_machines: newMachines, weeks_later: weeksLater, ...row }) => ({
-    ...row,
-    newMachines,
-    weeksLater,
-  }));
+  return queryRows(db, retentionStatement, [weekOf(from), to]);
 }
 
 /** The trials that started in a week. */

@@ -79,10 +79,10 @@ export async function rewriteIdempotencyKey(
 const findStatement = defineStatement(
   'outreach_key_find',
   Type.Object({
-    body_hash: Type.String(),
-    request_id: Type.String(),
-    claimed_at: Timestamp,
-    answered_at: Nullable.Timestamp,
+    bodyHash: Type.String(),
+    requestId: Type.String(),
+    claimedAt: Timestamp,
+    answeredAt: Nullable.Timestamp,
   }),
   `select encode(body_hash, 'hex') as body_hash, request_id, claimed_at, answered_at
    from outreach_idempotency_keys where api_key_id = $1 and key_hash = decode($2, 'hex')`,
@@ -99,15 +99,7 @@ export async function findIdempotencyKey(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
 ): Promise<UsedIdempotencyKey | null> {
-  const row = await queryRow(db, findStatement, [apiKeyId, keyHash]);
-  return (
-    row && {
-      bodyHash: row.body_hash,
-      requestId: row.request_id,
-      claimedAt: row.claimed_at,
-      answeredAt: row.answered_at,
-    }
-  );
+  return queryRow(db, findStatement, [apiKeyId, keyHash]);
 }
 
 const claimAbandonedStatement = defineCommand(

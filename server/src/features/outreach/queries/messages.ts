@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -11,7 +11,9 @@ import {
 } from '#server/db/statement.ts';
 import { toByteaArray, toPlainArray } from '#server/db/hot-statement.ts';
 
-export type MessageState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unknown';
+const MessageState = Type.Enum(['waiting', 'sending', 'sent', 'failed', 'unknown']);
+
+export type MessageState = Static<typeof MessageState>;
 
 export interface NewMessage {
   readonly addressHash: string;
@@ -55,17 +57,9 @@ export async function insertMessages(
   ]);
 }
 
-const StateColumn = Type.Union([
-  Type.Literal('waiting'),
-  Type.Literal('sending'),
-  Type.Literal('sent'),
-  Type.Literal('failed'),
-  Type.Literal('unknown'),
-]);
-
 const listStatement = defineStatement(
   'outreach_message_list',
-  Type.Object({ message_id: Type.String(), state: StateColumn, error: Nullable.Text }),
+  Type.Object({ messageId: Type.String(), state: MessageState, error: Nullable.Text }),
   'select message_id, state, error from outreach_messages where request_id = $1 order by position',
 );
 
@@ -77,8 +71,7 @@ export interface StoredMessage {
 
 /** Returns the messages of a request, in its order. */
 export async function listMessages(db: Queryable, requestId: string): Promise<StoredMessage[]> {
-  const rows = await queryRows(db, listStatement, [requestId]);
-  return rows.map((row) => ({ messageId: row.message_id, state: row.state, error: row.error }));
+  return queryRows(db, listStatement, [requestId]);
 }
 
 const beginStatement = defineStatement(
@@ -148,7 +141,7 @@ const listOfAddressStatement = defineStatement(
     template: Type.String(),
     language: Type.String(),
     state: Type.String(),
-    created_at: Timestamp,
+    createdAt: Timestamp,
   }),
   `select template, language, state, created_at from outreach_messages
    where address_hash = decode($1, 'hex') order by created_at desc limit 1000`,
@@ -167,8 +160,7 @@ export async function listMessagesOfAddress(
   db: Queryable,
   addressHash: string,
 ): Promise<AddressMessage[]> {
-  const rows = await queryRows(db, listOfAddressStatement, [addressHash]);
-  return rows.map(({ created_at: createdAt, ...mail }) => ({ ...mail, createdAt }));
+  return queryRows(db, listOfAddressStatement, [addressHash]);
 }
 
 const anonymizeStatement = defineCommand(

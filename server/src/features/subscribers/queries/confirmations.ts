@@ -34,11 +34,13 @@ export async function upsertConfirmation(db: Queryable, link: Confirmation): Pro
 const findStatement = defineStatement(
   'subscriber_confirmation_find',
   Type.Object({
-    address_hash: Type.String(),
-    requested_at: Timestamp,
-    expires_at: Timestamp,
+    tokenHash: Type.String(),
+    addressHash: Type.String(),
+    requestedAt: Timestamp,
+    expiresAt: Timestamp,
   }),
-  `select encode(address_hash, 'hex') as address_hash, requested_at, expires_at
+  `select encode(token_hash, 'hex') as token_hash, encode(address_hash, 'hex') as address_hash,
+          requested_at, expires_at
    from subscriber_confirmations where token_hash = decode($1, 'hex')`,
 );
 
@@ -46,14 +48,7 @@ export async function findConfirmation(
   db: Queryable,
   tokenHash: string,
 ): Promise<Confirmation | null> {
-  const row = await queryRow(db, findStatement, [tokenHash]);
-  if (row === null) return null;
-  return {
-    tokenHash,
-    addressHash: row.address_hash,
-    requestedAt: row.requested_at,
-    expiresAt: row.expires_at,
-  };
+  return queryRow(db, findStatement, [tokenHash]);
 }
 
 const recordStatement = defineCommand(
@@ -73,8 +68,8 @@ const countStatement = defineStatement(
   'subscriber_confirmation_count',
   Type.Object({
     today: Type.Integer(),
-    mailed_at: Nullable.Timestamp,
-    requested_at: Nullable.Timestamp,
+    mailedAt: Nullable.Timestamp,
+    requestedAt: Nullable.Timestamp,
   }),
   `select count(*) filter (where mailed_at > $2)::int as today, max(mailed_at) as mailed_at,
           (array_agg(requested_at order by mailed_at desc))[1] as requested_at
@@ -89,7 +84,7 @@ export async function countConfirmationMails(
   dayAgo: Date,
 ): Promise<ConfirmationMails> {
   const row = await queryRow(db, countStatement, [addressHash, dayAgo]);
-  const { today = 0, mailed_at: mailedAt = null, requested_at: requestedAt = null } = row ?? {};
+  const { today = 0, mailedAt = null, requestedAt = null } = row ?? {};
   return {
     today,
     last: mailedAt === null || requestedAt === null ? null : { mailedAt, requestedAt },

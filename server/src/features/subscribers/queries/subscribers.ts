@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import {
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
@@ -63,18 +64,18 @@ export async function upsertSubscriber(db: Queryable, request: SubscriptionReque
 const SubscriberRow = Type.Object({
   id: Type.String(),
   email: Nullable.Text,
-  language: Type.Union([Type.Literal('en'), Type.Literal('fr'), Type.Literal('de'), Type.Null()]),
-  first_subscribed_at: Timestamp,
-  subscribed_at: Timestamp,
-  confirmed_at: Nullable.Timestamp,
-  opt_in: Type.Union([Type.Literal('single'), Type.Literal('double'), Type.Null()]),
-  confirmation_mailed_at: Nullable.Timestamp,
-  confirmation_problem: Nullable.Text,
+  language: Type.Union([Type.Enum(['en', 'fr', 'de']), Type.Null()]),
+  firstSubscribedAt: Timestamp,
+  subscribedAt: Timestamp,
+  confirmedAt: Nullable.Timestamp,
+  optIn: Type.Union([Type.Enum(['single', 'double']), Type.Null()]),
+  confirmationMailedAt: Nullable.Timestamp,
+  confirmationProblem: Nullable.Text,
   reason: Nullable.Text,
-  suppressed_at: Nullable.Timestamp,
+  suppressedAt: Nullable.Timestamp,
 });
 
-const SUBSCRIBER_SOURCE = `select ${Object.keys(SubscriberRow.properties).join(', ')}
+const SUBSCRIBER_SOURCE = `select ${columnsOf(SubscriberRow)}
    from subscribers left join suppressions using (address_hash)`;
 
 const findStatement = defineStatement(
@@ -92,19 +93,9 @@ export async function findSubscriber(
 }
 
 function toSubscriber(row: Static<typeof SubscriberRow>): SubscriberFacts {
-  const { reason, suppressed_at: suppressedAt } = row;
-  return {
-    id: row.id,
-    email: row.email,
-    language: row.language,
-    firstSubscribedAt: row.first_subscribed_at,
-    subscribedAt: row.subscribed_at,
-    confirmedAt: row.confirmed_at,
-    optIn: row.opt_in,
-    confirmationMailedAt: row.confirmation_mailed_at,
-    confirmationProblem: row.confirmation_problem,
-    suppression: reason === null || suppressedAt === null ? null : { reason, suppressedAt },
-  };
+  const { reason, suppressedAt, ...facts } = row;
+  const suppression = reason === null || suppressedAt === null ? null : { reason, suppressedAt };
+  return { ...facts, suppression };
 }
 
 const confirmStatement = defineCommand(
