@@ -12,7 +12,8 @@ import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { writeDrops } from './event-counts.ts';
 import { createPartition, listPartitionDays } from './queries/partitions.ts';
-import { upsertRemovalClock, tryLockRemoval } from './queries/removal.ts';
+import { upsertRemovalClock } from './queries/removal.ts';
+import { tryLock } from './queries/transactions.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { dayOf } from './rules/days.ts';
@@ -314,7 +315,7 @@ test('removes in one process at a time', async () => {
     '2026-01-01T00:00:00Z',
   ]);
   await inTransaction(pool, async (client) => {
-    assert.notEqual(await tryLockRemoval(client), null);
+    assert.notEqual(await tryLock(client, 'removal'), null);
     await removeOldData(beside.context, idle);
   });
   assert.equal(await service.count('event_ids'), 1);

@@ -3,24 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import type { Queryable } from '#server/db/statement.ts';
-import { inTransaction } from '#server/db/transaction.ts';
 
 import { dropPartition, listPartitionDays, lockPartitions } from './queries/partitions.ts';
 import {
   deleteEventIds,
   deleteUsageDays,
   findRemovalClock,
-  setLockTimeout,
   summarizeEventIds,
-  tryLockRemoval,
   upsertRemovalClock,
 } from './queries/removal.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
 import { listMarks } from './queries/rollup-marks.ts';
+import { setLockTimeout } from './queries/transactions.ts';
 import {
   BUSY,
-  cancelOnAbort,
-  inRollupTransaction,
+  inLockedTransaction,
   readEarlierTime,
   type TimeDependencies,
 } from './rollups/maintenance-transaction.ts';
@@ -56,7 +53,9 @@ export async function removeOldData(deps: RemovalDependencies, signal: AbortSign
     deleteEventIds(db, idsBefore, BATCH_ROWS),
   );
   // Ids expire by whole days, so this runs once every Monday.
-  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarize(deps, signal);
+  if (emptied && weekOf(dayOf(now)) === dayOf(now)) {
+    await inLockedTransaction(deps.pool, signal, 'removal', summarizeEventIds);
+  }
   const usageBefore = await findUsageEnd(deps, now);
   await removeInBatches(deps, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
 }
@@ -85,7 +84,7 @@ async function dropPartitions(
   const old = (await listPartitionDays(pool)).filter((day) => day < keptFrom);
   const unsettled = new Set(findUnsettled(old, await listMarks(pool, 'events'), now));
   for (const day of old.filter((each) => !unsettled.has(each))) {
-    const outcome = await inRollupTransaction(pool, signal, async (client) => {
+    const outcome = await inLockedTransaction(pool, signal, 'roll-ups', async (client) => {
       await setLockTimeout(client, DROP_LOCK_TIMEOUT_MS);
       await lockPartitions(client);
       await dropPartition(client, day);
@@ -101,14 +100,6 @@ async function findUsageEnd({ pool }: RemovalDependencies, now: Date): Promise<D
   return findUnsettled(old, await listMarks(pool, 'usage'), now)[0] ?? keptFrom;
 }
 
-async function summarize({ pool }: RemovalDependencies, signal: AbortSignal): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    const pid = await tryLockRemoval(client);
-    if (pid === null) return;
-    await cancelOnAbort({ pool, signal }, { client, pid }, () => summarizeEventIds(client));
-  });
-}
-
 /**
  * Removes rows in batches, with pauses as long as the batches, so that it uses at most half of the database.
  * @returns whether rows were removed and none are left
@@ -122,11 +113,8 @@ async function removeInBatches(
   let total = 0;
   while (!signal.aborted && performance.now() - startedAt < BUDGET_MS) {
     const batchStartedAt = performance.now();
-    const removed = await inTransaction(pool, async (client) => {
-      const pid = await tryLockRemoval(client);
-      if (pid === null) return 0;
-      return cancelOnAbort({ pool, signal }, { client, pid }, () => removeBatch(client));
-    });
+    const outcome = await inLockedTransaction(pool, signal, 'removal', removeBatch);
+    const removed = outcome === BUSY ? 0 : outcome;
     total += removed;
     if (removed < BATCH_ROWS) return total > 0;
     await sleep(performance.now() - batchStartedAt, undefined, { signal });

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 
-import { sendQuery } from '#server/db/send-query.ts';
 import {
   defineCommand,
   defineStatement,
@@ -13,26 +12,6 @@ import {
 import type { Day } from '../rules/days.ts';
 import type { RemovalClock } from '../rules/removal-clock.ts';
 import { runLong } from './run-long.ts';
-
-const lockStatement = defineStatement(
-  'removal_lock',
-  Type.Object({ locked: Type.Boolean(), pid: Type.Integer() }),
-  `select pg_try_advisory_xact_lock(hashtextextended('latchkey removal', 0)) as locked, pg_backend_pid() as pid`,
-);
-
-/**
- * Locks the removal of old data until the transaction ends.
- * @returns the process id of the connection's backend, or null when another transaction holds the lock
- */
-export async function tryLockRemoval(db: Queryable): Promise<number | null> {
-  const row = await queryRow(db, lockStatement);
-  return row?.locked === true ? row.pid : null;
-}
-
-/** Sets the lock timeout of the transaction. */
-export async function setLockTimeout(db: Queryable, timeoutMs: number): Promise<void> {
-  await sendQuery(db, { text: `set local lock_timeout = ${timeoutMs}` });
-}
 
 /**
  * Deletes the ids of events that arrived before a time; returns how many. The subquery is an array, because with outdated

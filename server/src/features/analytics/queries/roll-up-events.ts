@@ -21,12 +21,8 @@ export async function countDayEvents(db: Queryable, day: Day): Promise<number> {
   return measureLong(db, text, boundsOf(day));
 }
 
-export async function deleteEventNames(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, 'delete from event_name_days where day = $1', [day]);
-}
-
 /** Counts the events of a day by name. */
-export async function insertEventNames(db: Queryable, day: Day): Promise<void> {
+export async function replaceEventNames(db: Queryable, day: Day): Promise<void> {
   const text = `
     with by_install as (
       select name, install_id, count(*) as events from events
@@ -41,15 +37,12 @@ export async function insertEventNames(db: Queryable, day: Day): Promise<void> {
     select $3::date, least(rank, ${MAX_NAMES + 1}), case when rank <= ${MAX_NAMES} then name end,
            sum(events), case when min(rank) <= ${MAX_NAMES} then sum(installs) end
     from ranked group by 2, 3`;
+  await runLong(db, 'delete from event_name_days where day = $1', [day]);
   await runLong(db, text, [...boundsOf(day), day]);
 }
 
-export async function deleteEventVersions(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, 'delete from event_days where day = $1', [day]);
-}
-
-/** Counts the events of a day by name and version of the application, for the names that `insertEventNames` listed. */
-export async function insertEventVersions(db: Queryable, day: Day): Promise<void> {
+/** Counts the events of a day by name and version of the application, for the names that `replaceEventNames` listed. */
+export async function replaceEventVersions(db: Queryable, day: Day): Promise<void> {
   const text = `
     with by_install as (
       select name, app_version, install_id, count(*) as events from events
@@ -65,15 +58,12 @@ export async function insertEventVersions(db: Queryable, day: Day): Promise<void
     select name, $3::date, least(rank, ${MAX_VERSIONS + 1}), case when rank <= ${MAX_VERSIONS} then app_version end,
            sum(events), case when min(rank) <= ${MAX_VERSIONS} then sum(installs) end
     from ranked group by 1, 3, 4`;
+  await runLong(db, 'delete from event_days where day = $1', [day]);
   await runLong(db, text, [...boundsOf(day), day]);
 }
 
-export async function deleteEventProps(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, 'delete from event_prop_days where day = $1', [day]);
-}
-
-/** Counts the property values of a day, for the names that `insertEventNames` listed. */
-export async function insertEventProps(db: Queryable, day: Day): Promise<void> {
+/** Counts the property values of a day, for the names that `replaceEventNames` listed. */
+export async function replaceEventProps(db: Queryable, day: Day): Promise<void> {
   const text = `
     with counted as (
       select name, key, value, count(*) as events
@@ -92,5 +82,6 @@ export async function insertEventProps(db: Queryable, day: Day): Promise<void> {
     select name, $3::date, key, least(rank, ${MAX_VALUES + 1}), case when rank <= ${MAX_VALUES} then value end, sum(events)
     from key_ranked where key_rank <= ${MAX_KEYS}
     group by 1, 3, 4, 5`;
+  await runLong(db, 'delete from event_prop_days where day = $1', [day]);
   await runLong(db, text, [...boundsOf(day), day]);
 }

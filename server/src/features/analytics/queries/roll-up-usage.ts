@@ -30,26 +30,23 @@ export async function sumBeats(db: Queryable, day: Day): Promise<number> {
   return measureLong(db, 'select sum(beats) as number from usage_days where day = $1', [day]);
 }
 
-export async function deleteUsageVersions(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, 'delete from usage_version_days where day = $1', [day]);
-}
-
 /** Counts the machines of a day by version of the application. */
-export async function insertUsageVersions(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, insertVersions('usage_version_days', 'app_version'), [day]);
-}
-
-export async function deleteUsageSystems(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, 'delete from usage_system_days where day = $1', [day]);
+export async function replaceUsageVersions(db: Queryable, day: Day): Promise<void> {
+  await replaceVersions(db, day, 'usage_version_days', 'app_version');
 }
 
 /** Counts the machines of a day by version of the operating system. */
-export async function insertUsageSystems(db: Queryable, day: Day): Promise<void> {
-  await runLong(db, insertVersions('usage_system_days', 'os_version'), [day]);
+export async function replaceUsageSystems(db: Queryable, day: Day): Promise<void> {
+  await replaceVersions(db, day, 'usage_system_days', 'os_version');
 }
 
-function insertVersions(table: string, column: 'app_version' | 'os_version'): string {
-  return `
+async function replaceVersions(
+  db: Queryable,
+  day: Day,
+  table: 'usage_version_days' | 'usage_system_days',
+  column: 'app_version' | 'os_version',
+): Promise<void> {
+  const text = `
     with counted as (
       select coalesce(${column}, '') as version, count(*) as machines from usage_days where day = $1 group by 1
     ), ranked as (
@@ -58,6 +55,8 @@ function insertVersions(table: string, column: 'app_version' | 'os_version'): st
     insert into ${table} (day, rank, ${column}, machines)
     select $1::date, least(rank, ${MAX_VERSIONS + 1}), case when rank <= ${MAX_VERSIONS} then version end, sum(machines)
     from ranked group by 2, 3`;
+  await runLong(db, `delete from ${table} where day = $1`, [day]);
+  await runLong(db, text, [day]);
 }
 
 /** Stores the day as the first one of each machine that has no earlier one. */
@@ -80,34 +79,27 @@ export async function upsertUsageTotal(db: Queryable, period: Period, starts: Da
   await runLong(db, text, [period, starts, endOfPeriod(period, starts)]);
 }
 
-export async function deleteRetention(db: Queryable, week: Day): Promise<void> {
-  await runLong(db, 'delete from usage_retention where week = $1', [week]);
-}
-
 /** Counts the machines that were used in a week by their first week. Requires `upsertFirstDays` for all days of the week. */
-export async function insertRetention(db: Queryable, week: Day): Promise<void> {
+export async function replaceRetention(db: Queryable, week: Day): Promise<void> {
   const text = `
     insert into usage_retention (cohort, week, machines)
     select first_day - (extract(isodow from first_day)::integer - 1), $1::date, count(*)
     from (select distinct machine_key from usage_days where day >= $1::date and day < $2::date) as used
     join usage_first_days using (machine_key)
     group by 1`;
+  await runLong(db, 'delete from usage_retention where week = $1', [week]);
   await runLong(db, text, [week, endOfPeriod('week', week)]);
 }
 
 /** A license activated within this time after the start of a trial counts as its conversion. */
 export const CONVERSION_DAYS = 14;
 
-export async function deleteTrialWeeks(db: Queryable, from: Day): Promise<void> {
-  await runLong(db, 'delete from trial_weeks where week >= $1', [from]);
-}
-
 /**
  * Counts the trials that started in each week, and those that led to the activation of a license on the same machine or by
  * the same install.
  * @param from a Monday
  */
-export async function insertTrialWeeks(db: Queryable, from: Day): Promise<void> {
+export async function replaceTrialWeeks(db: Queryable, from: Day): Promise<void> {
   const text = `
     with trial as materialized (
       select id, created_at, created_at + interval '${CONVERSION_DAYS} days' as ends_at,
@@ -131,5 +123,6 @@ export async function insertTrialWeeks(db: Queryable, from: Day): Promise<void> 
     select day - (extract(isodow from day)::integer - 1), count(*), count(paid.id)
     from trial left join paid using (id)
     group by 1`;
+  await runLong(db, 'delete from trial_weeks where week >= $1', [from]);
   await runLong(db, text, [startOf(from)]);
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 
-import { sendQuery } from '#server/db/send-query.ts';
 import {
   defineCommand,
   defineStatement,
@@ -13,7 +12,6 @@ import {
 
 import type { Day } from '../rules/days.ts';
 import type { RollupMark, RollupRun } from '../rules/rollup-marks.ts';
-import { LONG_STATEMENT_MS } from './run-long.ts';
 
 export type RollupSource = 'events' | 'usage' | 'usage_week' | 'usage_month' | 'trials';
 
@@ -83,44 +81,6 @@ const upsertRunStatement = defineCommand(
 /** Stores a run after which all roll-ups are up to date. */
 export async function upsertRun(db: Queryable, run: RollupRun): Promise<void> {
   await execute(db, upsertRunStatement, [run.finishedAt, Math.ceil(run.tookMs)]);
-}
-
-const begin = {
-  text: `set transaction isolation level repeatable read;
-         set local statement_timeout = ${LONG_STATEMENT_MS - 10_000};
-         set local work_mem = '64MB'`,
-};
-
-/** Sets isolation, timeout and memory of a new transaction so that its statements can group a day of events. */
-export async function setRollupTransaction(db: Queryable): Promise<void> {
-  await sendQuery(db, begin);
-}
-
-const lockStatement = defineStatement(
-  'rollup_lock',
-  Type.Object({ locked: Type.Boolean(), pid: Type.Integer() }),
-  `select pg_try_advisory_xact_lock(hashtextextended('latchkey roll-ups', 0)) as locked,
-          pg_backend_pid() as pid`,
-);
-
-/**
- * Locks roll-ups and dropping partitions until the transaction ends.
- * @returns the process id of the connection's backend, or null when another transaction holds the lock
- */
-export async function tryLockRollups(db: Queryable): Promise<number | null> {
-  const row = await queryRow(db, lockStatement);
-  return row?.locked === true ? row.pid : null;
-}
-
-const cancelStatement = defineStatement(
-  'rollup_cancel',
-  Type.Object({ cancelled: Type.Boolean() }),
-  'select pg_cancel_backend($1) as cancelled',
-);
-
-/** Cancels the running statement of a backend. */
-export async function cancelStatementOf(db: Queryable, pid: number): Promise<void> {
-  await queryRow(db, cancelStatement, [pid]);
 }
 
 const newerStatement = defineStatement(

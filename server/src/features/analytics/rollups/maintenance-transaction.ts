@@ -4,29 +4,26 @@ import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import {
-  cancelStatementOf,
-  setRollupTransaction,
-  tryLockRollups,
-} from '../queries/rollup-marks.ts';
+import { cancelStatementOf, setRollupTransaction, tryLock } from '../queries/transactions.ts';
 
-/** Another process holds the lock of roll-ups. */
+/** Another transaction holds the lock. */
 export const BUSY = Symbol('busy');
 
 /**
- * Runs work in one repeatable-read transaction that holds the lock of roll-ups. After a conflict with another transaction,
- * such as an erasure, the work runs again.
+ * Runs work in one transaction that holds a lock; that of roll-ups is repeatable-read. After a conflict with another
+ * transaction, such as an erasure, the work runs again.
  * @param signal cancels the running statement, and with it the work
  */
-export async function inRollupTransaction<Result>(
+export async function inLockedTransaction<Result>(
   pool: Pool,
   signal: AbortSignal,
+  lock: 'roll-ups' | 'removal',
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result | typeof BUSY> {
   return inTransaction(pool, async (client) => {
     signal.throwIfAborted();
-    await setRollupTransaction(client);
-    const pid = await tryLockRollups(client);
+    if (lock === 'roll-ups') await setRollupTransaction(client);
+    const pid = await tryLock(client, lock);
     if (pid === null) return BUSY;
     return await cancelOnAbort({ pool, signal }, { client, pid }, () => work(client));
   });
@@ -40,7 +37,7 @@ const CANCEL_TIMEOUT_MS = 3_000;
  * answer.
  * @param connection with the process id of its backend
  */
-export async function cancelOnAbort<Result>(
+async function cancelOnAbort<Result>(
   { pool, signal }: { readonly pool: Pool; readonly signal: AbortSignal },
   { client, pid }: { readonly client: PoolClient; readonly pid: number },
   work: () => Promise<Result>,

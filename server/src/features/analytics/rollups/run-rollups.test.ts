@@ -10,7 +10,7 @@ import { openTestPool } from '../../../../test/database-pool.ts';
 import { eventually } from '../../../../test/eventually.ts';
 import { createTestClock, DAY_MS, HOUR_MS } from '../../../../test/test-clock.ts';
 import { createPartition } from '../queries/partitions.ts';
-import { tryLockRollups } from '../queries/rollup-marks.ts';
+import { tryLock } from '../queries/transactions.ts';
 import { addDays, type Day } from '../rules/days.ts';
 import { aggregatePlainly, readRollups } from './plain-aggregates.fixture.ts';
 import { runRollups } from './run-rollups.ts';
@@ -251,7 +251,7 @@ test('sums rare names and property values in one row', async () => {
 test('returns busy while another process is rolling up', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
-    assert.notEqual(await tryLockRollups(client), null);
+    assert.notEqual(await tryLock(client, 'roll-ups'), null);
     assert.equal(await rollUp(), 'busy');
   });
   assert.deepEqual(await readColumn('select count(*) from event_name_days'), [0]);

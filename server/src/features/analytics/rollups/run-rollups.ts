@@ -1,7 +1,11 @@
+import type { Pool } from 'pg';
+
+import type { Queryable } from '#server/db/statement.ts';
+
 import { listPartitionDays } from '../queries/partitions.ts';
 import { listUsageDays } from '../queries/roll-up-usage.ts';
 import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
-import { dayOf, weekOf, type Day } from '../rules/days.ts';
+import { dayOf, type Day } from '../rules/days.ts';
 import {
   findStalePeriods,
   findStaleTrialWeek,
@@ -9,16 +13,19 @@ import {
   firstKeptUsageDay,
   type RollupMark,
 } from '../rules/rollup-marks.ts';
-import { readEarlierTime, type TimeDependencies } from './maintenance-transaction.ts';
+import {
+  BUSY,
+  inLockedTransaction,
+  readEarlierTime,
+  type TimeDependencies,
+} from './maintenance-transaction.ts';
 import {
   rollUpEventDay,
   rollUpTrials,
   rollUpUsageDay,
   rollUpUsageMonth,
   rollUpUsageWeek,
-  type RollupDependencies,
-  type RollupOutcome,
-} from './roll-up-day.ts';
+} from './roll-up.ts';
 
 export interface RollupRunOptions {
   readonly signal: AbortSignal;
@@ -33,13 +40,16 @@ export interface RollupRunOptions {
 /** `finished`: all roll-ups are up to date; `unfinished`: the time was over; `busy`: another process is rolling up. */
 export type RollupRunOutcome = 'finished' | 'unfinished' | 'busy';
 
-interface Run extends RollupDependencies {
+interface Run {
+  readonly pool: Pool;
+  readonly now: Date;
   /** By the service's clock, like the days of the data. */
   readonly today: Day;
   readonly everything: boolean;
 }
 
-type Step = () => Promise<RollupOutcome>;
+/** Runs in a transaction that holds the lock of roll-ups. */
+type Step = (db: Queryable) => Promise<void>;
 
 /** Finds the steps of one kind of roll-up; called after the steps of the previous kinds. */
 type FindSteps = (run: Run) => Promise<readonly Step[]>;
@@ -56,7 +66,7 @@ export async function runRollups(
   const { pool, clock } = deps;
   const startedAt = clock.now();
   const now = await readEarlierTime(deps);
-  const run: Run = { pool, signal, now, today: dayOf(startedAt), everything };
+  const run: Run = { pool, now, today: dayOf(startedAt), everything };
   let done = 0;
   for (const findSteps of [
     findEventDays,
@@ -68,7 +78,7 @@ export async function runRollups(
     for (const step of await findSteps(run)) {
       signal.throwIfAborted();
       if (performance.now() - startedMs > budgetMs) return 'unfinished';
-      if ((await step()) === 'busy') return 'busy';
+      if ((await inLockedTransaction(pool, signal, 'roll-ups', step)) === BUSY) return 'busy';
       onStep?.(++done);
     }
   }
@@ -79,7 +89,7 @@ export async function runRollups(
 const findEventDays: FindSteps = async (run) => {
   const days = await listPartitionDays(run.pool);
   const marks = await listMarks(run.pool, 'events');
-  return selectDays(run, days, marks).map((day) => () => rollUpEventDay(run, day));
+  return selectDays(run, days, marks).map((day) => (db) => rollUpEventDay(db, day, run.now));
 };
 
 const findUsageDays: FindSteps = async (run) => {
@@ -89,7 +99,8 @@ const findUsageDays: FindSteps = async (run) => {
   const erased = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
   const all = [...new Set([...days, ...erased])];
   // A day before the first kept one may lack rows.
-  return selectDays(run, all, marks, firstKept(run)).map((day) => () => rollUpUsageDay(run, day));
+  const selected = selectDays(run, all, marks, firstKept(run));
+  return selected.map((day) => (db) => rollUpUsageDay(db, day, run.now));
 };
 
 /** Returns the days whose roll-up is not final, and with `everything` all days from one on. */
@@ -108,21 +119,20 @@ const findUsageWeeks: FindSteps = async (run) => {
   const days = await listMarks(run.pool, 'usage');
   const weeks = await listMarks(run.pool, 'usage_week');
   const stale = findStalePeriods('week', days, weeks, firstKept(run));
-  return stale.map((week) => () => rollUpUsageWeek(run, week));
+  return stale.map((week) => (db) => rollUpUsageWeek(db, week, run.now));
 };
 
 const findUsageMonths: FindSteps = async (run) => {
   const days = await listMarks(run.pool, 'usage');
   const months = await listMarks(run.pool, 'usage_month');
   const stale = findStalePeriods('month', days, months, firstKept(run));
-  return stale.map((month) => () => rollUpUsageMonth(run, month));
+  return stale.map((month) => (db) => rollUpUsageMonth(db, month, run.now));
 };
 
 const findTrials: FindSteps = async (run) => {
   const marks = await listMarks(run.pool, 'trials');
   const from = findStaleTrialWeek(marks, run.now, run.everything);
-  if (from === null) return [];
-  return [() => rollUpTrials(run, from, weekOf(dayOf(run.now)))];
+  return from === null ? [] : [(db) => rollUpTrials(db, from, run.now)];
 };
 
 function firstKept({ now }: Run): Day {
