@@ -1,15 +1,28 @@
 import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
+
+import type { OutreachLink } from '#server/config/catalog-model.ts';
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { LanguageTemplates, TemplateFacts } from './template.ts';
+import type { LanguageTexts, TemplateFacts } from './template.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
 
-const templates: Readonly<Record<OutreachLanguage, LanguageTemplates>> = {
+const languages: Readonly<Record<OutreachLanguage, LanguageTexts>> = {
   en: english,
   fr: french,
   de: german,
+};
+
+/** The target of the button of each template, and which facts of the catalogue it shows. */
+const LAYOUTS: Readonly<
+  Record<OutreachTemplate, { readonly button: OutreachLink; readonly shows?: 'about' | 'news' }>
+> = {
+  personal: { button: 'download', shows: 'about' },
+  sellers: { button: 'sellers', shows: 'about' },
+  update_personal: { button: 'download', shows: 'news' },
+  update_sellers: { button: 'news', shows: 'news' },
+  pi_tutorials: { button: 'tutorials' },
 };
 
 /** Renders a template in one language. */
@@ -18,24 +31,45 @@ export function renderTemplate(
   language: OutreachLanguage,
   facts: TemplateFacts,
 ): RenderedMail {
-  const texts = templates[language];
-  const { subject, preview, blocks } = texts[template](facts);
-  const framed: MailBlock[] = [
-    { kind: 'paragraph', text: texts.greeting(cleanName(facts.name)) },
-    ...blocks,
-    { kind: 'lines', lines: [texts.closing, facts.sender] },
-  ];
+  const common = languages[language];
+  const texts = common[template](facts);
+  const { button, shows } = LAYOUTS[template];
   return renderMail({
     language,
-    subject,
-    preview,
-    blocks: framed,
+    subject: texts.subject,
+    preview: texts.preview,
+    blocks: [
+      ...paragraph(common.greeting(cleanName(facts.name))),
+      ...paragraph(texts.opening),
+      ...paragraph(shows === 'about' ? facts.about : null),
+      ...list(common.newsHeading, shows === 'news' ? facts.highlights : []),
+      ...paragraph(texts.details),
+      ...list(texts.points?.heading, texts.points?.items),
+      { kind: 'button', text: texts.button, url: facts.links[button] },
+      ...link(texts.link, facts.links.news),
+      ...paragraph(texts.ending),
+      { kind: 'lines', lines: [common.closing, facts.sender] },
+    ],
     footer: [
-      texts.reason(facts),
+      common.reason(facts),
       ...(facts.postalAddress === null ? [] : [facts.postalAddress]),
-      { text: texts.unsubscribe, url: facts.unsubscribeUrl },
+      { text: common.unsubscribe, url: facts.unsubscribeUrl },
     ],
   });
+}
+
+function paragraph(text: string | null = null): MailBlock[] {
+  return text === null ? [] : [{ kind: 'paragraph', text }];
+}
+
+function list(heading: string | null = null, items: readonly string[] = []): MailBlock[] {
+  if (items.length === 0) return [];
+  const headings: MailBlock[] = heading === null ? [] : [{ kind: 'heading', text: heading }];
+  return [...headings, { kind: 'list', items }];
+}
+
+function link(text: string | undefined, url: string): MailBlock[] {
+  return text === undefined ? [] : [{ kind: 'link', text, url }];
 }
 
 const MAX_NAME_CHARACTERS = 100;

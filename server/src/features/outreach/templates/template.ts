@@ -2,7 +2,6 @@ import type { OutreachTemplate, OutreachLanguage } from '@latchkey/contract';
 
 import type { OutreachLink } from '#server/config/catalog-model.ts';
 import type { CatalogOutreach } from '#server/config/catalog.ts';
-import type { MailBlock } from '#server/mail/mail-content.ts';
 import { domainOf, type Mailbox } from '#server/mail/mailbox.ts';
 
 /** The facts that templates show, in every language, as plain text. */
@@ -23,45 +22,34 @@ export interface TemplateFacts {
   readonly unsubscribeUrl: string;
 }
 
-/** The content of a message between greeting and closing. */
-export interface MessageContent {
+/** The texts of a message between greeting and closing, in their order. */
+export interface MessageTexts {
   readonly subject: string;
   /** Shown by an inbox beside the subject. */
   readonly preview: string;
-  readonly blocks: readonly MailBlock[];
+  readonly opening: string;
+  readonly details?: string;
+  readonly points?: { readonly heading: string | null; readonly items: readonly string[] };
+  readonly button: string;
+  /** The text of a link to the news. */
+  readonly link?: string;
+  readonly ending: string;
 }
 
 /** All templates in one language, and their common texts. */
-export interface LanguageTemplates extends Readonly<
-  Record<OutreachTemplate, (facts: TemplateFacts) => MessageContent>
+export interface LanguageTexts extends Readonly<
+  Record<OutreachTemplate, (facts: TemplateFacts) => MessageTexts>
 > {
   readonly greeting: (name: string | null) => string;
+  readonly newsHeading: string;
   readonly closing: string;
   /** Why the message was sent. */
   readonly reason: (facts: TemplateFacts) => string;
   readonly unsubscribe: string;
 }
 
-export function paragraph(text: string): MailBlock {
-  return { kind: 'paragraph', text };
-}
-
-/** Returns no block for null. */
-export function optionalParagraph(text: string | null): MailBlock[] {
-  return text === null ? [] : [paragraph(text)];
-}
-
-/** Returns a heading and a list, or no block for an empty list. */
-export function optionalList(heading: string, items: readonly string[]): MailBlock[] {
-  if (items.length === 0) return [];
-  return [
-    { kind: 'heading', text: heading },
-    { kind: 'list', items },
-  ];
-}
-
-export function button(text: string, url: string): MailBlock {
-  return { kind: 'button', text, url };
+export function nameVersion(productName: string, version: string | null): string {
+  return version === null ? productName : `${productName} ${version}`;
 }
 
 /** The facts that all messages of a request share. */
