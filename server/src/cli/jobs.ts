@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 
 import { type JobState, listJobs, UNLIMITED_ATTEMPTS } from '#server/jobs/queries.ts';
-import { retryJobsByHand } from '#server/jobs/retry-jobs.ts';
+import { retryJobsManually } from '#server/features/health/retry-jobs.ts';
 
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
@@ -76,7 +76,7 @@ const retryCommand = command({
       throw usageError('Name jobs by their ids, or use --all for every failed job.');
     }
     const order = { ids: all ? ('given_up' as const) : ids, actor: currentActor(), reason };
-    const retried = await withContext((context) => retryJobsByHand(context, order));
+    const retried = await withContext((context) => retryJobsManually(context, order));
     if (retried === 0 && !all) {
       throw failed('No such job, or it is running. See latchkey jobs list --all.');
     }

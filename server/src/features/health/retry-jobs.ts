@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { insertAuditEntry } from '#server/features/audit/queries.ts';
+import { listJobs, retryJobs } from '#server/jobs/queries.ts';
 
-import { listJobs, retryJobs } from './queries.ts';
+import { insertAuditEntry } from '../audit/queries.ts';
 
 /** An operator's request to retry jobs. */
 export interface JobRetry {
@@ -17,7 +17,7 @@ export interface JobRetry {
 const MAX_RETRIED = 10_000;
 
 /** Makes jobs due now with all their attempts, and writes an audit row. Returns how many; running jobs are left alone. */
-export async function retryJobsByHand(
+export async function retryJobsManually(
   { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
   { ids, actor, reason }: JobRetry,
 ): Promise<number> {
