@@ -3,11 +3,15 @@ import { v7 as makeUuid } from 'uuid';
 
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#server/errors.ts';
+import {
+  activationLimitReached,
+  licenseNotFound,
+  licenseNotUsable,
+  moveLimitReached,
+} from '#server/errors.ts';
 
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
-import { checkMoveLimit } from './check-move-limit.ts';
 import type { LicenseDependencies } from './dependencies.ts';
 import { recordUnknownKey, refuse, requireByKey } from './find-license.ts';
 import { isKeyOf } from './license-key.ts';
@@ -15,12 +19,19 @@ import {
   countActiveActivations,
   insertActivations,
   listCandidateActivations,
+  listMoveCandidates,
   refreshActivation,
   type ActivationRecord,
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
+import { findMove, useExtraMove } from './queries/moves.ts';
 import { readMachine, type IdentifiedMachine } from './read-machine.ts';
-import { decideActivation } from './rules/decide-activation.ts';
+import {
+  decideActivation,
+  endOfMove,
+  findMachine,
+  readMoveAllowance,
+} from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
@@ -165,4 +176,32 @@ async function decide(
     case 'new':
       return { status: decision.status, existing: null };
   }
+}
+
+/**
+ * Checks whether a locked license may move to a machine without an activation. A machine to which the license moved
+ * within the period may always return. Any other machine is a move; at the limit it uses an extra move that an operator
+ * allowed. A machine counts from its move and not from its last use: returning would otherwise extend the period for any
+ * number of machines.
+ * @returns whether the activation counts as a move
+ * @throws moveLimitReached
+ */
+async function checkMoveLimit(
+  deps: LicenseDependencies,
+  client: Queryable,
+  license: LicenseRecord,
+  { identity, olderIdentities }: IdentifiedMachine,
+  now: Date,
+): Promise<boolean> {
+  const product = deps.catalog().products.get(license.productId);
+  const allowance = readMoveAllowance(license, product?.moves, now);
+  for (const presented of [identity, ...olderIdentities]) {
+    const candidates = await listMoveCandidates(client, license.id, presented, allowance.since);
+    if (findMachine(candidates, presented) !== undefined) return false;
+  }
+  const move = await findMove(client, license.id, allowance.since, allowance.limit);
+  if (move === null) return true;
+  if (await useExtraMove(client, license.id)) return true;
+  const { limit, days } = allowance;
+  throw refuse(deps, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
 }

@@ -33,37 +33,20 @@ export interface ManualChange {
 export type Extension = { readonly days: number } | { readonly until: Date | null };
 
 /** Makes a license unusable until it is reinstated. */
-export async function suspendLicense(
-  deps: LicenseChangeDependencies,
-  change: ManualChange,
-): Promise<LicenseRecord> {
-  return changeLicense(deps, change, {
-    action: 'license.suspend',
-    decide: (license, now) => ({ suspendedAt: license.suspendedAt ?? now }),
-  });
-}
+export const suspendLicense = defineChange('license.suspend', ({ suspendedAt }, now) => ({
+  suspendedAt: suspendedAt ?? now,
+}));
 
 /** Lifts a manual suspension or revocation; a dispute about the payment continues. */
-export async function reinstateLicense(
-  deps: LicenseChangeDependencies,
-  change: ManualChange,
-): Promise<LicenseRecord> {
-  return changeLicense(deps, change, {
-    action: 'license.reinstate',
-    decide: () => ({ suspendedAt: null, revokedAt: null }),
-  });
-}
+export const reinstateLicense = defineChange('license.reinstate', () => ({
+  suspendedAt: null,
+  revokedAt: null,
+}));
 
 /** Revokes a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
-export async function revokeLicense(
-  deps: LicenseChangeDependencies,
-  change: ManualChange,
-): Promise<LicenseRecord> {
-  return changeLicense(deps, change, {
-    action: 'license.revoke',
-    decide: (license, now) => ({ revokedAt: license.revokedAt ?? now }),
-  });
-}
+export const revokeLicense = defineChange('license.revoke', ({ revokedAt }, now) => ({
+  revokedAt: revokedAt ?? now,
+}));
 
 /**
  * Moves the end of a license. Days are added to its present end, or to now when it has expired; a perpetual license stays
@@ -108,6 +91,11 @@ function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | n
   if (expiresAt === null) return null;
   const from = Math.max(expiresAt.getTime(), now.getTime());
   return new Date(Math.min(from + days * DAY_MS, LATEST_DATE_TIME_MS));
+}
+
+function defineChange(action: string, decide: ChangeSteps['decide']) {
+  return (deps: LicenseChangeDependencies, change: ManualChange): Promise<LicenseRecord> =>
+    changeLicense(deps, change, { action, decide });
 }
 
 /** What a manual change does. */

@@ -1,19 +1,14 @@
 import type { LicenseDeactivate, LicenseDeactivateResponse } from '@latchkey/contract';
 
 import { inTransaction } from '#server/db/transaction.ts';
-import {
-  activationNotFound,
-  licenseNotFound,
-  machineMismatch,
-  type PublicError,
-} from '#server/errors.ts';
+import { activationNotFound, machineMismatch } from '#server/errors.ts';
 
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import type { LicenseDependencies } from './dependencies.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import { deactivateActivation } from './queries/activations.ts';
 import { findLicense } from './queries/licenses.ts';
-import { decideDeactivation, type DeactivationRefusalReason } from './rules/decide-validation.ts';
+import { decideDeactivation } from './rules/decide-validation.ts';
 
 /**
  * Deactivates a machine, whatever the status of its license. Repeating it changes nothing.
@@ -27,8 +22,9 @@ export async function deactivateLicense(
   const { license_key: licenseKey, activation_id: activationId, machine_id: machineId } = request;
   const { license, activation } = await requireByKey(deps, licenseKey, activationId, clientAddress);
   const decision = decideDeactivation(license, activation, machineId);
-  if (decision.kind === 'refused') throw refuse(deps, 'deactivate', toError(decision.reason));
-  if (decision.kind === 'already') {
+  if (decision === 'activation_not_found') throw refuse(deps, 'deactivate', activationNotFound());
+  if (decision === 'machine_mismatch') throw refuse(deps, 'deactivate', machineMismatch());
+  if (decision === 'already') {
     return toResponse(activationId, 'The activation was inactive already.');
   }
   const machine = { activationId, machineId };
@@ -61,15 +57,4 @@ async function deactivate(
 
 function toResponse(activationId: string, message: string): LicenseDeactivateResponse {
   return { success: true, message, activation_id: activationId.toLowerCase() };
-}
-
-function toError(reason: DeactivationRefusalReason): PublicError {
-  switch (reason) {
-    case 'license_not_found':
-      return licenseNotFound();
-    case 'activation_not_found':
-      return activationNotFound();
-    case 'machine_mismatch':
-      return machineMismatch();
-  }
 }

@@ -147,8 +147,8 @@ function readMaxActivations(record: ImportRecord): number | null {
 function readExpiry(record: ImportRecord): Date | null {
   const text = readText(record, 'expires_at');
   if (text === null) return null;
-  const moment = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
-  if (moment !== undefined) return moment;
+  const expiresAt = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
+  if (expiresAt !== undefined) return expiresAt;
   throw new RecordProblem('expires_at must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
 }
 

@@ -41,9 +41,10 @@ export async function importLicenses(
     const outcomes: ImportOutcome[] = [];
     for (const [index, license] of licenses.entries()) {
       const isRefused = isWeak[index] === true && !allowWeakKeys;
-      outcomes.push(await (isRefused ? refuseWeak : importLicense)(deps, client, license));
+      outcomes.push(await importLicense(deps, client, license, isRefused));
     }
     const created = outcomes.filter((outcome) => outcome === 'created').length;
+    const weak = outcomes.filter((outcome, index) => outcome === 'created' && isWeak[index]).length;
     if (created > 0) {
       await insertAuditEntry(client, {
         occurredAt: deps.clock.now(),
@@ -51,21 +52,24 @@ export async function importLicenses(
         reason,
         action: 'license.import',
         subjectId: 'import',
-        details: { created, ...(allowWeakKeys ? { weak: countWeak(outcomes, isWeak) } : {}) },
+        details: { created, ...(allowWeakKeys ? { weak } : {}) },
       });
     }
     return outcomes;
   });
 }
 
+/** @param isRefused the key is weak; one that is present is still reported as present */
 async function importLicense(
   deps: LicenseChangeDependencies,
   db: Queryable,
   license: ImportedLicense,
+  isRefused: boolean,
 ): Promise<ImportOutcome> {
   // The table's primary key detects a key only by its hash under the current secret.
-  if (deps.vault.previous.length > 0 && (await isKnown(deps, db, license.licenseKey)))
-    return 'present';
+  const mustLookUp = isRefused || deps.vault.previous.length > 0;
+  if (mustLookUp && (await isPresent(deps, db, license))) return 'present';
+  if (isRefused) return 'weak';
   try {
     await createLicense(deps, db, license);
     return 'created';
@@ -75,19 +79,10 @@ async function importLicense(
   }
 }
 
-/** Refuses a weak key, unless it is present: an import can be repeated. */
-async function refuseWeak(
+async function isPresent(
   deps: LicenseChangeDependencies,
   db: Queryable,
   { licenseKey }: ImportedLicense,
-): Promise<ImportOutcome> {
-  return (await isKnown(deps, db, licenseKey)) ? 'present' : 'weak';
-}
-
-async function isKnown(
-  deps: LicenseChangeDependencies,
-  db: Queryable,
-  licenseKey: string,
 ): Promise<boolean> {
   return (await findLicenseIdByKey(db, hashWithAllSecrets(deps, licenseKey))) !== null;
 }
@@ -101,12 +96,12 @@ export async function previewImport(
   const isWeak = findWeak(deps, licenses);
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
-  for (const [index, { licenseKey }] of licenses.entries()) {
-    const keyHash = requireKeyHash(deps, licenseKey);
-    const known = seen.has(keyHash) || (await isKnown(deps, deps.pool, licenseKey));
+  for (const [index, license] of licenses.entries()) {
+    const keyHash = requireKeyHash(deps, license.licenseKey);
+    const present = seen.has(keyHash) || (await isPresent(deps, deps.pool, license));
     const isRefused = isWeak[index] === true && !allowWeakKeys;
     if (!isRefused) seen.add(keyHash);
-    outcomes.push(known ? 'present' : isRefused ? 'weak' : 'created');
+    outcomes.push(present ? 'present' : isRefused ? 'weak' : 'created');
   }
   return outcomes;
 }
@@ -115,15 +110,8 @@ function findWeak(
   deps: LicenseChangeDependencies,
   licenses: readonly ImportedLicense[],
 ): boolean[] {
-  return findWeakKeys(
-    licenses.map(({ licenseKey }) => licenseKey),
-    deps.catalog().keyPrefix,
-  );
-}
-
-/** Counts the imported weak keys. */
-function countWeak(outcomes: readonly ImportOutcome[], isWeak: readonly boolean[]): number {
-  return outcomes.filter((outcome, index) => outcome === 'created' && isWeak[index]).length;
+  const keys = licenses.map(({ licenseKey }) => licenseKey);
+  return findWeakKeys(keys, deps.catalog().keyPrefix);
 }
 
 /**

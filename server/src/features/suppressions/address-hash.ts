@@ -1,5 +1,6 @@
 import { parseEmail } from '@latchkey/contract';
 
+import { formatUuid } from '#server/lib/format-uuid.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
 type TextHashes = Pick<KeyedHashes, 'hashText'>;
@@ -19,7 +20,7 @@ export function normalizeAddress(email: string): string {
 }
 
 /**
- * Returns the key of an address in the database: the HMAC of its normalized form, 64 hex digits. Whoever reads the database
+ * Returns the key of an address in the database: the HMAC of its normalized form, 64 hex digits. A reader of the database
  * cannot test guessed addresses against it.
  * @throws RangeError for an invalid address
  */
@@ -39,11 +40,5 @@ export function hashAddressUnderAll(vault: Pick<Vault, 'hashText' | 'previous'>,
 export function subscriberIdOf(hashes: TextHashes, addressHash: string): string {
   const digits = hashes.hashText('subscriber', addressHash);
   const variant = ((Number.parseInt(digits.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ].join('-');
+  return formatUuid(`${digits.slice(0, 12)}8${digits.slice(13, 16)}${variant}${digits.slice(17)}`);
 }

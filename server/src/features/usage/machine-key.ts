@@ -2,18 +2,12 @@ import type { Pool } from 'pg';
 
 import { defineCommand, execute } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { formatUuid } from '#server/lib/format-uuid.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
 /** Returns the key of a machine in the usage tables: 128 bits of the HMAC of its id, as a UUID. */
 export function toMachineKey(hashes: Pick<KeyedHashes, 'hashText'>, machineId: string): string {
-  const digits = hashes.hashText('usage', machineId);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    digits.slice(12, 16),
-    digits.slice(16, 20),
-    digits.slice(20, 32),
-  ].join('-');
+  return formatUuid(hashes.hashText('usage', machineId));
 }
 
 export interface UsageDependencies {
