@@ -88,7 +88,7 @@ export function createContext(options: ContextOptions) {
   const outreach = new OutreachLimiter(options.outreachLimits);
   metrics.setQueueDepth('database', () => limiters.databaseLimiter.queued);
   metrics.setQueueDepth('activations', () => limiters.licenseLimiter.queued);
-  metrics.setQueueDepth('guesses', () => limiters.lookUpLimiter.queued);
+  metrics.setQueueDepth('key_lookups', () => limiters.lookUpLimiter.queued);
   metrics.setQueueDepth('outreach', () => outreach.queued);
   const wantedEvents = new WantedEvents(clock);
   return {

@@ -218,7 +218,7 @@ test('a stop aborts a job that does not end, and the job is retried', async () =
   const jobs = start(async (_, signal) => {
     begun.resolve();
     await once(signal, 'abort');
-    throw new Error('told to end');
+    throw new Error('stopped');
   });
   await add('stubborn');
   await begun.promise;

@@ -37,7 +37,7 @@ describe('200', () => {
 
 describe('503', () => {
   test(
-    'without its database: not ready and unhealthy, but alive, and nothing inner is told',
+    'without its database: not ready and unhealthy, but alive, without inner error messages',
     inside,
     async () => {
       const own = await startTestService();

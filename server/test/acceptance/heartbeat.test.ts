@@ -12,15 +12,15 @@ const PATH = '/api/v1/usage/heartbeat';
 
 const service = await openAcceptanceService();
 
-interface Told {
+interface HeartbeatFields {
   readonly app_version?: string | null;
   readonly os_version?: string | null;
   readonly machine_fingerprint?: Readonly<Record<string, unknown>>;
 }
 
-function beat(machineId: string, told: Told = {}) {
+function sendHeartbeat(machineId: string, fields: HeartbeatFields = {}) {
   const machine_fingerprint = { machine_id: machineId };
-  return service.post(PATH, { machine_id: machineId, machine_fingerprint, ...told });
+  return service.post(PATH, { machine_id: machineId, machine_fingerprint, ...fields });
 }
 
 async function readDays() {
@@ -31,28 +31,28 @@ async function readDays() {
 }
 
 describe('200', () => {
-  test('the first heartbeat of a machine creates its day, further ones update it', async () => {
+  test('creates the day with the first heartbeat of a machine and updates it with later ones', async () => {
     const machineId = randomUUID();
-    const first = await beat(machineId);
+    const first = await sendHeartbeat(machineId);
     assert.deepEqual([first.status, first.body], [200, { success: true, message: 'created' }]);
-    const second = await beat(machineId);
+    const second = await sendHeartbeat(machineId);
     assert.deepEqual([second.status, second.body], [200, { success: true, message: 'updated' }]);
-    assert.equal((await beat(randomUUID())).text, first.text);
+    assert.equal((await sendHeartbeat(randomUUID())).text, first.text);
   });
 
   test(
-    'a day is one of UTC by the clock here, with its first and last moment',
+    'counts a day in UTC by the clock of the service, to its first and last millisecond',
     inside,
     async () => {
       const { clock, pool } = service.own;
       await pool.query('truncate usage_days');
       const midnight = new Date(Date.UTC(2027, 4, 2));
       clock.set(new Date(midnight.getTime() - 1));
-      await beat('m', { app_version: '1.0', os_version: '15.1' });
+      await sendHeartbeat('m', { app_version: '1.0', os_version: '15.1' });
       clock.set(midnight);
-      assert.deepEqual((await beat('m')).body, { success: true, message: 'created' });
+      assert.deepEqual((await sendHeartbeat('m')).body, { success: true, message: 'created' });
       clock.advance(HOUR_MS);
-      await beat('m');
+      await sendHeartbeat('m');
       const before = new Date(midnight.getTime() - 1);
       const versions = { app_version: '1.0', os_version: '15.1' };
       assert.deepEqual(await readDays(), [
@@ -69,38 +69,38 @@ describe('200', () => {
     },
   );
 
-  test('a version that is null or left out never erases a known one', inside, async () => {
+  test('keeps a known version when a request omits it or sends null', inside, async () => {
     await service.own.pool.query('truncate usage_days');
-    await beat('m', { app_version: '2.0', os_version: '15.1' });
-    await beat('m', { app_version: null, os_version: '' });
-    await beat('m', { app_version: '2.1' });
+    await sendHeartbeat('m', { app_version: '2.0', os_version: '15.1' });
+    await sendHeartbeat('m', { app_version: null, os_version: '' });
+    await sendHeartbeat('m', { app_version: '2.1' });
     const [day] = await readDays();
     assert.deepEqual([day.beats, day.app_version, day.os_version], [3, '2.1', '15.1']);
   });
 
-  test('versions that are not told are read from the fingerprint', inside, async () => {
+  test('reads versions that the request omits from the fingerprint', inside, async () => {
     await service.own.pool.query('truncate usage_days');
     const machine_fingerprint = { machine_id: 'm', os_version: '14', app_version: 3 };
-    await beat('m', { machine_fingerprint, os_version: '15' });
+    await sendHeartbeat('m', { machine_fingerprint, os_version: '15' });
     const [day] = await readDays();
     assert.deepEqual([day.app_version, day.os_version], ['3', '15']);
   });
 
-  test('long versions are cut, never through a character', inside, async () => {
+  test('cuts long versions between characters', inside, async () => {
     await service.own.pool.query('truncate usage_days');
-    await beat('m', { app_version: `${'v'.repeat(63)}😀😀`, os_version: 'w'.repeat(200) });
+    await sendHeartbeat('m', { app_version: `${'v'.repeat(63)}😀😀`, os_version: 'w'.repeat(200) });
     const [day] = await readDays();
     assert.deepEqual([day.app_version, day.os_version], [`${'v'.repeat(63)}😀`, 'w'.repeat(128)]);
   });
 
-  test('the machine id is not stored', inside, async () => {
-    await beat('a-name-that-nobody-else-has');
+  test('stores no machine id', inside, async () => {
+    await sendHeartbeat('a-name-that-nobody-else-has');
     const { rows } = await service.own.pool.query('select usage_days::text as row from usage_days');
     assert.doesNotMatch(JSON.stringify(rows), /nobody-else/);
   });
 
   test(
-    'a list of machines shows the versions of the newer of activation and heartbeat',
+    'lists the versions of the activation or the heartbeat, whichever is newer',
     inside,
     async () => {
       const { clock } = service.own;
@@ -116,7 +116,7 @@ describe('200', () => {
         os_version: '14',
       });
       clock.advance(DAY_MS);
-      await beat(machineId, { app_version: '2.0' });
+      await sendHeartbeat(machineId, { app_version: '2.0' });
       assert.deepEqual(await versionsOf(), ['2.0', '14']);
       clock.advance(HOUR_MS);
       await activate(service, licenseKey, { machine_id: machineId, app_version: '3.0' });
@@ -126,10 +126,10 @@ describe('200', () => {
 });
 
 describe('concurrency', () => {
-  test('of many heartbeats at once one creates the day, and all are counted', inside, async () => {
+  test('counts all concurrent heartbeats, of which one creates the day', inside, async () => {
     await service.own.pool.query('truncate usage_days');
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => beat(`machine ${index % 3}`)),
+      Array.from({ length: 60 }, (_, index) => sendHeartbeat(`machine ${index % 3}`)),
     );
     const created = answers.filter(({ text }) => text.includes('created'));
     assert.equal(created.length, 3);
@@ -141,7 +141,7 @@ describe('concurrency', () => {
 });
 
 describe('422', () => {
-  test('what is required is told', async () => {
+  test('reports all missing fields', async () => {
     const answer = await service.post(PATH, {});
     assert.equal(answer.status, 422);
     assert.deepEqual(faultsOf(answer.body), [
@@ -150,12 +150,12 @@ describe('422', () => {
     ]);
   });
 
-  test('an empty fingerprint is none', async () => {
-    const answer = await beat('m', { machine_fingerprint: {} });
+  test('rejects an empty fingerprint', async () => {
+    const answer = await sendHeartbeat('m', { machine_fingerprint: {} });
     assert.deepEqual([answer.status, answer.body], [422, fingerprintFault('must not be empty')]);
   });
 
-  test('versions are texts', async () => {
+  test('rejects versions that are not text', async () => {
     const answer = await service.post(PATH, {
       machine_id: 'm',
       machine_fingerprint: { machine_id: 'm' },

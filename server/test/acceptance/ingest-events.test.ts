@@ -58,7 +58,7 @@ async function readTimes({ event_id: eventId }: EventIn): Promise<unknown[]> {
 }
 
 describe('200', () => {
-  test('events are stored as they came', inside, async () => {
+  test('stores the fields of events unchanged', inside, async () => {
     const event = anyEvent({ props: { plan: 'pro', '': '' } });
     const batch = batchOf([event, anyEvent({ props: null }), anyEvent({ props: {} })]);
     const answer = await service.post(PATH, batch);
@@ -77,28 +77,28 @@ describe('200', () => {
     });
   });
 
-  test('the same batch again stores nothing and says so', async () => {
+  test('reports all events of a repeated batch as dropped, and stores none', async () => {
     const batch = batchOf(anyEvents(3));
     await service.post(PATH, batch);
     const again = await service.post(PATH, batch);
     assert.deepEqual(readResult(again), [200, { accepted: 0, dropped: 3 }, 'duplicate=3']);
   });
 
-  test('an event that is there twice is stored once, whatever the case of its id', async () => {
+  test('stores an event once that a batch contains twice, in any case of its id', async () => {
     const event = anyEvent();
     const shouted = { ...event, event_id: event.event_id.toUpperCase() };
     const answer = await ingest([event, shouted, anyEvent()]);
     assert.deepEqual(readResult(answer), [200, { accepted: 2, dropped: 1 }, 'duplicate=1']);
   });
 
-  test('500 events fit, and with some of them known the sum is the same', async () => {
+  test('accepts 500 events, also when some of them are known', async () => {
     const known = anyEvents(120);
     await ingest(known);
     const answer = await ingest([...anyEvents(MAX_EVENTS - 120), ...known]);
     assert.deepEqual(readResult(answer), [200, { accepted: 380, dropped: 120 }, 'duplicate=120']);
   });
 
-  test('what does not fit is dropped with its reason, the rest is stored', async () => {
+  test('drops invalid events with their reasons, and stores the others', async () => {
     const props = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, 'v']));
     const good = anyEvent({ name: '🙂'.repeat(120) });
     const answer = await ingest([
@@ -115,7 +115,7 @@ describe('200', () => {
     assert.deepEqual(readResult(answer), [200, { accepted: 1, dropped: 7 }, reasons]);
   });
 
-  test('values and versions that are too long are cut', inside, async () => {
+  test('cuts long values and versions', inside, async () => {
     const emoji = `${'y'.repeat(1_023)}🙂`;
     const event = anyEvent({ props: { long: 'x'.repeat(1_025), emoji: `${emoji}🙂` } });
     await ingest([event], { app_version: 'v'.repeat(65), os_version: 'w'.repeat(129) });
@@ -128,7 +128,7 @@ describe('200', () => {
   });
 
   test(
-    'a clock that is ahead is corrected for the whole batch, and what it said is kept',
+    'corrects the times of a client whose clock is ahead, and keeps the original times',
     inside,
     async () => {
       const newest = anyEvent({ occurred_at: fromStart(2 * HOUR_MS) });
@@ -143,7 +143,7 @@ describe('200', () => {
   );
 
   test(
-    'an event more than a day ahead counts as happening now, one of the past stays',
+    'replaces a time more than a day ahead by the present one, and keeps past times',
     inside,
     async () => {
       const far = anyEvent({ occurred_at: '9999-12-31T23:59:59Z' });
@@ -162,7 +162,7 @@ describe('200', () => {
     },
   );
 
-  test('a day that nobody has made a place for gets one', inside, async () => {
+  test('creates the missing partition of a day', inside, async () => {
     service.own.clock.advance(400 * DAY_MS);
     const [first, second] = await Promise.all([ingest([anyEvent()]), ingest(anyEvents(60))]);
     assert.deepEqual(
@@ -175,7 +175,7 @@ describe('200', () => {
   });
 
   test(
-    'an install that does not share its usage has nothing stored, until it shares again',
+    'stores no events of an install that does not share usage data, until it shares again',
     inside,
     async () => {
       const { licenseKey } = await service.own.issue();
@@ -200,7 +200,7 @@ describe('200', () => {
     },
   );
 
-  test("what a trial was told does not outlive the purchase: the install's newest word counts", async () => {
+  test('applies the newest sharing report of an install, not that of its earlier trial', async () => {
     const installId = randomUUID();
     const machines = ['the trial', 'the license'];
     const activations = await Promise.all(
@@ -232,13 +232,13 @@ describe('200', () => {
     assert.deepEqual(await send(), [200, { accepted: 0, dropped: 1 }, 'sharing_off=1']);
   });
 
-  test('a body that is compressed by gzip is read', async () => {
+  test('reads a body compressed with gzip', async () => {
     const body = gzipSync(JSON.stringify(batchOf(anyEvents(100))));
     const answer = await sendCompressed(body, 'gzip');
     assert.deepEqual(readResult(answer), [200, { accepted: 100, dropped: 0 }, null]);
   });
 
-  test('the same batch twenty times at once is stored once', async () => {
+  test('stores a batch once that is sent twenty times concurrently', async () => {
     for (const size of [5, 100]) {
       const batch = batchOf(anyEvents(size));
       const answers = await Promise.all(
@@ -252,14 +252,14 @@ describe('200', () => {
     }
   });
 
-  test('a page of another origin may read why events were dropped', async () => {
+  test('lets a page of another origin read the drop reasons', async () => {
     const batch = batchOf([anyEvent({ name: '' })]);
     const answer = await service.post(PATH, batch, { origin: 'https://app.example.com' });
     assert.equal(answer.headers.get('x-events-dropped'), 'name=1');
     assert.match(answer.headers.get('access-control-expose-headers') ?? '', /X-Events-Dropped/);
   });
 
-  test('every answer tells where the client stands with the limit', async () => {
+  test('reports the rate limit in every response', async () => {
     const answer = await ingest([anyEvent()]);
     assert.equal(answer.headers.get('ratelimit-policy'), '"events";q=300;w=3');
     assert.equal(answer.headers.get('ratelimit'), '"events";r=299;t=1');
@@ -275,7 +275,7 @@ function sendCompressed(body: Buffer, encoding: string): Promise<Answer> {
 
 describe('503', () => {
   test(
-    'a partition that cannot be created: asks to send the batch again, and logs why',
+    'rejects a batch whose partition cannot be created with Retry-After, and logs the cause',
     inside,
     async () => {
       const { clock, log, pool } = service.own;
@@ -296,7 +296,7 @@ describe('503', () => {
 });
 
 describe('400', () => {
-  test('what is not gzip though it says so', async () => {
+  test('rejects an invalid gzip body', async () => {
     const whole = gzipSync(JSON.stringify(batchOf(anyEvents(3))));
     for (const body of [Buffer.from('{}'), whole.subarray(0, -9)]) {
       const answer = await sendCompressed(body, 'gzip');
@@ -306,14 +306,14 @@ describe('400', () => {
 });
 
 describe('413', () => {
-  test('a body of 2 MiB is looked at, one byte more is not', async () => {
+  test('parses a body of 2 MiB and rejects a larger one', async () => {
     const longest = `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`;
     assert.equal((await service.post(PATH, longest)).status, 422);
     const answer = await service.post(PATH, `${longest} `);
     assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
   });
 
-  test('one that is larger than that inflated is not inflated to its end', async () => {
+  test('stops inflating a body that exceeds the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
     const answer = await sendCompressed(bomb, 'gzip');
     assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
@@ -321,20 +321,20 @@ describe('413', () => {
 });
 
 describe('415', () => {
-  test('another encoding is refused, with those that are taken', async () => {
+  test('rejects other encodings and lists the supported ones', async () => {
     const answer = await sendCompressed(Buffer.from('{}'), 'br');
     assert.equal(answer.status, 415);
     assert.equal(answer.headers.get('accept-encoding'), 'gzip, identity');
   });
 
-  test('what is no JSON is refused, compressed or not', async () => {
+  test('rejects a body that is not JSON, compressed or not', async () => {
     const answer = await service.post(PATH, 'a=b', { 'content-type': 'text/plain' });
     assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
   });
 });
 
 describe('422', () => {
-  test('no events are too few, 501 too many, and nothing of them is stored', async () => {
+  test('rejects 0 and 501 events, and stores none', async () => {
     const counts = [0, MAX_EVENTS + 1];
     const answers = await Promise.all(counts.map((count) => ingest(anyEvents(count))));
     assert.deepEqual(
@@ -346,7 +346,7 @@ describe('422', () => {
     );
   });
 
-  test('ids are UUIDs, times are date-times, values are texts', async () => {
+  test('rejects invalid ids, times and values', async () => {
     const answer = await ingest(
       [
         { event_id: 'x', name: 'n', occurred_at: '2027-03-01' },
@@ -377,7 +377,7 @@ function sendNothing(from: string): Promise<Answer> {
 }
 
 describe('429', () => {
-  test('an address that comes too often waits, before its body is read; others do not', async () => {
+  test('limits one address before its body is read, and no other address', async () => {
     const address = anyAddress();
     const statuses: number[] = [];
     for (let round = 0; round < 320; round++) statuses.push((await sendNothing(address)).status);

@@ -38,44 +38,44 @@ async function expectAnswer(apiKey: string): Promise<void> {
 }
 
 describe('200', () => {
+  test('reports mail_not_configured for each recipient, in order', inside, async () => {
+    const { apiKey } = await makeKey(service.own);
+    const recipients = [
+      { email: 'Ada@EXAMPLE.com', name: 'Ada' },
+      { email: 'bob@example.com', name: null },
+      { email: 'ada@example.com' },
+    ];
+    const answer = await send(apiKey, { template: 'pi_tutorials', language: 'fr', recipients });
+    const failed = { success: false, error: 'mail_not_configured', message_id: null };
+    assert.deepEqual(answer.body, {
+      total: 3,
+      sent: 0,
+      failed: 3,
+      results: [
+        { email: 'Ada@example.com', ...failed },
+        { email: 'bob@example.com', ...failed },
+        { email: 'ada@example.com', ...failed },
+      ],
+    });
+    assert.equal(await service.own.count('outreach_messages'), 0);
+  });
+
   test(
-    'without mail configured, says so of each recipient, in the order given',
+    'sends each template in each language to the maximum number of recipients',
     inside,
     async () => {
       const { apiKey } = await makeKey(service.own);
-      const recipients = [
-        { email: 'Ada@EXAMPLE.com', name: 'Ada' },
-        { email: 'bob@example.com', name: null },
-        { email: 'ada@example.com' },
-      ];
-      const answer = await send(apiKey, { template: 'pi_tutorials', language: 'fr', recipients });
-      const failed = { success: false, error: 'mail_not_configured', message_id: null };
-      assert.deepEqual(answer.body, {
-        total: 3,
-        sent: 0,
-        failed: 3,
-        results: [
-          { email: 'Ada@example.com', ...failed },
-          { email: 'bob@example.com', ...failed },
-          { email: 'ada@example.com', ...failed },
-        ],
-      });
-      assert.equal(await service.own.count('outreach_messages'), 0);
+      const recipients = manyRecipients(500);
+      for (const template of OUTREACH_TEMPLATES) {
+        for (const language of OUTREACH_LANGUAGES) {
+          const answer = await send(apiKey, { template, language, recipients });
+          assert.deepEqual([answer.status, readOutreach(answer).total], [200, 500]);
+        }
+      }
     },
   );
 
-  test('each template in each language, with as many recipients as may be', inside, async () => {
-    const { apiKey } = await makeKey(service.own);
-    const recipients = manyRecipients(500);
-    for (const template of OUTREACH_TEMPLATES) {
-      for (const language of OUTREACH_LANGUAGES) {
-        const answer = await send(apiKey, { template, language, recipients });
-        assert.deepEqual([answer.status, readOutreach(answer).total], [200, 500]);
-      }
-    }
-  });
-
-  test('a key for it, for all, or for several things', inside, async () => {
+  test('accepts a key with its scope, with several scopes, or of an admin', inside, async () => {
     for (const scopes of [
       ['outreach:send'],
       ['admin'],
@@ -86,7 +86,7 @@ describe('200', () => {
     }
   });
 
-  test('what was sent, and what was not and why', inside, async () => {
+  test('reports the outcome of each recipient', inside, async () => {
     const outreach = await startOutreachService({
       script: {
         forRecipient: (address) =>
@@ -124,7 +124,7 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  test('no recipients, and more than 500', inside, async () => {
+  test('rejects no recipients, and more than 500', inside, async () => {
     const { apiKey } = await makeKey(service.own);
     for (const [recipients, type] of [
       [[], 'too_short'],
@@ -135,7 +135,7 @@ describe('422', () => {
     }
   });
 
-  test('an address that would be several, or another header, is none', inside, async () => {
+  test('rejects an address that contains several addresses or a header', inside, async () => {
     const { apiKey } = await makeKey(service.own);
     for (const email of [
       'ada@example.com, eve@example.com',
@@ -150,7 +150,7 @@ describe('422', () => {
     }
   });
 
-  test('an idempotency key that is empty or too long', inside, async () => {
+  test('rejects an empty or too long idempotency key', inside, async () => {
     const { apiKey } = await makeKey(service.own);
     for (const key of ['', 'k'.repeat(256)]) {
       const headers = { 'x-api-key': apiKey, 'idempotency-key': key };
@@ -160,7 +160,7 @@ describe('422', () => {
     }
   });
 
-  test('without the header X-API-Key, told together with the faults of the body', async () => {
+  test('reports a missing X-API-Key together with the problems of the body', async () => {
     const answer = await service.post(PATH, { template: 'none' });
     assert.equal(answer.status, 422);
     assert.deepEqual(faultsOf(answer.body), [
@@ -170,14 +170,14 @@ describe('422', () => {
     ]);
   });
 
-  test('a key in another header is none', async () => {
+  test('ignores a key in another header', async () => {
     const answer = await service.post(PATH, BODY, {
       authorization: `Bearer ${anyUnknownApiKey()}`,
     });
     assert.deepEqual(faultsOf(answer.body), [['header.X-API-Key', 'missing']]);
   });
 
-  test('comes before a key is judged', async () => {
+  test('validates the body before the key', async () => {
     assert.equal((await send(anyUnknownApiKey(), {})).status, 422);
     assert.equal((await send('', '[')).status, 422);
   });
@@ -194,12 +194,12 @@ describe('401', () => {
     test(what, () => expectRefusal(apiKey, 'invalid_api_key'));
   }
 
-  test('tells how a key is shown, as HTTP asks', async () => {
+  test('sends WWW-Authenticate', async () => {
     const answer = await send(anyUnknownApiKey());
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
   });
 
-  test('a key from the moment of its end', inside, async () => {
+  test('rejects a key from its expiry on', inside, async () => {
     const { apiKey } = await makeKey(service.own, { term: { days: 1 } });
     service.own.clock.advance(DAY_MS - 1);
     await expectAnswer(apiKey);
@@ -207,14 +207,14 @@ describe('401', () => {
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 
-  test('a key that was revoked, at once', inside, async () => {
+  test('rejects a revoked key at once', inside, async () => {
     const { apiKey, key } = await makeKey(service.own);
     await expectAnswer(apiKey);
     await revokeKeys(service.own, key.id);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 
-  test('a key that was rolled, once the overlap is over', inside, async () => {
+  test('rejects a rolled key after the overlap', inside, async () => {
     const old = await makeKey(service.own);
     const next = await rollKey(service.own, old.key.name, HOUR_MS);
     service.own.clock.advance(HOUR_MS - 1);
@@ -224,13 +224,13 @@ describe('401', () => {
     await expectAnswer(next.apiKey);
   });
 
-  test('a key that was rolled without overlap', inside, async () => {
+  test('rejects a key that was rolled without overlap', inside, async () => {
     const old = await makeKey(service.own);
     await rollKey(service.own, old.key.id, 0);
     await expectRefusal(old.apiKey, 'invalid_api_key');
   });
 
-  test('a key that is over, whatever its scope', inside, async () => {
+  test('rejects an expired key of any scope', inside, async () => {
     const { apiKey, key } = await makeKey(service.own, { scopes: ['metrics:read'] });
     await revokeKeys(service.own, key.name);
     await expectRefusal(apiKey, 'invalid_api_key');
@@ -238,7 +238,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test('a key for something else', inside, async () => {
+  test('rejects a key of another scope', inside, async () => {
     const { apiKey } = await makeKey(service.own, { scopes: ['metrics:read'] });
     const detail = 'The API key does not have the scope outreach:send.';
     await expectRefusal(apiKey, 'insufficient_scope', detail);
@@ -246,14 +246,14 @@ describe('403', () => {
 });
 
 describe('405', () => {
-  test('another method is told that POST is served here', async () => {
+  test('lists POST in Allow', async () => {
     const answer = await service.send('GET', PATH);
     assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
   });
 });
 
 describe('413', () => {
-  test('a body of 512 KiB is looked at, one byte more is not, before any key', async () => {
+  test('parses a body of 512 KiB and rejects a larger one before the key', async () => {
     const longest = `"${'x'.repeat(512 * 1024 - 2)}"`;
     assert.equal((await service.post(PATH, longest)).status, 422);
     const answer = await service.post(PATH, `${longest} `);
@@ -262,14 +262,14 @@ describe('413', () => {
 });
 
 describe('415', () => {
-  test('what is no JSON, before any key', async () => {
+  test('rejects a body that is not JSON before the key', async () => {
     const answer = await service.post(PATH, BODY, { 'content-type': 'text/csv' });
     assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
   });
 });
 
 describe('409', () => {
-  test('the same idempotency key with another body', inside, async () => {
+  test('rejects an idempotency key that was used with another body', inside, async () => {
     const outreach = await startOutreachService();
     const headers = { 'idempotency-key': 'rows 2 to 3' };
     const recipients = [{ email: 'ada@example.com' }];
@@ -281,7 +281,7 @@ describe('409', () => {
 });
 
 describe('503', () => {
-  test('more requests at once than may wait, with a time to come back', inside, async () => {
+  test('rejects requests beyond the queue with Retry-After', inside, async () => {
     const outreach = await startOutreachService({
       script: { slowMs: 500 },
       service: { outreachLimits: { maxConcurrent: 1, maxWaiting: 1 } },

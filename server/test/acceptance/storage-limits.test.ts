@@ -82,7 +82,7 @@ describe('429', () => {
     });
   }
 
-  test('heartbeats of known machines and trials that are asked for again cost nothing', async () => {
+  test('heartbeats of known machines and repeated trial requests cost nothing', async () => {
     const address = anyAddress();
     const machine = anyMachine();
     const headers = { 'x-forwarded-for': address };

@@ -33,35 +33,31 @@ async function countRows(email: string): Promise<number> {
 }
 
 describe('201', () => {
-  test('the answer has the id, the time of the request and the address', inside, async () => {
+  test('returns the id, the time of the request and the address', inside, async () => {
     const answer = await subscribe('ada@example.com');
     const id = idOf(answer);
     assert.deepEqual(answer.body, { id, subscribed_at: fromStart(0), email: 'ada@example.com' });
     assert.equal(answer.headers.get('cache-control'), 'no-store');
   });
 
-  test(
-    'an address that is known gets the same id and the time of this request',
-    inside,
-    async () => {
-      const id = idOf(await subscribe('grace@example.com'));
-      service.own.clock.advance(3 * DAY_MS);
-      const again = await subscribe('grace@example.com');
-      assert.deepEqual(again.body, {
-        id,
-        subscribed_at: fromStart(3 * DAY_MS),
-        email: 'grace@example.com',
-      });
-      const { rows } = await service.own.pool.query(
-        'select first_subscribed_at, subscribed_at from subscribers where email = $1',
-        ['grace@example.com'],
-      );
-      const last = new Date(TEST_START.getTime() + 3 * DAY_MS);
-      assert.deepEqual(rows, [{ first_subscribed_at: TEST_START, subscribed_at: last }]);
-    },
-  );
+  test('returns the same id and the new time for a known address', inside, async () => {
+    const id = idOf(await subscribe('grace@example.com'));
+    service.own.clock.advance(3 * DAY_MS);
+    const again = await subscribe('grace@example.com');
+    assert.deepEqual(again.body, {
+      id,
+      subscribed_at: fromStart(3 * DAY_MS),
+      email: 'grace@example.com',
+    });
+    const { rows } = await service.own.pool.query(
+      'select first_subscribed_at, subscribed_at from subscribers where email = $1',
+      ['grace@example.com'],
+    );
+    const last = new Date(TEST_START.getTime() + 3 * DAY_MS);
+    assert.deepEqual(rows, [{ first_subscribed_at: TEST_START, subscribed_at: last }]);
+  });
 
-  test('another spelling is the same address, and is answered as it was sent', inside, async () => {
+  test('treats another spelling as the same address and returns it as sent', inside, async () => {
     const id = idOf(await subscribe('Mary.Jackson@example.com'));
     const again = await subscribe('  mary.JACKSON@EXAMPLE.Com\n');
     assert.deepEqual(again.body, {
@@ -73,13 +69,13 @@ describe('201', () => {
     assert.equal(await countRows('mary.JACKSON@example.com'), 0);
   });
 
-  test('the id does not tell when the address was first seen', async () => {
+  test('returns an id without the time of the first request', async () => {
     const id = idOf(await subscribe('dorothy@example.com'));
     assert.match(id, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u);
     assert.notEqual(id, idOf(await subscribe('katherine@example.com')));
   });
 
-  test('known, unknown and suppressed addresses are answered alike', inside, async () => {
+  test('responds alike to known, unknown and suppressed addresses', inside, async () => {
     const { pool } = service.own;
     await subscribe('known@example.com');
     await subscribe('gone@example.com');
@@ -104,7 +100,7 @@ describe('201', () => {
     assert.equal(await countRows('gone@example.com'), 0, 'what was erased is not kept again');
   });
 
-  test('without mail everybody is taken at his word, but who wants no mail', inside, async () => {
+  test('confirms addresses at once without mail, except suppressed ones', inside, async () => {
     const { pool } = service.own;
     await subscribe('word@example.com', { 'accept-language': 'fr-CH, en;q=0.5' });
     await subscribe('never@example.com');
@@ -139,7 +135,7 @@ describe('422', () => {
     'a@b@example.com',
     'a@example.0x7f',
   ]) {
-    test(`${JSON.stringify(email)} is no address`, async () => {
+    test(`rejects the address ${JSON.stringify(email)}`, async () => {
       const answer = await subscribe(email);
       assert.equal(answer.status, 422);
       const { detail } = Object(answer.body);
@@ -150,7 +146,7 @@ describe('422', () => {
 });
 
 describe('201 with an API key', inside, () => {
-  test('no limit applies to a server that passes on its form', async () => {
+  test('does not limit a server that forwards its form', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     for (const scope of ['subscribers:write', 'admin'] as const) {
       const { apiKey } = await makeKey(service.own, { scopes: [scope] });
@@ -169,14 +165,14 @@ describe('201 with an API key', inside, () => {
 });
 
 describe('401', () => {
-  test('with a key that nobody has, or a mistyped one', async () => {
+  test('rejects an unknown key and a mistyped one', async () => {
     for (const key of [anyUnknownApiKey(), MISTYPED_API_KEY, 'x']) {
       const answer = await subscribe('ada@example.com', { 'x-api-key': key });
       assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key')]);
     }
   });
 
-  test('with a key that was revoked', inside, async () => {
+  test('rejects a revoked key', inside, async () => {
     const { apiKey, key } = await makeKey(service.own, { scopes: ['subscribers:write'] });
     await revokeKeys(service.own, key.id);
     assert.equal((await subscribe('ada@example.com', { 'x-api-key': apiKey })).status, 401);
@@ -184,7 +180,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test('with a key for something else', inside, async () => {
+  test('rejects a key of another scope', inside, async () => {
     const { apiKey } = await makeKey(service.own, { scopes: ['outreach:send'] });
     const answer = await subscribe('ada@example.com', { 'x-api-key': apiKey });
     const detail = 'The API key does not have the scope subscribers:write.';
@@ -196,7 +192,7 @@ describe('403', () => {
 });
 
 describe('429', inside, () => {
-  test('five in a minute are served, the sixth waits until one comes back', async () => {
+  test('serves five requests a minute and rejects the sixth until the next is allowed', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     for (let count = 0; count < 5; count++) {
       assert.equal((await subscribe('ada@example.com', from)).status, 201);
@@ -217,7 +213,7 @@ describe('429', inside, () => {
     assert.equal((await subscribe('ada@example.com')).status, 201, 'another address is served');
   });
 
-  test('what is refused for what it holds does not count', async () => {
+  test('does not count requests that fail validation', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     for (let count = 0; count < 10; count++) {
       assert.equal((await subscribe('nope', from)).status, 422);
@@ -225,7 +221,7 @@ describe('429', inside, () => {
     assert.equal((await subscribe('ada@example.com', from)).status, 201);
   });
 
-  test('thirty a day are served, then one each 48 minutes', async () => {
+  test('serves thirty requests a day, then one every 48 minutes', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     const statuses: number[] = [];
     for (let count = 0; count < 32; count++) {
@@ -235,7 +231,7 @@ describe('429', inside, () => {
     assert.deepEqual(statuses, [...Array.from({ length: 30 }, () => 201), 429, 429]);
   });
 
-  test('LATCHKEY_SUBSCRIBE_RATE sets the limit of a minute, and with it that of a day', async () => {
+  test('derives the limits of a minute and a day from LATCHKEY_SUBSCRIBE_RATE', async () => {
     const limited = await startTestService({ settings: { LATCHKEY_SUBSCRIBE_RATE: '2/3' } });
     const from = { 'x-forwarded-for': anyAddress() };
     const answers: Answer[] = [];
@@ -252,7 +248,7 @@ describe('429', inside, () => {
     );
   });
 
-  test('a household of IPv6 counts as one', async () => {
+  test('counts the IPv6 addresses of one /64 as one', async () => {
     const { clock } = service.own;
     for (let count = 1; count <= 5; count++) {
       const from = { 'x-forwarded-for': `2001:db8:1:2::${count}` };

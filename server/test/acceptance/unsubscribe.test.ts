@@ -20,7 +20,7 @@ function open(email: string) {
 }
 
 describe('200', inside, () => {
-  test('the page shows whose address it is about, and neither it nor a HEAD changes anything', async () => {
+  test('shows the address; GET and HEAD change nothing', async () => {
     const { path, suppression } = open('ada+b&c@example.com');
     for (const method of ['GET', 'HEAD', 'GET']) {
       const answer = await service.send(method, path);
@@ -57,7 +57,7 @@ describe('200', inside, () => {
     ['that is none', {}],
   ];
   for (const [name, init] of bodies) {
-    test(`a body ${name} unsubscribes`, async () => {
+    test(`unsubscribes with a body ${name}`, async () => {
       const { path, suppression } = open(`${name.replaceAll(/\W/gu, '')}@example.com`);
       const answer = await service.send('POST', path, init);
       assert.equal(answer.status, 200);
@@ -67,7 +67,7 @@ describe('200', inside, () => {
     });
   }
 
-  test('it works again, years later, and holds for every spelling of the address', async () => {
+  test('works again after years, for every spelling of the address', async () => {
     const { path, suppression } = open('Grace@EXAMPLE.com');
     assert.equal((await service.send('POST', path)).status, 200);
     service.own.clock.advance(10 * 365 * 86_400_000);
@@ -76,14 +76,14 @@ describe('200', inside, () => {
     assert.notEqual(await suppression(), null);
   });
 
-  test('the longest address has a link that works', async () => {
+  test('accepts the link of the longest address', async () => {
     const longest = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(59)}.example`;
     const { path, suppression } = open(longest);
     assert.equal((await service.send('POST', path)).status, 200);
     assert.equal((await suppression())?.reason, 'unsubscribed');
   });
 
-  test('the page speaks the language of the browser', async () => {
+  test('shows the page in the language of the browser', async () => {
     const { path } = open('ada@example.com');
     const languages = ['de-AT,de;q=0.9,en;q=0.5', 'pt;q=1, fr;q=0.8, en;q=0.9', 'fr_FR, fr', 'pl'];
     const shown = await Promise.all(
@@ -98,7 +98,7 @@ describe('200', inside, () => {
     assert.deepEqual(shown, ['de', 'en', 'fr', 'en']);
   });
 
-  test('nothing is loaded, no script runs, and the style is the one that the policy names', async () => {
+  test('allows no script and no external resource; the policy contains the hash of the style', async () => {
     const { path } = open('ada@example.com');
     const { headers, text } = await service.get(path);
     assert.doesNotMatch(text, /<script|<link|<img|src=|href=|url\(|https?:/u);
@@ -114,7 +114,7 @@ describe('200', inside, () => {
 
 describe('404', () => {
   for (const token of ['x', 'a/b', 'A'.repeat(3_000), '']) {
-    test(`${token.slice(0, 10)} is no link of ours: a page says what to do`, async () => {
+    test(`shows a page with instructions for the invalid link ${token.slice(0, 10)}`, async () => {
       for (const method of ['GET', 'POST']) {
         const answer = await service.send(method, `/u/${token}`);
         assert.equal(answer.status, 404);
@@ -125,7 +125,7 @@ describe('404', () => {
 });
 
 describe('500', inside, () => {
-  test('a database that cannot is told of on a page, and nobody is said to be unsubscribed', async () => {
+  test('shows a page when the database fails, and does not confirm the unsubscription', async () => {
     const { path, suppression } = open('away@example.com');
     const { pool } = service.own;
     await pool.query('alter table suppressions rename to suppressions_away');

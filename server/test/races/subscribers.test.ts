@@ -39,7 +39,7 @@ beforeEach(async () => {
 const subscribe = (index: number) =>
   pick(index).post('/api/v1/subscribers', { email: index % 3 === 0 ? EMAIL : 'ADA@Example.com' });
 
-test('thirty who subscribe one address at once, at two processes: one row, one id, one job', async () => {
+test('30 concurrent subscriptions of one address at two processes create one row, one id and one job', async () => {
   const answers = await atOnce(30, subscribe);
   const bodies = answers.map(({ status, body }) => {
     assert.equal(status, 201);
@@ -50,7 +50,7 @@ test('thirty who subscribe one address at once, at two processes: one row, one i
   assert.equal(await one.count('jobs'), 1);
 });
 
-test('who is erased while he is subscribed by others is not kept, whoever comes first', async () => {
+test('an erasure concurrent with subscriptions keeps no address, in any order', async () => {
   for (let round = 0; round < 20; round++) {
     const erasing = eraseSubscriber(context, { email: EMAIL, actor: 'test', reason: 'race' });
     await Promise.all([...Array.from({ length: 4 }, (_, index) => subscribe(index)), erasing]);
@@ -61,7 +61,7 @@ test('who is erased while he is subscribed by others is not kept, whoever comes 
   }
 });
 
-test('who unsubscribes in the middle of the confirmation of an older request gets no mail', async () => {
+test('an unsubscription during the confirmation of an older request wins', async () => {
   await subscribe(0);
   const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
@@ -88,7 +88,7 @@ test('who unsubscribes in the middle of the confirmation of an older request get
   assert.equal((await findSuppression(pool, addressHash))?.reason, 'unsubscribed');
 });
 
-test('a link that is pressed ten times at once confirms once', async () => {
+test('ten concurrent confirmations of one link confirm once', async () => {
   await subscribe(0);
   const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);

@@ -29,18 +29,18 @@ const subject: EntitlementSubject = {
   machineHash: hashMachineId('Machine-1'),
 };
 
-function verifyToken(token: string, moment: Date) {
+function verifyToken(token: string, time: Date) {
   return jwtVerify(token, keySet, {
     algorithms: ['EdDSA'],
     typ: 'entitlement+jwt',
     issuer: 'https://licenses.example.com',
     audience: 'personal',
-    currentDate: moment,
+    currentDate: time,
   });
 }
 
-function sign(changed: Partial<EntitlementSubject> = {}, moment = now) {
-  const issued = reuseOrSign(key, { ...subject, ...changed }, null, moment);
+function sign(changed: Partial<EntitlementSubject> = {}, time = now) {
+  const issued = reuseOrSign(key, { ...subject, ...changed }, null, time);
   assert.ok(issued.newProof !== null);
   return { token: issued.token, stored: issued.newProof };
 }
@@ -112,11 +112,11 @@ test('a token never outlives the license and its grace', () => {
       anyStanding,
       fc.date({ min: at('2026-01-01'), max: at('2026-06-01'), noInvalidDate: true }),
       fc.integer({ min: 1, max: 365 }),
-      (license, moment, offlineDays) => {
-        const status = licenseStatus(license, moment);
+      (license, time, offlineDays) => {
+        const status = licenseStatus(license, time);
         fc.pre(isUsable(status));
-        const issuedAt = Math.floor(moment.getTime() / 1000);
-        const expiresAt = publicExpiry(license, moment);
+        const issuedAt = Math.floor(time.getTime() / 1000);
+        const expiresAt = publicExpiry(license, time);
         const terms = { ...subject.terms, offlineDays };
         const { exp } = buildClaims({ ...subject, license, terms, status, expiresAt }, issuedAt);
         const end = usableUntil(license);
@@ -212,8 +212,8 @@ test('a returned token always verifies, whatever was stored and changed', () => 
       let stored: EntitlementProof | null = null;
       for (const { tier, features, machineHash, seconds } of steps) {
         const terms = { ...subject.terms, tier, features };
-        const moment = plus(now, seconds * 1000);
-        const issued = reuseOrSign(key, { ...subject, terms, machineHash }, stored, moment);
+        const time = plus(now, seconds * 1000);
+        const issued = reuseOrSign(key, { ...subject, terms, machineHash }, stored, time);
         stored = issued.newProof ?? stored;
         const [header = '', payload = '', signature = ''] = issued.token.split('.');
         const bytes = Buffer.from(`${header}.${payload}`);

@@ -124,8 +124,8 @@ function openSigningKey(
 
 function labelOf({ kid, ...lifetime }: Lifetime & { readonly kid: string }): string {
   const { createdAt, activeFrom, retiredAt } = lifetime;
-  const moments = [createdAt, activeFrom, retiredAt].map((each) => each?.toISOString() ?? 'never');
-  return ['signing-key', kid, ...moments].join(' ');
+  const times = [createdAt, activeFrom, retiredAt].map((each) => each?.toISOString() ?? 'never');
+  return ['signing-key', kid, ...times].join(' ');
 }
 
 /**

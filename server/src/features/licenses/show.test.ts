@@ -47,11 +47,11 @@ async function insertStandings(standings: readonly LicenseStanding[]): Promise<v
   }
 }
 
-/** Every moment at which the status of one may change, and one beside it. */
+/** Every time at which the status of one may change, and one beside it. */
 function momentsOf({ expiresAt, cancelScheduledFor, pausedAt, canceledAt }: LicenseStanding) {
   const graceEnd = expiresAt && new Date(expiresAt.getTime() + GRACE_DAYS * DAY_MS);
-  return [expiresAt, cancelScheduledFor, pausedAt, canceledAt, graceEnd].flatMap((moment) =>
-    moment === null ? [] : [moment, new Date(moment.getTime() - 1)],
+  return [expiresAt, cancelScheduledFor, pausedAt, canceledAt, graceEnd].flatMap((time) =>
+    time === null ? [] : [time, new Date(time.getTime() - 1)],
   );
 }
 

@@ -271,7 +271,7 @@ test('an abort cancels the running statement', async () => {
     stopping.abort();
     await assert.rejects(running, { code: '57014' });
   });
-  // The server says that it was cancelled, and gives the lock back a moment later.
+  // The server reports the cancellation, and releases the lock a little later.
   await eventually(async () => (await rollUp()) === 'finished');
 });
 

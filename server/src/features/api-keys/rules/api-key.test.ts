@@ -43,15 +43,15 @@ test('a scope is granted by itself and by admin, and by nothing else', () => {
 });
 
 test('the state of a key: revoked before expired before rolled', () => {
-  const moment = inHours(-1);
+  const time = inHours(-1);
   for (const [facts, state, usable] of [
     [{}, 'active', true],
     [{ expiresAt: inHours(1) }, 'active', true],
     [{ expiresAt: now }, 'expired', false],
     [{ replacedBy: 'another', expiresAt: inHours(1) }, 'rolled', true],
-    [{ replacedBy: 'another', expiresAt: moment }, 'expired', false],
-    [{ revokedAt: moment }, 'revoked', false],
-    [{ revokedAt: moment, expiresAt: moment, replacedBy: 'another' }, 'revoked', false],
+    [{ replacedBy: 'another', expiresAt: time }, 'expired', false],
+    [{ revokedAt: time }, 'revoked', false],
+    [{ revokedAt: time, expiresAt: time, replacedBy: 'another' }, 'revoked', false],
   ] as const) {
     const key = keyWith(facts);
     assert.deepEqual([apiKeyState(key, now), isUsable(key, now)], [state, usable]);

@@ -19,9 +19,9 @@ const fixedTerm: LicenseStanding = { ...perpetual, expiresAt: end };
 const subscription: LicenseStanding = { ...fixedTerm, subscription: true };
 const graceEnd = plus(end, GRACE_DAYS * DAY_MS);
 
-/** The status a millisecond before, at, and a millisecond after a moment. */
-function around(facts: LicenseStanding, moment: Date): LicenseStatus[] {
-  return [-1, 0, 1].map((ms) => licenseStatus(facts, plus(moment, ms)));
+/** The status a millisecond before, at, and a millisecond after a time. */
+function around(facts: LicenseStanding, time: Date): LicenseStatus[] {
+  return [-1, 0, 1].map((ms) => licenseStatus(facts, plus(time, ms)));
 }
 
 /** The place of the status among all, the strongest first. */
@@ -67,15 +67,15 @@ test('a cancellation scheduled within the grace period ends it, a later one does
 });
 
 test('a cancellation and a pause take effect at their own time', () => {
-  const moment = plus(end, -DAY_MS);
-  const canceled = { ...subscription, canceledAt: moment };
-  assert.deepEqual(around(canceled, moment), ['active', 'canceled', 'canceled']);
-  assert.deepEqual(publicExpiry(canceled, plus(moment, -1)), moment);
-  assert.deepEqual(publicExpiry(canceled, plus(graceEnd, 1)), moment);
-  const paused = { ...subscription, pausedAt: moment };
-  assert.deepEqual(around(paused, moment), ['active', 'paused', 'paused']);
-  assert.deepEqual(publicExpiry(paused, plus(moment, -1)), end);
-  assert.deepEqual(publicExpiry(paused, moment), moment);
+  const time = plus(end, -DAY_MS);
+  const canceled = { ...subscription, canceledAt: time };
+  assert.deepEqual(around(canceled, time), ['active', 'canceled', 'canceled']);
+  assert.deepEqual(publicExpiry(canceled, plus(time, -1)), time);
+  assert.deepEqual(publicExpiry(canceled, plus(graceEnd, 1)), time);
+  const paused = { ...subscription, pausedAt: time };
+  assert.deepEqual(around(paused, time), ['active', 'paused', 'paused']);
+  assert.deepEqual(publicExpiry(paused, plus(time, -1)), end);
+  assert.deepEqual(publicExpiry(paused, time), time);
 });
 
 test('a canceled subscription without a period is not perpetual', () => {

@@ -34,7 +34,7 @@ const exampleFacts: TemplateFacts = {
   unsubscribeUrl: 'https://license.example.com/u/example',
 };
 
-const letters = OUTREACH_LANGUAGES.flatMap((language) =>
+const messages = OUTREACH_LANGUAGES.flatMap((language) =>
   OUTREACH_TEMPLATES.map((template) => ({ template, language })),
 );
 
@@ -50,7 +50,7 @@ const bare: TemplateFacts = {
   postalAddress: null,
 };
 
-for (const { template, language } of letters) {
+for (const { template, language } of messages) {
   test(`${template} in ${language} equals its golden file`, () => {
     const facts = readCommonFacts(shipped, language, { name: '', address: 'robin@example.com' });
     const { name, unsubscribeUrl } = exampleFacts;
@@ -85,7 +85,7 @@ test('each template links to its page and to unsubscribing, in HTML and text', (
     update_sellers: 'news',
     pi_tutorials: 'tutorials',
   };
-  for (const { template, language } of letters) {
+  for (const { template, language } of messages) {
     const { text, html } = renderTemplate(template, language, exampleFacts);
     const button = /<a href="(?<url>[^"]+)"/u.exec(html)?.groups?.['url'];
     assert.equal(button, `https://example.com/${pages[template]}`);
@@ -145,7 +145,7 @@ test('escapes every name in HTML', () => {
 });
 
 test('loads nothing and styles every element inline', () => {
-  for (const { template, language } of letters) {
+  for (const { template, language } of messages) {
     const { html } = renderTemplate(template, language, exampleFacts);
     assert.doesNotMatch(html, /src=|url\(|<img|<script|<link/u);
     const shown = html.slice(html.indexOf('<body'));
