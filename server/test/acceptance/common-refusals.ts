@@ -11,7 +11,7 @@ import { problem } from './bodies.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * What every operation that takes a JSON body refuses alike.
+ * Tests the refusals that all operations with a JSON body share.
  * @param path of an operation that serves POST and nothing else
  * @param required the names of its required fields
  */
@@ -22,7 +22,7 @@ export function describeBodyRefusals(
 ): void {
   describe('405', () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
-      test(`${method} is told that POST is served here`, async () => {
+      test(`rejects ${method} and lists POST in Allow`, async () => {
         const answer = await service.send(method, path);
         assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
         assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['OPTIONS', 'POST']);
@@ -31,14 +31,14 @@ export function describeBodyRefusals(
   });
 
   describe('413', () => {
-    test('a body of 64 KiB is looked at, one byte more is not', async () => {
+    test('validates a body of 64 KiB and rejects a larger one', async () => {
       const longest = `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`;
       assert.equal((await service.post(path, longest)).status, 422);
       const answer = await service.post(path, `${longest} `);
       assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
     });
 
-    test('size comes before media type', async () => {
+    test('checks the size before the media type', async () => {
       const body = 'x'.repeat(MAX_BODY_BYTES + 1);
       const answer = await service.post(path, body, { 'content-type': 'text/plain' });
       assert.equal(answer.status, 413);
@@ -47,7 +47,7 @@ export function describeBodyRefusals(
 
   describe('415', () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
-      test(`${type} is no JSON, whatever the body`, async () => {
+      test(`rejects the media type ${type}, whatever the body`, async () => {
         const answer = await service.post(path, '{"not": "looked at"', { 'content-type': type });
         assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
       });
@@ -55,20 +55,20 @@ export function describeBodyRefusals(
   });
 
   describe('422', () => {
-    test('every missing field is told, in the order of the schema', async () => {
+    test('reports all missing fields, in the order of the schema', async () => {
       const answer = await service.post(path, {});
-      const faults = required.map((name) => missing('body', name));
-      assert.deepEqual([answer.status, answer.body], [422, { detail: faults }]);
+      const problems = required.map((name) => missing('body', name));
+      assert.deepEqual([answer.status, answer.body], [422, { detail: problems }]);
     });
 
-    test('a body that is missing, or null, is told as one fault', async () => {
+    test('reports a missing body and null as one problem', async () => {
       for (const body of ['', 'null']) {
         const answer = await service.post(path, body);
         assert.deepEqual([answer.status, answer.body], [422, { detail: [missing('body')] }]);
       }
     });
 
-    test('a body that is not JSON, without a content type too', async () => {
+    test('rejects a body that is not JSON, also without a content type', async () => {
       const answer = await service.send('POST', path, { body: Buffer.from('{"a": }') });
       assert.equal(answer.status, 422);
       assert.match(answer.text, /^\{"detail":\[\{"loc":\["body"\],/);
@@ -82,9 +82,9 @@ function missing(...loc: readonly string[]) {
 }
 
 /**
- * What every operation that looks a license key up does to those who guess.
- * @param ask asks for a license by its key from an address
- * @param expectUnknown holds an answer to be that of an unknown key
+ * Tests the limits on guessing keys that all operations with a license key share.
+ * @param ask sends a request with a license key from an address
+ * @param expectUnknown asserts that a response is that of an unknown key
  */
 export function describeGuessing(
   service: AcceptanceService,
@@ -92,7 +92,7 @@ export function describeGuessing(
   expectUnknown: (answer: Answer) => void,
 ): void {
   describe('429', () => {
-    test('the eleventh unknown key in five minutes is refused, a valid key never', async () => {
+    test('rejects the eleventh unknown key in five minutes', async () => {
       const guesser = anyAddress();
       for (let guess = 1; guess <= 10; guess++) {
         expectUnknown(await ask(guess % 2 === 0 ? MISTYPED_KEY : anyUnknownKey(), guesser));
@@ -106,7 +106,7 @@ export function describeGuessing(
       expectUnknown(await ask(anyUnknownKey(), anyAddress()));
     });
 
-    test('a valid key is served to an address that is slowed down', inside, async () => {
+    test('serves a valid key to a paused address', inside, async () => {
       const { licenseKey } = await service.own.issue();
       await activate(service, licenseKey, anyMachine());
       const guesser = anyAddress();
@@ -116,7 +116,7 @@ export function describeGuessing(
     });
 
     test(
-      'an imported key is served to a paused address only when it was used there before',
+      'serves an imported key to a paused address only if the address used it before',
       inside,
       async () => {
         const guesser = anyAddress();
@@ -133,7 +133,7 @@ export function describeGuessing(
       },
     );
 
-    test('the pause ends, and the next one is twice as long', inside, async () => {
+    test('ends the pause; the next one is twice as long', inside, async () => {
       const { clock } = service.own;
       const guesser = anyAddress();
       for (let guess = 1; guess <= 11; guess++) await ask(anyUnknownKey(), guesser);
