@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject } from 'typebox';
 
-/** What the queue of jobs needs to know about a kind of job. */
+/** The payload and the priority of a kind of job. */
 export interface JobDefinition {
   /** Checked when the job is added, and again when it runs. It must not hold secrets: it is stored as plain text. */
   readonly payload: TObject;

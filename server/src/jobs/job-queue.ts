@@ -135,7 +135,7 @@ async function settleFailure(
   await storing;
 }
 
-/** The next run comes at its time, also after a failure. */
+/** Schedules the next run after the interval, also after a failure. */
 function createSingletonProcessor(options: JobQueueOptions, task: BackgroundTask): Processor {
   const { pool, metrics } = options;
   const observer = new TaskObserver(task, options);

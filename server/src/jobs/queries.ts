@@ -36,30 +36,24 @@ export async function scheduleSingletons(
   await execute(db, scheduleStatement, [enabled, disabled, NOT_URGENT]);
 }
 
-/** A job on which this process has a lease. */
-export interface ClaimedJob {
-  readonly id: number;
-  readonly leaseId: string;
-  readonly name: string;
-  readonly payload: unknown;
+const ClaimedJobRow = Type.Object({
+  id: Type.Number(),
+  leaseId: Type.String(),
+  name: Type.String(),
+  payload: Type.Unknown(),
   /** With this attempt. */
-  readonly attempts: number;
-  readonly maxAttempts: number;
+  attempts: Type.Integer(),
+  maxAttempts: Type.Integer(),
   /** Whether the process that had the previous lease did not store an outcome. */
-  readonly isAbandoned: boolean;
-}
+  isAbandoned: Type.Boolean(),
+});
+
+/** A job on which this process has a lease. */
+export type ClaimedJob = Readonly<Static<typeof ClaimedJobRow>>;
 
 const claimStatement = defineStatement(
   'job_claim',
-  Type.Object({
-    id: Type.Number(),
-    leaseId: Type.String(),
-    name: Type.String(),
-    payload: Type.Unknown(),
-    attempts: Type.Integer(),
-    maxAttempts: Type.Integer(),
-    isAbandoned: Type.Boolean(),
-  }),
+  ClaimedJobRow,
   `with due as (
      select id, lease_id is not null as is_abandoned from jobs
      where attempts < max_attempts and run_at <= now() and (leased_until is null or leased_until <= now())
@@ -131,17 +125,19 @@ export async function rescheduleSingleton(
   await execute(db, rescheduleStatement, [id, leaseId, error, delayMs]);
 }
 
-/** How many jobs there are by state. */
-export interface JobNumbers {
+const JobNumbersRow = Type.Object({
   /** Waiting or running, recurring tasks included. */
-  readonly open: number;
+  open: Type.Number(),
   /** Jobs that exhausted their attempts. */
-  readonly givenUp: number;
-}
+  givenUp: Type.Number(),
+});
+
+/** How many jobs there are by state. */
+export type JobNumbers = Readonly<Static<typeof JobNumbersRow>>;
 
 const countStatement = defineStatement(
   'job_count',
-  Type.Object({ open: Type.Number(), givenUp: Type.Number() }),
+  JobNumbersRow,
   `select count(*) filter (where attempts < max_attempts or leased_until > now()) as open,
           count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as given_up
    from jobs`,
@@ -156,32 +152,24 @@ const JobState = Type.Enum(['waiting', 'running', 'given_up']);
 /** `given_up`: the job exhausted its attempts. */
 export type JobState = Static<typeof JobState>;
 
+const ListedJobRow = Type.Object({
+  id: Type.Number(),
+  name: Type.String(),
+  key: Nullable.Text,
+  state: JobState,
+  attempts: Type.Number(),
+  maxAttempts: Type.Number(),
+  addedAt: Timestamp,
+  nextAt: Timestamp,
+  lastError: Nullable.Text,
+});
+
 /** A job as it is listed, without its payload. */
-export interface ListedJob {
-  readonly id: number;
-  readonly name: string;
-  readonly key: string | null;
-  readonly state: JobState;
-  readonly attempts: number;
-  readonly maxAttempts: number;
-  readonly addedAt: Date;
-  readonly nextAt: Date;
-  readonly lastError: string | null;
-}
+export type ListedJob = Readonly<Static<typeof ListedJobRow>>;
 
 const listStatement = defineStatement(
   'job_list',
-  Type.Object({
-    id: Type.Number(),
-    name: Type.String(),
-    key: Nullable.Text,
-    state: JobState,
-    attempts: Type.Number(),
-    maxAttempts: Type.Number(),
-    addedAt: Timestamp,
-    nextAt: Timestamp,
-    lastError: Nullable.Text,
-  }),
+  ListedJobRow,
   `select id, name, key, state, attempts, max_attempts, created_at as added_at, run_at as next_at, last_error
    from jobs
    cross join lateral (

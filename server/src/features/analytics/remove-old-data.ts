@@ -34,7 +34,7 @@ const BATCH_ROWS = 10_000;
 const BUDGET_MS = 2 * 60_000;
 
 /**
- * Dropping a partition waits for all statements on events and blocks new ones meanwhile; after this time the next run
+ * Dropping a partition waits for all statements on events and blocks new ones; after this time the next run
  * tries again, since for instance a backup reads for an hour.
  */
 const DROP_LOCK_TIMEOUT_MS = 200;

@@ -95,7 +95,7 @@ export async function createApiKey(
 
 /** Generates a key without storing it. */
 function generateKey(
-  terms: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
+  terms: Pick<ApiKeyRecord, 'name' | 'expiresAt'> & { readonly scopes: readonly string[] },
   now: Date,
 ): CreatedApiKey {
   const apiKey = generateApiKey(randomBytes);

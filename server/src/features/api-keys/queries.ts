@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
@@ -13,34 +13,25 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { ApiKeyFacts } from './rules/api-key.ts';
-
-/** A stored API key, without the key itself. */
-export interface ApiKeyRecord extends ApiKeyFacts {
-  readonly id: string;
-  readonly name: string;
-  /** SHA-256 of the key. */
-  readonly keyHash: Buffer;
-  /** The last symbols of the key. */
-  readonly keyHint: string;
-  /** A later version may have stored scopes that are unknown to this one. */
-  readonly scopes: readonly string[];
-  /** To the minute. */
-  readonly lastUsedAt: Date | null;
-}
-
 const ApiKeyRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
+  /** SHA-256 of the key. */
   keyHash: Bytes,
+  /** The last symbols of the key. */
   keyHint: Type.String(),
+  /** A later version may have stored scopes that are unknown to this one. */
   scopes: Type.Array(Type.String()),
   createdAt: Timestamp,
   expiresAt: Nullable.Timestamp,
+  /** To the minute. */
   lastUsedAt: Nullable.Timestamp,
   revokedAt: Nullable.Timestamp,
   replacedBy: Nullable.Text,
 });
+
+/** A stored API key, without the key itself. */
+export type ApiKeyRecord = Readonly<Static<typeof ApiKeyRow>>;
 
 const COLUMNS = columnsOf(ApiKeyRow);
 

@@ -1,9 +1,10 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
   Nullable,
   Timestamp,
+  columnsOf,
   defineCommand,
   defineStatement,
   execute,
@@ -11,27 +12,23 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** A signing key as it is stored. */
-export interface SigningKeyRecord {
-  readonly kid: string;
-  readonly privateKeySealed: Buffer;
-  readonly createdAt: Date;
+const SigningKeyRow = Type.Object({
+  kid: Type.String(),
+  privateKeySealed: Bytes,
+  createdAt: Timestamp,
   /** From then on it signs. */
-  readonly activeFrom: Date;
+  activeFrom: Timestamp,
   /** When another key replaces it; null until one is announced. */
-  readonly retiredAt: Date | null;
-}
+  retiredAt: Nullable.Timestamp,
+});
+
+/** A signing key as it is stored. */
+export type SigningKeyRecord = Readonly<Static<typeof SigningKeyRow>>;
 
 const listStatement = defineStatement(
   'signing_key_list',
-  Type.Object({
-    kid: Type.String(),
-    privateKeySealed: Bytes,
-    createdAt: Timestamp,
-    activeFrom: Timestamp,
-    retiredAt: Nullable.Timestamp,
-  }),
-  `select kid, private_key_sealed, created_at, active_from, retired_at
+  SigningKeyRow,
+  `select ${columnsOf(SigningKeyRow)}
    from signing_keys order by created_at, active_from, kid`,
 );
 

@@ -15,7 +15,7 @@ export interface HealthDependencies {
   readonly readBacklog: () => Promise<Backlog>;
   /** Whether the file system of the embedded database is nearly full. */
   readonly isDiskLow: () => boolean;
-  /** True once the process was asked to stop. */
+  /** Whether the process is stopping. */
   readonly isDraining: () => boolean;
   /** The load of the HTTP layer: `overloaded` while it refuses some requests, `refusing` while it refuses most. */
   readonly readLoadState: () => 'normal' | 'overloaded' | 'refusing';

@@ -41,7 +41,7 @@ export function hashWithAllSecrets(deps: LicenseKeyDependencies, licenseKey: str
 
 /**
  * Returns the hash of a key for a new license.
- * @throws {Error} for a mistyped key, which nobody could use
+ * @throws {Error} for a mistyped key, which no client could use
  */
 export function requireKeyHash(deps: LicenseKeyDependencies, licenseKey: string): string {
   const key = identifyLicenseKey(deps, licenseKey);
@@ -65,7 +65,7 @@ export interface StoredKey {
 
 /**
  * Hashes and seals a key for storing.
- * @throws {Error} for a mistyped key, which nobody could use
+ * @throws {Error} for a mistyped key, which no client could use
  */
 export function sealLicenseKey(
   deps: LicenseKeyDependencies,

@@ -6,7 +6,7 @@ import type { LicenseDependencies } from './dependencies.ts';
 import { requireByKey } from './find-license.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 
-/** More machines than anyone manages from a list. */
+/** The maximum length of the list. */
 const MAX_LISTED = 1_000;
 
 const NO_USES: ReadonlyMap<string, LastUse> = new Map();

@@ -22,28 +22,24 @@ const BATCH_ROWS = 5_000;
 
 /** Deletes answers that are no longer kept for repeated requests, and old messages. */
 export function createOutreachCleanup(deps: CleanupDependencies): BackgroundTask {
+  const { pool, clock, outreachMail } = deps;
+  const ago = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
   return {
     name: 'delete_old_outreach',
     scope: 'singleton',
     // Where nothing is sent there is nothing to delete.
-    isEnabled: deps.outreachMail !== null,
+    isEnabled: outreachMail !== null,
     intervalMs: 60 * 60_000,
     event: 'outreach.cleanup',
     action: 'delete old outreach messages',
     failureLevel: 'error',
-    run: (signal) => deleteOldOutreach(deps, signal),
+    async run(signal) {
+      await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+        deleteOldIdempotencyKeys(pool, ago(ANSWER_KEPT_MS), limit),
+      );
+      await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+        deleteOldMessages(pool, ago(MESSAGES_KEPT_MS), limit),
+      );
+    },
   };
-}
-
-async function deleteOldOutreach(
-  { pool, clock }: CleanupDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const ago = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
-  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
-    deleteOldIdempotencyKeys(pool, ago(ANSWER_KEPT_MS), limit),
-  );
-  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
-    deleteOldMessages(pool, ago(MESSAGES_KEPT_MS), limit),
-  );
 }

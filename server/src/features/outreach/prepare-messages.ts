@@ -7,28 +7,23 @@ import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
 import type { OutreachDependencies, OutreachWork, StoredRequest } from './outreach-request.ts';
 import { insertMessages } from './queries/messages.ts';
 
-/** A recipient; the hash is the same for all spellings of an address. */
-export interface HashedRecipient {
-  readonly addressHash: string;
-}
-
 /** Why a recipient receives no message. */
 export type Exclusion = 'suppressed' | 'duplicate';
 
 /**
  * Selects the recipients: the first one with each address, unless the address is suppressed.
- * @param suppressed hashes of suppressed addresses
+ * @param addressHashes the same for all spellings of an address
  * @returns for each recipient, in order, why it is excluded, or null
  */
 export function excludeRecipients(
-  recipients: readonly HashedRecipient[],
+  addressHashes: readonly string[],
   suppressed: ReadonlySet<string>,
 ): (Exclusion | null)[] {
   const seen = new Set<string>();
-  return recipients.map(({ addressHash }) => {
-    if (seen.has(addressHash)) return 'duplicate';
-    seen.add(addressHash);
-    return suppressed.has(addressHash) ? 'suppressed' : null;
+  return addressHashes.map((hash) => {
+    if (seen.has(hash)) return 'duplicate';
+    seen.add(hash);
+    return suppressed.has(hash) ? 'suppressed' : null;
   });
 }
 
@@ -39,14 +34,13 @@ export async function prepareMessages(
   requestId: string,
 ): Promise<StoredRequest> {
   const { address } = parseMailbox(config.mail.from ?? '');
-  const hashed = recipients.map(({ email }) => ({ addressHash: hashAddress(vault, email) }));
+  const emails = recipients.map(({ email }) => email);
+  const hashes = emails.map((email) => hashAddress(vault, email));
   return databaseLimiter.run(async () => {
-    const emails = recipients.map(({ email }) => email);
     const isSuppressed = await listSuppressedAddresses({ pool, vault }, emails);
-    const suppressed = hashed.filter((_, position) => isSuppressed[position] === true);
-    const hashes = suppressed.map(({ addressHash }) => addressHash);
-    const exclusions = excludeRecipients(hashed, new Set(hashes));
-    const messages = hashed.map(({ addressHash }, position) => ({
+    const suppressed = hashes.filter((_, position) => isSuppressed[position] === true);
+    const exclusions = excludeRecipients(hashes, new Set(suppressed));
+    const messages = hashes.map((addressHash, position) => ({
       addressHash,
       messageId: formatMessageId(`outreach-${createUuid()}`, address),
       error: exclusions[position] ?? null,

@@ -18,7 +18,7 @@ const KEEP_MS = 30 * 86_400_000;
 const BATCH_ROWS = 1_000;
 
 /** Deletes subscribers who never confirmed, and expired confirmation links. */
-export function createSubscriberCleanup(deps: CleanupDependencies): BackgroundTask {
+export function createSubscriberCleanup({ pool, clock }: CleanupDependencies): BackgroundTask {
   return {
     name: 'forget_old_subscribers',
     scope: 'singleton',
@@ -26,19 +26,11 @@ export function createSubscriberCleanup(deps: CleanupDependencies): BackgroundTa
     event: 'subscribers.cleanup',
     action: 'delete unconfirmed subscribers',
     failureLevel: 'error',
-    run: (signal) => deleteUnconfirmed(deps, signal),
+    async run(signal) {
+      const before = new Date(clock.now().getTime() - KEEP_MS);
+      for (const deleteOld of [deleteExpiredConfirmations, deletePendingSubscribers]) {
+        await deleteInBatches(signal, BATCH_ROWS, (limit) => deleteOld(pool, before, limit));
+      }
+    },
   };
-}
-
-async function deleteUnconfirmed(
-  { pool, clock }: CleanupDependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const before = new Date(clock.now().getTime() - KEEP_MS);
-  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
-    deleteExpiredConfirmations(pool, before, limit),
-  );
-  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
-    deletePendingSubscribers(pool, before, limit),
-  );
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { runHot } from '#server/db/hot-statement.ts';
 import {
@@ -53,21 +53,19 @@ export async function upsertUsageDays(
   return new Map(result.rows.map(([key, total]) => [key ?? '', Number(total)]));
 }
 
+const LastUseRow = Type.Object({
+  machineKey: Type.String(),
+  lastAt: Timestamp,
+  appVersion: Nullable.Text,
+  osVersion: Nullable.Text,
+});
+
 /** The last heartbeat of a machine. */
-export interface LastUse {
-  readonly lastAt: Date;
-  readonly appVersion: string | null;
-  readonly osVersion: string | null;
-}
+export type LastUse = Readonly<Static<typeof LastUseRow>>;
 
 const listLastStatement = defineStatement(
   'usage_day_list_last',
-  Type.Object({
-    machineKey: Type.String(),
-    lastAt: Timestamp,
-    appVersion: Nullable.Text,
-    osVersion: Nullable.Text,
-  }),
+  LastUseRow,
   `select wanted.machine_key, newest.last_at, newest.app_version, newest.os_version
    from unnest($1::uuid[]) as wanted (machine_key)
    cross join lateral (

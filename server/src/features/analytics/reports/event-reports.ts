@@ -1,32 +1,29 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
-import type { Day, DayRange } from '../rules/days.ts';
+import type { DayRange } from '../rules/days.ts';
 
 /** The maximum number of rows of a report. */
 export const MAX_REPORT_ROWS = 10_000;
 
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 
-export interface EventTotal {
+const EventTotalRow = Type.Object({
   /** Null: the names that are not among the 500 most frequent of a day. */
-  readonly name: string | null;
-  readonly events: number;
+  name: Nullable.Text,
+  events: Type.Number(),
   /** The number of days on which it arrived. */
-  readonly days: number;
+  days: Type.Number(),
   /** The largest number of installs on a day; null: unknown. */
-  readonly mostInstalls: number | null;
-}
+  mostInstalls: MaybeNumber,
+});
+
+export type EventTotal = Readonly<Static<typeof EventTotalRow>>;
 
 const totalStatement = defineStatement(
   'report_events_total',
-  Type.Object({
-    name: Nullable.Text,
-    events: Type.Number(),
-    days: Type.Number(),
-    mostInstalls: MaybeNumber,
-  }),
+  EventTotalRow,
   `select name, sum(events)::bigint as events, count(*) as days, max(installs) as most_installs
    from event_name_days where day between $1 and $2
    group by name order by 2 desc, 1 limit ${MAX_REPORT_ROWS}`,
@@ -40,23 +37,20 @@ export async function listEventTotals(
   return queryRows(db, totalStatement, [from, to]);
 }
 
-export interface EventDay {
-  readonly day: Day;
+const EventDayRow = Type.Object({
+  day: Type.String(),
   /** See {@link EventTotal}. */
-  readonly name: string | null;
-  readonly events: number;
+  name: Nullable.Text,
+  events: Type.Number(),
   /** Null: unknown. */
-  readonly installs: number | null;
-}
+  installs: MaybeNumber,
+});
+
+export type EventDay = Readonly<Static<typeof EventDayRow>>;
 
 const dailyStatement = defineStatement(
   'report_events_daily',
-  Type.Object({
-    day: Type.String(),
-    name: Nullable.Text,
-    events: Type.Number(),
-    installs: MaybeNumber,
-  }),
+  EventDayRow,
   `select to_char(day, 'YYYY-MM-DD') as day, name, events, installs
    from event_name_days where day between $1 and $2 and ($3::text is null or name = $3)
    order by 1, rank limit ${MAX_REPORT_ROWS}`,
@@ -71,22 +65,19 @@ export async function listEventsByDay(
   return queryRows(db, dailyStatement, [from, to, name]);
 }
 
-export interface EventVersion {
+const EventVersionRow = Type.Object({
   /** Empty: not sent; null: the versions that are not among the 100 most frequent of a day. */
-  readonly version: string | null;
-  readonly events: number;
-  readonly days: number;
-  readonly mostInstalls: number | null;
-}
+  version: Nullable.Text,
+  events: Type.Number(),
+  days: Type.Number(),
+  mostInstalls: MaybeNumber,
+});
+
+export type EventVersion = Readonly<Static<typeof EventVersionRow>>;
 
 const versionStatement = defineStatement(
   'report_events_by_version',
-  Type.Object({
-    version: Nullable.Text,
-    events: Type.Number(),
-    days: Type.Number(),
-    mostInstalls: MaybeNumber,
-  }),
+  EventVersionRow,
   `select app_version as version, sum(events)::bigint as events, count(*) as days, max(installs) as most_installs
    from event_days where name = $3 and day between $1 and $2
    group by 1 order by 2 desc, 1 limit ${MAX_REPORT_ROWS}`,
@@ -101,16 +92,18 @@ export async function listEventVersions(
   return queryRows(db, versionStatement, [from, to, name]);
 }
 
-export interface EventPropValue {
-  readonly key: string;
+const EventPropRow = Type.Object({
+  key: Type.String(),
   /** Null: the values that are not among the 100 most frequent of a day. */
-  readonly value: string | null;
-  readonly events: number;
-}
+  value: Nullable.Text,
+  events: Type.Number(),
+});
+
+export type EventPropValue = Readonly<Static<typeof EventPropRow>>;
 
 const propStatement = defineStatement(
   'report_event_props',
-  Type.Object({ key: Type.String(), value: Nullable.Text, events: Type.Number() }),
+  EventPropRow,
   `select key, value, sum(events)::bigint as events
    from event_prop_days where name = $3 and day between $1 and $2 and ($4::text is null or key = $4)
    group by key, value
@@ -132,15 +125,17 @@ export async function listEventProps(
   return queryRows(db, propStatement, [from, to, name, key]);
 }
 
-export interface DropDay {
-  readonly day: Day;
-  readonly reason: string;
-  readonly events: number;
-}
+const DropDayRow = Type.Object({
+  day: Type.String(),
+  reason: Type.String(),
+  events: Type.Number(),
+});
+
+export type DropDay = Readonly<Static<typeof DropDayRow>>;
 
 const dropStatement = defineStatement(
   'report_drops',
-  Type.Object({ day: Type.String(), reason: Type.String(), events: Type.Number() }),
+  DropDayRow,
   `select to_char(day, 'YYYY-MM-DD') as day, reason, events
    from event_drops where day between $1 and $2
    order by 1, events desc, reason limit ${MAX_REPORT_ROWS}`,

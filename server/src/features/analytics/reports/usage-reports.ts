@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { defineStatement, queryRows, type Queryable, Nullable } from '#server/db/statement.ts';
 
@@ -13,16 +13,18 @@ import {
 } from '../rules/days.ts';
 import { MAX_REPORT_ROWS } from './event-reports.ts';
 
-export interface ActiveMachines {
+const ActiveMachinesRow = Type.Object({
   /** The first day of the period. */
-  readonly starts: Day;
+  starts: Type.String(),
   /** Each counted once. */
-  readonly machines: number;
-}
+  machines: Type.Number(),
+});
+
+export type ActiveMachines = Readonly<Static<typeof ActiveMachinesRow>>;
 
 const activeStatement = defineStatement(
   'report_active_machines',
-  Type.Object({ starts: Type.String(), machines: Type.Number() }),
+  ActiveMachinesRow,
   `select to_char(step, 'YYYY-MM-DD') as starts, coalesce(machines, 0) as machines
    from generate_series($2::timestamp, $3::timestamp, ('1 ' || $1)::interval) as step
    left join usage_totals on period = $1 and starts = step::date
@@ -38,22 +40,26 @@ export async function listActiveMachines(
   return queryRows(db, activeStatement, [period, periodOf(period, range.from), range.to]);
 }
 
-export interface VersionUse {
+const VersionUseRow = Type.Object({
   /** Empty: not sent; null: the versions that are not among the 100 most frequent of a day. */
-  readonly version: string | null;
+  version: Nullable.Text,
   /** The sum of the machines of each day. */
-  readonly machineDays: number;
+  machineDays: Type.Number(),
   /** The share of all machine days, from 0 to 1. */
-  readonly share: number;
-  readonly lastDay: Day;
-}
+  share: Type.Number(),
+  lastDay: Type.String(),
+});
 
-export interface VersionDay {
-  readonly day: Day;
+export type VersionUse = Readonly<Static<typeof VersionUseRow>>;
+
+const VersionDayRow = Type.Object({
+  day: Type.String(),
   /** See {@link VersionUse}. */
-  readonly version: string | null;
-  readonly machines: number;
-}
+  version: Nullable.Text,
+  machines: Type.Number(),
+});
+
+export type VersionDay = Readonly<Static<typeof VersionDayRow>>;
 
 /** The reports on the last version that each machine sent on a day. */
 export interface VersionReports {
@@ -70,12 +76,7 @@ function defineVersionReports(
 ): VersionReports {
   const totalStatement = defineStatement(
     `report_${name}_total`,
-    Type.Object({
-      version: Nullable.Text,
-      machineDays: Type.Number(),
-      share: Type.Number(),
-      lastDay: Type.String(),
-    }),
+    VersionUseRow,
     `select ${column} as version, sum(machines)::bigint as machine_days,
             (sum(machines) / sum(sum(machines)) over ())::float8 as share, to_char(max(day), 'YYYY-MM-DD') as last_day
      from ${table} where day between $1 and $2
@@ -83,7 +84,7 @@ function defineVersionReports(
   );
   const dailyStatement = defineStatement(
     `report_${name}_daily`,
-    Type.Object({ day: Type.String(), version: Nullable.Text, machines: Type.Number() }),
+    VersionDayRow,
     `select to_char(day, 'YYYY-MM-DD') as day, ${column} as version, machines
      from ${table} where day between $1 and $2
      order by 1, rank limit ${MAX_REPORT_ROWS}`,
@@ -100,25 +101,22 @@ export const versions = defineVersionReports('versions', 'usage_version_days', '
 /** Operating systems. */
 export const systems = defineVersionReports('systems', 'usage_system_days', 'os_version');
 
-/** The machines of a cohort that were used in a week. */
-export interface RetentionCell {
+const RetentionRow = Type.Object({
   /** The Monday of the machines' first week. */
-  readonly cohort: Day;
+  cohort: Type.String(),
   /** The machines of the cohort. */
-  readonly newMachines: number;
+  newMachines: Type.Number(),
   /** 0: the first week itself. */
-  readonly weeksLater: number;
-  readonly machines: number;
-}
+  weeksLater: Type.Integer(),
+  machines: Type.Number(),
+});
+
+/** The machines of a cohort that were used in a week. */
+export type RetentionCell = Readonly<Static<typeof RetentionRow>>;
 
 const retentionStatement = defineStatement(
   'report_retention',
-  Type.Object({
-    cohort: Type.String(),
-    newMachines: Type.Number(),
-    weeksLater: Type.Integer(),
-    machines: Type.Number(),
-  }),
+  RetentionRow,
   `select to_char(cohort, 'YYYY-MM-DD') as cohort, first.machines as new_machines, (later.week - cohort) / 7 as weeks_later,
           later.machines
    from usage_retention as later

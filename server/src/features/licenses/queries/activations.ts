@@ -29,6 +29,7 @@ const ActivationRow = Type.Object({
   machineDigest: Type.String(),
   osVersion: Nullable.Text,
   appVersion: Nullable.Text,
+  /** When the client reported both versions. */
   versionsReportedAt: Timestamp,
   activatedAt: Timestamp,
   deactivatedAt: Nullable.Timestamp,
@@ -38,32 +39,18 @@ const ActivationRow = Type.Object({
 });
 
 /** A machine on a license, active or deactivated. */
-export interface ActivationRecord {
-  readonly licenseId: string;
-  readonly id: string;
-  readonly machineId: string | null;
+export interface ActivationRecord extends Readonly<
+  Omit<Static<typeof ActivationRow>, 'components' | 'machineDigest'>
+> {
   readonly identity: HashedIdentity;
-  readonly osVersion: string | null;
-  readonly appVersion: string | null;
-  /** When the client reported both versions. */
-  readonly versionsReportedAt: Date;
-  readonly activatedAt: Date;
-  readonly deactivatedAt: Date | null;
-  readonly lastValidatedAt: Date;
-  readonly validationCount: number;
-  readonly entitlementProof: string | null;
 }
 
 /** The values stored by an activation of a new machine or of an active one. */
-export interface ActivationChange {
-  readonly licenseId: string;
-  readonly id: string;
-  readonly machineId: string | null;
-  readonly identity: HashedIdentity;
+export interface ActivationChange extends Pick<
+  ActivationRecord,
+  'licenseId' | 'id' | 'machineId' | 'identity' | 'osVersion' | 'appVersion' | 'entitlementProof'
+> {
   readonly installId: string | null;
-  readonly osVersion: string | null;
-  readonly appVersion: string | null;
-  readonly entitlementProof: string | null;
 }
 
 const COLUMNS = columnsOf(ActivationRow);

@@ -32,6 +32,9 @@ export const RARE_TIMESTAMPS = `
                           l.disputed_at)
   end`;
 
+/** Bits of the column that packs the booleans of a license. */
+export const [TRIAL, SUBSCRIPTION] = [1, 2];
+
 const findStatement = {
   name: 'license_find_by_key',
   text: `
@@ -39,8 +42,7 @@ const findStatement = {
       lookup.position,
       l.id,
       l.product_id,
-      l.trial,
-      l.subscription,
+      l.trial::int * ${TRIAL} + l.subscription::int * ${SUBSCRIPTION},
       extract(epoch from l.expires_at) * 1000,
       ${RARE_TIMESTAMPS},
       a.id,
@@ -67,35 +69,21 @@ export async function findLicensesByKeys(
 }
 
 function readRow(row: TextRow): FoundLicense {
-  const timestamps = readRareTimestamps(row[6]);
-  const license = toStanding(
-    {
-      id: required(row[1]),
-      productId: required(row[2]),
-      trial: row[3] === 't',
-      subscription: row[4] === 't',
-      expiresAt: readTimestamp(row[5]),
-    },
-    timestamps,
-  );
-  const id = row[7] ?? null;
+  const timestamps = readRareTimestamps(row[5]);
+  const license = readLicense(row, timestamps);
+  const id = row[6] ?? null;
   if (id === null) return { license, activation: null };
-  const [machineId = null, entitlementProof = null] = [row[8], row[9]];
+  const machineId = row[7] ?? null;
+  const entitlementProof = row[8] ?? null;
   const { deactivatedAt } = timestamps;
   const activation = { id, licenseId: license.id, machineId, deactivatedAt, entitlementProof };
   return { license, activation };
 }
 
 /** The timestamps of {@link RARE_TIMESTAMPS}. */
-export type RareTimestamps = Pick<
+export type RareTimestamps = Omit<
   LicenseStanding,
-  | 'cancelScheduledFor'
-  | 'canceledAt'
-  | 'pausedAt'
-  | 'suspendedAt'
-  | 'refundedAt'
-  | 'revokedAt'
-  | 'disputedAt'
+  'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'
 > &
   Pick<ActivationFacts, 'deactivatedAt'>;
 
@@ -116,52 +104,34 @@ const RareTimestampsColumn = Compile(Type.Array(TimestampOrNull, { minItems: 8, 
 /** Parses the column {@link RARE_TIMESTAMPS}. */
 export function readRareTimestamps(json: string | null | undefined): RareTimestamps {
   if (json == null) return NONE;
-  const [
-    cancelScheduledFor = null,
-    canceledAt = null,
-    pausedAt = null,
-    suspendedAt = null,
-    refundedAt = null,
-    revokedAt = null,
-    deactivatedAt = null,
-    disputedAt = null,
-  ] = RareTimestampsColumn.Parse(JSON.parse(json)).map((text) =>
+  const dates = RareTimestampsColumn.Parse(JSON.parse(json)).map((text) =>
     text === null ? null : new Date(text),
   );
   return {
-    cancelScheduledFor,
-    canceledAt,
-    pausedAt,
-    suspendedAt,
-    refundedAt,
-    revokedAt,
-    deactivatedAt,
-    disputedAt,
+    cancelScheduledFor: dates[0] ?? null,
+    canceledAt: dates[1] ?? null,
+    pausedAt: dates[2] ?? null,
+    suspendedAt: dates[3] ?? null,
+    refundedAt: dates[4] ?? null,
+    revokedAt: dates[5] ?? null,
+    deactivatedAt: dates[6] ?? null,
+    disputedAt: dates[7] ?? null,
   };
 }
 
-/** Parses a number of milliseconds since 1970, which may have a fraction. */
-export function readTimestamp(milliseconds: string | null | undefined): Date | null {
-  return milliseconds == null ? null : new Date(Number(milliseconds));
-}
-
-/** @throws {Error} for null in a column that is never null */
-export function required(text: string | null | undefined): string {
-  if (text == null) throw new Error('a statement returned null in a column that is never null');
-  return text;
-}
-
-/** Builds a license from its columns. */
-export function toStanding(
-  facts: Pick<LicenseStanding, 'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'>,
-  timestamps: RareTimestamps,
-): LicenseStanding {
+/** Reads a license from the second to the fifth column: id, product, flags, and milliseconds from 1970 to its end. */
+export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseStanding {
+  const id = row[1];
+  const productId = row[2];
+  if (id == null || productId == null) throw new Error('a statement returned a license without id');
+  const flags = Number(row[3]);
+  const expiresAtMs = row[4];
   return {
-    id: facts.id,
-    productId: facts.productId,
-    trial: facts.trial,
-    subscription: facts.subscription,
-    expiresAt: facts.expiresAt,
+    id,
+    productId,
+    trial: (flags & TRIAL) !== 0,
+    subscription: (flags & SUBSCRIPTION) !== 0,
+    expiresAt: expiresAtMs == null ? null : new Date(Number(expiresAtMs)),
     cancelScheduledFor: timestamps.cancelScheduledFor,
     canceledAt: timestamps.canceledAt,
     pausedAt: timestamps.pausedAt,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -9,11 +9,10 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+const LicenseKeyRow = Type.Object({ licenseId: Type.String(), keyHash: Type.String() });
+
 /** The keyed hash of a key in hex digits, and its license. */
-export interface LicenseKeyRecord {
-  readonly keyHash: string;
-  readonly licenseId: string;
-}
+export type LicenseKeyRecord = Readonly<Static<typeof LicenseKeyRow>>;
 
 const insertStatement = defineCommand(
   'license_key_insert',
@@ -54,8 +53,6 @@ const deleteOfLicenseStatement = defineCommand(
 export async function deleteKeysOfLicense(db: Queryable, licenseId: string): Promise<void> {
   await execute(db, deleteOfLicenseStatement, [licenseId]);
 }
-
-const LicenseKeyRow = Type.Object({ licenseId: Type.String(), keyHash: Type.String() });
 
 const findStatement = defineStatement(
   'license_key_find',

@@ -10,10 +10,10 @@ import { defineCommand, execute, type Queryable } from '#server/db/statement.ts'
 
 import {
   RARE_TIMESTAMPS,
+  SUBSCRIPTION,
+  TRIAL,
+  readLicense,
   readRareTimestamps,
-  readTimestamp,
-  required,
-  toStanding,
   type FoundLicense,
   type KeyLookup,
 } from './find-by-key.ts';
@@ -41,8 +41,8 @@ export interface ValidationTime {
   readonly freshProofs: { readonly from: string; readonly before: string };
 }
 
-/** Bits of the column that packs the booleans. */
-const [TRIAL, SUBSCRIPTION, COUNTED] = [1, 2, 4];
+/** A bit beside those of the license. */
+const COUNTED = 4;
 
 /**
  * Reads the facts of validations, and counts those that are valid by any rule, in one round trip and one commit: the
@@ -96,10 +96,10 @@ const countStatement = {
       f.product_id,
       f.trial::int * ${TRIAL} + f.subscription::int * ${SUBSCRIPTION} + (c.position is not null)::int * ${COUNTED},
       extract(epoch from f.expires_at) * 1000,
-      f.entitlement_proof,
       case when c.position is null then f.rare_timestamps end,
       case when c.position is null then f.activation_id end,
-      case when c.position is null then f.machine_id end
+      case when c.position is null then f.machine_id end,
+      f.entitlement_proof
     from found f left join counted c on c.position = f.position`,
 };
 
@@ -134,29 +134,19 @@ export async function countValidations(
 }
 
 function readFacts(row: TextRow, request: ValidationRequest, now: Date): ValidationFacts {
-  const flags = Number(row[3]);
-  const isCounted = (flags & COUNTED) !== 0;
-  const timestamps = readRareTimestamps(row[6]);
-  const license = toStanding(
-    {
-      id: required(row[1]),
-      productId: required(row[2]),
-      trial: (flags & TRIAL) !== 0,
-      subscription: (flags & SUBSCRIPTION) !== 0,
-      expiresAt: readTimestamp(row[4]),
-    },
-    timestamps,
-  );
-  const id = isCounted ? request.activationId : (row[7] ?? null);
+  const isCounted = (Number(row[3]) & COUNTED) !== 0;
+  const timestamps = readRareTimestamps(row[5]);
+  const license = readLicense(row, timestamps);
+  const id = isCounted ? request.activationId : (row[6] ?? null);
   const activation =
     id === null
       ? null
       : {
           id,
           licenseId: license.id,
-          machineId: isCounted ? request.machineId : (row[8] ?? null),
+          machineId: isCounted ? request.machineId : (row[7] ?? null),
           deactivatedAt: timestamps.deactivatedAt,
-          entitlementProof: row[5] ?? null,
+          entitlementProof: row[8] ?? null,
         };
   return { license, activation, isCounted, decidedAt: now };
 }

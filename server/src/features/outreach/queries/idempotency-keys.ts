@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -76,24 +76,21 @@ export async function rewriteIdempotencyKey(
   ]);
 }
 
+const UsedIdempotencyKeyRow = Type.Object({
+  bodyHash: Type.String(),
+  requestId: Type.String(),
+  claimedAt: Timestamp,
+  answeredAt: Nullable.Timestamp,
+});
+
+export type UsedIdempotencyKey = Readonly<Static<typeof UsedIdempotencyKeyRow>>;
+
 const findStatement = defineStatement(
   'outreach_key_find',
-  Type.Object({
-    bodyHash: Type.String(),
-    requestId: Type.String(),
-    claimedAt: Timestamp,
-    answeredAt: Nullable.Timestamp,
-  }),
+  UsedIdempotencyKeyRow,
   `select encode(body_hash, 'hex') as body_hash, request_id, claimed_at, answered_at
    from outreach_idempotency_keys where api_key_id = $1 and key_hash = decode($2, 'hex')`,
 );
-
-export interface UsedIdempotencyKey {
-  readonly bodyHash: string;
-  readonly requestId: string;
-  readonly claimedAt: Date;
-  readonly answeredAt: Date | null;
-}
 
 export async function findIdempotencyKey(
   db: Queryable,

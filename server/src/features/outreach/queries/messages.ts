@@ -57,17 +57,19 @@ export async function insertMessages(
   ]);
 }
 
+const StoredMessageRow = Type.Object({
+  messageId: Type.String(),
+  state: MessageState,
+  error: Nullable.Text,
+});
+
+export type StoredMessage = Readonly<Static<typeof StoredMessageRow>>;
+
 const listStatement = defineStatement(
   'outreach_message_list',
-  Type.Object({ messageId: Type.String(), state: MessageState, error: Nullable.Text }),
+  StoredMessageRow,
   'select message_id, state, error from outreach_messages where request_id = $1 order by position',
 );
-
-export interface StoredMessage {
-  readonly messageId: string;
-  readonly state: MessageState;
-  readonly error: string | null;
-}
 
 /** Returns the messages of a request, in its order. */
 export async function listMessages(db: Queryable, requestId: string): Promise<StoredMessage[]> {
@@ -135,25 +137,22 @@ export function deleteOldMessages(db: Queryable, before: Date, limit: number): P
   return execute(db, deleteStatement, [before, limit]);
 }
 
+const AddressMessageRow = Type.Object({
+  template: Type.String(),
+  language: Type.String(),
+  state: Type.String(),
+  createdAt: Timestamp,
+});
+
+/** A message to an address. */
+export type AddressMessage = Readonly<Static<typeof AddressMessageRow>>;
+
 const listOfAddressStatement = defineStatement(
   'outreach_message_list_of_address',
-  Type.Object({
-    template: Type.String(),
-    language: Type.String(),
-    state: Type.String(),
-    createdAt: Timestamp,
-  }),
+  AddressMessageRow,
   `select template, language, state, created_at from outreach_messages
    where address_hash = decode($1, 'hex') order by created_at desc limit 1000`,
 );
-
-/** A message to an address. */
-export interface AddressMessage {
-  readonly template: string;
-  readonly language: string;
-  readonly state: string;
-  readonly createdAt: Date;
-}
 
 /** Returns the messages to an address, newest first, as long as they are kept. */
 export async function listMessagesOfAddress(
