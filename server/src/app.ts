@@ -23,7 +23,7 @@ export interface AppDependencies extends Omit<ShellOptions, 'metrics'> {
   readonly prepare?: (app: App) => void;
 }
 
-/** Builds the application: the shell, then the features in this order. It does not listen yet. */
+/** Creates the application: the HTTP shell, then the routes of the features. It does not listen yet. */
 export function buildApp(context: Context, deps: AppDependencies): App {
   const { app, readLoadState } = createShell({ metrics: context.metrics, ...deps });
   deps.prepare?.(app);

@@ -16,7 +16,7 @@ import { createJobQueue, defineJobHandler, type JobHandler } from './jobs/job-qu
 import { scheduleSingletons } from './jobs/queries.ts';
 import { QueueRunner } from './jobs/work-queue.ts';
 
-/** How every kind of job runs. */
+/** Creates the handlers of all kinds of jobs. */
 export function createJobHandlers(context: Context): readonly JobHandler[] {
   return [
     ...createBillingJobs(context),
@@ -40,7 +40,7 @@ function createTasks(context: Context, backlog: BacklogCounter): readonly Backgr
   ];
 }
 
-/** Everything that this process does beside requests, and alongside other processes. Nothing runs before `start`. */
+/** Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start`. */
 export async function createBackground(context: Context, backlog: BacklogCounter): Promise<Runner> {
   const tasks = createTasks(context, backlog);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');

@@ -1,8 +1,7 @@
-/** Where the time comes from. Passed in everywhere, so that a test can stand at any moment. */
+/** The source of the time, which tests replace. */
 export interface Clock {
-  /** The present moment. */
   now(): Date;
 }
 
-/** The machine's own clock. */
+/** The clock of this machine. */
 export const systemClock: Clock = { now: () => new Date() };

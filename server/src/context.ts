@@ -31,8 +31,7 @@ import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Everything that use cases work with. This is the only place that knows all features: each of them declares the
- * dependencies that it needs, and a context satisfies them.
+ * The dependencies of all use cases: the composition root. Each feature declares what it needs of it.
  */
 export type Context = ReturnType<typeof createContext>;
 
@@ -69,7 +68,7 @@ export interface ContextOptions {
  */
 const CONNECTIONS_FOR_BATCHES = 11;
 
-/** At a millisecond or two each, the last of them waits for less than a second. */
+/** At one or two milliseconds each, the last one waits for less than a second. */
 const MAX_QUEUED_FOR_DATABASE = 1_000;
 
 const MAX_QUEUED_FOR_LICENSES = 2_000;
@@ -79,7 +78,7 @@ const MAX_CONCURRENT_LOOK_UPS = 256;
 const MAX_QUEUED_LOOK_UPS = 2_000;
 const MAX_LOOK_UPS_OF_ONE_NETWORK = 500;
 
-/** Creates a context. It connects to nothing and reads nothing: see {@link loadSigningKeys}. */
+/** Creates a context. Reads nothing: see {@link loadSigningKeys}. */
 export function createContext(options: ContextOptions) {
   const { config, secrets, catalog, clock, log, metrics, pool } = options;
   const vault = createVault(secrets.master, secrets.previousMasters);

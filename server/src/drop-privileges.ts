@@ -3,17 +3,17 @@ import type { Logger } from './log.ts';
 import { loadNodemailer } from './mail/relay.ts';
 
 /**
- * Makes this process run as an account without privileges from now on, for good. Ports and files that are open stay so;
- * modules that are imported later must have been loaded before, because the account may not be able to read them.
- * @throws {Error} when the system lets the process become root again
+ * Changes the account of this process irreversibly, from root to one without privileges. Open ports and files stay open.
+ * The account may be unable to read modules that are imported later, so {@link loadDeferredModules} must come first.
+ * @throws {Error} when the process can become root again
  */
-export function giveUpRoot({ uid, gid }: Account, log: Logger): void {
-  // In this order: without root's user id, the groups can no longer be changed.
+export function dropPrivileges({ uid, gid }: Account, log: Logger): void {
+  // In this order: only root can change groups.
   process.setgroups?.([gid]);
   process.setgid?.(gid);
   process.setuid?.(uid);
   if (canBecomeRoot()) throw new Error(`the process is still root after setuid(${uid})`);
-  log.info({ event: 'service.root_given_up', uid, gid }, 'gave up root');
+  log.info({ event: 'service.privileges_dropped', uid, gid }, 'dropped the privileges of root');
 }
 
 function canBecomeRoot(): boolean {
@@ -26,7 +26,7 @@ function canBecomeRoot(): boolean {
   }
 }
 
-/** Loads what is otherwise loaded at its first use: a process that gave up root may not be able to read it then. */
+/** Loads the modules that are otherwise loaded at their first use. */
 export async function loadDeferredModules(): Promise<void> {
   await loadNodemailer();
 }

@@ -1,12 +1,9 @@
-/**
- * Where a word begins in JSON text: possibly after an escape, such as that of a line break, which is kept as `$1` so that
- * the line stays JSON.
- */
+/** The start of a word in JSON text, possibly after an escape, which is kept as `$1` so that the line stays JSON. */
 const start = String.raw`(\\u[\da-f]{4}|\\.|\b)`;
 
 /**
- * What must not be in a log is removed from every line as it is written, whichever field or message it came in: the name
- * of a field can be forgotten, and a database's error text quotes values.
+ * Confidential text is removed from every line, in any field or message: a list of fields may be incomplete, and a
+ * database's error text quotes values.
  */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [
@@ -27,12 +24,12 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\bh1=[\da-f]{16,}/giu, 'h1=[signature]'],
 ];
 
-/** The line without license keys, API keys, tokens, e-mail addresses, signatures and credentials in URLs. */
+/** Removes license keys, API keys, tokens, e-mail addresses, signatures and credentials in URLs from a line. */
 export function scrub(line: string): string {
   return patterns.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
 }
 
-/** Fields whose values are left out, at the first three levels of an entry. */
+/** Fields whose values are hidden, at the first three levels of an entry. */
 export const hiddenFields = [
   'licenseKey',
   'license_key',

@@ -14,8 +14,8 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /**
- * Writes a line of the log for people: time of day, level, message, the other fields as `name=value`, long lists by their
- * ends, and the stack of an error below. A line that is not a JSON object is returned as it is.
+ * Formats a line of the log as text: time of day, level, message, the other fields as `name=value`, and the stack of an
+ * error below. A line that is not a JSON object is returned unchanged.
  */
 export function formatForTerminal(line: string, colours: boolean): string {
   const entry = parseEntry(line);
@@ -45,7 +45,7 @@ function parseEntry(line: string): Record<string, unknown> | null {
   }
 }
 
-/** A list that is longer is shown by its ends: the log of a service has all of it. */
+/** Of a longer list, only the first and the last item are shown. */
 const LONGEST_LIST = 4;
 
 function formatValue(value: unknown): string {

@@ -6,16 +6,15 @@ import { hiddenFields, scrub } from './log-scrub.ts';
 
 export type { Logger } from 'pino';
 
-/** How to log. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Where finished lines go; default standard output, as JSON or, on a terminal, for people. */
+  /** Receives the lines. Default: standard output, as JSON or, on a terminal, as text. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * Makes the log: one JSON object per line, with the time in UTC; where people read it, lines written for them. No line
- * carries keys, addresses, fingerprints or secrets: see `scrub`.
+ * Creates the log: one JSON object per line, with the time in UTC, or text on a terminal. No line contains keys, addresses,
+ * fingerprints or secrets: see `scrub`.
  */
 export function createLog({ level, destination = standardOutput() }: LogOptions): Logger {
   return pino(
@@ -47,11 +46,11 @@ function standardOutput(): DestinationStream {
   };
 }
 
-const DEEPEST_CAUSE = 5;
+const MAX_CAUSES = 5;
 
 /**
- * An error as it is logged: class, message, code, stack and the chain of its causes. Other properties are left out,
- * since PostgreSQL's `detail` and `where` quote the values of a row.
+ * Serializes an error: class, message, code, stack and its causes. Other properties are omitted: PostgreSQL's `detail` and
+ * `where` quote the values of a row.
  */
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
@@ -61,10 +60,10 @@ function describeError(error: unknown, depth = 0): unknown {
     message: error.message,
     ...('code' in error ? { code: error.code } : {}),
     stack: error.stack,
-    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
+    ...(error.cause === undefined || depth >= MAX_CAUSES
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),
-    ...(inner.length === 0 || depth >= DEEPEST_CAUSE
+    ...(inner.length === 0 || depth >= MAX_CAUSES
       ? {}
       : { errors: inner.map((each) => describeError(each, depth + 1)) }),
   };

@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /** The connections of a pool, and the callers that wait for one. */
-export interface PoolNumbers {
-  readonly total: number;
-  readonly idle: number;
-  readonly waiting: number;
+interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
 }
 
 /** The load of the HTTP layer. */
@@ -32,7 +32,7 @@ export interface Gauges {
   setHttpLoad(read: () => HttpLoad): void;
   /** Adds a queue of waiting calls. */
   setQueueDepth(queue: string, read: () => number): void;
-  setDatabasePool(read: () => PoolNumbers): void;
+  setDatabasePool(pool: PoolCounts): void;
   setBacklog(read: () => BacklogNumbers | null): void;
   /** The age of the roll-ups in seconds. */
   setRollupAge(read: () => number | null): void;
@@ -42,7 +42,7 @@ export function createGauges(registry: Registry): Gauges {
   return {
     setHttpLoad: (read) => addHttpLoad(registry, read),
     setQueueDepth: createQueueGauge(registry),
-    setDatabasePool: (read) => addPool(registry, read),
+    setDatabasePool: (pool) => addPool(registry, pool),
     setBacklog: (read) => addBacklog(registry, read),
     setRollupAge: (read) =>
       addGauge(
@@ -54,7 +54,7 @@ export function createGauges(registry: Registry): Gauges {
   };
 }
 
-/** Always 1; the labels hold the information. */
+/** Adds a gauge that is always 1; its labels hold the versions. */
 export function addBuildInfo(registry: Registry, version: string): void {
   new Gauge({
     name: 'latchkey_build_info',
@@ -113,18 +113,18 @@ function addHttpLoad(registry: Registry, read: () => HttpLoad): void {
   });
 }
 
-function addPool(registry: Registry, read: () => PoolNumbers): void {
+function addPool(registry: Registry, pool: PoolCounts): void {
   const connections = {
     name: 'latchkey_database_pool_connections',
     help: 'Connections to the database by state.',
     label: 'state',
   };
   addLabelledGauge(registry, connections, () => {
-    const { total, idle } = read();
-    return { idle, used: total - idle };
+    const { totalCount, idleCount: idle } = pool;
+    return { idle, used: totalCount - idle };
   });
   const help = 'Callers that wait for a connection.';
-  addGauge(registry, 'latchkey_database_pool_waiting', help, () => read().waiting);
+  addGauge(registry, 'latchkey_database_pool_waiting', help, () => pool.waitingCount);
 }
 
 function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void {

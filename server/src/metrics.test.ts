@@ -46,7 +46,7 @@ test('reads queues and the database pool at each scrape', async () => {
   const metrics = createMetrics({ version: '1' });
   let depth = 0;
   metrics.setQueueDepth('validate', () => depth);
-  metrics.setDatabasePool(() => ({ total: 10, idle: 7, waiting: 2 }));
+  metrics.setDatabasePool({ totalCount: 10, idleCount: 7, waitingCount: 2 });
   depth = 5;
   assert.deepEqual(await linesOf(metrics, 'latchkey_queue_depth'), [
     'latchkey_queue_depth{queue="validate"} 5',

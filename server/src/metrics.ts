@@ -2,9 +2,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { addBuildInfo, createGauges, type Gauges } from './metrics-gauges.ts';
 
-/** Everything that is measured. Gauges are read at each scrape. */
+/** The metrics of the service. Gauges are read at each scrape. */
 export interface Metrics extends Gauges {
-  /** Measures an answered request; `route` is the pattern of the route, never the requested path. */
+  /** Measures a completed request; `route` is the pattern of the route, never the requested path. */
   observeRequest(route: string, method: string, status: number, seconds: number): void;
   /** Measures a batch that was sent to the database: its number of calls and its duration. */
   observeBatch(batch: string, size: number, seconds: number): void;
@@ -22,7 +22,7 @@ export interface Metrics extends Gauges {
   countEvents(outcome: string, count: number): void;
   /** Counts a request or connection that a limit of the HTTP layer ended. */
   countHttpLimited(limit: string): void;
-  /** Returns all of it in the Prometheus text format. */
+  /** Returns the metrics in the Prometheus text format. */
   render(): Promise<string>;
 }
 
@@ -34,10 +34,10 @@ const SECONDS_BUCKETS = [
 ];
 const SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/** How often the delay of the event loop is sampled: seldom enough to cost nothing. */
+/** The interval of samples of the event loop's delay. */
 const EVENT_LOOP_SAMPLE_MS = 100;
 
-/** Starts measuring, from zero. @param build what the build information says */
+/** Creates the metrics, from zero. */
 export function createMetrics(build: { readonly version: string }): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
@@ -51,12 +51,12 @@ export function createMetrics(build: { readonly version: string }): Metrics {
   };
 }
 
-/** An observation costs 0.9 µs, which is 0.4 % of what a validation costs: a histogram of our own would not pay. */
+/** An observation takes 0.9 µs, 0.4 % of the time of a validation. */
 function createHistograms(registry: Registry): Pick<Metrics, 'observeRequest' | 'observeBatch'> {
   const registers = [registry];
   const requests = new Histogram({
     name: 'latchkey_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer.',
+    help: 'Time from the request to the end of its response.',
     labelNames: ['route', 'method', 'status'],
     buckets: SECONDS_BUCKETS,
     registers,
@@ -70,7 +70,7 @@ function createHistograms(registry: Registry): Pick<Metrics, 'observeRequest' | 
   });
   const durations = new Histogram({
     name: 'latchkey_batch_duration_seconds',
-    help: 'Time that the database took for a batch.',
+    help: 'Duration of a batch in the database.',
     labelNames: ['batch'],
     buckets: SECONDS_BUCKETS,
     registers,

@@ -8,12 +8,12 @@ import type { LoadedConfiguration } from './config/load.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { chooseAccount } from './db/embedded/account.ts';
 import { DiskSpace } from './db/embedded/disk-space.ts';
-import { openDatabase, type OpenDatabase } from './db/open-database.ts';
+import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { BacklogCounter } from './features/health/count-backlog.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
-import { giveUpRoot, loadDeferredModules } from './give-up-root.ts';
+import { dropPrivileges, loadDeferredModules } from './drop-privileges.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/connections.ts';
 import { listen, listenForMetrics, requireFreePorts } from './http/listen.ts';
@@ -24,21 +24,19 @@ import { createLog, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
 import { createMetrics } from './metrics.ts';
-import type { PoolNumbers } from './metrics-gauges.ts';
 
-/** A service that takes requests. */
 export interface RunningService {
-  /** Where it listens. */
   readonly url: string;
   readonly log: Logger;
   /** Reads the catalogue and the signing keys again. */
   reload(): Promise<void>;
-  /** Finishes what is under way, then lets go of everything. */
+  /** Completes requests and jobs in progress, then closes everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the service: database, migrations, signing keys, then the port.
+ * Starts the service, in this order: catalogue, database with its migrations, dependencies of the features
+ * (`context.ts`), background work (`background.ts`), HTTP application (`app.ts`), port.
  * @throws StartupError with a sentence for each problem
  */
 export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
@@ -48,12 +46,12 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const catalog = openLiveCatalog(config.catalogPath, log);
   await requireFreePorts(config);
 
-  // Whatever was opened is closed again, newest first, both when a later step fails and at the end.
+  // Closed in reverse order, when a later step fails and in stop().
   await using resources = new AsyncDisposableStack();
   const database = await openDatabase(config, secrets, log, true);
   resources.defer(() => database.close());
   const { pool } = database;
-  const disk = await watchDisk(database, log);
+  const disk = await watchDisk(database.directory, log);
   resources.defer(() => disk?.stop());
   const isDiskLow = (): boolean => disk?.isLow ?? false;
   await migrateDatabase(pool, log);
@@ -74,11 +72,11 @@ export async function startService(configuration: LoadedConfiguration): Promise<
     catalog: () => catalog.current(),
   });
   await loadSigningKeys(context);
-  metrics.setDatabasePool(() => readPoolNumbers(pool));
+  metrics.setDatabasePool(pool);
   const backlog = new BacklogCounter(context);
   metrics.setBacklog(() => backlog.last);
   const background = await createBackground(context, backlog);
-  // Deferred before the application, which so stops first: what its last requests drop is still counted.
+  // The application stops first, so that events that its last requests drop are still counted.
   resources.defer(() => background.stop());
   const metricsListener = await listenForMetrics(config, metrics, log);
   resources.defer(async () => metricsListener?.close());
@@ -90,7 +88,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const account = database.account ?? (await chooseAccount(config.database.account, null));
   if (account !== null) await loadDeferredModules();
   const url = await listen(app, config);
-  if (account !== null) giveUpRoot(account, log);
+  if (account !== null) dropPrivileges(account, log);
   background.start();
 
   const kept = resources.move();
@@ -108,10 +106,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   };
 }
 
-async function watchDisk(
-  { directory }: Pick<OpenDatabase, 'directory'>,
-  log: Logger,
-): Promise<DiskSpace | null> {
+async function watchDisk(directory: string | null, log: Logger): Promise<DiskSpace | null> {
   if (directory === null) return null;
   const disk = new DiskSpace(directory, log);
   await disk.start();
@@ -144,10 +139,6 @@ function assembleApp(context: Context, backlog: BacklogCounter, state: () => Ser
     },
     prepare: (app) => observeRequests(app, { log, metrics }),
   });
-}
-
-function readPoolNumbers(pool: Pool): PoolNumbers {
-  return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
 async function reloadSigningKeys(context: Context): Promise<void> {

@@ -69,7 +69,7 @@ const END_TIMEOUT_MS = 30_000;
 /** Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory. */
 export async function makeServiceHome(): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
-  // A service that gave up root reads a changed catalogue in it.
+  // A service that dropped root reads a changed catalogue in it.
   await chmod(directory, 0o755);
   const dataDirectory = join(directory, 'data');
   const children: ChildProcess[] = [];

@@ -44,7 +44,7 @@ export async function openTestCluster(directory: string): Promise<TestCluster> {
       log,
     });
     resources.defer(() => embedded.stop());
-    // Services that gave up root reach the socket through this directory.
+    // Services that dropped root reach the socket through this directory.
     await chmod(directory, 0o711);
     const { user, host, port, database } = embedded.connection;
     url = `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;

@@ -4,51 +4,50 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from './env.ts';
 import type { LogLevel, Rate, RatePerMinute } from './env-values.ts';
 
-/** Everything that may be shown and logged: no secret is in here (they are in `Secrets`). */
+/** The settings that may be shown and logged; `Secrets` has the others. */
 export interface Config {
   readonly http: {
     readonly host: string;
     /** 0: a free port. */
     readonly port: number;
-    /** Where clients reach the service, without a trailing slash; the issuer of entitlements. */
+    /** The URL of the service for clients, without a trailing slash; the issuer of entitlements. */
     readonly publicUrl: string;
-    /** Addresses and CIDR networks whose `X-Forwarded-For` is believed. */
+    /** Addresses and CIDR networks whose `X-Forwarded-For` is trusted. */
     readonly trustedProxies: readonly string[];
   };
   readonly log: { readonly level: LogLevel };
-  /** Absolute path of the directory for the embedded database, the master secret and the like. */
+  /** Absolute path of the directory with the embedded database and the master secret. */
   readonly dataDirectory: string;
   /** Absolute path of the catalogue. */
   readonly catalogPath: string;
   readonly database: {
-    /** `embedded`: a PostgreSQL of our own in the data directory; `external`: the one of `DATABASE_URL`. */
+    /** `embedded`: PostgreSQL in the data directory; `external`: that of `DATABASE_URL`. */
     readonly kind: 'embedded' | 'external';
     readonly poolSize: number;
-    /** The account that runs the service and the embedded PostgreSQL when root starts them; null: chosen. */
+    /** The account of the service and the embedded PostgreSQL if root starts them; null: chosen automatically. */
     readonly account: string | null;
   };
   readonly metrics: {
     readonly host: string;
-    /** The port of the metrics' own listener; null: none. */
+    /** The port of a separate listener; null: none. */
     readonly port: number | null;
   };
   readonly storage: {
-    /** How many MiB a client network may have stored in a day without credentials. */
+    /** MiB that a client network may store in a day without credentials. */
     readonly quotaMib: number;
   };
   readonly events: {
     readonly rate: Rate;
-    /** Patterns with `*`; none: events of all names are taken. */
+    /** Patterns with `*`; empty: events of all names are accepted. */
     readonly names: readonly string[];
-    /** For how long events are kept. */
     readonly keepDays: number;
   };
   readonly billing: {
-    /** How far the time in a webhook's signature may be from ours. */
+    /** The largest difference between the time of a webhook's signature and the clock. */
     readonly toleranceSeconds: number;
-    /** For how long after it was made `check` shows a key. */
+    /** How long after its creation `check` returns a key. */
     readonly revealHours: number;
-    /** For how long the body of a payment event is kept. */
+    /** How long the body of a payment event is kept. */
     readonly rawKeepDays: number;
     readonly paddleApiUrl: string;
   };
@@ -58,14 +57,14 @@ export interface Config {
     readonly dkim: { readonly domain: string; readonly selector: string } | null;
   };
   readonly subscribers: {
-    /** Whether new subscribers are asked to confirm by e-mail, once mail is configured. */
+    /** Whether new subscribers must confirm by e-mail, if mail is configured. */
     readonly doubleOptIn: boolean;
-    /** How many subscriptions one client network may request without an API key. */
+    /** The limit of subscriptions of a client network without an API key. */
     readonly rate: RatePerMinute;
   };
 }
 
-/** Every default, in one place. */
+/** The default settings. */
 export const defaults = {
   host: '127.0.0.1',
   port: 8080,
@@ -89,8 +88,8 @@ export const defaults = {
 } as const satisfies Partial<Record<keyof Environment, unknown>>;
 
 /**
- * Makes the configuration of what the environment gave, filling in the defaults.
- * @param workingDirectory what relative paths begin at
+ * Creates the configuration from the environment and the defaults.
+ * @param workingDirectory the base of relative paths
  */
 export function toConfig(environment: Environment, workingDirectory: string): Config {
   return {
@@ -118,7 +117,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
   };
 }
 
-/** Which settings contradict each other, though each is right by itself; one sentence each. */
+/** Returns a sentence for each contradiction between settings. */
 export function findConflicts(environment: Environment): readonly string[] {
   const problems: string[] = [];
   const dkim = [environment.dkimDomain, environment.dkimSelector, environment.dkimPrivateKey];
@@ -178,7 +177,7 @@ function toDkim({ dkimDomain, dkimSelector }: Environment): Config['mail']['dkim
   return { domain: dkimDomain, selector: dkimSelector };
 }
 
-/** Where a browser on this machine finds a service that listens there. */
+/** Returns the URL for a browser on this machine. */
 function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere ? 'localhost' : isIPv6(host) ? `[${host}]` : host;

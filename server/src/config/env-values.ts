@@ -1,10 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
-/** A value read from text, or how the text must look instead (it completes "NAME must …"). */
+/** A parsed value, or the requirement that the text does not meet, which completes "NAME must …". */
 export type Parsed<T> = { readonly value: T } | { readonly must: string };
 
-/** Reads one setting's text. */
+/** Parses the text of a setting. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
 /** Requests per second and the burst allowed above it. */
@@ -21,7 +21,7 @@ export interface RatePerMinute {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** From the most to the least talkative. */
+/** From the most to the least verbose. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Any text that is not blank. */
@@ -37,7 +37,7 @@ export function wholeNumber(min: number, max: number): Parse<number> {
   };
 }
 
-/** A TCP port; 0 lets the system choose a free one. */
+/** A TCP port; 0: the system chooses a free one. */
 export const port: Parse<number> = (text) =>
   text.startsWith('tcp://')
     ? {
@@ -51,7 +51,7 @@ export const host: Parse<string> = (text) =>
     ? { value: text }
     : { must: 'be an IP address or a host name such as 127.0.0.1 or 0.0.0.0' };
 
-/** An absolute URL of one of these schemes; `shape` says in the message how it looks. */
+/** An absolute URL of one of these schemes. @param shape an example for the message */
 export function url(schemes: readonly string[], shape: string): Parse<string> {
   return (text) => {
     const parsed = URL.canParse(text) ? new URL(text) : null;
@@ -61,7 +61,7 @@ export function url(schemes: readonly string[], shape: string): Parse<string> {
   };
 }
 
-/** An http(s) URL without credentials, query or fragment; given back without a trailing slash. */
+/** An http(s) URL without credentials, query or fragment; the value has no trailing slash. */
 export const webUrl: Parse<string> = (text) => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   const plain =
@@ -74,8 +74,8 @@ export const webUrl: Parse<string> = (text) => {
 };
 
 /**
- * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is believed, comma separated; `none` for no proxy.
- * Trusting everyone is refused, because any caller could then choose the address that it is counted under.
+ * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is trusted, comma separated; `none` for no proxy.
+ * A network of all addresses is rejected: any client could then choose the address that limits count by.
  */
 export const trustedProxies: Parse<readonly string[]> = (text) => {
   if (text === 'none') return { value: [] };
@@ -105,7 +105,7 @@ export const logLevel: Parse<LogLevel> = (text) => {
   return level === undefined ? { must: `be one of ${LOG_LEVELS.join(', ')}` } : { value: level };
 };
 
-/** `rate/burst`, such as `100/300`: requests per second, and how many may come at once. */
+/** `rate/burst`, such as `100/300`: requests per second, and at once. */
 export const rate: Parse<Rate> = (text) => {
   const pair = readRateAndBurst(text);
   return pair === null
@@ -113,7 +113,7 @@ export const rate: Parse<Rate> = (text) => {
     : { value: { perSecond: pair.rate, burst: pair.burst } };
 };
 
-/** `rate/burst`, such as `5/10`: requests per minute, and how many may come at once. */
+/** `rate/burst`, such as `5/10`: requests per minute, and at once. */
 export const ratePerMinute: Parse<RatePerMinute> = (text) => {
   const pair = readRateAndBurst(text);
   return pair === null
@@ -147,8 +147,8 @@ const MIN_STANDARD_SECRET_BYTES = 24;
 const ED25519_KEY_BYTES = 32;
 
 /**
- * Secrets of the Standard Webhooks specification, separated by commas. Malformed base64 is refused: it would be decoded
- * as far as it goes, and sign with nothing, or next to nothing.
+ * Secrets of the Standard Webhooks specification, separated by commas. Malformed base64 is rejected: Node decodes only its
+ * valid start, which may be empty.
  */
 export const standardSecretList: Parse<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -171,9 +171,8 @@ const MASTER_SECRET_MUST =
   'have at least 32 characters without commas, chosen at random (make one with: openssl rand -base64 32)';
 
 /**
- * The master secret: at least 32 characters, taken as they are (UTF-8), of at least 10 different ones,
- * so that a placeholder such as a row of x is refused. 32 random bytes as base64 or hex fit. A comma separates secrets
- * in the list of previous ones.
+ * The master secret: at least 32 characters (UTF-8), at least 10 of them different, so that a placeholder such as `xxxx…` is
+ * rejected. 32 random bytes as base64 or hex fit. A comma separates previous secrets.
  */
 export const masterSecret: Parse<string> = (text) =>
   isMasterSecret(text) ? { value: text } : { must: MASTER_SECRET_MUST };
@@ -182,7 +181,7 @@ function isMasterSecret(text: string): boolean {
   return Array.from(text).length >= 32 && new Set(text).size >= 10 && !text.includes(',');
 }
 
-/** Each one that is tried costs a failed look-up another hash. */
+/** Each costs a failed look-up another hash. */
 const MAX_PREVIOUS_SECRETS = 3;
 
 /** Master secrets that rows may still be stored under, separated by commas or line breaks; at most 3. */
@@ -195,10 +194,7 @@ export const masterSecretList: Parse<readonly string[]> = (text) => {
       };
 };
 
-/**
- * Secrets separated by commas, all of which are valid (for rotation).
- * @param minLength characters that each must have
- */
+/** Secrets separated by commas, all of which are valid (for rotation). @param minLength of each, in characters */
 export function secretList(minLength: number): Parse<readonly string[]> {
   return (text) => {
     const entries = text.split(',').map((entry) => entry.trim());
@@ -210,7 +206,7 @@ export function secretList(minLength: number): Parse<readonly string[]> {
   };
 }
 
-/** Patterns separated by commas, in which `*` stands for any characters. */
+/** Patterns separated by commas; `*` matches any characters. */
 export const patternList: Parse<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries.every((entry) => entry !== '' && entry.length <= 120) && entries.length <= 1_000
@@ -235,7 +231,7 @@ export const mailbox: Parse<string> = (text) =>
     ? { value: text }
     : { must: 'be an address such as Example <licenses@example.com>' };
 
-/** A domain name, as DKIM's `d=` and `s=` take it. */
+/** A domain name for DKIM's `d=` or `s=`. */
 export const domainName: Parse<string> = (text) =>
   /^[a-z\d]([a-z\d.-]{0,251}[a-z\d])?$/iu.test(text)
     ? { value: text }

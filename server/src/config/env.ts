@@ -5,25 +5,24 @@ import * as values from './env-values.ts';
 import type { Parse } from './env-values.ts';
 import { findUnknownVariables } from './unknown-names.ts';
 
-/** The variables of a process, as `process.env` and `parseEnv` give them. */
+/** The variables of a process, as in `process.env`. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Returns a file's text, or throws; secrets may be in files (`…_FILE`). */
+/** Reads a file (`…_FILE`) or throws. */
 export type ReadText = (path: string) => string;
 
-/** The settings, and all problems with them. */
 export interface EnvironmentReading {
   readonly environment: Environment;
   /** One sentence each; the start is refused when there is any. */
   readonly problems: readonly string[];
-  /** One sentence each; worth a look, but nothing that stops the start. */
+  /** One sentence each; the start goes on. */
   readonly warnings: readonly string[];
 }
 
-/** Every setting that was given, typed; undefined where the variable is absent or blank. */
+/** The settings; undefined if the variable is absent or blank. */
 export type Environment = ReturnType<typeof readVariables>;
 
-/** Reads every variable of the service, even those of parts not in use, so that no mistake lies in wait. */
+/** Reads all variables of the service, also those of features not in use, and reports all problems. */
 export function readEnvironment(variables: Variables, readText: ReadText): EnvironmentReading {
   const reader = createReader(variables, readText);
   const environment = readVariables(reader);
@@ -35,14 +34,14 @@ export function readEnvironment(variables: Variables, readText: ReadText): Envir
   };
 }
 
-/** The names of all variables that are read, `…_FILE` forms included. */
+/** Returns the names of all variables, `…_FILE` included. */
 export function listVariableNames(): readonly string[] {
   const reader = createReader({}, () => '');
   readVariables(reader);
   return [...reader.names];
 }
 
-/** Characters: those of Paddle and Stripe are longer; that of Lemon Squeezy is the operator's choice, of up to 40. */
+/** In characters. Those of Paddle and Stripe are longer; the operator chooses that of Lemon Squeezy, up to 40. */
 const MIN_WEBHOOK_SECRET = 16;
 
 function readVariables({ plain, secret }: Reader) {
@@ -106,11 +105,11 @@ function readVariables({ plain, secret }: Reader) {
 }
 
 interface Reader {
-  /** Every name asked for so far. */
+  /** The names read so far. */
   readonly names: Set<string>;
   readonly problems: string[];
   readonly plain: <T>(name: string, parse: Parse<T>) => T | undefined;
-  /** Like `plain`, also from the file that `NAME_FILE` names; the value is never repeated in a message. */
+  /** Like `plain`, also from the file in `NAME_FILE`; messages never contain the value. */
   readonly secret: <T>(name: string, parse: Parse<T>) => T | undefined;
 }
 
@@ -123,15 +122,15 @@ function createReader(variables: Variables, readText: ReadText): Reader {
     return text === '' ? undefined : text;
   };
 
-  const parseOrNote = <T>(
+  const parseOrReport = <T>(
     text: string | undefined,
     parse: Parse<T>,
-    note: (must: string) => string,
+    describe: (must: string) => string,
   ) => {
     if (text === undefined) return undefined;
     const parsed = parse(text);
     if ('value' in parsed) return parsed.value;
-    problems.push(note(parsed.must));
+    problems.push(describe(parsed.must));
     return undefined;
   };
 
@@ -153,7 +152,11 @@ function createReader(variables: Variables, readText: ReadText): Reader {
     problems,
     plain: (name, parse) => {
       const text = take(name);
-      return parseOrNote(text, parse, (must) => `${name} must ${must}, not ${quote(text ?? '')}.`);
+      return parseOrReport(
+        text,
+        parse,
+        (must) => `${name} must ${must}, not ${quote(text ?? '')}.`,
+      );
     },
     secret: (name, parse) => {
       const direct = take(name);
@@ -163,12 +166,12 @@ function createReader(variables: Variables, readText: ReadText): Reader {
         return undefined;
       }
       const text = path === undefined ? direct : readSecretFile(name, path);
-      return parseOrNote(text, parse, (must) => `${name} must ${must}.`);
+      return parseOrReport(text, parse, (must) => `${name} must ${must}.`);
     },
   };
 }
 
-/** Shows the given value, unless it may be a secret in the wrong setting. */
+/** Quotes a value without secrets, which may be in the wrong setting. */
 function quote(text: string): string {
   const shown = scrub(text);
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);

@@ -11,16 +11,16 @@ import { toSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
 
-/** A configuration that was read, before anything is made for it. */
+/** A configuration without its secrets, before anything is created. */
 export interface ConfigurationReading {
   readonly config: Config;
   readonly environment: Environment;
-  /** One sentence each; with any of them the configuration cannot be used, and shows defaults in their place. */
+  /** One sentence each; if there are any, the configuration has defaults in their place and cannot be used. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** A configuration with its secrets, ready to start with. */
+/** A valid configuration with its secrets. */
 export interface LoadedConfiguration {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -29,7 +29,7 @@ export interface LoadedConfiguration {
 
 const MAX_SECRET_FILE_BYTES = 64 * 1024;
 
-/** Reads the environment and a `.env` file in the working directory (the environment wins), changing nothing. */
+/** Reads the environment and a `.env` file in the working directory (the environment wins). Changes nothing. */
 export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
@@ -45,8 +45,8 @@ export function readConfiguration(
 }
 
 /**
- * Reads the configuration and its secrets. The first start with the embedded database makes the master secret.
- * @throws StartupError with every problem at once
+ * Reads the configuration and its secrets. The first start with the embedded database creates the master secret.
+ * @throws StartupError with all problems
  */
 export function loadConfiguration(
   variables: Variables = process.env,
@@ -81,7 +81,7 @@ function findCatalogProblems(path: string): readonly string[] {
   }
 }
 
-/** Several processes may share an external database: a secret made by one of them would be unknown to the others. */
+/** Several processes may share an external database: a secret that one creates would be unknown to the others. */
 function findMissing(environment: Environment, variables: Variables): readonly string[] {
   const given = variables['LATCHKEY_SECRET'] ?? variables['LATCHKEY_SECRET_FILE'] ?? '';
   if (environment.databaseUrl === undefined || given.trim() !== '') return [];

@@ -15,39 +15,39 @@ import { messageOf } from '#server/lib/error-details.ts';
 import { masterSecret, masterSecretList } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 
-/** A master secret and what should be known about how it was kept. */
+/** A master secret from the data directory. */
 export interface KeptSecret {
   readonly secret: string;
-  /** A sentence, when other users could have read the file until now. */
+  /** A sentence if other users could read the file until now. */
   readonly warning: string | null;
 }
 
-/** Where the master secret of the embedded default is kept. */
+/** Returns the path of the master secret in a data directory. */
 export function masterSecretPath(dataDirectory: string): string {
   return join(dataDirectory, 'secret');
 }
 
 /**
- * The master secret kept in the data directory; at the first start it is made: 32 random bytes as base64url, mode 0600.
- * Two processes that start at once end with the same secret. A file that others may read is made private again. A lost
- * secret is not replaced while there is a database that was made with it.
- * @throws StartupError when the directory cannot be used, or the file cannot be read or does not hold a secret
+ * Reads the master secret of a data directory; the first start creates it: 32 random bytes as base64url, mode 0600. Two
+ * processes that start at the same time get the same secret. A file that others may read becomes private. A lost secret is
+ * not replaced while a database exists.
+ * @throws StartupError when the directory is not usable, or the file is not readable or invalid
  */
 export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   const path = masterSecretPath(dataDirectory);
-  orExplain(
+  withExplanation(
     () => createUnlessThere(dataDirectory, path),
     (why) =>
       `The master secret ${path} cannot be kept (${why}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
   );
-  return orExplain(
+  return withExplanation(
     () => readSecretFile(path),
     (why) =>
       `The master secret ${path} cannot be read (${why}): make the account that runs Latchkey its owner.`,
   );
 }
 
-function orExplain<Result>(attempt: () => Result, explain: (why: string) => string): Result {
+function withExplanation<Result>(attempt: () => Result, explain: (why: string) => string): Result {
   try {
     return attempt();
   } catch (error) {
@@ -71,19 +71,19 @@ function readSecretFile(path: string): KeptSecret {
   ]);
 }
 
-/** Where the master secrets are kept that were replaced, one on each line, the newest first. */
+/** Returns the path of the replaced master secrets, one per line, newest first. */
 export function previousSecretsPath(dataDirectory: string): string {
   return `${masterSecretPath(dataDirectory)}.previous`;
 }
 
 /**
- * The master secrets of the data directory that were replaced and may still be needed.
- * @throws StartupError when the file cannot be read or does not hold secrets
+ * Reads the replaced master secrets of a data directory, which rows may still be stored under.
+ * @throws StartupError when the file is not readable or invalid
  */
 export function readPreviousSecrets(dataDirectory: string): readonly string[] {
   const path = previousSecretsPath(dataDirectory);
   if (!isFile(path)) return [];
-  return orExplain(
+  return withExplanation(
     () => {
       makePrivate(path);
       const parsed = masterSecretList(readFileSync(path, 'utf8').trim());
@@ -98,9 +98,8 @@ export function readPreviousSecrets(dataDirectory: string): readonly string[] {
 }
 
 /**
- * Replaces the master secret of the data directory by a new one and keeps the old one beside it. Interrupted at any
- * moment, it leaves a directory in which every secret that was in use is still found.
- * @throws StartupError when there is none to replace, too many are kept already, or the files cannot be written
+ * Replaces the master secret of a data directory and keeps the old one. An interruption at any point loses no secret.
+ * @throws StartupError when there is none, too many are kept already, or the files are not writable
  */
 export function replaceMasterSecret(dataDirectory: string): void {
   const path = masterSecretPath(dataDirectory);
@@ -113,7 +112,7 @@ export function replaceMasterSecret(dataDirectory: string): void {
       `${previousSecretsPath(dataDirectory)} holds as many secrets as are read: finish the last rotation (latchkey secret rotate), then remove the file.`,
     ]);
   }
-  orExplain(
+  withExplanation(
     () => {
       replaceFile(previousSecretsPath(dataDirectory), previous, path);
       replaceFile(path, randomBytes(32).toString('base64url'), path);
@@ -122,7 +121,7 @@ export function replaceMasterSecret(dataDirectory: string): void {
   );
 }
 
-/** Writes a file beside its place and renames it, private and owned like another file. */
+/** Replaces a file atomically; the new one is private and has the owner of the file `model`. */
 function replaceFile(path: string, text: string, model: string): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
@@ -135,7 +134,7 @@ function replaceFile(path: string, text: string, model: string): void {
   }
 }
 
-/** The problem when the database was encrypted with another master secret. */
+/** Returns the problem of a database that is encrypted with another master secret. */
 export function foreignMasterSecret(cause: unknown): StartupError {
   return new StartupError(
     [
@@ -145,7 +144,7 @@ export function foreignMasterSecret(cause: unknown): StartupError {
   );
 }
 
-/** A new secret would open nothing of a database that is there already. */
+/** A new secret could not decrypt an existing database. */
 function refuseToReplace(dataDirectory: string, path: string): void {
   if (!isFile(join(clusterDirectory(dataDirectory), 'PG_VERSION'))) return;
   throw new StartupError([
@@ -153,7 +152,7 @@ function refuseToReplace(dataDirectory: string, path: string): void {
   ]);
 }
 
-/** Writes the secret beside its place and links it there: others see all of it or nothing, and the first one wins. */
+/** Creates the file atomically by a link, which fails if another process was first. */
 function createSecretFile(dataDirectory: string, path: string): void {
   createDirectory(dataDirectory);
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;

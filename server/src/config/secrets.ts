@@ -2,18 +2,18 @@ import { createVault } from '#server/lib/vault.ts';
 
 import type { Environment } from './env.ts';
 
-/** Settings that are never shown or logged. */
+/** The settings that are never shown or logged. */
 export interface Secrets {
-  /** From `LATCHKEY_SECRET`, or kept in the data directory: the root of all keys at rest. */
+  /** From `LATCHKEY_SECRET` or the data directory: all keys of stored data derive from it. */
   readonly master: string;
-  /** Earlier ones that rows may still be stored under: they are read, and nothing is written with them. */
+  /** Earlier master secrets that rows may still be stored under; nothing is written with them. */
   readonly previousMasters: readonly string[];
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
   readonly redisUrl: string | null;
   readonly metricsToken: string | null;
   readonly outreachApiKey: string | null;
-  /** Per payment provider every secret that signs its webhooks now; empty: not configured. */
+  /** The current signing secrets of each payment provider; empty: not configured. */
   readonly webhooks: {
     readonly billing: readonly string[];
     readonly stripe: readonly string[];
@@ -26,8 +26,8 @@ export interface Secrets {
 }
 
 /**
- * Combines the secrets of the environment with the master secret that was found or created for it.
- * @param kept earlier master secrets that are kept in the data directory
+ * Combines the secrets of the environment with the master secret.
+ * @param kept earlier master secrets in the data directory
  */
 export function toSecrets(
   environment: Environment,
@@ -55,7 +55,7 @@ export function toSecrets(
   };
 }
 
-/** The ids of the master secrets that are read, the current one first. */
+/** Returns the ids of the master secrets, the current one first. */
 export function listSecretIds({
   master,
   previousMasters,

@@ -163,7 +163,7 @@ function explainMismatch(
 
 const loaded = new Map<string, Promise<readonly Migration[]>>();
 
-/** Reads the files once: readiness probes call this often, and a process that gave up root may be unable to read them. */
+/** Reads the files once: readiness probes call this often, and a process that dropped root may be unable to read them. */
 function readMigrations(directory: URL): Promise<readonly Migration[]> {
   const migrations = loaded.get(directory.href) ?? loadMigrations(directory);
   loaded.set(directory.href, migrations);

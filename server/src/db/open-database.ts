@@ -22,14 +22,14 @@ export interface OpenDatabase {
 
 /**
  * Opens the database of DATABASE_URL, or starts the embedded one in the data directory.
- * @param givesUpRoot whether this process will give up root for the returned account
+ * @param dropsPrivileges whether this process will drop root for the returned account
  * @throws StartupError when the database cannot be used
  */
 export async function openDatabase(
   config: Config,
   secrets: Secrets,
   log: Logger,
-  givesUpRoot = false,
+  dropsPrivileges = false,
 ): Promise<OpenDatabase> {
   const secretIds = listSecretIds(secrets);
   const options = { maxConnections: config.database.poolSize, log, secretIds };
@@ -39,7 +39,7 @@ export async function openDatabase(
   }
   const { dataDirectory, database } = config;
   const account = database.account ?? undefined;
-  const embedded = await startEmbeddedPostgres({ dataDirectory, log, account, givesUpRoot });
+  const embedded = await startEmbeddedPostgres({ dataDirectory, log, account, dropsPrivileges });
   const pool = createPool(embedded.connection, options);
   const close = async (): Promise<void> => {
     await pool.end();

@@ -6,16 +6,14 @@ import { findClientAddress, networkOf } from '#server/lib/client-network.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * What limits per client count by: the client's IPv4 address or IPv6 /64, from the socket, or from
-     * `X-Forwarded-For` where the socket's other end is a trusted proxy. `request.ip` is the socket's other end.
+     * The key of limits per client: its IPv4 address or IPv6 /64, from the socket, or from `X-Forwarded-For` behind a
+     * trusted proxy. `request.ip` is the address of the socket.
      */
     clientNetwork: string;
   }
 }
 
-/**
- * Sets `clientNetwork` on every request. Called on the root instance, before other hooks.
- */
+/** Sets `clientNetwork` on every request. To be called on the root instance, before other hooks. */
 export function identifyClients(
   app: FastifyInstance,
   isTrustedProxy: (address: string) => boolean,
@@ -37,10 +35,7 @@ function createNetworkReader(isTrusted: (address: string) => boolean) {
   };
 }
 
-/**
- * Makes the check whether an address is that of a trusted proxy.
- * @param trustedProxies addresses and CIDR networks whose `X-Forwarded-For` is believed
- */
+/** Creates a function that checks whether an address belongs to a trusted proxy. */
 export function createTrustCheck(trustedProxies: readonly string[]): (address: string) => boolean {
   const proxies = new BlockList();
   for (const entry of trustedProxies) addToList(proxies, entry);

@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** Turns the error of a request into its response. The inner cause is only logged. */
+/** Converts the error of a request to its response. The cause is only logged. */
 export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
   const report = createFailureReporter(log);
   app.decorateRequest('isBodyRefused', false);
@@ -40,7 +40,7 @@ function keepConnection(reply: FastifyReply): void {
   reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
 }
 
-/** Answers with problem details. */
+/** Sends problem details. */
 export function sendProblem(reply: FastifyReply, error: PublicError): FastifyReply {
   return reply
     .code(error.status)
@@ -58,7 +58,7 @@ function sendFaults(reply: FastifyReply, error: InvalidRequestError): FastifyRep
 
 function toPublic(error: unknown, request: FastifyRequest): PublicError | InvalidRequestError {
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
-  // The client went away in the middle of its body, which looks the same as when the database does.
+  // The client disconnected during its body; its error looks like one of the database's connection.
   if (error === request.raw.errored) return badRequest('The request broke off.');
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
@@ -69,7 +69,7 @@ function toPublic(error: unknown, request: FastifyRequest): PublicError | Invali
 function describeFaults(error: FastifyError, request: FastifyRequest): InvalidRequestError {
   const items = explainRequest(request.routeOptions.schema ?? {}, request);
   if (items.length > 0) return invalidRequest(items);
-  // Validator and explanation disagree, which the tests rule out: the refusal stands, in the validator's words.
+  // Tests verify that `explainRequest` finds every fault of the validator; if not, the validator's message is sent.
   const part = error.validationContext === 'params' ? 'path' : (error.validationContext ?? 'body');
   return invalidRequest([{ loc: [part], msg: error.message, type: 'value_error' }]);
 }

@@ -17,7 +17,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads bodies: JSON when the content type says so or is missing, 415 for any other type.
- * Bodies are read whole before their type is judged, so that an over-long one is 413 whatever its type.
+ * Bodies are read whole before their type is checked, so that one that is too long is 413 whatever its type.
  */
 export function addJsonParser(app: FastifyInstance): void {
   addParser(app, parseUnlessUnrouted);
@@ -27,7 +27,7 @@ type ParseBody = (request: FastifyRequest, body: Buffer) => unknown;
 
 function addParser(app: FastifyInstance, parse: ParseBody): void {
   app.removeAllContentTypeParsers();
-  // The common type by its name, which is looked up faster; the rest goes through the second.
+  // The lookup of a type by its name is faster than that of `*`.
   app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
     readBody(request, payload, (error, body) => {
       const parsed = error === null ? tryToParse(parse, request, body) : { error };
@@ -52,7 +52,7 @@ function tryToParse(
   }
 }
 
-/** Without a route nothing uses the body, and 404 says more than a fault in it. */
+/** Without a route the body is not used, and the response is 404. */
 function parseUnlessUnrouted(request: FastifyRequest, body: Buffer): unknown {
   return request.is404 ? undefined : readJsonBody(request.headers, body);
 }
@@ -79,8 +79,8 @@ function readEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): st
 const GZIP = new Set(['gzip', 'x-gzip']);
 
 /**
- * Reads JSON bodies as {@link addJsonParser} does, and also those compressed by gzip; for an encapsulated instance.
- * @param maxBytes the largest that a body may be once inflated; a larger one is 413 and is not inflated to its end
+ * Reads JSON bodies like {@link addJsonParser}, also compressed by gzip; for an encapsulated instance.
+ * @param maxBytes the limit of an inflated body; a larger one is 413 and is not inflated completely
  */
 export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void {
   addParser(app, (request, body) => {
@@ -95,7 +95,7 @@ export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void 
   });
 }
 
-/** At once, and so one after the other: hundreds that are inflated side by side would be in memory together. */
+/** Synchronously: hundreds of concurrent bodies would be in memory at the same time. */
 function inflate(body: Buffer, maxBytes: number): Buffer {
   try {
     return gunzipSync(body, { maxOutputLength: maxBytes });
@@ -104,7 +104,7 @@ function inflate(body: Buffer, maxBytes: number): Buffer {
   }
 }
 
-/** Hands on bodies of any type as the bytes that arrived, which a signature covers; for an encapsulated instance. */
+/** Reads bodies of any type as bytes, which a signature covers; for an encapsulated instance. */
 export function addRawParser(app: FastifyInstance): void {
   addParser(app, (_request, body) => body);
 }

@@ -6,18 +6,15 @@ import { type CheckApiKey, requireApiKey } from './require-api-key.ts';
 
 type Rendered = Pick<Metrics, 'render'>;
 
-/** A listener that was started for the metrics alone. */
+/** A listener for the metrics only. */
 export interface MetricsListener {
-  /** The port it got. */
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves `GET /metrics` on the service's own port to whoever has a key for it; everybody else gets 401, whether or not
- * any key exists.
- * @param check decides over the key; a key of the configuration is checked without the database, whose failure the
- * metrics are to show
+ * Serves `GET /metrics` on the service's port for an API key; without one the response is 401.
+ * @param check checks the key; one of the configuration without the database, so that metrics show its failure
  */
 export function addMetricsRoute(app: FastifyInstance, metrics: Rendered, check: CheckApiKey): void {
   const options = { schema: { hide: true }, preHandler: requireApiKey(check) };
@@ -32,9 +29,8 @@ export function addMetricsRoute(app: FastifyInstance, metrics: Rendered, check: 
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Serves `GET /metrics` on a port of its own, open to all who reach it: keep it inside.
- * @param log receives failures to render the metrics
- * @throws when the port cannot be had
+ * Serves `GET /metrics` on a separate port without authentication.
+ * @throws the error of `listen`
  */
 export async function startMetricsListener(
   metrics: Rendered,

@@ -2,31 +2,28 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 
-/** The log and metrics of requests. */
 export interface ObserveRequestsOptions {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'observeRequest'>;
 }
 
-/** A request that took longer is worth a line in the log. */
+/** A slower request is logged at level `info`. */
 const SLOW_MS = 1_000;
 
-/** Answers during a flood or an outage, when there may be any number of them. */
+/** Responses during a flood or an outage, in any number. */
 const TOO_MANY_TO_LOG: ReadonlySet<number> = new Set([408, 429, 503]);
 
-/** Names requests that no route took: their paths could be anything, so they become neither labels nor lines. */
+/** The route of requests without one: their paths could be anything, so they are neither labels nor log fields. */
 const NO_ROUTE = 'none';
 
 /**
- * Measures every request by its route and logs the ones worth reading: at level `info` those answered with 400 or more
- * and the slow ones, at `debug` all. A line costs some 10 µs, a measurement 0.1 µs. Answers 408, 429 and 503 are logged at
- * `debug` only, so that neither a flood nor an outage can fill the disk; they are counted, and an outage or a flood has
- * lines of its own (`error-handler.ts`, `overload-monitor.ts`).
+ * Measures every request by its route. Logs slow requests and statuses from 400 at level `info`, all others at `debug`.
+ * Statuses 408, 429 and 503 are logged at `debug` only, so that neither a flood nor an outage can fill the disk; those have
+ * lines of their own (`error-handler.ts`, `overload-monitor.ts`). A line takes about 10 µs.
  *
- * A request is named by its route's pattern, never by its path: a path may hold a license key of any form, a checkout
- * or a token, also one that no route takes.
+ * The log contains the route's pattern, never the path, which may contain a license key of any form, a checkout or a token.
  *
- * Called on the root instance, before the routes, so that it holds for all of them.
+ * To be called on the root instance, before the routes.
  */
 export function observeRequests(app: FastifyInstance, options: ObserveRequestsOptions): void {
   const { log, metrics } = options;

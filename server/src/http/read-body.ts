@@ -4,14 +4,14 @@ import { payloadTooLarge, requestTimeout } from '#server/errors.ts';
 import { noMemory } from './limit-load.ts';
 
 /**
- * The slowest that a body may arrive: 1,200 bytes, or its rest, in any five sweeps. Kestrel, the server of ASP.NET, asks
- * for the same rate by default (`MinRequestBodyDataRate`: 240 bytes per second after five seconds). Sweeps are counted,
+ * The minimum rate of a body: 1,200 bytes, or its rest, in five sweeps. Kestrel, the server of ASP.NET, requires the same
+ * by default (`MinRequestBodyDataRate`: 240 bytes per second after five seconds). Sweeps are counted,
  * not seconds, so that a pause of this process does not count against clients.
  */
 const MIN_PROGRESS_BYTES = 1_200;
 const MAX_SWEEPS_WITHOUT_PROGRESS = 5;
 
-/** Receives the body, or why there is none. */
+/** Receives the body or an error. */
 type Finish = (error: Error | null, body: Buffer) => void;
 
 const NO_BODY = Buffer.alloc(0);

@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { missingApiKey } from '#server/errors.ts';
 
-/** Decides over the key that a request came with, and throws when it is not good for it. */
+/** Checks the API key of a request; throws if it is invalid or lacks the scope. */
 export type CheckApiKey = (presented: string) => Promise<unknown>;
 
 const BEARER = /^Bearer +(?<token>\S.*)$/iu;
 
 /**
- * Makes a hook that lets only requests with an API key pass, sent as `X-API-Key` or as `Authorization: Bearer`; the
- * former counts when both are there. Meant as a route's `preHandler`: a request that does not fit its schema is told so
- * first.
- * @param check for instance `authenticateApiKey` with the scope that the route asks for
+ * Creates a hook that requires an API key in `X-API-Key` or, without that, in `Authorization: Bearer`. For `preHandler` of a
+ * route: the schema of the request is validated first.
+ * @param check for example `authenticateApiKey` with the scope of the route
  */
 export function requireApiKey(check: CheckApiKey): (request: FastifyRequest) => Promise<void> {
   return async ({ headers }) => {
@@ -20,7 +19,6 @@ export function requireApiKey(check: CheckApiKey): (request: FastifyRequest) => 
   };
 }
 
-/** A hook that passes a request on, or refuses it. */
 type CallbackHook = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,10 +26,10 @@ type CallbackHook = (
 ) => void;
 
 /**
- * Makes a hook for an operation that is open to all within a limit, which an API key in `X-API-Key` lifts. A key that is
- * not good for it is refused, so that its owner notices. Meant as a route's `preHandler`.
- * @param check for instance `authenticateApiKey` with the scope that lifts the limit
- * @param limit for instance `limitRate`
+ * Creates a hook that limits requests without an API key in `X-API-Key`. An invalid key is rejected, so that its owner
+ * notices. For `preHandler` of a route.
+ * @param check for example `authenticateApiKey` with the scope that lifts the limit
+ * @param limit for example `limitRate`
  */
 export function limitUnlessApiKey(check: CheckApiKey, limit: CallbackHook) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {

@@ -11,7 +11,7 @@ import { choosePageLanguage } from '#server/pages/page-language.ts';
 import type { App } from './app-instance.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
-/** Answers with a page for people. */
+/** Sends a page for people. */
 export function sendPage(reply: FastifyReply, status: number, content: PageContent): FastifyReply {
   return reply.code(status).headers(pageHeaders(content)).send(renderPage(content));
 }
@@ -26,8 +26,8 @@ function pageHeaders({ language }: PageContent): Record<string, string> {
 }
 
 /**
- * Shows people a page where programs would get a problem; for an encapsulated instance whose routes are pages.
- * @param nameSender gives the name that the page speaks in
+ * Sends a page instead of problem details; for an encapsulated instance whose routes are pages.
+ * @param nameSender returns the sender's name on the page
  */
 export function showFailuresAsPages(app: App, nameSender: () => string): void {
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {

@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { draining, starting } from '#server/errors.ts';
 
-/** Where the process is in its life. */
 export type ServiceState = 'starting' | 'ready' | 'draining';
 
-/** Probes and metrics. */
+/** Paths of probes and metrics, which have responses in every state. */
 export const SERVED_ALWAYS = /^\/(?:api\/v1\/health(?:\/|\?|$)|metrics(?:\?|$))/;
 
 /**
- * Refuses requests with 503 while the service is starting or draining; probes and metrics are served at all times.
- * While draining, every answer closes its connection, so that clients move on to another process.
+ * Refuses requests with 503 while the service starts or drains, except for probes and metrics. While it drains, every
+ * response closes its connection, so that clients connect to another process.
  */
 export function refuseUnlessReady(app: FastifyInstance, state: () => ServiceState): void {
   app.addHook('onRequest', (request, reply, done) => {

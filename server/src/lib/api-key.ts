@@ -11,16 +11,16 @@ const RANDOM_SYMBOLS = 30;
 const CHECK_SYMBOLS = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from here on are thrown away: 256 is no multiple of 62, and the first symbols would be likelier than the others. */
+/** Bytes from here on are skipped: 256 is no multiple of 62, and the first symbols would be likelier than the others. */
 const FIRST_BIASED_BYTE = 256 - (256 % ALPHABET.length);
 
-/** Enough for a person to distinguish keys, and too little to use one. */
+/** Enough to distinguish keys, and too few to use one. */
 const HINT_SYMBOLS = 4;
 
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_SYMBOLS + CHECK_SYMBOLS}}$`);
 
 /**
- * Makes a new API key.
+ * Creates an API key.
  * @param randomBytes a cryptographically strong source, for instance `crypto.randomBytes`
  */
 export function generateApiKey(randomBytes: (count: number) => Uint8Array): string {
@@ -34,18 +34,18 @@ export function generateApiKey(randomBytes: (count: number) => Uint8Array): stri
   return body + checkSymbols(body);
 }
 
-/** Whether a text is of the form of an API key and its checksum is right: all that can be said without the database. */
+/** Whether a text has the form and the checksum of an API key. */
 export function isApiKey(text: string): boolean {
   if (!FORM.test(text)) return false;
   return text.slice(-CHECK_SYMBOLS) === checkSymbols(text.slice(0, -CHECK_SYMBOLS));
 }
 
-/** The stored form of an API key: its SHA-256. */
+/** Hashes an API key for storage, by SHA-256. */
 export function hashApiKey(apiKey: string | Uint8Array): Buffer {
   return hash('sha256', apiKey, 'buffer');
 }
 
-/** The last symbols of an API key, by which people distinguish keys. */
+/** Returns the last symbols of an API key, by which people distinguish keys. */
 export function hintOf(apiKey: string): string {
   return apiKey.slice(-HINT_SYMBOLS);
 }

@@ -5,8 +5,8 @@ const MAPPED_IPV4 = /^::ffff:(\d+(?:\.\d+){3})$/i;
 const MAPPED_IPV4_HEX = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i;
 
 /**
- * Returns what limits per client count by: an IPv4 address, or the /64 of an IPv6 address, since a household or a server
- * has a whole /64 to choose from. Text that is not an address, and a network, are returned unchanged.
+ * Returns the key of limits per client: an IPv4 address, or the /64 of an IPv6 address, all of which a household or a
+ * server can use. Text that is not an address, and a network, are returned unchanged.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
@@ -52,8 +52,8 @@ export function readForwardedAddress(entry: string): string | null {
 }
 
 /**
- * Returns the address of the client behind trusted proxies. Each proxy appends the address that it was asked by, so the
- * entries are read from the last to the first, up to the first one that is no trusted proxy. An entry without an address
+ * Returns the address of the client behind trusted proxies. Each proxy appends the address of its client, so the entries
+ * are read from the last to the first, up to the first one that is no trusted proxy. An entry without an address
  * ends the search at the hop before: a text that the client can change would make it a new client each time.
  * @param socketAddress the other end of the connection
  * @param forwardedFor the value of `X-Forwarded-For`

@@ -8,12 +8,12 @@ export interface RatePolicy {
   readonly windowSeconds: number;
 }
 
-/** Where a client stands with a policy. */
+/** The state of a client under a policy. */
 export interface RateStanding {
   readonly policy: RatePolicy;
-  /** How many requests may still come at once. */
+  /** Requests that may still come at once. */
   readonly remaining: number;
-  /** Until the whole quota is there again. */
+  /** Seconds until the whole quota is available. */
   readonly resetSeconds: number;
 }
 
@@ -24,13 +24,12 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Bounds memory; the clients that have not come for longest are forgotten first. */
+/** Limits memory; the least recently used clients are evicted. */
 const MAX_CLIENTS = 50_000;
 
 /**
- * Limits how often each client may come, by the generic cell rate algorithm (ITU-T I.371). It keeps one number for each
- * policy: the moment by which all requests so far would have come had they been evenly spread. A refused request does not
- * count.
+ * Limits the request rate of each client by the generic cell rate algorithm (ITU-T I.371). For each policy it keeps the
+ * theoretical arrival time: when all requests so far would have arrived if evenly spread. A refused request does not count.
  */
 export class RateLimiter {
   readonly #policies: readonly RatePolicy[];

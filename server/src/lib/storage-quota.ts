@@ -2,7 +2,7 @@ import { createBoundedCache } from './bounded-cache.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Bounds memory; the networks that stored nothing for longest are forgotten first. */
+/** Limits memory; the least recently used networks are evicted. */
 const MAX_NETWORKS = 50_000;
 
 /**
@@ -12,7 +12,7 @@ const MAX_NETWORKS = 50_000;
  */
 export class StorageQuota {
   readonly #msPerByte: number;
-  /** By network: the moment at which its whole quota is there again, in ms. */
+  /** By network: the time when its whole quota is available again, in ms. */
   readonly #fullAgainAt = createBoundedCache<number>(MAX_NETWORKS);
 
   /** @param bytesPerDay at least 1 */

@@ -23,7 +23,7 @@ const Readiness = Type.Object({ status: Type.String() });
 
 test('a running service survives a restart of the database of DATABASE_URL', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'latchkey-elsewhere-'));
-  // A service that gave up root reaches the socket through this directory.
+  // A service that dropped root reaches the socket through this directory.
   await chmod(dataDirectory, 0o711);
   const options = { dataDirectory, durable: false, log: createRecordingLog() };
   let postgres = await startEmbeddedPostgres(options);

@@ -51,7 +51,7 @@ async function release(file: string): Promise<void> {
   try {
     await rm(file, { force: true });
   } catch (error) {
-    // A process that gave up root cannot remove it: the lock is taken over after the process has ended.
+    // A process that dropped root cannot remove it: the lock is taken over after the process has ended.
     if (!hasCode(error, 'EACCES')) throw error;
   }
 }

@@ -39,8 +39,8 @@ const COPY_BYTES = 256 * 1024;
 
 /**
  * Opens the server's log in a data directory, and rotates it at 8 MiB; one old file is kept.
- * @param openDirectory the directory by a path that this process can use after giving up root
- * @param successor the account for which this process gives up root, which becomes the files' owner
+ * @param openDirectory the directory by a path that this process can use after dropping root
+ * @param successor the account for which this process drops root, which becomes the files' owner
  */
 export function openServerLog(
   dataDirectory: string,

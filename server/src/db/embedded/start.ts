@@ -19,8 +19,8 @@ export interface EmbeddedPostgresOptions {
   readonly log: EmbeddedPostgresLog;
   /** The account for PostgreSQL when root starts the service; default: the cluster's owner, else `latchkey`. */
   readonly account?: string | undefined;
-  /** Whether this process gives up root for the returned account; only this process can use the connection then. */
-  readonly givesUpRoot?: boolean;
+  /** Whether this process drops root for the returned account; only this process can use the connection then. */
+  readonly dropsPrivileges?: boolean;
   /** False if data may be lost in a power failure, as in tests; that is several times as fast. */
   readonly durable?: boolean;
 }
@@ -53,7 +53,7 @@ export async function startEmbeddedPostgres(
   resources.defer(() => lock.release());
 
   const { binaries, account } = await prepareCluster(options, dataDirectory);
-  const successor = options.givesUpRoot === true ? account : null;
+  const successor = options.dropsPrivileges === true ? account : null;
   const opened = openDirectory(dataDirectory, successor);
   resources.defer(() => opened.close());
   const serverLog = openServerLog(dataDirectory, opened.path, successor);

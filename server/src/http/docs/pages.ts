@@ -1,6 +1,6 @@
 import { errorCatalogue } from '#server/error-catalogue.ts';
 
-/** The page that draws the interface document. Its links are relative, so that it works behind a path prefix too. */
+/** The page of the interface document. Its links are relative, so that it also works behind a path prefix. */
 export const documentationPage = page(
   'Latchkey: the interface',
   `<div id="docs"><noscript><div class="page">This page needs JavaScript; the document itself is
@@ -10,7 +10,7 @@ export const documentationPage = page(
   { base: 'docs/', styles: ['swagger-ui.css', 'docs.css'] },
 );
 
-/** The page that explains every code; the `type` of a problem points into it. */
+/** Renders the page of all error codes, which the `type` of a problem links to. */
 export function renderErrorPage(): string {
   const entries = Object.entries(errorCatalogue).map(
     ([code, { status, meaning }]) =>

@@ -29,13 +29,13 @@ const ASSETS = {
   'swagger-ui-bundle.js': swaggerUi('swagger-ui-bundle.js'),
 };
 
-/** Made from the routes' schemas by `npm run openapi`, so that starting costs nothing for it. */
+/** Generated from the routes' schemas by `npm run openapi`. */
 const INTERFACE_DOCUMENT = new URL('../../../../openapi.json', import.meta.url);
 
-/** The interface document, the page that draws it, and the page that explains refusals. */
+/** Registers the interface document, its page, and the page of error codes. */
 export function registerDocumentationRoutes(app: App): void {
   const hidden = { schema: { hide: true } };
-  // The process may give up root after the start, and then be unable to read a clone below /root.
+  // A process that dropped root may be unable to read a clone below /root.
   if (process.getuid?.() === 0) preload();
 
   app.get('/openapi.json', hidden, async (_request, reply) =>
@@ -82,10 +82,9 @@ function send(reply: FastifyReply, type: string, body: string | Buffer): Fastify
   return reply.type(type).header('cache-control', CACHE_CONTROL).send(body);
 }
 
-/** Few, and they never change. */
 const files = new Map<string, Buffer>();
 
-/** Reads a file when it is first requested, and keeps it. */
+/** Reads a file at its first request, and keeps it. */
 async function readOnce(url: URL): Promise<Buffer> {
   const file = files.get(url.href) ?? (await readFile(url));
   files.set(url.href, file);
