@@ -1,7 +1,7 @@
 import { openBatteriesCollector } from './collect/batteries.ts';
 import { openContainersCollector } from './collect/containers.ts';
 import { openCpuCollector } from './collect/cpu.ts';
-import { openDiskHealthCollector } from './collect/disk-health.ts';
+import { DiskHealthCollector } from './collect/disk-health.ts';
 import { openDisksCollector } from './collect/disks.ts';
 import { openFilesystemsCollector } from './collect/filesystems.ts';
 import { openGpusCollector } from './collect/gpu/gpus.ts';
@@ -42,7 +42,7 @@ export function openCollectors(
     swap: openSwapCollector(roots),
     pressure: openPressureCollector(roots),
     disks: openDisksCollector(roots),
-    disk_health: openDiskHealthCollector(roots),
+    disk_health: new DiskHealthCollector(roots),
     filesystems: openFilesystemsCollector(roots, prober),
     network: openNetworkCollector(roots),
     sensors: openSensorsCollector(roots, reader, pausedDevices),

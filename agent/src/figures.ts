@@ -67,6 +67,12 @@ export function present(fields: object): object {
   return kept;
 }
 
+/** Returns the items that are present; null without any, so that a snapshot has no empty lists. */
+export function listPresent<T>(items: readonly (T | null)[]): T[] | null {
+  const shown = items.filter((item) => item !== null);
+  return shown.length === 0 ? null : shown;
+}
+
 /**
  * Plausible temperatures. Unconnected sensors report absolute zero, 210 °C or 65261.85 °C, a graphics card that has just fallen
  * asleep 511 °C.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentBattery } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { present, round, shareOf } from '../figures.ts';
+import { listPresent, present, round, shareOf } from '../figures.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
 import { listDirectory, parseNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
@@ -57,9 +57,7 @@ export function openBatteriesCollector(
     collect(atMs) {
       if (isScanDue(atMs)) batteries = listBatteries(roots);
       if (isDue(atMs)) reader.refresh(batteries.flatMap(({ paths }) => [...paths.values()]));
-      const parts = batteries.map((battery) => describeBattery(battery, reader));
-      const shown = parts.filter((part) => part !== null);
-      return shown.length === 0 ? null : shown;
+      return listPresent(batteries.map((battery) => describeBattery(battery, reader)));
     },
   };
 }

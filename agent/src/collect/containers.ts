@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentContainer } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { present, Rates, round } from '../figures.ts';
+import { listPresent, present, Rates, round } from '../figures.ts';
 import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import { listDirectory, parseNumber, readText } from '../read/small-file.ts';
@@ -19,18 +19,17 @@ const MEMORY = keys('inactive_file');
 
 const MICROSECONDS = 1_000_000;
 
-const FILES = [
-  'cpu.stat',
-  'memory.current',
-  'memory.stat',
-  'memory.max',
-  'io.stat',
-  'pids.current',
-] as const;
+type FileName =
+  | 'cpu.stat'
+  | 'io.stat'
+  | 'memory.current'
+  | 'memory.max'
+  | 'memory.stat'
+  | 'pids.current';
 
 interface TrackedContainer {
   readonly group: ContainerGroup;
-  readonly files: Readonly<Record<(typeof FILES)[number], KeptFile>>;
+  readonly files: Readonly<Record<FileName, KeptFile>>;
   rates: Rates<'cpu' | 'read' | 'write'>;
 }
 
@@ -64,9 +63,9 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
     collect(atMs) {
       if (isScanDue(atMs)) scan();
       if (!isDue(atMs)) return last;
-      const parts = [...tracked.values()].map((each) => describeContainer(each, leaves, atMs));
-      const shown = parts.filter((part) => part !== null);
-      last = shown.length === 0 ? null : shown;
+      last = listPresent(
+        [...tracked.values()].map((each) => describeContainer(each, leaves, atMs)),
+      );
       return last;
     },
     idle() {
@@ -81,8 +80,7 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
 }
 
 function openContainer(group: ContainerGroup): TrackedContainer {
-  const open = (name: (typeof FILES)[number]): KeptFile =>
-    new KeptFile(join(group.directory, name));
+  const open = (name: FileName): KeptFile => new KeptFile(join(group.directory, name));
   return {
     group,
     rates: new Rates(),
@@ -98,7 +96,7 @@ function openContainer(group: ContainerGroup): TrackedContainer {
 }
 
 function closeContainer({ files }: TrackedContainer): void {
-  for (const name of FILES) files[name].close();
+  for (const file of Object.values(files)) file.close();
 }
 
 /** Returns null when the container has ended. */

@@ -29,13 +29,13 @@ export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collec
         logical_count: now.cores.size,
         usage_ratio: usageOf(shares),
         shares,
-        times: toTotals(now.total),
+        times: now.total,
         frequency_hertz: meanOf([...hertz.values()]),
         cores: [...now.cores].map(([core, times]) =>
           present({
             core,
             usage_ratio: usageOf(compareTimes(cores.get(core) ?? null, times)),
-            times: toTotals(times),
+            times,
             frequency_hertz: hertz.get(core) ?? null,
           }),
         ),
@@ -55,13 +55,14 @@ export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collec
 function compareTimes(before: CpuTimes | null, after: CpuTimes): Shares | null {
   if (before === null) return null;
   // Iowait is an estimate that may fall, and counters may be reset: negative differences count as 0.
-  const user = Math.max(0, after.user - before.user);
-  const nice = Math.max(0, after.nice - before.nice);
-  const system = Math.max(0, after.system - before.system);
-  const iowait = Math.max(0, after.iowait - before.iowait);
-  const interrupt = Math.max(0, after.interrupt - before.interrupt);
-  const steal = Math.max(0, after.steal - before.steal);
-  const idle = Math.max(0, after.idle - before.idle);
+  const growth = (mode: keyof CpuTimes): number => Math.max(0, after[mode] - before[mode]);
+  const user = growth('user_seconds_total');
+  const nice = growth('nice_seconds_total');
+  const system = growth('system_seconds_total');
+  const iowait = growth('iowait_seconds_total');
+  const interrupt = growth('interrupt_seconds_total');
+  const steal = growth('steal_seconds_total');
+  const idle = growth('idle_seconds_total');
   const all = user + nice + system + iowait + interrupt + steal + idle;
   if (all === 0) return null;
   return {
@@ -79,33 +80,13 @@ function usageOf(shares: Shares | null): number | null {
   return shares === null ? null : toRatio(1 - shares.idle_ratio - shares.iowait_ratio);
 }
 
-function toTotals(times: CpuTimes): AgentCpu['times'] {
-  return {
-    user_seconds_total: times.user,
-    nice_seconds_total: times.nice,
-    system_seconds_total: times.system,
-    iowait_seconds_total: times.iowait,
-    interrupt_seconds_total: times.interrupt,
-    steal_seconds_total: times.steal,
-    idle_seconds_total: times.idle,
-  };
-}
-
 function meanOf(values: readonly number[]): number | null {
   if (values.length === 0) return null;
   return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
 }
 
 /** Seconds that a core spent in each mode since boot; the modes do not overlap. */
-interface CpuTimes {
-  readonly user: number;
-  readonly nice: number;
-  readonly system: number;
-  readonly idle: number;
-  readonly iowait: number;
-  readonly interrupt: number;
-  readonly steal: number;
-}
+type CpuTimes = AgentCpu['times'];
 
 interface CpuTable {
   /** Sum of all cores; null in a table without that line. */
@@ -137,8 +118,15 @@ function parseCpuTimes(bytes: Buffer): CpuTable {
 
 function readTimes(scanner: Scanner): CpuTimes {
   const [user, nice, system, idle, iowait] = [next(), next(), next(), next(), next()];
-  const interrupt = next() + next();
-  return { user, nice, system, idle, iowait, interrupt, steal: next() };
+  return {
+    user_seconds_total: user,
+    nice_seconds_total: nice,
+    system_seconds_total: system,
+    iowait_seconds_total: iowait,
+    interrupt_seconds_total: next() + next(),
+    steal_seconds_total: next(),
+    idle_seconds_total: idle,
+  };
 
   /** Old kernels have fewer columns. */
   function next(): number {

@@ -9,7 +9,7 @@ import { Value } from 'typebox/value';
 
 import { emptyMachine, type Machine } from '../../test/machine.ts';
 import { emptyPrograms, isThere, type Programs, waitFor } from '../../test/programs.ts';
-import { openDiskHealthCollector } from './disk-health.ts';
+import { DiskHealthCollector } from './disk-health.ts';
 
 const outputs = fileURLToPath(new URL('../../test/fixtures/outputs/smartctl', import.meta.url));
 const MINUTE = 60_000;
@@ -26,7 +26,7 @@ function addDisk(machine: Machine, device: string): void {
 }
 
 function open({ roots }: Machine, { searchPath }: Programs) {
-  const disks = openDiskHealthCollector(roots, { searchPath, now: () => new Date(READ_AT) });
+  const disks = new DiskHealthCollector(roots, { searchPath, now: () => new Date(READ_AT) });
   disks.collect(0);
   return {
     collect: (atMs: number) => disks.collect(atMs),

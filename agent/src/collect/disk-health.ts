@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AgentDiskHealth } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
+import { listPresent } from '../figures.ts';
 import {
   ASLEEP_STATUS,
   parseSmartctl,
@@ -74,16 +75,11 @@ interface Query {
   readonly startedAtMs: number;
 }
 
-/** Opens the collector of SMART data. It returns null without smartctl, and until the first disk was read. */
-export function openDiskHealthCollector(
-  roots: Roots,
-  options: DiskHealthOptions = {},
-): Collector<AgentDiskHealth[]> {
-  return new DiskHealthCollector(roots, options);
-}
-
-/** Reads the health of disks every half hour, one disk after the other, from the unit's files or by running `smartctl`. */
-class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
+/**
+ * Reads the health of disks every half hour, one disk after the other, from the unit's files or by running `smartctl`. It returns
+ * null without smartctl, and until the first disk was read.
+ */
+export class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
   readonly #roots: Roots;
   readonly #searchPath: string;
   readonly #now: () => Date;
@@ -95,7 +91,7 @@ class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
   #wasForbidden = false;
   #problem: string | null = null;
 
-  constructor(roots: Roots, { searchPath, now = () => new Date() }: DiskHealthOptions) {
+  constructor(roots: Roots, { searchPath, now = () => new Date() }: DiskHealthOptions = {}) {
     this.#roots = roots;
     this.#searchPath = searchPath ?? `${process.env['PATH'] ?? ''}:${USUAL_PATH}`;
     this.#now = now;
@@ -209,8 +205,6 @@ function parseAnswer(child: Child): SmartctlAnswer {
 }
 
 function listFresh(disks: ReadonlyMap<string, Disk>, atMs: number): AgentDiskHealth[] | null {
-  const fresh = [...disks.values()]
-    .filter(({ confirmedAtMs }) => atMs - confirmedAtMs <= FRESH_MS)
-    .flatMap(({ reading }) => reading ?? []);
-  return fresh.length === 0 ? null : fresh;
+  const fresh = [...disks.values()].filter(({ confirmedAtMs }) => atMs - confirmedAtMs <= FRESH_MS);
+  return listPresent(fresh.map(({ reading }) => reading));
 }

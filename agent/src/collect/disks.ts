@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentDisk } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, Rates, round, toRatio } from '../figures.ts';
+import { listPresent, present, Rates, round, toRatio } from '../figures.ts';
 import { Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
@@ -40,7 +40,7 @@ export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
       const parts = [...disks].map(([device, counters]) =>
         describeDisk(known.get(device), counters, atMs),
       );
-      return parts.length === 0 ? null : parts.filter((part) => part !== null);
+      return listPresent(parts);
     },
     close: () => file.close(),
   };
@@ -67,17 +67,13 @@ function describeDisk(
   if (disk === undefined) return null;
   const rate = (name: keyof DiskCounters): number | null =>
     disk.rates.next(name, counters[name], atMs);
-  const [reads, writes, busyMs, queueMs] = [
-    rate('reads'),
-    rate('writes'),
-    rate('busyMs'),
-    rate('queueMs'),
-  ];
+  const [reads, writes] = [rate('reads_total'), rate('writes_total')];
+  const [busyMs, queueMs] = [rate('busyMs'), rate('queueMs')];
   return {
     ...disk.facts,
     ...present({
-      read_bytes_per_second: round(rate('readBytes')),
-      write_bytes_per_second: round(rate('writtenBytes')),
+      read_bytes_per_second: round(rate('read_bytes_total')),
+      write_bytes_per_second: round(rate('written_bytes_total')),
       reads_per_second: round(reads),
       writes_per_second: round(writes),
       read_latency_seconds: toLatencySeconds(rate('readMs'), reads),
@@ -85,10 +81,10 @@ function describeDisk(
       busy_ratio: busyMs === null ? null : toRatio(busyMs / MS_PER_SECOND),
       queue_depth: queueMs === null ? null : round(queueMs / MS_PER_SECOND),
     }),
-    read_bytes_total: counters.readBytes,
-    written_bytes_total: counters.writtenBytes,
-    reads_total: counters.reads,
-    writes_total: counters.writes,
+    read_bytes_total: counters.read_bytes_total,
+    written_bytes_total: counters.written_bytes_total,
+    reads_total: counters.reads_total,
+    writes_total: counters.writes_total,
   };
 }
 
@@ -100,11 +96,11 @@ function toLatencySeconds(msPerSecond: number | null, perSecond: number | null):
 
 /** A line of /proc/diskstats, since boot. The times have 32 bits and wrap after 50 days of load. */
 interface DiskCounters {
-  readonly reads: number;
-  readonly readBytes: number;
+  readonly reads_total: number;
+  readonly read_bytes_total: number;
   readonly readMs: number;
-  readonly writes: number;
-  readonly writtenBytes: number;
+  readonly writes_total: number;
+  readonly written_bytes_total: number;
   readonly writeMs: number;
   /** Time with a request in flight. */
   readonly busyMs: number;
@@ -135,22 +131,18 @@ function parseDiskStats(
 }
 
 function readCounters(scanner: Scanner): DiskCounters {
-  const next = (): number => scanner.readNumber();
-  const skip = (): void => scanner.skipWords(1);
-  const reads = next();
-  skip();
-  const [readBytes, readMs, writes] = [next() * SECTOR_BYTES, next(), next()];
-  skip();
-  const [writtenBytes, writeMs] = [next() * SECTOR_BYTES, next()];
-  skip();
+  const next = (skipped = 0): number => {
+    scanner.skipWords(skipped);
+    return scanner.readNumber();
+  };
   return {
-    reads,
-    readBytes,
-    readMs,
-    writes,
-    writtenBytes,
-    writeMs,
-    busyMs: next(),
+    reads_total: next(),
+    read_bytes_total: next(1) * SECTOR_BYTES,
+    readMs: next(),
+    writes_total: next(),
+    written_bytes_total: next(1) * SECTOR_BYTES,
+    writeMs: next(),
+    busyMs: next(1),
     queueMs: next(),
   };
 }

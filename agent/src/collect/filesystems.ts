@@ -4,7 +4,7 @@ import type { AgentFilesystem } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
 import { chooseMounts, type ChosenMount, parseMountInfo } from './mounts.ts';
-import { present, shareOf } from '../figures.ts';
+import { listPresent, present, shareOf } from '../figures.ts';
 import type { MountProber } from '../probe/mount-prober.ts';
 import { readSpace, type Space } from '../probe/statfs-worker.ts';
 import { KeptFile } from '../read/kept-file.ts';
@@ -46,8 +46,7 @@ export function openFilesystemsCollector(
           ? describeProbed(mount, prober)
           : describeLocal(mount, local.get(mount.mountPoint) ?? null),
       );
-      const shown = parts.filter((part) => part !== null);
-      return shown.length === 0 ? null : shown;
+      return listPresent(parts);
     },
     close: () => file.close(),
   };

@@ -77,19 +77,12 @@ function describeInterface(
     interface: name,
     ...facts,
     ...present({
-      receive_bytes_per_second: rate('receiveBytes'),
-      transmit_bytes_per_second: rate('transmitBytes'),
-      receive_packets_per_second: rate('receivePackets'),
-      transmit_packets_per_second: rate('transmitPackets'),
+      receive_bytes_per_second: rate('receive_bytes_total'),
+      transmit_bytes_per_second: rate('transmit_bytes_total'),
+      receive_packets_per_second: rate('receive_packets_total'),
+      transmit_packets_per_second: rate('transmit_packets_total'),
     }),
-    receive_bytes_total: counters.receiveBytes,
-    transmit_bytes_total: counters.transmitBytes,
-    receive_packets_total: counters.receivePackets,
-    transmit_packets_total: counters.transmitPackets,
-    receive_errors_total: counters.receiveErrors,
-    transmit_errors_total: counters.transmitErrors,
-    receive_drops_total: counters.receiveDrops,
-    transmit_drops_total: counters.transmitDrops,
+    ...counters,
   };
 }
 
@@ -126,16 +119,7 @@ function sum(rates: readonly (number | undefined)[]): number | null {
 }
 
 /** A line of /proc/net/dev: the traffic of an interface since its creation. */
-interface InterfaceCounters {
-  readonly receiveBytes: number;
-  readonly receivePackets: number;
-  readonly receiveErrors: number;
-  readonly receiveDrops: number;
-  readonly transmitBytes: number;
-  readonly transmitPackets: number;
-  readonly transmitErrors: number;
-  readonly transmitDrops: number;
-}
+type InterfaceCounters = Pick<AgentInterface, Extract<keyof AgentInterface, `${string}_total`>>;
 
 /** Parses /proc/net/dev (proc_pid_net(5)); there may be no space after the name: `eth0:123`. */
 function parseNetDev(bytes: Buffer): Map<string, InterfaceCounters> {
@@ -148,7 +132,7 @@ function parseNetDev(bytes: Buffer): Map<string, InterfaceCounters> {
     if (colon > 0) {
       const counters = readCounters(new Scanner(line, colon + 1));
       const name = line.toString('utf8', 0, colon).trim();
-      if (!Number.isNaN(counters.transmitDrops)) interfaces.set(name, counters);
+      if (!Number.isNaN(counters.transmit_drops_total)) interfaces.set(name, counters);
     }
     start = end === -1 ? bytes.length : end + 1;
   }
@@ -158,27 +142,17 @@ function parseNetDev(bytes: Buffer): Map<string, InterfaceCounters> {
 /** Bytes, packets, errors, drops; four columns that few drivers fill (fifo, frame, compressed, multicast); the same for sent. */
 function readCounters(scanner: Scanner): InterfaceCounters {
   const next = (): number => scanner.readNumber();
-  const [receiveBytes, receivePackets, receiveErrors, receiveDrops] = [
-    next(),
-    next(),
-    next(),
-    next(),
-  ];
+  const [receivedBytes, receivedPackets] = [next(), next()];
+  const [receiveErrors, receiveDrops] = [next(), next()];
   scanner.skipWords(4);
-  const [transmitBytes, transmitPackets, transmitErrors, transmitDrops] = [
-    next(),
-    next(),
-    next(),
-    next(),
-  ];
   return {
-    receiveBytes,
-    receivePackets,
-    receiveErrors,
-    receiveDrops,
-    transmitBytes,
-    transmitPackets,
-    transmitErrors,
-    transmitDrops,
+    receive_bytes_total: receivedBytes,
+    transmit_bytes_total: next(),
+    receive_packets_total: receivedPackets,
+    transmit_packets_total: next(),
+    receive_errors_total: receiveErrors,
+    transmit_errors_total: next(),
+    receive_drops_total: receiveDrops,
+    transmit_drops_total: next(),
   };
 }

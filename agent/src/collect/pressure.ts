@@ -36,23 +36,13 @@ export function openPressureCollector(roots: Roots): Collector<AgentPressure> {
 
 function describe(line: PressureLine | null, rate: (totalSeconds: number) => number | null) {
   if (line === null) return null;
-  const stalled = rate(line.totalSeconds);
-  return present({
-    stall_ratio: stalled === null ? null : toRatio(stalled),
-    average_10s_ratio: line.average10s,
-    average_60s_ratio: line.average60s,
-    average_300s_ratio: line.average300s,
-    stall_seconds_total: line.totalSeconds,
-  });
+  const stalled = rate(line.stall_seconds_total);
+  return { ...present({ stall_ratio: stalled === null ? null : toRatio(stalled) }), ...line };
 }
 
 /** How long tasks stalled: ratios over 10, 60 and 300 seconds, and the total. */
-interface PressureLine {
-  readonly average10s: number;
-  readonly average60s: number;
-  readonly average300s: number;
-  readonly totalSeconds: number;
-}
+type PressureLine = Omit<Stall, 'stall_ratio'>;
+type Stall = NonNullable<NonNullable<AgentPressure['cpu']>['some']>;
 
 const MICROSECONDS = 1_000_000;
 
@@ -61,10 +51,7 @@ const SOME = new RegExp(`^some ${VALUES}`, 'm');
 const FULL = new RegExp(`^full ${VALUES}`, 'm');
 
 /** Parses a file of /proc/pressure (kernel documentation, accounting/psi): percentages, and microseconds. */
-function parsePressure(text: string): {
-  readonly some: PressureLine | null;
-  readonly full: PressureLine | null;
-} {
+function parsePressure(text: string) {
   return { some: readLine(SOME.exec(text)), full: readLine(FULL.exec(text)) };
 }
 
@@ -72,9 +59,9 @@ function readLine(match: RegExpExecArray | null): PressureLine | null {
   if (match === null) return null;
   const [, ten = 0, sixty = 0, threeHundred = 0, total = 0] = match.map(Number);
   return {
-    average10s: toRatio(ten / 100),
-    average60s: toRatio(sixty / 100),
-    average300s: toRatio(threeHundred / 100),
-    totalSeconds: total / MICROSECONDS,
+    average_10s_ratio: toRatio(ten / 100),
+    average_60s_ratio: toRatio(sixty / 100),
+    average_300s_ratio: toRatio(threeHundred / 100),
+    stall_seconds_total: total / MICROSECONDS,
   };
 }

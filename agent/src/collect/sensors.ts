@@ -1,7 +1,7 @@
 import type { AgentSensors } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { present, toCelsius } from '../figures.ts';
+import { listPresent, present, toCelsius } from '../figures.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
 import { isAsleep } from './gpu/power.ts';
 import { parseNumber } from '../read/small-file.ts';
@@ -62,12 +62,9 @@ export function openSensorsCollector(
         if (isScanDue(atMs)) scan();
         refresh(atMs);
       }
-      const temperatures = sensors.map((sensor) => describeTemperature(sensor, reader));
-      const fans = sensors.map((sensor) => describeFan(sensor, reader));
-      return summarise(
-        temperatures.filter((each) => each !== null),
-        fans.filter((each) => each !== null),
-      );
+      const temperatures = listPresent(sensors.map((each) => describeTemperature(each, reader)));
+      const fans = listPresent(sensors.map((each) => describeFan(each, reader)));
+      return temperatures === null && fans === null ? null : present({ temperatures, fans });
     },
   };
 }
@@ -90,14 +87,6 @@ function pathsOf(sensor: SensorFiles): string[] {
 /** The files with variable values. */
 function readings({ input, fault }: SensorFiles): string[] {
   return fault === null ? [input] : [fault, input];
-}
-
-function summarise(temperatures: Temperature[], fans: Fan[]): AgentSensors | null {
-  if (temperatures.length === 0 && fans.length === 0) return null;
-  return present({
-    temperatures: temperatures.length === 0 ? null : temperatures,
-    fans: fans.length === 0 ? null : fans,
-  });
 }
 
 function describeTemperature(sensor: SensorFiles, reader: BackgroundReader): Temperature | null {

@@ -7,37 +7,25 @@ import { NVIDIA_FIELDS, findUnknownField, parseNvidiaSmi } from './nvidia-smi.ts
 
 const parse = (bytes: Buffer) => parseNvidiaSmi(bytes, NVIDIA_FIELDS);
 
-const unknown = {
-  uuid: null,
-  pciAddress: null,
-  name: null,
-  usagePercent: null,
-  memoryUsedMebibytes: null,
-  memoryTotalMebibytes: null,
-  temperatureCelsius: null,
-  powerWatts: null,
-  powerLimitWatts: null,
-  fanPercent: null,
-  clockMegahertz: null,
-  memoryClockMegahertz: null,
-};
+const MEBIBYTE = 1_048_576;
 
 test('every figure of a card is read', () => {
   assert.deepEqual(parse(readOutput('nvidia-smi/one-gpu.txt')), [
     {
+      vendor: 'nvidia',
       index: 0,
       uuid: 'GPU-5c8c1f2e-6b7a-4d0e-9a63-0f4b5b1b7d11',
-      pciAddress: '0000:01:00.0',
+      pci_address: '0000:01:00.0',
       name: 'NVIDIA GeForce RTX 4090',
-      usagePercent: 42,
-      memoryUsedMebibytes: 8123,
-      memoryTotalMebibytes: 24564,
-      temperatureCelsius: 61,
-      powerWatts: 287.43,
-      powerLimitWatts: 450,
-      fanPercent: 35,
-      clockMegahertz: 2520,
-      memoryClockMegahertz: 10501,
+      usage_ratio: 0.42,
+      memory_used_bytes: 8123 * MEBIBYTE,
+      memory_total_bytes: 24_564 * MEBIBYTE,
+      temperature_celsius: 61,
+      power_watts: 287.43,
+      power_limit_watts: 450,
+      fan_ratio: 0.35,
+      frequency_hertz: 2_520_000_000,
+      memory_frequency_hertz: 10_501_000_000,
     },
   ]);
 });
@@ -47,41 +35,32 @@ test('of eight cards the newest lines count, also while a block is being written
   const half = String(block).replaceAll(', 100, 79210', ', 50, 79210').split('\n').slice(0, 2);
   const gpus = parse(Buffer.concat([block, block, Buffer.from(`${half.join('\n')}\n2, GPU-0`)]));
   assert.deepEqual(
-    gpus.map(({ index, usagePercent }) => [index, usagePercent]),
-    [
-      [0, 50],
-      [1, 99],
-      [2, 100],
-      [3, 97],
-      [4, 0],
-      [5, 0],
-      [6, 0],
-      [7, 12],
-    ],
+    gpus.map(({ index, usage_ratio: usage }) => [index, usage]),
+    [0.5, 0.99, 1, 0.97, 0, 0, 0, 0.12].map((usage, index) => [index, usage]),
   );
 });
 
 test('what a card does not say is null, in whatever words', () => {
   assert.deepEqual(parse(readOutput('nvidia-smi/not-available.txt')), [
     {
-      ...unknown,
+      vendor: 'nvidia',
       index: 0,
       uuid: 'GPU-8a2d6f10-0c61-0b77-4d0c-9a1a3d6c2b90',
-      pciAddress: '0000:02:00.0',
+      pci_address: '0000:02:00.0',
       name: 'Quadro K620',
-      memoryUsedMebibytes: 312,
-      memoryTotalMebibytes: 1999,
-      temperatureCelsius: 47,
+      memory_used_bytes: 312 * MEBIBYTE,
+      memory_total_bytes: 1999 * MEBIBYTE,
+      temperature_celsius: 47,
     },
-    { ...unknown, index: 1 },
+    { vendor: 'nvidia', index: 1 },
   ]);
 });
 
 test('a card that is divided (MIG) has memory and power, and no usage', () => {
   const [gpu] = parse(readOutput('nvidia-smi/mig.txt'));
   assert.deepEqual(
-    [gpu?.usagePercent, gpu?.memoryUsedMebibytes, gpu?.powerWatts, gpu?.name],
-    [null, 9876, 62.31, 'NVIDIA A100-SXM4-40GB'],
+    [gpu?.usage_ratio, gpu?.memory_used_bytes, gpu?.power_watts, gpu?.name],
+    [undefined, 9876 * MEBIBYTE, 62.31, 'NVIDIA A100-SXM4-40GB'],
   );
 });
 
@@ -89,7 +68,10 @@ test('a comma in a name stays, and a field that was not asked for is null', () =
   const fields = NVIDIA_FIELDS.filter((field) => field !== 'power.limit');
   const line = '0, GPU-12345678, 00000000:01:00.0, 1, 2, 3, 4, 5, 6, 7, 8, Some, Card\n';
   const [gpu] = parseNvidiaSmi(Buffer.from(line), fields);
-  assert.deepEqual([gpu?.name, gpu?.powerLimitWatts, gpu?.fanPercent], ['Some, Card', null, 6]);
+  assert.deepEqual(
+    [gpu?.name, gpu?.power_limit_watts, gpu?.fan_ratio],
+    ['Some, Card', undefined, 0.06],
+  );
 });
 
 test('messages, cut lines and nonsense are passed over', () => {
@@ -104,7 +86,7 @@ test('messages, cut lines and nonsense are passed over', () => {
     '\u0000\uFFFD'.repeat(500),
   ]) {
     assert.deepEqual(parse(Buffer.from(noise)), [], noise);
-    assert.equal(parse(Buffer.from(`${good}${noise}`))[0]?.usagePercent, 42, noise);
+    assert.equal(parse(Buffer.from(`${good}${noise}`))[0]?.usage_ratio, 0.42, noise);
   }
 });
 
@@ -112,12 +94,12 @@ test('a line that is still being written does not count, not even up to its name
   const good = String(readOutput('nvidia-smi/one-gpu.txt'));
   const half = good.replace(', 42,', ', 43,').slice(0, -6);
   assert.deepEqual(parse(Buffer.from(half)), []);
-  assert.equal(parse(Buffer.from(`${good}${half}`))[0]?.usagePercent, 42);
+  assert.equal(parse(Buffer.from(`${good}${half}`))[0]?.usage_ratio, 0.42);
 });
 
 test('usage above the whole is no usage', () => {
   const line = String(readOutput('nvidia-smi/one-gpu.txt')).replace(', 42,', ', 4294967295,');
-  assert.equal(parse(Buffer.from(line))[0]?.usagePercent, null);
+  assert.equal(parse(Buffer.from(line))[0]?.usage_ratio, undefined);
 });
 
 test('the field that an older version does not know is found in its message', () => {

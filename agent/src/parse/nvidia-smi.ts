@@ -1,19 +1,6 @@
-/** A reading of `nvidia-smi`, in its own units; null for what it does not report. */
-export interface NvidiaReading {
-  readonly index: number;
-  readonly uuid: string | null;
-  readonly pciAddress: string | null;
-  readonly name: string | null;
-  readonly usagePercent: number | null;
-  readonly memoryUsedMebibytes: number | null;
-  readonly memoryTotalMebibytes: number | null;
-  readonly temperatureCelsius: number | null;
-  readonly powerWatts: number | null;
-  readonly powerLimitWatts: number | null;
-  readonly fanPercent: number | null;
-  readonly clockMegahertz: number | null;
-  readonly memoryClockMegahertz: number | null;
-}
+import type { AgentGpu } from '@latchkey/contract';
+
+import { present, toBytes, toHertz, toPercentRatio } from '../figures.ts';
 
 /** The queried fields (`nvidia-smi --help-query-gpu`). The name is last because it may contain a comma. */
 export const NVIDIA_FIELDS = [
@@ -46,19 +33,19 @@ const LINE_FEED = 0x0a;
  * follows the last line feed is incomplete.
  * @param fields the queried fields, in order
  */
-export function parseNvidiaSmi(bytes: Buffer, fields: readonly NvidiaField[]): NvidiaReading[] {
-  const readings = new Map<number, NvidiaReading>();
+export function parseNvidiaSmi(bytes: Buffer, fields: readonly NvidiaField[]): AgentGpu[] {
+  const gpus = new Map<number, AgentGpu>();
   let end = bytes.lastIndexOf(LINE_FEED);
-  while (end > 0 && readings.size < MAX_GPUS) {
+  while (end > 0 && gpus.size < MAX_GPUS) {
     const start = bytes.lastIndexOf(LINE_FEED, end - 1) + 1;
-    const reading = readLine(bytes.toString('utf8', start, end).trim(), fields);
-    if (reading !== null) {
-      if (readings.has(reading.index)) break;
-      readings.set(reading.index, reading);
+    const gpu = readLine(bytes.toString('utf8', start, end).trim(), fields);
+    if (gpu !== null) {
+      if (gpus.has(gpu.index)) break;
+      gpus.set(gpu.index, gpu);
     }
     end = start - 1;
   }
-  return [...readings.values()].sort((a, b) => a.index - b.index);
+  return [...gpus.values()].sort((a, b) => a.index - b.index);
 }
 
 /** Returns the field that this version of the program rejects, together with the whole query; null without one. */
@@ -66,7 +53,7 @@ export function findUnknownField(text: string): string | null {
   return /Field "([^"]{1,100})" is not a valid field to query/.exec(text)?.[1] ?? null;
 }
 
-function readLine(line: string, fields: readonly NvidiaField[]): NvidiaReading | null {
+function readLine(line: string, fields: readonly NvidiaField[]): AgentGpu | null {
   const words = line.split(SEPARATOR);
   if (words.length < fields.length) return null;
   const values = new Map<NvidiaField, string>(
@@ -78,30 +65,27 @@ function readLine(line: string, fields: readonly NvidiaField[]): NvidiaReading |
   const number = (field: NvidiaField): number | null => toNumber(values.get(field));
   const index = number('index');
   if (index === null || !Number.isInteger(index)) return null;
-  return {
+  return present({
+    vendor: 'nvidia' as const,
     index,
-    uuid: toUuid(values.get('uuid')),
-    pciAddress: toPciAddress(values.get('pci.bus_id')),
     name: toName(values.get('name')),
-    usagePercent: toPercent(number('utilization.gpu')),
-    memoryUsedMebibytes: number('memory.used'),
-    memoryTotalMebibytes: number('memory.total'),
-    temperatureCelsius: number('temperature.gpu'),
-    powerWatts: number('power.draw'),
-    powerLimitWatts: number('power.limit'),
-    fanPercent: number('fan.speed'),
-    clockMegahertz: number('clocks.current.graphics'),
-    memoryClockMegahertz: number('clocks.current.memory'),
-  };
+    uuid: toUuid(values.get('uuid')),
+    pci_address: toPciAddress(values.get('pci.bus_id')),
+    usage_ratio: toPercentRatio(number('utilization.gpu')),
+    memory_used_bytes: toBytes(number('memory.used')),
+    memory_total_bytes: toBytes(number('memory.total')),
+    temperature_celsius: number('temperature.gpu'),
+    power_watts: number('power.draw'),
+    power_limit_watts: number('power.limit'),
+    fan_ratio: toPercentRatio(number('fan.speed')),
+    frequency_hertz: toHertz(number('clocks.current.graphics')),
+    memory_frequency_hertz: toHertz(number('clocks.current.memory')),
+  });
 }
 
 /** Unknown values are words: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `[GPU requires reset]`. */
 function toNumber(word: string | undefined): number | null {
   return word !== undefined && /^\d{1,12}(\.\d{1,6})?$/.test(word) ? Number(word) : null;
-}
-
-function toPercent(value: number | null): number | null {
-  return value !== null && value <= 100 ? value : null;
 }
 
 function toUuid(word: string | undefined): string | null {

@@ -26,7 +26,7 @@ export function openJetsonCollector(
   intervalMs: number,
 ): Collector<AgentGpu[]> {
   const name = readText(join(roots.proc, 'device-tree/model'))?.replaceAll('\0', '') ?? null;
-  const runner = new ToolRunner<TegraReading>({
+  const runner = new ToolRunner<TegraFigures>({
     name: 'tegrastats',
     intervalMs,
     find: () => findProgram('tegrastats', searchPath),
@@ -35,40 +35,17 @@ export function openJetsonCollector(
   });
   return {
     collect(atMs) {
-      const reading = runner.collect(atMs);
-      return reading === null ? null : [describeGpu(name, reading)];
+      const figures = runner.collect(atMs);
+      if (figures === null) return null;
+      return [{ ...present({ vendor: 'nvidia' as const, index: 0, name }), ...figures }];
     },
     idle: (atMs) => runner.idle(atMs),
     close: () => runner.close(),
   };
 }
 
-function describeGpu(name: string | null, reading: TegraReading): AgentGpu {
-  const { powerMilliwatts } = reading;
-  return present({
-    vendor: 'nvidia' as const,
-    index: 0,
-    name,
-    usage_ratio: toPercentRatio(reading.usagePercent),
-    memory_used_bytes: toBytes(reading.memoryUsedMebibytes),
-    memory_total_bytes: toBytes(reading.memoryTotalMebibytes),
-    memory_shared: true,
-    temperature_celsius: reading.temperatureCelsius,
-    power_watts: powerMilliwatts === null ? null : powerMilliwatts / MILLIWATTS,
-    frequency_hertz: toHertz(reading.clockMegahertz),
-  });
-}
-
-/** A reading of `tegrastats`, in its own units; null for what it does not report. */
-interface TegraReading {
-  /** Memory of the machine: the GPU has none of its own. */
-  readonly memoryUsedMebibytes: number;
-  readonly memoryTotalMebibytes: number;
-  readonly usagePercent: number | null;
-  readonly clockMegahertz: number | null;
-  readonly temperatureCelsius: number | null;
-  readonly powerMilliwatts: number | null;
-}
+/** The figures that `tegrastats` reports. Memory is that of the machine: the GPU has none of its own. */
+type TegraFigures = Omit<AgentGpu, 'vendor' | 'index' | 'name'>;
 
 const LINE_FEED = 0x0a;
 
@@ -91,7 +68,7 @@ const POWER = / (?:VDD_GPU|VDD_SYS_GPU|POM_5V_GPU|GPU) (\d{1,7})(?:mW)?\/\d/;
  * Parses the newest line of the output; what follows the last line feed is incomplete.
  * @returns null when the last lines hold no reading
  */
-export function parseTegrastats(bytes: Buffer): TegraReading | null {
+export function parseTegrastats(bytes: Buffer): TegraFigures | null {
   let end = bytes.lastIndexOf(LINE_FEED);
   for (let line = 0; end > 0 && line < MAX_LINES; line += 1) {
     const start = bytes.lastIndexOf(LINE_FEED, end - 1) + 1;
@@ -102,20 +79,21 @@ export function parseTegrastats(bytes: Buffer): TegraReading | null {
   return null;
 }
 
-function readLine(line: string): TegraReading | null {
+function readLine(line: string): TegraFigures | null {
   const [, used, total] = MEMORY.exec(line) ?? [];
   // A GPU that is powered off exists, but has no figures.
   if (used === undefined || total === undefined || !line.includes('CPU [')) return null;
   const [, load, clock] = LOAD.exec(line) ?? [];
-  const usagePercent = toNumber(load);
-  return {
-    memoryUsedMebibytes: Number(used),
-    memoryTotalMebibytes: Number(total),
-    usagePercent: usagePercent !== null && usagePercent <= 100 ? usagePercent : null,
-    clockMegahertz: toNumber(clock),
-    temperatureCelsius: toTemperature(TEMPERATURE.exec(line)?.[1]),
-    powerMilliwatts: toNumber(POWER.exec(line)?.[1]),
-  };
+  const milliwatts = toNumber(POWER.exec(line)?.[1]);
+  return present({
+    usage_ratio: toPercentRatio(toNumber(load)),
+    memory_used_bytes: toBytes(Number(used)),
+    memory_total_bytes: toBytes(Number(total)),
+    memory_shared: true,
+    temperature_celsius: toTemperature(TEMPERATURE.exec(line)?.[1]),
+    power_watts: milliwatts === null ? null : milliwatts / MILLIWATTS,
+    frequency_hertz: toHertz(toNumber(clock)),
+  });
 }
 
 function toNumber(word: string | undefined): number | null {

@@ -6,11 +6,10 @@ import { type Collector, throttle } from '../../collector.ts';
 import {
   NVIDIA_FIELDS,
   type NvidiaField,
-  type NvidiaReading,
   findUnknownField,
   parseNvidiaSmi,
 } from '../../parse/nvidia-smi.ts';
-import { present, toBytes, toHertz, toPercentRatio } from '../../figures.ts';
+import { listPresent, present } from '../../figures.ts';
 import { canSleep, isAsleep, SleepPause } from './power.ts';
 import { findProgram, listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
@@ -39,7 +38,7 @@ export function openNvidiaCollector(
   let lastAtMs = Number.NEGATIVE_INFINITY;
 
   function read(directories: readonly string[], atMs: number): AgentGpu[] | null {
-    [last, lastAtMs] = [runner.collect(atMs)?.map(describeGpu) ?? null, atMs];
+    [last, lastAtMs] = [runner.collect(atMs), atMs];
     const isWithoutWork = directories.length > 0 && directories.every(canSleep) && isIdle(last);
     pause.update(isWithoutWork, atMs);
     if (pause.isPaused(atMs)) runner.pause();
@@ -76,10 +75,7 @@ function describeTool(intervalMs: number) {
       '-lms',
       String(intervalMs),
     ],
-    parse(output: Buffer): NvidiaReading[] | null {
-      const readings = parseNvidiaSmi(output, fields);
-      return readings.length === 0 ? null : readings;
-    },
+    parse: (output: Buffer) => listPresent(parseNvidiaSmi(output, fields)),
     /** Drops a field that this version does not know. */
     adaptTo(message: string): boolean {
       const unknown = findUnknownField(message);
@@ -128,23 +124,4 @@ function describeSleeping(
 function identify({ vendor, index, name, uuid, pci_address }: AgentGpu): AgentGpu {
   const [named, numbered, placed] = [name ?? null, uuid ?? null, pci_address ?? null];
   return present({ vendor, index, name: named, uuid: numbered, pci_address: placed });
-}
-
-function describeGpu(reading: NvidiaReading): AgentGpu {
-  return present({
-    vendor: 'nvidia' as const,
-    index: reading.index,
-    name: reading.name,
-    uuid: reading.uuid,
-    pci_address: reading.pciAddress,
-    usage_ratio: toPercentRatio(reading.usagePercent),
-    memory_used_bytes: toBytes(reading.memoryUsedMebibytes),
-    memory_total_bytes: toBytes(reading.memoryTotalMebibytes),
-    temperature_celsius: reading.temperatureCelsius,
-    power_watts: reading.powerWatts,
-    power_limit_watts: reading.powerLimitWatts,
-    fan_ratio: toPercentRatio(reading.fanPercent),
-    frequency_hertz: toHertz(reading.clockMegahertz),
-    memory_frequency_hertz: toHertz(reading.memoryClockMegahertz),
-  });
 }
