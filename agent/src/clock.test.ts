@@ -9,7 +9,7 @@ const PATH = '/proc/self/schedstat';
 /** Nanoseconds on processors, nanoseconds of waiting for one, time slices. */
 const readOwn = (): number => Number(readFileSync(PATH, 'utf8').split(' ')[1]) / 1e6;
 
-test('it is what the kernel says of this process, in milliseconds', (t) => {
+test('returns the run delay of this process in milliseconds', (t) => {
   if (!existsSync(PATH)) return t.skip('this kernel does not say it');
   const before = readOwn();
   const told = readProcessorWaitMs();

@@ -7,7 +7,7 @@ import { openCollectors } from './collectors.ts';
 import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';
 
-test("NVIDIA's program speaks as often as the agent asks", async (context) => {
+test('starts nvidia-smi with the interval of the agent', async (context) => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write('nvidia-smi', 'exec sleep 1000');

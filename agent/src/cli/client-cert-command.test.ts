@@ -66,7 +66,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     writeFileSync(path, formatInstalled(facts));
   }
 
-  test('create prints where the bundle is, its hash, its password and its end', async () => {
+  test('create prints path, hash, password and expiry of the bundle', async () => {
     const { code, stdout, stderr } = await run(['create', 'anna', '--days', '30']);
     assert.deepEqual([code, stderr], [0, '']);
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
@@ -91,7 +91,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.ok(existsSync(result.path));
   });
 
-  test('list is a table with warnings, or JSON', async () => {
+  test('list prints a table with warnings, or JSON', async () => {
     const { record } = await fixture.create('anna', 20);
     const [issued, expires] = [record.issuedAt, record.expiresAt].map((time) => time.toISOString());
     const { code, stdout } = await run(['list']);
@@ -117,7 +117,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.equal(warnings.length, 1);
   });
 
-  test('revoke says what it did, and nginx is left alone where it has no part', async () => {
+  test('revoke prints its result, and does not reload nginx without a proxy', async () => {
     await fixture.create('anna');
     assert.deepEqual(await run(['revoke', 'anna']), {
       code: 0,
@@ -131,7 +131,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.match(again.stderr, /^The certificate of anna was revoked on \S{10}\.\n$/u);
   });
 
-  test('behind nginx it is reloaded after a revocation, and by the timer only when there is news', async () => {
+  test('reloads nginx after a revocation, and from the timer only when files changed', async () => {
     installNginx();
     await fixture.create('anna');
     assert.match(
@@ -149,7 +149,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.deepEqual(programs.starts(), told);
   });
 
-  test('a web server that was set up by hand is left alone, and its owner told to reload it', async () => {
+  test('does not reload a manually configured web server, and tells the administrator to', async () => {
     writeInstalled({ proxyByHand: true });
     await fixture.create('anna');
     const { code, stderr } = await run(['revoke', 'anna']);
@@ -158,14 +158,14 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.deepEqual(programs.starts(), []);
   });
 
-  test('nginx is reloaded also where no file of its own has the usual name', async () => {
+  test('reloads nginx although its files have other names', async () => {
     writeInstalled({ proxyByHand: false });
     await fixture.create('anna');
     assert.match((await run(['revoke', 'anna'])).stderr, /nginx was reloaded/u);
     assert.ok(programs.starts().includes('reload nginx.service'));
   });
 
-  test('a reload of nginx that fails is an error, and is tried again by the timer', async () => {
+  test('fails when nginx cannot be reloaded, and the timer retries', async () => {
     installNginx();
     await fixture.create('anna');
     programs.write('systemctl', '[ "$1" = is-active ] || { echo "it is broken" >&2; exit 1; }');
@@ -186,7 +186,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('what cannot be done is one sentence and 1; what is not understood is 2', async () => {
+  test('exits with 1 and one sentence on failure, with 2 for an invalid command line', async () => {
     assert.deepEqual(await refused('revoke', 'berta'), [
       1,
       'There is no certificate for berta: "latchkey-agent client-cert list" shows the names.',
@@ -213,7 +213,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   });
 
   const isRoot = process.getuid?.() === 0;
-  test('for anybody but root it says so', { skip: isRoot ? false : 'needs root' }, async () => {
+  test('reports that only root may run it', { skip: isRoot ? false : 'needs root' }, async () => {
     chmodSync(fixture.root, 0o755);
     const register = join(fixture.paths.authority, 'register.json');
     const before = readFileSync(register, 'utf8');

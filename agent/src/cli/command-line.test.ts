@@ -19,7 +19,7 @@ function run(...args: string[]) {
   return { status, stdout, stderr };
 }
 
-test('the version is that of the package, for people and for programs', () => {
+test('prints the version of the package as text and as JSON', () => {
   assert.match(run('version').stdout, new RegExp(`^latchkey-agent ${version} \\(Node.js `));
   const printed: unknown = JSON.parse(run('version', '--json').stdout);
   assert.deepEqual(printed, {
@@ -29,7 +29,7 @@ test('the version is that of the package, for people and for programs', () => {
   });
 });
 
-test('the help names every command and shows examples', () => {
+test('help lists every command and shows examples', () => {
   const { status, stdout } = run('--help');
   assert.equal(status, 0);
   assert.match(
@@ -50,7 +50,7 @@ function listCommands({ commands }: Command): Command[] {
   return commands.flatMap((each) => (each.commands.length > 0 ? listCommands(each) : each));
 }
 
-test('every command shows examples of itself', () => {
+test('help of every command shows examples', () => {
   const commands = listCommands(buildProgram());
   assert.ok(commands.length >= 7);
   const without = commands.filter((command) => {
@@ -65,7 +65,7 @@ test('every command shows examples of itself', () => {
   );
 });
 
-test('what is not understood ends with 2 and says so on standard error only, in a line or two', () => {
+test('exits with 2 for an invalid command line, with two lines on standard error at most', () => {
   for (const [args, command, problem] of [
     [['nonsense'], '', "unknown command 'nonsense'"],
     [['wacth'], '', "unknown command 'wacth'\n(Did you mean watch?)"],
@@ -83,7 +83,7 @@ test('what is not understood ends with 2 and says so on standard error only, in 
   }
 });
 
-test('who reads the output may have enough of it', async () => {
+test('exits with 0 when the reader closes the pipe', async () => {
   const child = spawn(process.execPath, [main, '--help']);
   child.stdout.destroy();
   let said = '';
@@ -94,7 +94,7 @@ test('who reads the output may have enough of it', async () => {
 
 const lacksFull = existsSync('/dev/full') ? false : 'Linux has a file that is always full';
 
-test('a disk that is full is told, and is a failure', { skip: lacksFull }, () => {
+test('exits with 1 when the output cannot be written', { skip: lacksFull }, () => {
   const full = openSync('/dev/full', 'w');
   const stdio = ['ignore', full, 'pipe'] as const;
   const ended = spawnSync(process.execPath, [main, 'version'], {

@@ -8,7 +8,7 @@ import { drawScreen } from '../watch/screen.ts';
 import { addMessage, emptyView } from '../watch/view.ts';
 import { formatSnapshot } from './snapshot-table.ts';
 
-test('what an agent calls a trouble that nobody knows reaches no terminal', () => {
+test('ignores unknown problems of a Raspberry Pi', () => {
   const well = { now: false, since_boot: false };
   const snapshot = {
     ...exampleSnapshot,

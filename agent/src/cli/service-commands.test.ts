@@ -13,7 +13,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
 
-  test('takes good files, refuses bad ones with 1 and the reason, and viewers stay', async (t) => {
+  test('loads valid files, rejects invalid ones with 1 and the reason, and keeps viewers', async (t) => {
     const server = fixture.makeRoot('root').makeServer();
     const port = await findFreePort();
     const config = writeAgentConfig(fixture.directory, port, server);
@@ -52,7 +52,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('is 78 where the configuration names no socket', async () => {
+  test('exits with 78 when the configuration has no control socket', async () => {
     const path = join(fixture.directory, 'none.yaml');
     writeFileSync(
       path,

@@ -8,7 +8,7 @@ const host = { hostname: 'db-1', architecture: 'x64', machine_type: 'physical' }
 
 const load = { load_1m: 0.5, load_5m: 0.4, load_15m: 0.3, runnable_tasks: 1, tasks: 2 };
 
-test('a machine is printed in columns, and what it lacks is not', () => {
+test('prints a machine in columns, without the parts that it lacks', () => {
   const text = formatSnapshot(host, {
     time: '2026-11-21T00:00:00.000Z',
     uptime_seconds: 7_260,
@@ -40,7 +40,7 @@ test('a machine is printed in columns, and what it lacks is not', () => {
   );
 });
 
-test('graphics processors have a row each, and one that sleeps says so', () => {
+test('prints a row for each GPU, and marks a sleeping one', () => {
   const text = formatSnapshot(host, {
     time: '2026-11-21T00:00:00.000Z',
     gpus: [
@@ -65,7 +65,7 @@ test('graphics processors have a row each, and one that sleeps says so', () => {
   ]);
 });
 
-test('graphics processors of one name are told apart by their numbers', () => {
+test('distinguishes GPUs of the same name by their index', () => {
   const gpu = { vendor: 'nvidia', name: 'NVIDIA H100' } as const;
   const text = formatSnapshot(host, {
     time: '2026-11-21T00:00:00.000Z',
@@ -79,7 +79,7 @@ test('graphics processors of one name are told apart by their numbers', () => {
   assert.deepEqual(names.slice(-3), ['0: NVIDIA H100', '1: NVIDIA H100', 'NVIDIA L4']);
 });
 
-test('names cannot rewrite the terminal', () => {
+test('replaces control characters in names', () => {
   const process = { pid: 5, name: 'a\u001B[2Jb\n', cpu_cores: 1 };
   const text = formatSnapshot(host, {
     time: '2026-11-21T00:00:00.000Z',
@@ -88,7 +88,7 @@ test('names cannot rewrite the terminal', () => {
   assert.match(text, /a·\[2Jb·/);
 });
 
-test('figures have units of a readable size', () => {
+test('scales figures to readable units', () => {
   assert.deepEqual([0, 1023, 1536, 2 ** 40, undefined].map(formatBytes), [
     '0 B',
     '1023 B',

@@ -27,7 +27,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     return writeAgentConfig(fixture.directory, port, server, more);
   }
 
-  test('run streams this machine, takes new files at SIGHUP, keeps the old for bad ones, and ends at SIGTERM', async (t) => {
+  test('run streams this machine, reloads files on SIGHUP, keeps the old ones on errors, and stops on SIGTERM', async (t) => {
     const port = await findFreePort();
     const config = writeConfig(port);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
@@ -71,7 +71,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('a log that nobody reads, or a full disk under it, ends no agent', async (t) => {
+  test('run continues when its log cannot be written', async (t) => {
     const full = openSync('/dev/full', 'w');
     t.after(() => closeSync(full));
     for (const log of ['pipe', full] as const) {
@@ -86,7 +86,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     }
   });
 
-  test('SIGHUP while the agent begins does not end it', async (t) => {
+  test('run ignores SIGHUP while it starts', async (t) => {
     const port = await findFreePort();
     const pipe = join(fixture.directory, 'config.pipe');
     execFileSync('mkfifo', [pipe]);
@@ -100,7 +100,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     await waitFor(child, /listens on/u);
   });
 
-  test('validate is 0 where the agent would start, and warns of an open port', async () => {
+  test('validate exits with 0 for a working configuration, and warns of unrestricted viewers', async () => {
     const config = writeConfig(await findFreePort(), 'viewers: {}\n');
     assert.deepEqual(await runAgent('validate', '--config', config), {
       code: 0,
@@ -109,7 +109,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('validate is 78 and names line and field of what is badly written', async () => {
+  test('validate exits with 78, and names line and field of each mistake', async () => {
     const config = writeConfig(await findFreePort(), 'interval: 1\n');
     const { code, stdout } = await runAgent('validate', '--no-environment', '--config', config);
     assert.equal(code, 78);
@@ -119,7 +119,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     );
   });
 
-  test('another server with TLS and a /health of its own is not the agent', async (t) => {
+  test('health rejects another TLS server with its own /health', async (t) => {
     const { cert } = server;
     const key = readFileSync(server.keyFile);
     const other = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
@@ -132,7 +132,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     assert.equal((await runAgent('validate', '--config', config)).code, 78);
   });
 
-  test('validate is 78 for a certificate of another name, a strange key, an old list and a port in use', async () => {
+  test('validate exits with 78 for a wrong name, a foreign key, an outdated list and a port in use', async () => {
     const authority = fixture.makeRoot('clients');
     const revocationFile = authority.writeRevocations([], 1);
     await setTimeout(2000);

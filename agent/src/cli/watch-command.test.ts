@@ -87,7 +87,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     return path;
   }
 
-  test('--once prints a table, --json the snapshot, both with a token', async () => {
+  test('--once prints a table and --json the snapshot, both with a token', async () => {
     await using stream = await openTicking({
       tls: readTlsMaterial({ ...server, clients: null }),
       readRules: readTokenRules,
@@ -106,7 +106,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('client certificates are shown, as PEM and as PKCS#12; none and a strange one are refused', async () => {
+  test('sends client certificates as PEM and as PKCS#12, and is refused without one or with a foreign one', async () => {
     await using stream = await openTicking({ tls: readTls() });
     const address = `wss://localhost:${stream.port}`;
     const client = root.makeClient('ada');
@@ -135,7 +135,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('a refusal within the handshake is understood', async () => {
+  test('explains a refusal in the handshake', async () => {
     await using stream = await openTicking({ tls: readTls(), refusesInHandshake: true });
     assert.deepEqual(await fail(`wss://localhost:${stream.port}`, ...ca), [
       77,
@@ -143,7 +143,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('who answers must be trusted: an authority, or one fingerprint', async () => {
+  test('trusts an authority or one fingerprint only', async () => {
     await using stream = await openTicking({
       tls: readTlsMaterial({ ...server, clients: null }),
     });
@@ -162,7 +162,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('an expired certificate and one for another name are told', async (t) => {
+  test('explains an expired certificate and one for another name', async (t) => {
     const expired = makeServer('expired', 'subjectAltName=DNS:localhost\n', -1);
     const other = makeServer('other', 'subjectAltName=DNS:db-2.example.com\n', 30);
     const [expiredPort, otherPort] = [await listen(t, expired), await listen(t, other)];
@@ -175,7 +175,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('who is not there, speaks no TLS or is no agent is told', async (t) => {
+  test('explains an unreachable host, a server without TLS, and one that is not an agent', async (t) => {
     const plain = createPlainServer().listen(0, '127.0.0.1');
     await once(plain, 'listening');
     const plainPort = portOf(plain.address());
@@ -196,7 +196,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('what says something else than an agent, or too much, is left', async (t) => {
+  test('disconnects from a server with invalid or too large messages', async (t) => {
     for (const message of ['hello', `"${'x'.repeat(3 * 1024 * 1024)}"`]) {
       const port = await speak(t, [message]);
       assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
@@ -206,7 +206,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     }
   });
 
-  test('what is not understood ends with 2 and one sentence', async () => {
+  test('exits with 2 and one sentence for invalid options', async () => {
     assert.deepEqual(await fail('ws://localhost'), [
       2,
       "address 'ws://localhost' is invalid: agents use TLS only: it must begin with wss://.\n",
@@ -221,7 +221,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     assert.match(text, /^\/nowhere\/ca\.pem cannot be read: /u);
   });
 
-  test('in a pipe it prints lines, tells of a lost connection once, and connects again', async (t) => {
+  test('prints lines into a pipe, reports a lost connection once, and reconnects', async (t) => {
     const tls = readTlsMaterial({ ...server, clients: null });
     const stream = await openTicking({ tls });
     t.after(() => stream[Symbol.asyncDispose]());
@@ -248,7 +248,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
   });
 
   test(
-    'a terminal is drawn on, obeys no text of the agent, and is as before at the end',
+    'draws on a terminal, replaces control characters, and restores the terminal',
     { skip: lacksScript },
     async (t) => {
       const evil = '\u001b]0;owned\u0007\u001b[31m\u009b2J';

@@ -15,7 +15,7 @@ async function collectFrom(machine: Machine) {
   return collector.collect(0);
 }
 
-test('batteries are given by energy or by charge, and mains and mice are left out', async () => {
+test('reads batteries by energy or charge, without mains and peripherals', async () => {
   using machine = copyMachine('laptop');
   assert.deepEqual(await collectFrom(machine), [
     {
@@ -36,7 +36,7 @@ test('batteries are given by energy or by charge, and mains and mice are left ou
   ]);
 });
 
-test('a battery that says only percents has these, and no more', async () => {
+test('reads a battery that reports only a percentage', async () => {
   using machine = emptyMachine();
   machine.write('sys/class/power_supply/rpi/type', 'Battery\n');
   machine.write('sys/class/power_supply/rpi/status', 'Odd\n');
@@ -46,7 +46,7 @@ test('a battery that says only percents has these, and no more', async () => {
   ]);
 });
 
-test('a machine without a battery has no such part', async () => {
+test('returns null without a battery', async () => {
   using machine = copyMachine('bare-vm');
   assert.equal(await collectFrom(machine), null);
 });

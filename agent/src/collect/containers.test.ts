@@ -8,7 +8,7 @@ import { openContainersCollector } from './containers.ts';
 const DOCKER =
   'sys/fs/cgroup/system.slice/docker-4c01db0b339c4c01db0b339c4c01db0b339c4c01db0b339c4c01db0b339caaaa.scope';
 
-test('containers of every engine are found once, and services are none', () => {
+test('finds containers of every engine once, and no services', () => {
   using machine = copyMachine('container-host');
   const part = openContainersCollector(machine.roots).collect(0) ?? [];
   assert.deepEqual(part.map(({ runtime, id }) => `${runtime} ${id}`).sort(), [
@@ -21,7 +21,7 @@ test('containers of every engine are found once, and services are none', () => {
   ]);
 });
 
-test("Podman's services and Proxmox's containers are found, and what keeps watch over them is none", () => {
+test('finds Podman services and Proxmox containers, without their monitors', () => {
   using machine = emptyMachine();
   const id = 'e8c29da1a2f6c4bb032304f7dfbc5a767e026092c4a2fcbc830e58565f972f54';
   const app = 'user.slice/user-1000.slice/user@1000.service/app.slice/redis.service';
@@ -40,7 +40,7 @@ test("Podman's services and Proxmox's containers are found, and what keeps watch
   ]);
 });
 
-test('memory is without contents of files, and rates are of the time between two readings', () => {
+test('reports memory without page cache, and rates between two readings', () => {
   using machine = copyMachine('container-host');
   const containers = openContainersCollector(machine.roots);
   const find = (atMs: number) => containers.collect(atMs)?.find(({ id }) => id === '4c01db0b339c');
@@ -60,7 +60,7 @@ test('memory is without contents of files, and rates are of the time between two
   assert.equal(later.write_bytes_per_second, 4000);
 });
 
-test('I/O that passes LVM, LUKS and RAID is counted once, at the disks below', () => {
+test('counts I/O through LVM, LUKS and RAID once, at the leaf disks', () => {
   using machine = copyMachine('container-host');
   const devices = {
     '8:0': ['size'],
@@ -88,7 +88,7 @@ test('I/O that passes LVM, LUKS and RAID is counted once, at the disks below', (
   assert.deepEqual([part?.read_bytes_per_second, part?.write_bytes_per_second], [1_000, 2_000]);
 });
 
-test('what a container used while nobody watched is not told as if it were of now', () => {
+test('starts new rates after a pause without viewers', () => {
   using machine = copyMachine('container-host');
   const containers = openContainersCollector(machine.roots);
   const use = (seconds: number, atMs: number) => {
@@ -103,14 +103,14 @@ test('what a container used while nobody watched is not told as if it were of no
   assert.equal(use(3_612.5, 3_604_000), 0.25);
 });
 
-test('a container without a limit has none, and memory is never less than nothing', () => {
+test('leaves out a missing limit, and never reports negative memory', () => {
   using machine = copyMachine('container-host');
   const part = openContainersCollector(machine.roots).collect(0);
   const podman = part?.find(({ runtime }) => runtime === 'podman');
   assert.deepEqual([podman?.memory_limit_bytes, podman?.memory_bytes], [undefined, 0]);
 });
 
-test('a container that ended is gone, and one that began is found', () => {
+test('drops an ended container, and finds a new one', () => {
   using machine = copyMachine('container-host');
   const containers = openContainersCollector(machine.roots);
   containers.collect(0);
@@ -122,7 +122,7 @@ test('a container that ended is gone, and one that began is found', () => {
   containers.close?.();
 });
 
-test('a machine with control groups of version 1, and one without containers, have no such part', () => {
+test('returns null without containers, and with control groups of version 1', () => {
   using old = copyMachine('cgroup-v1');
   assert.equal(openContainersCollector(old.roots).collect(0), null);
   using vm = copyMachine('bare-vm');

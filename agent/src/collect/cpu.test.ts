@@ -13,7 +13,7 @@ function open(roots: Roots, reader = new BackgroundReader(() => 0)) {
   return openCpuCollector(roots, reader);
 }
 
-test('the first snapshot has times but no usage; the second has what happened in between', () => {
+test('reports times at first, and usage from the second snapshot', () => {
   using machine = copyMachine('bare-vm');
   const cpu = open(machine.roots);
   const first = cpu.collect(0);
@@ -51,7 +51,7 @@ test('the first snapshot has times but no usage; the second has what happened in
   );
 });
 
-test('time of guests, which the kernel counts as user already, is not counted again', () => {
+test('does not count guest time twice', () => {
   using machine = emptyMachine();
   machine.write('proc/stat', 'cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n');
   const cpu = open(machine.roots);
@@ -60,7 +60,7 @@ test('time of guests, which the kernel counts as user already, is not counted ag
   assert.equal(cpu.collect(1000)?.usage_ratio, 0.5);
 });
 
-test('iowait that falls counts as none', () => {
+test('counts falling iowait as 0', () => {
   using machine = emptyMachine();
   machine.write('proc/stat', 'cpu 0 0 0 100 50 0 0 0\ncpu0 0 0 0 100 50 0 0 0\n');
   const cpu = open(machine.roots);
@@ -70,7 +70,7 @@ test('iowait that falls counts as none', () => {
   assert.equal(cpu.collect(1000)?.shares, undefined, 'no time went by');
 });
 
-test('a core that goes offline vanishes, and starts afresh when it is back', () => {
+test('drops an offline core, and starts a new baseline when it returns', () => {
   using machine = copyMachine('bare-vm');
   const cpu = open(machine.roots);
   const both = 'cpu 0 0 0 200 0 0 0 0\ncpu0 0 0 0 100 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n';
@@ -95,7 +95,7 @@ test('a core that goes offline vanishes, and starts afresh when it is back', () 
   assert.equal(cpu.collect(3000)?.cores[1]?.usage_ratio, 0.5);
 });
 
-test('a reset of all counters gives no usage for that tick', () => {
+test('leaves out usage after a reset of all counters', () => {
   using machine = copyMachine('bare-vm');
   const cpu = open(machine.roots);
   cpu.collect(0);
@@ -103,7 +103,7 @@ test('a reset of all counters gives no usage for that tick', () => {
   assert.equal(cpu.collect(1000)?.usage_ratio, undefined);
 });
 
-test('512 cores, and an interrupt line longer than the buffer, are read whole', () => {
+test('reads 512 cores and an interrupt line longer than the buffer', () => {
   using machine = emptyMachine();
   const numbers = Array.from({ length: 512 }, (_, core) => core);
   const table = (busy: number, all: number) =>
@@ -123,7 +123,7 @@ test('512 cores, and an interrupt line longer than the buffer, are read whole', 
   assert.equal(part.cores[511]?.usage_ratio, 0.25);
 });
 
-test('clocks are given in hertz where the machine has them, each with its core', async () => {
+test('reports the clock of each core in hertz', async () => {
   using machine = copyMachine('raspberry-pi');
   machine.write('sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq', '2400000\n');
   const reader = new BackgroundReader(() => 0);
@@ -136,7 +136,7 @@ test('clocks are given in hertz where the machine has them, each with its core',
   cpu.close?.();
 });
 
-test('clocks that take long to read, as on busy cores of older kernels, cost the snapshot nothing but themselves', () => {
+test('does not wait for clocks that are slow to read', () => {
   using machine = copyMachine('raspberry-pi');
   const asked: string[] = [];
   const hangs = (path: string): SlowFile => ({ read: () => void asked.push(path), close() {} });
@@ -148,7 +148,7 @@ test('clocks that take long to read, as on busy cores of older kernels, cost the
   assert.equal(asked.length, 2, 'read in the background, where two places may hang');
 });
 
-test('a machine without /proc/stat has no such part', () => {
+test('returns null without /proc/stat', () => {
   using machine = emptyMachine();
   assert.equal(open(machine.roots).collect(0), null);
 });

@@ -45,7 +45,7 @@ function open({ roots }: Machine, { searchPath }: Programs) {
   };
 }
 
-test('each whole disk is asked a minute after the start and each half hour, one after the other', async () => {
+test('reads each disk a minute after the start and every half hour, one after the other', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'nvme0n1', 'vda', 'dm-0', 'md0', 'loop0', 'zram0', 'mmcblk0'])
@@ -81,7 +81,7 @@ test('each whole disk is asked a minute after the start and each half hour, one 
   assert.equal(disks.takeProblem(), null);
 });
 
-test('a disk that sleeps keeps its last reading, and one that says nothing loses it after three hours', async () => {
+test('keeps the reading of a sleeping disk, and drops one that was not confirmed for three hours', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -97,7 +97,7 @@ test('a disk that sleeps keeps its last reading, and one that says nothing loses
   assert.equal(disks.takeProblem(), null);
 });
 
-test('a disk without requests since its last reading is not asked again and keeps it', async () => {
+test('skips a disk without requests since its last reading, and keeps the reading', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -115,7 +115,7 @@ test('a disk without requests since its last reading is not asked again and keep
   await disks.round(DAY + HALF_HOUR, 2, programs);
 });
 
-test('a disk that may not be asked is told once, and tried again after a day', async () => {
+test('reports a forbidden disk once, and retries after a day', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
@@ -138,7 +138,7 @@ test('a disk that may not be asked is told once, and tried again after a day', a
   assert.equal(disks.takeProblem(), null);
 });
 
-test('a disk behind an unknown bridge is passed over without a word for a day', async () => {
+test('skips a disk behind an unknown bridge for a day without a report', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -150,7 +150,7 @@ test('a disk behind an unknown bridge is passed over without a word for a day', 
   assert.equal(disks.takeProblem(), null);
 });
 
-test('one that hangs is ended after 30 seconds and told, and the next disk has its turn', async () => {
+test('kills a smartctl that hangs after 30 seconds, reports it, and reads the next disk', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
@@ -176,7 +176,7 @@ test('one that hangs is ended after 30 seconds and told, and the next disk has i
   await waitFor(() => !isThere(pid));
 });
 
-test('one that floods is ended, and what it wrote is no reading', async () => {
+test('kills a smartctl that exceeds its output limit, and discards the output', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -185,7 +185,7 @@ test('one that floods is ended, and what it wrote is no reading', async () => {
   assert.equal(await disks.round(MINUTE, 1, programs), null);
 });
 
-test('a disk that is pulled out is forgotten, and so is all when smartctl vanishes', async () => {
+test('drops a removed disk, and all disks when smartctl is removed', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
@@ -203,7 +203,7 @@ test('a disk that is pulled out is forgotten, and so is all when smartctl vanish
   assert.equal(disks.takeProblem(), null);
 });
 
-test('without smartctl there is no such part and not a word', () => {
+test('returns null without smartctl, and reports nothing', () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -212,7 +212,7 @@ test('without smartctl there is no such part and not a word', () => {
   assert.equal(disks.takeProblem(), null);
 });
 
-test('closing ends the one that is under way', async () => {
+test('kills a running smartctl when it is closed', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
@@ -226,7 +226,7 @@ test('closing ends the one that is under way', async () => {
   await waitFor(() => !isThere(pid));
 });
 
-test('what a unit has read as root is taken from its files, without smartctl', async () => {
+test('reads the files of the unit without smartctl', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb', 'sdc', 'nvme0n1']) addDisk(machine, device);
@@ -258,7 +258,7 @@ test('what a unit has read as root is taken from its files, without smartctl', a
   assert.deepEqual(programs.pids(), []);
 });
 
-test('reads up to 256 KiB of what the unit wrote, as of smartctl itself', () => {
+test('reads up to 256 KiB of a file of the unit', () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   programs.write('smartctl', say('no-permission.json', 2));

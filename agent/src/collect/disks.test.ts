@@ -5,7 +5,7 @@ import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { openDisksCollector } from './disks.ts';
 
-test('throughput, latency and load are of the time between two snapshots', () => {
+test('reports throughput, latency and load between two snapshots', () => {
   using machine = copyMachine('bare-vm');
   const disks = openDisksCollector(machine.roots);
   assert.deepEqual(disks.collect(0), [
@@ -44,7 +44,7 @@ test('throughput, latency and load are of the time between two snapshots', () =>
   ]);
 });
 
-test('without a request there is no latency', () => {
+test('leaves out latency without requests', () => {
   using machine = copyMachine('bare-vm');
   const disks = openDisksCollector(machine.roots);
   disks.collect(0);
@@ -52,7 +52,7 @@ test('without a request there is no latency', () => {
   assert.deepEqual([vda?.reads_per_second, vda?.read_latency_seconds], [0, undefined]);
 });
 
-test('partitions, loops, memory, optical drives, ZFS volumes and boot areas are left out, and mappers and raids say what they lie on', () => {
+test('leaves out partitions, loops, memory, optical drives, ZFS volumes and boot areas, and lists members of mappers and RAIDs', () => {
   using machine = copyMachine('server');
   const part = openDisksCollector(machine.roots).collect(0) ?? [];
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('partitions, loops, memory, optical drives, ZFS volumes and boot areas are 
   );
 });
 
-test('what lies on other disks is never counted beside them, and a disk may lie in a directory of /dev', () => {
+test('marks stacked devices, and supports devices in directories of /dev', () => {
   using machine = emptyMachine();
   for (const name of ['sda', 'bcache0', 'etherd!e1.0'])
     machine.write(`sys/block/${name}/size`, '8\n');
@@ -88,7 +88,7 @@ test('what lies on other disks is never counted beside them, and a disk may lie 
   );
 });
 
-test('disks that are not in the table do not have disks looked for at each tick', () => {
+test('does not rescan at each tick for disks that are missing in the table', () => {
   using machine = copyMachine('server');
   machine.write('proc/diskstats', '   8      16 sdb 1 0 8 1 1 0 8 1 0 1 1\n');
   const disks = openDisksCollector(machine.roots);
@@ -98,7 +98,7 @@ test('disks that are not in the table do not have disks looked for at each tick'
   assert.equal(disks.collect(10_000), null);
 });
 
-test('a time counter that wraps at 32 bits costs its own figure for one tick', () => {
+test('leaves out one figure for one tick when its 32-bit counter wraps', () => {
   using machine = copyMachine('server');
   const disks = openDisksCollector(machine.roots);
   disks.collect(0);
@@ -114,7 +114,7 @@ test('a time counter that wraps at 32 bits costs its own figure for one tick', (
   assert.equal(disks.collect(2000)?.[0]?.busy_ratio, 0.25);
 });
 
-test('a disk that was taken out and put back begins anew, without a spike', () => {
+test('starts new rates for a disk that was replugged', () => {
   using machine = copyMachine('bare-vm');
   const disks = openDisksCollector(machine.roots);
   disks.collect(0);
@@ -126,7 +126,7 @@ test('a disk that was taken out and put back begins anew, without a spike', () =
   );
 });
 
-test('a disk that vanishes is forgotten, and one that is plugged in is found', () => {
+test('drops a removed disk, and finds a new one', () => {
   using machine = copyMachine('server');
   const disks = openDisksCollector(machine.roots);
   disks.collect(0);
@@ -140,7 +140,7 @@ test('a disk that vanishes is forgotten, and one that is plugged in is found', (
   assert.deepEqual(names(), ['sdb', 'sdc']);
 });
 
-test('when a disk vanishes the others are looked for at the next tick, not only after a while', () => {
+test('rescans at the next tick when a disk vanishes', () => {
   using machine = copyMachine('server');
   const disks = openDisksCollector(machine.roots);
   disks.collect(0);
@@ -153,7 +153,7 @@ test('when a disk vanishes the others are looked for at the next tick, not only 
   );
 });
 
-test('the ways to an NVMe disk that has several are no disks, and do not have disks looked for at each tick', () => {
+test('leaves out the paths of a multipath NVMe disk, without rescanning at each tick', () => {
   using machine = copyMachine('server');
   machine.write('sys/block/nvme0c0n1/size', '1000\n');
   const disks = openDisksCollector(machine.roots);
@@ -162,7 +162,7 @@ test('the ways to an NVMe disk that has several are no disks, and do not have di
   assert.ok(disks.collect(1_000)?.some(({ device }) => device === 'sda'));
 });
 
-test('a card reader without a card is no disk', () => {
+test('leaves out an empty card reader', () => {
   using machine = copyMachine('bare-vm');
   machine.write('sys/block/sdz/size', '0\n');
   machine.write(
@@ -177,7 +177,7 @@ test('a card reader without a card is no disk', () => {
   );
 });
 
-test('with more block devices than are shown, no disk gives way to what is empty or lies on disks', () => {
+test('prefers physical disks to empty and stacked devices at the limit', () => {
   using machine = emptyMachine();
   const names = Array.from({ length: 200 }, (_, at) => [`dm-${at}`, `nbd${at}`]).flat();
   for (const name of names)
@@ -195,7 +195,7 @@ test('with more block devices than are shown, no disk gives way to what is empty
   );
 });
 
-test('a machine without disks has no such part', () => {
+test('returns null without disks', () => {
   using machine = emptyMachine();
   assert.equal(openDisksCollector(machine.roots).collect(0), null);
 });

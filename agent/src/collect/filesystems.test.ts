@@ -34,7 +34,7 @@ function open(roots: Roots, local: (mountPoint: string) => Space | null = () => 
   return { clock, answers, collector };
 }
 
-test('space is in bytes and the usage as df says it; binds, memory and the kernel are left out', () => {
+test('reports bytes and the usage of df, without bind mounts and virtual filesystems', () => {
   using machine = copyMachine('bare-vm');
   assert.deepEqual(open(machine.roots).collector.collect(0), [
     {
@@ -54,7 +54,7 @@ test('space is in bytes and the usage as df says it; binds, memory and the kerne
   ]);
 });
 
-test('subvolumes of btrfs are one filesystem, without inodes; what a desktop mounts is left out', () => {
+test('reports btrfs subvolumes as one filesystem without inodes, and leaves out mounts of desktops', () => {
   using machine = copyMachine('laptop');
   const asked: string[] = [];
   const { collector } = open(machine.roots, (mountPoint) => {
@@ -73,7 +73,7 @@ test('subvolumes of btrfs are one filesystem, without inodes; what a desktop mou
   assert.deepEqual(asked, ['/', '/boot/efi', '/mnt/usb']);
 });
 
-test('datasets of ZFS are filesystems of their own, and a snapshot of one that is mounted is not', () => {
+test('reports each ZFS dataset, and no mounted snapshots', () => {
   using machine = copyMachine('zfs');
   const part = open(machine.roots).collector.collect(0);
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('datasets of ZFS are filesystems of their own, and a snapshot of one that i
   );
 });
 
-test('a mount of another machine is shown once it answers, is stale while it hangs, and never asked here', () => {
+test('reports a network mount by the prober: absent before its answer, stale while it hangs', () => {
   using machine = copyMachine('laptop');
   const { clock, answers, collector } = open(machine.roots, (mountPoint) => {
     assert.notEqual(mountPoint, '/mnt/photo archive');
@@ -108,7 +108,7 @@ test('a mount of another machine is shown once it answers, is stale while it han
   assert.equal(collector.collect(7_500)?.length, 4, 'the others are shown as ever');
 });
 
-test('a disk that is reached through a mount of another machine, or that a program reads, is never asked here', () => {
+test('never reads FUSE disks and mounts below network mounts on the main thread', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',
@@ -142,7 +142,7 @@ test('a disk that is reached through a mount of another machine, or that a progr
   );
 });
 
-test('a mount that never answered is shown as stale, without figures', () => {
+test('reports a mount that never answered as stale without figures', () => {
   using machine = copyMachine('laptop');
   const { clock, collector } = open(machine.roots);
   collector.collect(0);
@@ -158,7 +158,7 @@ test('a mount that never answered is shown as stale, without figures', () => {
   });
 });
 
-test('in a container the root is an overlay, a volume is shown, and single files of the host are not', () => {
+test('reports overlay root and volumes in a container, without bound files', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',
@@ -177,7 +177,7 @@ test('in a container the root is an overlay, a volume is shown, and single files
   );
 });
 
-test('a service that systemd lets write nowhere sees the same filesystems, and does not call them read-only', () => {
+test('does not report read-only bind mounts of systemd as read-only filesystems', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',
@@ -201,7 +201,7 @@ test('a service that systemd lets write nowhere sees the same filesystems, and d
   );
 });
 
-test('the whole of a filesystem is shown rather than a part that is bound elsewhere', () => {
+test('prefers the root of a filesystem to a bound part', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',
@@ -215,7 +215,7 @@ test('the whole of a filesystem is shown rather than a part that is bound elsewh
   );
 });
 
-test('a mount over another hides it', () => {
+test('leaves out a mount below another one at the same point', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',
@@ -229,7 +229,7 @@ test('a mount over another hides it', () => {
   );
 });
 
-test('a mount of a program that has no blocks is left out, and what is stale is shown all the same', () => {
+test('leaves out FUSE mounts without blocks, unless they are stale', () => {
   using machine = copyMachine('laptop');
   const { clock, answers, collector } = open(machine.roots);
   const nas = () => collector.collect(clock.ms)?.find(({ network }) => network === true);
@@ -242,7 +242,7 @@ test('a mount of a program that has no blocks is left out, and what is stale is 
   assert.deepEqual([nas()?.stale, nas()?.total_bytes], [true, undefined]);
 });
 
-test('where more is said to be free than there is, nothing is less than none', () => {
+test('never reports negative figures when more is free than there is', () => {
   using machine = copyMachine('bare-vm');
   const lie: Space = { ...disk, bfree: 2_000, bavail: 2 ** 52, ffree: 900 };
   const [root] = open(machine.roots, () => lie).collector.collect(0) ?? [];
@@ -253,7 +253,7 @@ test('where more is said to be free than there is, nothing is less than none', (
   assert.deepEqual([root?.inodes_used, root?.inodes_usage_ratio], [0, 0]);
 });
 
-test('a filesystem that answers with an error of any kind costs no other', () => {
+test('keeps other filesystems when one fails', () => {
   using machine = emptyMachine();
   const loop = join(machine.roots.proc, 'loop');
   machine.write(
@@ -268,7 +268,7 @@ test('a filesystem that answers with an error of any kind costs no other', () =>
   );
 });
 
-test('what is not there, or has no blocks, is left out', () => {
+test('leaves out filesystems that are missing or have no blocks', () => {
   using machine = copyMachine('bare-vm');
   assert.equal(open(machine.roots, () => null).collector.collect(0), null);
   assert.equal(open(machine.roots, () => ({ ...disk, blocks: 0 })).collector.collect(0), null);
@@ -276,7 +276,7 @@ test('what is not there, or has no blocks, is left out', () => {
   assert.equal(open(empty.roots).collector.collect(0), null);
 });
 
-test('mounts of FUSE whose device is /dev/fuse are filesystems of their own', () => {
+test('distinguishes FUSE mounts of the device /dev/fuse', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/self/mountinfo',

@@ -5,7 +5,7 @@ import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { readHost } from './host.ts';
 
-test('a virtual machine is told as one', () => {
+test('recognizes a virtual machine', () => {
   using machine = copyMachine('bare-vm');
   assert.deepEqual(readHost(machine.roots), {
     hostname: 'vm',
@@ -24,7 +24,7 @@ test('a virtual machine is told as one', () => {
   });
 });
 
-test('a server is physical, and threads are not counted as cores', () => {
+test('recognizes a physical server, and does not count threads as cores', () => {
   using machine = copyMachine('server');
   const host = readHost(machine.roots);
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('a server is physical, and threads are not counted as cores', () => {
   );
 });
 
-test('a Raspberry Pi is its board', () => {
+test('recognizes a Raspberry Pi by its board', () => {
   using machine = copyMachine('raspberry-pi');
   const host = readHost(machine.roots);
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('a Raspberry Pi is its board', () => {
   );
 });
 
-test('a container is one, whatever it runs on', () => {
+test('recognizes a container on any machine', () => {
   using machine = copyMachine('container');
   assert.equal(readHost(machine.roots).machine_type, 'container');
   using docker = emptyMachine();
@@ -52,7 +52,7 @@ test('a container is one, whatever it runs on', () => {
   assert.equal(readHost(docker.roots).machine_type, 'container');
 });
 
-test('a machine that spares its memory card by an overlay is no container', () => {
+test('does not take an overlay root for a container', () => {
   using machine = copyMachine('raspberry-pi');
   machine.write(
     'proc/self/mountinfo',
@@ -62,7 +62,7 @@ test('a machine that spares its memory card by an overlay is no container', () =
   assert.equal(readHost(machine.roots).machine_type, 'physical');
 });
 
-test('what a machine does not say is left out', () => {
+test('leaves out unknown facts', () => {
   using machine = emptyMachine();
   assert.deepEqual(readHost(machine.roots), {
     hostname: 'unknown',
@@ -71,13 +71,13 @@ test('what a machine does not say is left out', () => {
   });
 });
 
-test('a boot before 1970, which the kernel writes as a huge number, is not told', () => {
+test('leaves out a boot time before 1970', () => {
   using machine = emptyMachine();
   machine.write('proc/stat', 'cpu 1 1 1 1\nbtime 18446744073709551000\n');
   assert.equal(readHost(machine.roots).boot_time, undefined);
 });
 
-test('the processors of a large machine are all counted', () => {
+test('counts all processors of a large machine', () => {
   using machine = emptyMachine();
   const flags = 'fpu '.repeat(200);
   const blocks = Array.from({ length: 384 }, (_, n) => `processor\t: ${n}\nflags\t: ${flags}\n\n`);

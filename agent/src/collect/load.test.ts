@@ -5,7 +5,7 @@ import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { openLoadCollector, openUptimeCollector } from './load.ts';
 
-test('load averages, threads and the uptime are as the kernel says them', () => {
+test('reads load averages, threads and uptime', () => {
   using machine = copyMachine('bare-vm');
   assert.deepEqual(openLoadCollector(machine.roots).collect(0), {
     load_1m: 0.42,
@@ -17,7 +17,7 @@ test('load averages, threads and the uptime are as the kernel says them', () => 
   assert.equal(openUptimeCollector(machine.roots).collect(0), 86_400.25);
 });
 
-test('what is not there or not understood is left out', () => {
+test('returns null for missing and invalid files', () => {
   using machine = emptyMachine();
   assert.equal(openLoadCollector(machine.roots).collect(0), null);
   assert.equal(openUptimeCollector(machine.roots).collect(0), null);

@@ -5,7 +5,7 @@ import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { openMemoryCollector } from './memory.ts';
 
-test('used is total less available, all in bytes', () => {
+test('computes used memory as total minus available', () => {
   using machine = copyMachine('bare-vm');
   assert.deepEqual(openMemoryCollector(machine.roots).collect(0), {
     total_bytes: 4_096_000_000,
@@ -22,7 +22,7 @@ test('used is total less available, all in bytes', () => {
   });
 });
 
-test('the cache of ZFS is told apart, and what it gives back is available', () => {
+test('counts the reclaimable part of the ZFS cache as available', () => {
   using machine = copyMachine('zfs');
   const part = openMemoryCollector(machine.roots).collect(0);
   const reclaimable = 16_106_127_360 - 1_073_741_824;
@@ -31,7 +31,7 @@ test('the cache of ZFS is told apart, and what it gives back is available', () =
   assert.equal(part.used_bytes, 32_768_000_000 - 4_096_000_000 - reclaimable);
 });
 
-test("the host's cache of ZFS is no memory of a container of LXC", () => {
+test('ignores the ZFS cache of the host in an LXC container', () => {
   using machine = copyMachine('zfs');
   machine.write('proc/meminfo', 'MemTotal: 2000 kB\nMemFree: 500 kB\nMemAvailable: 800 kB\n');
   machine.write(
@@ -43,7 +43,7 @@ test("the host's cache of ZFS is no memory of a container of LXC", () => {
   assert.deepEqual([part?.used_bytes, part?.usage_ratio], [1200 * 1024, 0.6]);
 });
 
-test('a kernel that does not estimate what is available has it estimated as free does', () => {
+test('estimates available memory as free does for old kernels', () => {
   using machine = emptyMachine();
   machine.write(
     'proc/meminfo',
@@ -52,14 +52,14 @@ test('a kernel that does not estimate what is available has it estimated as free
   assert.equal(openMemoryCollector(machine.roots).collect(0)?.available_bytes, 500 * 1024);
 });
 
-test('figures of different moments never make less than nothing', () => {
+test('never reports negative memory', () => {
   using machine = emptyMachine();
   machine.write('proc/meminfo', 'MemTotal: 1000 kB\nMemFree: 900 kB\nMemAvailable: 1200 kB\n');
   const part = openMemoryCollector(machine.roots).collect(0);
   assert.deepEqual([part?.used_bytes, part?.usage_ratio], [0, 0]);
 });
 
-test('a table without a total is no memory', () => {
+test('returns null without a total', () => {
   using machine = emptyMachine();
   assert.equal(openMemoryCollector(machine.roots).collect(0), null);
   machine.write('proc/meminfo', 'MemFree: 900 kB\n');

@@ -13,7 +13,7 @@ function line(name: string, received: number, sent: number): string {
   return `${name}: ${received} 1 0 0 0 0 0 0 ${sent} 1 0 0 0 0 0 0\n`;
 }
 
-test('traffic is counted since boot and per second, and the loopback is left out', () => {
+test('reports totals and rates, without the loopback', () => {
   using machine = copyMachine('bare-vm');
   const network = openNetworkCollector(machine.roots);
   assert.deepEqual(network.collect(0), {
@@ -44,7 +44,7 @@ test('traffic is counted since boot and per second, and the loopback is left out
   assert.equal(later.interfaces[0]?.transmit_packets_per_second, 10);
 });
 
-test('bonds, bridges, VLANs and tunnels are told apart, and the machine counts each packet once', () => {
+test('distinguishes bonds, bridges, VLANs and tunnels, and counts each packet once', () => {
   using machine = copyMachine('server');
   const network = openNetworkCollector(machine.roots);
   const part = network.collect(0);
@@ -74,7 +74,7 @@ test('bonds, bridges, VLANs and tunnels are told apart, and the machine counts e
   assert.equal(later.transmit_bytes_per_second, 600);
 });
 
-test('a counter that was reset, or wrapped at 32 bits, gives no rate for one tick', () => {
+test('leaves out a rate for one tick after a reset or a wrap at 32 bits', () => {
   using machine = copyMachine('bare-vm');
   const network = openNetworkCollector(machine.roots);
   const show = (received: number) =>
@@ -89,7 +89,7 @@ test('a counter that was reset, or wrapped at 32 bits, gives no rate for one tic
   assert.equal(network.collect(2000)?.receive_bytes_per_second, 250);
 });
 
-test('a function of the card that a virtual machine has beside its own interface is not counted twice', () => {
+test('does not count the members of a failover pair twice', () => {
   using machine = emptyMachine();
   for (const name of ['eth0', 'enP1s1'])
     machine.write(`sys/class/net/${name}/device/vendor`, '1\n');
@@ -109,7 +109,7 @@ test('a function of the card that a virtual machine has beside its own interface
   assert.deepEqual([part?.receive_bytes_per_second, part?.transmit_bytes_per_second], [2000, 400]);
 });
 
-test('what lies on an interface of the host is shown, and is no end of a cable', () => {
+test('reports stacked interfaces, which are not veth ends', () => {
   using machine = copyMachine('bare-vm');
   const describe = (name: string, files: Readonly<Record<string, string>>): void => {
     for (const [file, text] of Object.entries({ ifindex: '7', iflink: '2', ...files }))
@@ -134,7 +134,7 @@ test('what lies on an interface of the host is shown, and is no end of a cable',
   );
 });
 
-test('the ports of a switch count, and the conduit that leads to them does not', () => {
+test('counts the ports of a DSA switch, and not their conduit', () => {
   using machine = emptyMachine();
   for (const name of ['eth0', 'lan0', 'lan1']) {
     machine.write(`sys/class/net/${name}/type`, '1\n');
@@ -164,7 +164,7 @@ test('the ports of a switch count, and the conduit that leads to them does not',
   assert.equal(network.collect(1_000)?.receive_bytes_per_second, 2_000);
 });
 
-test("the host's ends of its containers' cables are left out", () => {
+test("leaves out the host's ends of veth pairs", () => {
   using machine = copyMachine('container-host');
   const part = openNetworkCollector(machine.roots).collect(0);
   assert.deepEqual(
@@ -176,7 +176,7 @@ test("the host's ends of its containers' cables are left out", () => {
   );
 });
 
-test('in a container its own end of the cable counts', () => {
+test('counts the veth end in a container', () => {
   using machine = copyMachine('container');
   const network = openNetworkCollector(machine.roots);
   network.collect(0);
@@ -188,7 +188,7 @@ test('in a container its own end of the cable counts', () => {
   assert.equal(part?.receive_bytes_per_second, 0);
 });
 
-test('an interface that vanishes and comes back begins anew', () => {
+test('starts new rates for an interface that returns', () => {
   using machine = copyMachine('bare-vm');
   const network = openNetworkCollector(machine.roots);
   network.collect(0);
@@ -198,7 +198,7 @@ test('an interface that vanishes and comes back begins anew', () => {
   assert.equal(network.collect(2000)?.interfaces[0]?.receive_bytes_per_second, undefined);
 });
 
-test('a machine without a network has no such part', () => {
+test('returns null without a network', () => {
   using machine = emptyMachine();
   assert.equal(openNetworkCollector(machine.roots).collect(0), null);
 });

@@ -5,7 +5,7 @@ import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { openPressureCollector } from './pressure.ts';
 
-test('pressure is given as ratios, and as the share of the time since the last snapshot', () => {
+test('reports pressure as averages, and as the ratio since the last snapshot', () => {
   using machine = copyMachine('bare-vm');
   const pressure = openPressureCollector(machine.roots);
   assert.deepEqual(pressure.collect(0)?.cpu?.some, {
@@ -23,7 +23,7 @@ test('pressure is given as ratios, and as the share of the time since the last s
   assert.equal(later.full?.stall_ratio, 0);
 });
 
-test('a resource without a line for all tasks lacks it', () => {
+test('leaves out a missing full line', () => {
   using machine = emptyMachine();
   machine.write('proc/pressure/irq', 'full avg10=1.00 avg60=0.00 avg300=0.00 total=5\n');
   const part = openPressureCollector(machine.roots).collect(0);
@@ -31,7 +31,7 @@ test('a resource without a line for all tasks lacks it', () => {
   assert.deepEqual(Object.keys(part?.irq ?? {}), ['full']);
 });
 
-test('a kernel with it switched off has no such part', () => {
+test('returns null when the kernel has it disabled', () => {
   using machine = emptyMachine();
   assert.equal(openPressureCollector(machine.roots).collect(0), null);
 });

@@ -26,7 +26,7 @@ function showProcess(
   );
 }
 
-test('processes are listed by memory at once, and by processor from the second snapshot on', () => {
+test('lists processes by memory at first, and by CPU from the second snapshot', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   const first = processes.collect(0);
@@ -42,7 +42,7 @@ test('processes are listed by memory at once, and by processor from the second s
   ]);
 });
 
-test('a name with brackets and spaces is whole, and shifts no figure', () => {
+test('parses names with brackets and spaces', () => {
   using machine = copyMachine('bare-vm');
   const part = openProcessesCollector(machine.roots).collect(0);
   assert.deepEqual(
@@ -51,13 +51,13 @@ test('a name with brackets and spaces is whole, and shifts no figure', () => {
   );
 });
 
-test('arguments are never told', () => {
+test('never reports arguments', () => {
   using machine = copyMachine('bare-vm');
   const part = openProcessesCollector(machine.roots).collect(0);
   assert.doesNotMatch(JSON.stringify(part), /secret|password/);
 });
 
-test('a number that went to another process gives no spike', () => {
+test('reports no rate for a reused pid', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   processes.collect(0);
@@ -70,7 +70,7 @@ test('a number that went to another process gives no spike', () => {
   );
 });
 
-test('a process that ended is gone', () => {
+test('drops a process that ended', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   processes.collect(0);
@@ -83,7 +83,7 @@ test('a process that ended is gone', () => {
   );
 });
 
-test('of very many processes those in the lists are read each time, and every other one in turn', () => {
+test('reads listed processes each time, and very many others in rotation', () => {
   using machine = copyMachine('bare-vm');
   for (let pid = 2_000; pid < 2_500; pid += 1) showProcess(machine, { pid });
   const processes = openProcessesCollector(machine.roots);
@@ -103,7 +103,7 @@ test('of very many processes those in the lists are read each time, and every ot
   assert.equal(findBusy(7)?.cpu_cores, 1, `read each second since; before, ${before}`);
 });
 
-test('where the processes of others are hidden there is no such part', () => {
+test('returns null when processes of other users are hidden', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   machine.remove('proc/1/stat');
@@ -112,7 +112,7 @@ test('where the processes of others are hidden there is no such part', () => {
   assert.equal(processes.collect(1000), null);
 });
 
-test('over a moment no process seems to keep many cores busy', () => {
+test('reports no rate over too short an interval', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   processes.collect(0);

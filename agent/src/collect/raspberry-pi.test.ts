@@ -15,7 +15,7 @@ async function readPi(machine: Machine) {
   return collector.collect(0);
 }
 
-test('a Raspberry Pi says what holds it back now, and what did since boot', async () => {
+test('reports present problems, and those since boot', async () => {
   using machine = copyMachine('raspberry-pi');
   assert.deepEqual(await readPi(machine), {
     under_voltage: { now: true, since_boot: true },
@@ -35,7 +35,7 @@ test('a Raspberry Pi says what holds it back now, and what did since boot', asyn
   });
 });
 
-test('another machine, and a firmware that answers nonsense, have no such part', async () => {
+test('returns null on other machines, and for an invalid answer of the firmware', async () => {
   using server = copyMachine('server');
   assert.equal(await readPi(server), null);
   using machine = copyMachine('raspberry-pi');

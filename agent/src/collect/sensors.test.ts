@@ -25,7 +25,7 @@ function openOn(
   };
 }
 
-test('temperatures and fans have stable ids, labels and limits; what cannot be true is left out', async () => {
+test('reports temperatures and fans with stable ids, labels and limits, without implausible values', async () => {
   using machine = copyMachine('server');
   assert.deepEqual(await openOn(machine)(0), {
     temperatures: [
@@ -61,7 +61,7 @@ test('temperatures and fans have stable ids, labels and limits; what cannot be t
   });
 });
 
-test('a thermal zone that no chip stands for is a sensor', async () => {
+test('reports a thermal zone without a chip', async () => {
   using machine = copyMachine('raspberry-pi');
   assert.deepEqual(await openOn(machine)(0), {
     temperatures: [
@@ -75,7 +75,7 @@ test('a thermal zone that no chip stands for is a sensor', async () => {
   });
 });
 
-test('the package of an Intel processor is not told twice, as chip and as zone', async () => {
+test('reports the package of an Intel processor once', async () => {
   using machine = copyMachine('server');
   machine.remove('sys/class/thermal/thermal_zone0/hwmon0');
   const part = await openOn(machine)(0);
@@ -85,7 +85,7 @@ test('the package of an Intel processor is not told twice, as chip and as zone',
   );
 });
 
-test('a zone with a chip of its own is told once, as that chip', async () => {
+test('reports a thermal zone with a chip once', async () => {
   using machine = copyMachine('server');
   machine.write('sys/class/thermal/thermal_zone1/type', 'acpitz\n');
   machine.write('sys/class/thermal/thermal_zone1/temp', '30000\n');
@@ -97,7 +97,7 @@ test('a zone with a chip of its own is told once, as that chip', async () => {
   );
 });
 
-test('what the chip itself calls faulty is not shown, until that is mended', async () => {
+test('leaves out a sensor while its chip reports a fault', async () => {
   using machine = copyMachine('server');
   const hwmon = 'sys/class/hwmon/hwmon5';
   machine.write(`${hwmon}/name`, 'w83795\n');
@@ -119,7 +119,7 @@ test('what the chip itself calls faulty is not shown, until that is mended', asy
   assert.deepEqual(await ids(2_000), ['w83795/temp1']);
 });
 
-test('sensors are read again every two seconds', async () => {
+test('reads sensors every two seconds', async () => {
   using machine = copyMachine('raspberry-pi');
   const collect = openOn(machine);
   await collect(0);
@@ -130,7 +130,7 @@ test('sensors are read again every two seconds', async () => {
   assert.equal(await celsius(2_000), 60);
 });
 
-test('a chip that is taken out vanishes, and one that is plugged in is found within a minute', async () => {
+test('drops a removed chip, and finds a new one within a minute', async () => {
   using machine = copyMachine('server');
   const clock = { ms: 0 };
   const reader = new BackgroundReader(() => clock.ms);
@@ -146,7 +146,7 @@ test('a chip that is taken out vanishes, and one that is plugged in is found wit
   assert.equal(reader.textOf(gone), null, 'its file is closed');
 });
 
-test('the sensors of a card that sleeps are not read, those that it had are gone, and all are back when it wakes up', async () => {
+test('drops the sensors of a sleeping card until it wakes up', async () => {
   using machine = copyMachine('gpu-amd');
   const sleeper = 'sys/devices/pci0000:00/0000:0a:00.0';
   machine.write(`${sleeper}/hwmon/hwmon6/temp1_crit`, '100000\n');
@@ -175,7 +175,7 @@ test('the sensors of a card that sleeps are not read, those that it had are gone
   assert.deepEqual(await ids(4_000), others);
 });
 
-test('the sensors of a card that is to be left alone are not read', async () => {
+test('does not read the sensors of a paused card', async () => {
   using machine = copyMachine('gpu-amd');
   const pausedDevices = new Set([
     realpathSync(join(machine.roots.sys, 'devices/pci0000:00/0000:03:00.0')),
@@ -187,7 +187,7 @@ test('the sensors of a card that is to be left alone are not read', async () => 
   assert.equal((await ids(2_000))?.length, 3);
 });
 
-test('a rotating disk is asked for its temperature only while others use it, so that it can spin down', async () => {
+test('reads the temperature of a rotating disk only while it is in use', async () => {
   using machine = emptyMachine();
   const device = 'sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0';
   const disk = `${device}/block/sda`;
@@ -228,7 +228,7 @@ test('a rotating disk is asked for its temperature only while others use it, so 
   assert.deepEqual(asked, [4_000, 402_000, 462_000, 522_000]);
 });
 
-test('a machine without sensors has no such part', async () => {
+test('returns null without sensors', async () => {
   using machine = emptyMachine();
   assert.equal(await openOn(machine)(0), null);
 });

@@ -5,7 +5,7 @@ import { copyMachine } from '../../test/machine.ts';
 
 import { openSwapCollector } from './memory.ts';
 
-test('swap is counted in the pages of the machine: 16 KiB on this one', () => {
+test('converts swap by the page size of the machine', () => {
   using machine = copyMachine('raspberry-pi');
   const swap = openSwapCollector(machine.roots);
   assert.deepEqual(swap.collect(0), {
@@ -22,7 +22,7 @@ test('swap is counted in the pages of the machine: 16 KiB on this one', () => {
   assert.equal(later.out_bytes_per_second, 32_768);
 });
 
-test('a machine without swap has no such part, and one whose page size is unknown no traffic', () => {
+test('returns null without swap, and no traffic without a page size', () => {
   using vm = copyMachine('bare-vm');
   assert.equal(openSwapCollector(vm.roots).collect(0), null);
   using pi = copyMachine('raspberry-pi');

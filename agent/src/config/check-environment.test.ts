@@ -13,7 +13,7 @@ import { parseConfig } from './load-config.ts';
 const DAY_MS = 86_400_000;
 const isNobody = process.geteuid?.() === 0 ? false : 'only root may open such a port';
 
-test('why a port will never be opened is told with what to do', () => {
+test('explains why a port cannot be opened, with the fix', () => {
   const listen = { host: '0.0.0.0', port: 443 };
   const explain = (code: string) =>
     explainListenError(Object.assign(new Error(code), { code }), listen);
@@ -24,36 +24,32 @@ test('why a port will never be opened is told with what to do', () => {
   ]);
 });
 
-describe('what a configuration needs of the machine', { skip: lacksOpenssl }, () => {
+describe('check of the environment', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
 
-  test(
-    'a port that only root may open is told, for the service is not root',
-    { skip: isNobody },
-    async () => {
-      const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer(90);
-      const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
-      const findFor = async (port: number) => {
-        const config = await parseConfig(`listen: 127.0.0.99:${port}\n${tls}`, 'agent.yaml');
-        const { problems, warnings } = await checkEnvironment(config, new Date());
-        return [problems, warnings.filter(({ code }) => code !== 'viewers_unrestricted')];
-      };
-      assert.deepEqual(await findFor(443), [
-        [],
-        [
-          {
-            code: 'port_privileged',
-            message:
-              'Port 443 needs root, and the service does not run as root: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.',
-          },
-        ],
-      ]);
-      assert.deepEqual(await findFor(4096), [[], []]);
-    },
-  );
+  test('warns of a privileged port', { skip: isNobody }, async () => {
+    const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer(90);
+    const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
+    const findFor = async (port: number) => {
+      const config = await parseConfig(`listen: 127.0.0.99:${port}\n${tls}`, 'agent.yaml');
+      const { problems, warnings } = await checkEnvironment(config, new Date());
+      return [problems, warnings.filter(({ code }) => code !== 'viewers_unrestricted')];
+    };
+    assert.deepEqual(await findFor(443), [
+      [],
+      [
+        {
+          code: 'port_privileged',
+          message:
+            'Port 443 needs root, and the service does not run as root: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.',
+        },
+      ],
+    ]);
+    assert.deepEqual(await findFor(4096), [[], []]);
+  });
 
-  test('an authority that expired is a problem, and a warning where another one is good', async () => {
+  test('reports an expired authority as a problem, or as a warning beside a valid one', async () => {
     const [old, young] = [fixture.makeRoot('old'), fixture.makeRoot('young').makeServer(90)];
     const server = old.makeServer(90);
     const authorityFile = join(fixture.directory, 'authorities.pem');

@@ -33,11 +33,11 @@ async function findProblems(text: string): Promise<readonly string[]> {
 
 const example = readFileSync(new URL('../../agent.example.yaml', import.meta.url), 'utf8');
 
-test('certificate and key are enough', async () => {
+test('needs only certificate and key', async () => {
   assert.deepEqual(await parseConfig(SMALLEST, 'agent.yaml'), DEFAULTS);
 });
 
-test('the example is what is in effect without a setting, and names every one', async () => {
+test('the example file names every setting with its default', async () => {
   const tls = {
     certificateFile: '/etc/latchkey-agent/tls/fullchain.pem',
     keyFile: '/etc/latchkey-agent/tls/privkey.pem',
@@ -55,7 +55,7 @@ test('the example is what is in effect without a setting, and names every one', 
   }
 });
 
-test('every setting is read', async () => {
+test('reads every setting', async () => {
   const text = `listen: "[::]:9000"
 interval_seconds: 5
 tls: { certificate_file: /c.pem, key_file: /k.pem, server_name: db-1.example.com }
@@ -87,7 +87,7 @@ limits: { connections: 10, connections_per_address: 2 }
   });
 });
 
-test('every problem is told at once, with its line and field', async () => {
+test('reports all problems at once, with line and field', async () => {
   const text = `listen: localhost:4096
 interval_seconds: 0.5
 tls:
@@ -116,7 +116,7 @@ limits: [1]
   ]);
 });
 
-test('settings of client certificates are refused where none are asked for', async () => {
+test('rejects settings of client certificates while certificates are off', async () => {
   const text = `${SMALLEST}viewers:
   authority_file: /ca.pem
   revocation_file: /crl.pem
@@ -130,7 +130,7 @@ test('settings of client certificates are refused where none are asked for', asy
   ]);
 });
 
-test('addresses and ports that are none are refused', async () => {
+test('rejects invalid addresses and ports', async () => {
   for (const listen of ['0.0.0.0:0', '0.0.0.0:65536', '1.2.3:80', '4096', '"[::g]:4096"']) {
     const [problem, ...others] = await findProblems(`listen: ${listen}\n${SMALLEST}`);
     assert.match(problem ?? '', /^agent\.yaml:1: listen must be an address and a port/u, listen);
@@ -138,7 +138,7 @@ test('addresses and ports that are none are refused', async () => {
   }
 });
 
-test('what is no YAML, or plays tricks with it, is told with its line', async () => {
+test('rejects invalid YAML and aliases, with the line', async () => {
   assert.match((await findProblems('listen: "a\n'))[0] ?? '', /^agent\.yaml:\d: is not YAML: /u);
   assert.match(
     (await findProblems('a: 1\na: 2\n'))[0] ?? '',
@@ -157,7 +157,7 @@ test('what is no YAML, or plays tricks with it, is told with its line', async ()
   assert.equal((await findProblems(`${SMALLEST}- x\n`)).length, 1);
 });
 
-test('one mistake is told by one sentence', async () => {
+test('reports one mistake in one sentence', async () => {
   const no = 'must be true or false';
   for (const [text, problem] of [
     [`${SMALLEST}viewers:\n  refuse_in_handshake: yes\n`, `:5: viewers.refuse_in_handshake ${no}`],
@@ -178,7 +178,7 @@ test('one mistake is told by one sentence', async () => {
   }
 });
 
-test('a configuration that is not there, or that the account may not read, is told with what to do', async (t) => {
+test('explains a missing or unreadable configuration', async (t) => {
   await assert.rejects(loadConfig('/nowhere/agent.yaml'), {
     message:
       'The configuration /nowhere/agent.yaml does not exist: choose another one with --config, or write one from agent.example.yaml.',
@@ -208,7 +208,7 @@ async function asNobody(act: () => Promise<void>): Promise<void> {
   }
 }
 
-test('tokens are lines of a file; a wrong one is told by its line and never shown', (t) => {
+test('reads one token per line, and reports the line of an invalid one without its text', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-tokens-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'tokens');

@@ -72,7 +72,7 @@ function toMetricData({ name, unit, description, sum, gauge }: Metric): MetricDa
     : { ...common, dataPointType: DataPointType.SUM, isMonotonic: sum.isMonotonic };
 }
 
-test("it is byte for byte what OpenTelemetry's own package writes of the same metrics", () => {
+test('encodes the same bytes as the OpenTelemetry package', () => {
   const metrics: ResourceMetrics = {
     resource: resourceFromAttributes(readAttributes(resource.resource.attributes)),
     scopeMetrics: [
@@ -86,11 +86,11 @@ test("it is byte for byte what OpenTelemetry's own package writes of the same me
   assert.equal(JSON.stringify(request), theirs);
 });
 
-test('it is what the contract says', () => {
+test('matches the schema of the contract', () => {
   assert.deepEqual([...Value.Errors(AgentOtlpRequest, request)], []);
 });
 
-test('the resource is the machine', () => {
+test('describes the machine as the resource', () => {
   assert.deepEqual(readAttributes(resource.resource.attributes), {
     'host.name': 'db-1',
     'host.arch': 'amd64',
@@ -102,7 +102,7 @@ test('the resource is the machine', () => {
   assert.deepEqual(scope.scope, { name: 'latchkey-agent', version });
 });
 
-test('times are nanoseconds as text: since boot, and now', () => {
+test('writes times as nanoseconds in text, since boot and now', () => {
   const point = scope.metrics[0]?.gauge?.dataPoints[0];
   assert.deepEqual(
     [point?.startTimeUnixNano, point?.timeUnixNano],

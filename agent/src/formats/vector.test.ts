@@ -17,7 +17,7 @@ const lines = events.map(({ name, tags, counter, gauge }) => {
   return `${name}{${told.join(',')}} ${counter === undefined ? 'g' : 'c'} ${counter?.value ?? gauge?.value}`;
 });
 
-test('an event has the fields of Vector in the order of Vector, tags sorted by name', () => {
+test('writes fields in the order of Vector, with sorted tags', () => {
   assert.equal(
     JSON.stringify(events[0]),
     '{"name":"cpu_seconds_total","namespace":"host","tags":{"collector":"cpu","cpu":"0","host":"db-1","mode":"idle"},' +
@@ -30,7 +30,7 @@ test('an event has the fields of Vector in the order of Vector, tags sorted by n
   );
 });
 
-test('each metric has the name, the tags and the kind that Vector gives it', () => {
+test('uses the names, tags and kinds of Vector', () => {
   assert.deepEqual(lines, [
     'cpu_seconds_total{collector=cpu,cpu=0,mode=idle} c 900',
     'cpu_seconds_total{collector=cpu,cpu=0,mode=io_wait} c 2',
@@ -87,11 +87,11 @@ test('each metric has the name, the tags and the kind that Vector gives it', () 
   ]);
 });
 
-test('every event is what the contract says', () => {
+test('every event matches the schema of the contract', () => {
   for (const event of events) assert.deepEqual([...Value.Errors(AgentVectorEvent, event)], []);
 });
 
-test('what the machine lacks makes no event', () => {
+test('creates no event for parts that the machine lacks', () => {
   const { time } = exampleSnapshot;
   const alone = { hostname: 'x', architecture: 'x64', machine_type: 'physical' } as const;
   assert.deepEqual(toVectorEvents({ time }, alone), []);

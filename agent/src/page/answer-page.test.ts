@@ -45,7 +45,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     readRules: () => ({ isToken: openAccessTokens([TOKEN]), allowedOrigins: new Set<string>() }),
   };
 
-  test('it is one document that may load nothing, be framed by nobody, and run only its own scripts', async () => {
+  test('is one document that cannot load or be framed, and runs only its own scripts', async () => {
     await using stream = await openStream({ tls });
     const { status, headers, body } = await get(stream.port);
     assert.equal(status, 200);
@@ -63,7 +63,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     assert.ok(headers['content-length'] === String(body.length) && body.length < 150_000);
   });
 
-  test('it is compressed for those who can read that, and not sent again to those who have it', async () => {
+  test('compresses by Accept-Encoding, and answers 304 to a known entity tag', async () => {
     await using stream = await openStream({ tls });
     const plain = await get(stream.port, { 'accept-encoding': 'br, gzip;q=0' });
     const packed = await get(stream.port, { 'accept-encoding': 'br, gzip;q=0.5' });
@@ -79,7 +79,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     assert.deepEqual([head.status, head.body.length], [200, 0]);
   });
 
-  test('it needs no token, for it holds no figures; the question of admission tells what the stream would', async () => {
+  test('needs no token, and answers the admission query as the stream would', async () => {
     await using stream = await openStream({ tls, ...tokens });
     assert.equal((await get(stream.port)).status, 200);
     const askFor = async (headers: Record<string, string>) => {
@@ -96,7 +96,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     assert.equal(stream.warnings.length, 1);
   });
 
-  test('where certificates are needed the page says so, unless TLS itself refuses', async () => {
+  test('explains required certificates, unless TLS rejects the handshake', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const mutual = readTlsMaterial({ ...root.makeServer(), clients });
     await using stream = await openStream({ tls: mutual });

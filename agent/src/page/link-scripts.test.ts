@@ -7,7 +7,7 @@ function link(files: Readonly<Record<string, string>>): string {
   return linkScripts('main.ts', (file) => files[file] ?? '');
 }
 
-test('a module stands once, before those that import it', () => {
+test('includes each module once, before its importers', () => {
   const script = link({
     'main.ts':
       "import { a } from './a.ts';\nimport {\n  b,\n} from './b.ts';\nexport const c = a + b;\n",
@@ -17,7 +17,7 @@ test('a module stands once, before those that import it', () => {
   assert.equal(script, 'function b() {}\nclass D {}\nconst a = b;\nconst c = a + b;');
 });
 
-test('what cannot be joined is refused', () => {
+test('rejects unsupported imports and exports', () => {
   for (const text of [
     "import x from './x.ts';",
     "import { x as y } from 'package';",

@@ -9,7 +9,7 @@ const parse = (bytes: Buffer) => parseNvidiaSmi(bytes, NVIDIA_FIELDS);
 
 const MEBIBYTE = 1_048_576;
 
-test('every figure of a card is read', () => {
+test('reads every figure of a card', () => {
   assert.deepEqual(parse(readOutput('nvidia-smi/one-gpu.txt')), [
     {
       vendor: 'nvidia',
@@ -30,7 +30,7 @@ test('every figure of a card is read', () => {
   ]);
 });
 
-test('of eight cards the newest lines count, also while a block is being written', () => {
+test('uses the newest line of each card, also in an incomplete block', () => {
   const block = readOutput('nvidia-smi/eight-gpus.txt');
   const half = String(block).replaceAll(', 100, 79210', ', 50, 79210').split('\n').slice(0, 2);
   const gpus = parse(Buffer.concat([block, block, Buffer.from(`${half.join('\n')}\n2, GPU-0`)]));
@@ -40,7 +40,7 @@ test('of eight cards the newest lines count, also while a block is being written
   );
 });
 
-test('what a card does not say is null, in whatever words', () => {
+test('leaves out unknown values', () => {
   assert.deepEqual(parse(readOutput('nvidia-smi/not-available.txt')), [
     {
       vendor: 'nvidia',
@@ -56,7 +56,7 @@ test('what a card does not say is null, in whatever words', () => {
   ]);
 });
 
-test('a card that is divided (MIG) has memory and power, and no usage', () => {
+test('reads memory and power of a card in MIG mode, which has no usage', () => {
   const [gpu] = parse(readOutput('nvidia-smi/mig.txt'));
   assert.deepEqual(
     [gpu?.usage_ratio, gpu?.memory_used_bytes, gpu?.power_watts, gpu?.name],
@@ -64,7 +64,7 @@ test('a card that is divided (MIG) has memory and power, and no usage', () => {
   );
 });
 
-test('a comma in a name stays, and a field that was not asked for is null', () => {
+test('keeps a comma in a name, and leaves out fields that were not queried', () => {
   const fields = NVIDIA_FIELDS.filter((field) => field !== 'power.limit');
   const line = '0, GPU-12345678, 00000000:01:00.0, 1, 2, 3, 4, 5, 6, 7, 8, Some, Card\n';
   const [gpu] = parseNvidiaSmi(Buffer.from(line), fields);
@@ -74,7 +74,7 @@ test('a comma in a name stays, and a field that was not asked for is null', () =
   );
 });
 
-test('messages, cut lines and nonsense are passed over', () => {
+test('skips messages, truncated lines and garbage', () => {
   const good = String(readOutput('nvidia-smi/one-gpu.txt'));
   for (const noise of [
     String(readOutput('nvidia-smi/version-mismatch.txt')),
@@ -90,19 +90,19 @@ test('messages, cut lines and nonsense are passed over', () => {
   }
 });
 
-test('a line that is still being written does not count, not even up to its name', () => {
+test('ignores an incomplete line', () => {
   const good = String(readOutput('nvidia-smi/one-gpu.txt'));
   const half = good.replace(', 42,', ', 43,').slice(0, -6);
   assert.deepEqual(parse(Buffer.from(half)), []);
   assert.equal(parse(Buffer.from(`${good}${half}`))[0]?.usage_ratio, 0.42);
 });
 
-test('usage above the whole is no usage', () => {
+test('leaves out a usage above 100 %', () => {
   const line = String(readOutput('nvidia-smi/one-gpu.txt')).replace(', 42,', ', 4294967295,');
   assert.equal(parse(Buffer.from(line))[0]?.usage_ratio, undefined);
 });
 
-test('the field that an older version does not know is found in its message', () => {
+test('finds the unknown field in the message of an older version', () => {
   assert.equal(findUnknownField(String(readOutput('nvidia-smi/old-driver.txt'))), 'power.limit');
   assert.equal(findUnknownField('No devices were found'), null);
 });

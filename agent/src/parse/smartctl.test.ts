@@ -16,7 +16,7 @@ const WELL = {
 const parse = (name: string, exitStatus: number | null) =>
   parseSmartctl(readOutput(`smartctl/${name}`).toString(), exitStatus);
 
-test('a healthy ATA disk tells its model, its age and its sectors, and not its serial number', () => {
+test('reads model, age and sectors of a healthy ATA disk, without its serial number', () => {
   assert.deepEqual(parse('ata-healthy.json', 0), {
     kind: 'read',
     health: {
@@ -31,7 +31,7 @@ test('a healthy ATA disk tells its model, its age and its sectors, and not its s
   });
 });
 
-test('the bits of the exit status tell what is wrong, and of raw values counts what smartctl shows', () => {
+test('reads problems from the exit status, and raw values as smartctl shows them', () => {
   const health = {
     model: 'ST2000DM001-1CH164',
     ...WELL,
@@ -62,7 +62,7 @@ test('the bits of the exit status tell what is wrong, and of raw values counts w
   assert.equal(past.kind === 'read' && past.health.prefail_past, true);
 });
 
-test('wear is told of NVMe and of newer versions of smartctl, and may be above 1', () => {
+test('reads wear of NVMe and of newer versions of smartctl, also above 1', () => {
   const model = 'Samsung SSD 980 PRO 1TB';
   assert.deepEqual(parse('nvme-healthy.json', 0), {
     kind: 'read',
@@ -98,7 +98,7 @@ test('wear is told of NVMe and of newer versions of smartctl, and may be above 1
   );
 });
 
-test('a SAS disk tells its grown defects, and an old version or one command that failed costs only fields', () => {
+test('reads grown defects of a SAS disk, and leaves out fields of failed commands', () => {
   assert.deepEqual(parse('sas.json', 0), {
     kind: 'read',
     health: {
@@ -125,7 +125,7 @@ test('a SAS disk tells its grown defects, and an old version or one command that
   });
 });
 
-test('why a disk said nothing is known', () => {
+test('distinguishes the reasons for a missing answer', () => {
   assert.deepEqual(parse('standby.json', 7), { kind: 'asleep' });
   assert.deepEqual(parse('no-permission.json', 2), { kind: 'forbidden' });
   assert.deepEqual(parse('nvme-no-permission.json', 2), { kind: 'forbidden' });
@@ -134,7 +134,7 @@ test('why a disk said nothing is known', () => {
   assert.deepEqual(parse('vanished.json', 2), { kind: 'unreadable' });
 });
 
-test('silence, junk and an end by a signal never look like good health', () => {
+test('never reports health for empty, invalid or aborted output', () => {
   const unreadable = { kind: 'unreadable' };
   assert.deepEqual(parse('usb-nothing-through.json', 4), unreadable);
   assert.deepEqual(parse('junk.json', 0), unreadable);
@@ -144,7 +144,7 @@ test('silence, junk and an end by a signal never look like good health', () => {
     assert.deepEqual(parseSmartctl(text, 0), unreadable);
 });
 
-test('a long model is cut, and figures beyond what they can be are none', () => {
+test('truncates a long model, and leaves out impossible figures', () => {
   const text = JSON.stringify({
     model_name: 'm'.repeat(50_000),
     smart_status: { passed: true },

@@ -24,7 +24,7 @@ function openFakeProber() {
   return { clock, asked, workers, prober: new MountProber(() => clock.ms, createWorker) };
 }
 
-test('one worker serves mounts that answer', () => {
+test('probes all mounts that answer in one worker', () => {
   const { asked, workers, prober } = openFakeProber();
   prober.ask(['/a', '/b']);
   assert.equal(prober.stateOf('/a'), null);
@@ -36,7 +36,7 @@ test('one worker serves mounts that answer', () => {
   assert.equal(prober.isStuck(), false);
 });
 
-test('when the last mount is gone, so is the worker; the next mount gets another one', () => {
+test('stops the worker after the last mount, and starts another one for the next', () => {
   const { asked, workers, prober } = openFakeProber();
   prober.ask(['/a']);
   workers[0]?.answer(space);
@@ -49,7 +49,7 @@ test('when the last mount is gone, so is the worker; the next mount gets another
   assert.deepEqual([workers.length, workers[1]?.stopped], [2, false]);
 });
 
-test('a mount that hangs is stale after two seconds, and another worker serves the rest', () => {
+test('marks a mount as stale after two seconds, and probes the rest in another worker', () => {
   const { clock, asked, workers, prober } = openFakeProber();
   prober.ask(['/hangs', '/b']);
   clock.ms = 2_001;
@@ -60,7 +60,7 @@ test('a mount that hangs is stale after two seconds, and another worker serves t
   assert.equal(prober.isStuck(), true);
 });
 
-test('a mount that hangs is not asked again; when it answers at last, all is as before and its worker ends', () => {
+test('does not probe a hanging mount again, and stops its worker when it answers', () => {
   const { clock, asked, workers, prober } = openFakeProber();
   prober.ask(['/a']);
   workers[0]?.answer(space);
@@ -79,7 +79,7 @@ test('a mount that hangs is not asked again; when it answers at last, all is as 
   assert.equal(workers.length, 2);
 });
 
-test('at most eight workers hang', () => {
+test('limits hanging workers to eight', () => {
   const { clock, asked, workers, prober } = openFakeProber();
   const mounts = Array.from({ length: 20 }, (_, index) => `/m${index}`);
   for (let round = 0; round < 30; round += 1) {
@@ -91,7 +91,7 @@ test('at most eight workers hang', () => {
   assert.deepEqual(prober.stateOf('/m19'), { space: null, stale: true });
 });
 
-test('a mount that was taken away is forgotten, and while its worker hangs it is not asked when it is back', () => {
+test('forgets an unmounted mount, and does not probe it again while its worker hangs', () => {
   const { clock, asked, prober } = openFakeProber();
   prober.ask(['/a']);
   clock.ms = 3_000;
@@ -103,7 +103,7 @@ test('a mount that was taken away is forgotten, and while its worker hangs it is
   assert.deepEqual(prober.stateOf('/a'), { space: null, stale: true });
 });
 
-test('closing ends every worker', () => {
+test('stops every worker when it is closed', () => {
   const { clock, workers, prober } = openFakeProber();
   prober.ask(['/a', '/b']);
   clock.ms = 3_000;

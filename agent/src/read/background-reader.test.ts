@@ -27,7 +27,7 @@ function openFakeReader() {
   return { clock, started, closed, answer, reader };
 }
 
-test('what was read last is told, also while it is read again', () => {
+test('returns the last content while a file is read again', () => {
   const { answer, reader } = openFakeReader();
   reader.refresh(['a']);
   assert.equal(reader.textOf('a'), null);
@@ -39,7 +39,7 @@ test('what was read last is told, also while it is read again', () => {
   assert.equal(reader.textOf('a'), null);
 });
 
-test('at most two are read at once, and the rest in turn', () => {
+test('reads at most two files at once', () => {
   const { started, answer, reader } = openFakeReader();
   reader.refresh(['a', 'b', 'c']);
   assert.deepEqual(started, ['a', 'b']);
@@ -47,7 +47,7 @@ test('at most two are read at once, and the rest in turn', () => {
   assert.deepEqual(started, ['a', 'b', 'c']);
 });
 
-test('a file that hangs is given up after two seconds, and the others are read on', () => {
+test('returns null for a file that hangs for two seconds, and reads the others', () => {
   const { clock, started, answer, reader } = openFakeReader();
   reader.refresh(['hangs', 'b', 'c']);
   answer('b', '1');
@@ -64,7 +64,7 @@ test('a file that hangs is given up after two seconds, and the others are read o
   assert.equal(reader.isStuck(), true);
 });
 
-test('a file that took too long is suspended for a minute once it has answered', () => {
+test('suspends a slow file for a minute after its answer', () => {
   const { clock, started, answer, reader } = openFakeReader();
   reader.refresh(['slow']);
   clock.ms = 22_000;
@@ -78,7 +78,7 @@ test('a file that took too long is suspended for a minute once it has answered',
   assert.deepEqual(started, ['slow', 'slow']);
 });
 
-test('when two hang nothing more is begun, however often it is asked', () => {
+test('starts no more reads while two hang', () => {
   const { clock, started, reader } = openFakeReader();
   for (let round = 0; round < 100; round += 1) {
     clock.ms += 2_000;
@@ -87,7 +87,7 @@ test('when two hang nothing more is begun, however often it is asked', () => {
   assert.deepEqual(started, ['a', 'b']);
 });
 
-test('what is forgotten is closed and not read any more', () => {
+test('closes forgotten files, and does not read them again', () => {
   const { started, closed, answer, reader } = openFakeReader();
   reader.refresh(['a', 'b', 'c']);
   reader.forget(['a', 'c']);
@@ -97,7 +97,7 @@ test('what is forgotten is closed and not read any more', () => {
   assert.equal(reader.textOf('a'), null);
 });
 
-test('what was read before a time in which nobody asked is not told as if it were of now', () => {
+test('drops content that was read before a pause', () => {
   const { clock, answer, reader } = openFakeReader();
   reader.refresh(['a']);
   answer('a', '41000');
@@ -110,7 +110,7 @@ test('what was read before a time in which nobody asked is not told as if it wer
   assert.equal(reader.textOf('a'), '58000');
 });
 
-test('files that cannot be opened, for whatever reason, hold up no other', async () => {
+test('continues when files cannot be opened', async () => {
   using machine = emptyMachine();
   machine.write('sys/good', '1\n');
   const pathOf = (name: string) => `${machine.roots.sys}/${name}`;
@@ -123,7 +123,7 @@ test('files that cannot be opened, for whatever reason, hold up no other', async
   reader.close();
 });
 
-test('real files are read anew each time, and one that is gone gives nothing', async () => {
+test('reads real files again each time, and returns null for a missing one', async () => {
   using machine = emptyMachine();
   machine.write('sys/a', '1\n');
   const path = `${machine.roots.sys}/a`;

@@ -5,7 +5,7 @@ import { emptyMachine } from '../../test/machine.ts';
 
 import { KeptFile } from './kept-file.ts';
 
-test('a file is read anew from its start each time', () => {
+test('reads a file from its start each time', () => {
   using machine = emptyMachine();
   machine.write('proc/x', 'first');
   const file = new KeptFile(`${machine.roots.proc}/x`);
@@ -15,7 +15,7 @@ test('a file is read anew from its start each time', () => {
   file.close();
 });
 
-test('a file that is not there gives nothing, and is found once it is', () => {
+test('returns null for a missing file, and finds it once it exists', () => {
   using machine = emptyMachine();
   const file = new KeptFile(`${machine.roots.proc}/x`);
   assert.equal(file.read(), null);
@@ -24,7 +24,7 @@ test('a file that is not there gives nothing, and is found once it is', () => {
   file.close();
 });
 
-test('a file larger than the buffer is read whole', () => {
+test('reads a file larger than the buffer', () => {
   using machine = emptyMachine();
   const text = 'cpu 1 2 3 4\n'.repeat(20_000);
   machine.write('proc/x', text);
@@ -33,7 +33,7 @@ test('a file larger than the buffer is read whole', () => {
   file.close();
 });
 
-test('a file beyond every bound is refused and not kept in memory', () => {
+test('rejects a file above the size limit', () => {
   using machine = emptyMachine();
   machine.write('proc/x', 'x'.repeat(5 * 1024 * 1024));
   const file = new KeptFile(`${machine.roots.proc}/x`);

@@ -37,7 +37,7 @@ function takeWarnings(): { warnings: string[]; log: Log } {
   return { warnings, log: { warn } };
 }
 
-test('it gives the outcome, and makes the directory', async (t) => {
+test('returns the outcome, and creates the directory', async (t) => {
   const path = join(makeDirectory(t), 'run', 'control.sock');
   const outcomes = [null, 'The files are bad.'];
   const { log, warnings } = takeWarnings();
@@ -47,7 +47,7 @@ test('it gives the outcome, and makes the directory', async (t) => {
   assert.deepEqual(warnings, []);
 });
 
-test('what a killed agent left behind is no obstacle, a running agent is one', async (t) => {
+test('replaces the socket of a killed agent, and not that of a running one', async (t) => {
   const path = join(makeDirectory(t), 'control.sock');
   await leaveSocket(path);
   const { log, warnings } = takeWarnings();
@@ -57,7 +57,7 @@ test('what a killed agent left behind is no obstacle, a running agent is one', a
   assert.deepEqual(warnings, [`control_socket.open_failed: another agent uses ${path}`]);
 });
 
-test("somebody's file at the place of the socket stays, with a warning", async (t) => {
+test('keeps another file at the path of the socket, and logs it', async (t) => {
   const path = join(makeDirectory(t), 'agent.yaml');
   writeFileSync(path, 'listen: 0.0.0.0:4096');
   const { log, warnings } = takeWarnings();
@@ -66,7 +66,7 @@ test("somebody's file at the place of the socket stays, with a warning", async (
   assert.deepEqual(warnings, [`control_socket.open_failed: ${path} exists and is not a socket`]);
 });
 
-test('a directory that cannot be made leaves an agent that works, with a warning', async (t) => {
+test('logs a directory that cannot be created, and continues', async (t) => {
   const directory = makeDirectory(t);
   writeFileSync(join(directory, 'file'), '');
   const { log, warnings } = takeWarnings();
@@ -75,7 +75,7 @@ test('a directory that cannot be made leaves an agent that works, with a warning
   assert.match(warnings[0] ?? '', /^control_socket\.open_failed: .*file/u);
 });
 
-test('only reload is known, and who says too much is cut off', async (t) => {
+test('rejects unknown commands, and closes connections that send too much', async (t) => {
   const path = join(makeDirectory(t), 'control.sock');
   const { log } = takeWarnings();
   let reloads = 0;
@@ -94,7 +94,7 @@ test('only reload is known, and who says too much is cut off', async (t) => {
   assert.equal(reloads, 0);
 });
 
-test('what is no agent is told as such', async (t) => {
+test('reports a program that is not an agent', async (t) => {
   const path = join(makeDirectory(t), 'control.sock');
   const server = createServer((socket) => socket.end('hello\n')).listen(path);
   t.after(() => server.close());

@@ -42,7 +42,7 @@ function openManager(environment: NodeJS.ProcessEnv, intervalSeconds = 1, timeou
   return { manager, clock, warnings };
 }
 
-test('without NOTIFY_SOCKET no program is started', () => {
+test('starts no program without NOTIFY_SOCKET', () => {
   using programs = emptyPrograms();
   programs.write('systemd-notify', 'exit 0');
   const { manager } = openManager({ PATH: programs.searchPath, WATCHDOG_USEC: '2000000' });
@@ -53,7 +53,7 @@ test('without NOTIFY_SOCKET no program is started', () => {
   assert.deepEqual(programs.starts(), []);
 });
 
-test('a tick is a sign of life when the next would come after half of the time', async () => {
+test('feeds the watchdog when the next tick would come after half of its time', async () => {
   using programs = emptyPrograms();
   programs.write('systemd-notify', 'exit 0');
   const path = `${programs.searchPath}:${process.env['PATH'] ?? ''}`;
@@ -67,7 +67,7 @@ test('a tick is a sign of life when the next would come after half of the time',
   assert.deepEqual(programs.starts(), ['WATCHDOG=1 STATUS=at 5000']);
 });
 
-test('a message that hangs, and listens to nothing, holds up the next one for a while only', async () => {
+test('kills a systemd-notify that hangs, and sends the next message', async () => {
   using programs = emptyPrograms();
   const hang = 'touch hung; kill -STOP $$';
   programs.write('systemd-notify', `[ -e hung ] || { ${hang}; }`);
@@ -78,7 +78,7 @@ test('a message that hangs, and listens to nothing, holds up the next one for a 
   await waitUntil(() => programs.starts().length === 2);
 });
 
-test('a watchdog that is too quick for the interval is told to wait for three ticks', async () => {
+test('extends a watchdog that is shorter than three ticks', async () => {
   using programs = emptyPrograms();
   programs.write('systemd-notify', 'exit 0');
   const path = `${programs.searchPath}:${process.env['PATH'] ?? ''}`;
@@ -89,7 +89,7 @@ test('a watchdog that is too quick for the interval is told to wait for three ti
   assert.deepEqual(starts, ['READY=1 STATUS=x WATCHDOG_USEC=180000000']);
 });
 
-test('a systemd-notify that is not there is logged once', async () => {
+test('logs a missing systemd-notify once', async () => {
   const { manager, warnings } = openManager({ PATH: '/nowhere', NOTIFY_SOCKET: '/x' });
   manager.ready('x');
   manager.stopping();
@@ -101,7 +101,7 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
 
-  test('says that it is ready, alive, reads again and stops', async (t) => {
+  test('notifies ready, watchdog, reloading and stopping', async (t) => {
     const socketPath = join(fixture.directory, 'notify');
     const receiver = spawn('python3', ['-c', RECEIVER, socketPath]);
     t.after(() => receiver.kill());

@@ -31,11 +31,11 @@ function judge(visitor: Partial<Credentials>, rules: AdmissionRules): string {
   return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
 }
 
-test('without certificates and tokens everybody may watch', () => {
+test('admits everybody without certificates and tokens', () => {
   assert.equal(judge({}, open), 'latchkey.snapshot.v1');
 });
 
-test('where there are tokens one is needed: as a header, or as a subprotocol from a browser', () => {
+test('requires a token as a header or a subprotocol', () => {
   const needed = '401 An access token is needed: send it as "Authorization: Bearer TOKEN".';
   assert.equal(judge({}, tokens), needed);
   assert.equal(judge({ authorization: `Basic ${TOKEN}` }, tokens), needed);
@@ -50,7 +50,7 @@ test('where there are tokens one is needed: as a header, or as a subprotocol fro
   assert.match(judge({ offer: alone }, tokens), /^400 None of the subprotocols offered is known/u);
 });
 
-test('where certificates are needed a good one lets in, and so does a token where there are tokens', () => {
+test('admits a valid certificate, or a token where there are tokens', () => {
   const certificates = { ...open, needsCertificate: true };
   assert.equal(judge({ certificateFault: null }, certificates), 'latchkey.snapshot.v1');
   assert.equal(judge({}, certificates), '403 No certificate.');
@@ -61,7 +61,7 @@ test('where certificates are needed a good one lets in, and so does a token wher
   assert.equal(judge({}, both), '403 No certificate.');
 });
 
-test('pages of the same host may watch, others only when they are allowed', () => {
+test('admits pages of the same host, and of allowed origins', () => {
   const foreign =
     '403 Pages of this origin may not watch: add it to allowed_origins in the configuration.';
   const origin = 'https://console.example.com';
@@ -83,7 +83,7 @@ test('pages of the same host may watch, others only when they are allowed', () =
   );
 });
 
-test('a visitor is an IPv4 address, or a network of IPv6', () => {
+test('identifies a client by an IPv4 address or an IPv6 network', () => {
   for (const [address, visitor] of [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -115,7 +115,7 @@ function connectFrom(remoteAddress: string): Socket {
   return Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
 }
 
-test('connections are counted by visitor; one too many is ended, and one that closes makes room', () => {
+test('limits connections per client, and releases the slot of a closed one', () => {
   const refused: string[] = [];
   const limits = limitConnections(2, (address) => void refused.push(toClientKey(address)));
   const add = (address: string): Socket => {

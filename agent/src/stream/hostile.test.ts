@@ -17,12 +17,12 @@ const UPGRADE =
   'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
 
-describe('hostile visitors', { skip: lacksOpenssl }, () => {
+describe('hostile clients', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
   const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
 
-  test('plain HTTP on the port ends the connection, and is told once a minute', async () => {
+  test('closes a plain HTTP connection, and logs it once a minute', async () => {
     await using stream = await openStream({ tls });
     const knock = async (): Promise<void> => {
       const socket = connectPlain(stream.port, '127.0.0.1');
@@ -39,7 +39,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('a half handshake and a silent connection are ended after their time', async () => {
+  test('closes incomplete handshakes and silent connections after the timeout', async () => {
     // Within this time the honest ones of this test have to be done, on a busy machine too.
     await using stream = await openStream({ tls, handshakeMs: 2000 });
     const half = connectPlain({
@@ -58,7 +58,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('handshakes that are broken off are told by the address of each visitor', async () => {
+  test('logs aborted handshakes once for each address', async () => {
     const lines: unknown[] = [];
     const reports = new AddressReports(new TestClock(), {
       warn: (...line) => void lines.push(line),
@@ -78,7 +78,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('bytes that are nothing end the connection', async () => {
+  test('closes connections that send garbage', async () => {
     await using stream = await openStream({ tls });
     const before = connectPlain(stream.port, '127.0.0.1');
     before.write(Buffer.alloc(100_000, 0xff));
@@ -89,7 +89,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('huge headers are refused with 431', async () => {
+  test('rejects huge headers with 431', async () => {
     await using stream = await openStream({ tls });
     const socket = await shakeHands(stream.port);
     socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`);
@@ -98,7 +98,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('what is no request for a WebSocket is refused with 400', async () => {
+  test('rejects invalid WebSocket requests with 400', async () => {
     await using stream = await openStream({ tls });
     for (const request of [
       UPGRADE.replace('13\r\n', '7\r\n'),
@@ -113,7 +113,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('messages that are too long, broken or too many close the connection with the code that fits', async () => {
+  test('closes with the right code after messages that are too long, invalid or too many', async () => {
     const empty = Buffer.alloc(0);
     const start = maskedFrame(0x01, empty);
     const cases: readonly (readonly [Buffer, number, string])[] = [
@@ -157,7 +157,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await Promise.all(cases.map(send));
   });
 
-  test('who goes on sending after a goodbye, or after a broken frame, is cut off', async () => {
+  test('disconnects a client that sends after a close or an invalid frame', async () => {
     await using stream = await openStream({ tls });
     const goOnAfter = async (last: Buffer): Promise<void> => {
       const socket = await shakeHands(stream.port, { allowHalfOpen: true });
@@ -175,7 +175,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await proveAlive(stream);
   });
 
-  test('a few messages are ignored', async () => {
+  test('ignores a few messages', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port);
     for (let time = 0; time < 20; time += 1) viewer.socket.send('hello');
@@ -189,7 +189,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     assert.deepEqual(stream.warnings, []);
   });
 
-  test('a viewer that does not read is dropped, and costs less than 2 MB', async () => {
+  test('drops a viewer that does not read, at a cost below 2 MB', async () => {
     await using stream = await openStream({ tls });
     const reading = await connect(stream.port);
     const stuck = await connect(stream.port);
@@ -213,7 +213,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     assert.ok(heldMost > 0 && heldMost < 2_000_000, `${heldMost} bytes were held`);
   });
 
-  test('a viewer that only sends unsolicited pongs has not answered a ping', async () => {
+  test('does not accept unsolicited pongs as answers to a ping', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port, [], { autoPong: false });
     const pinged = once(viewer.socket, 'ping');
@@ -228,7 +228,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     assert.deepEqual(stream.warnings, ['stream.viewer_dropped: it did not answer a ping']);
   });
 
-  test('a pong with the data of the ping is an answer', async () => {
+  test('accepts a pong with the data of the ping', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port, [], { autoPong: false });
     for (const data of ['first', 'second', 'third']) {
@@ -241,7 +241,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     assert.equal(stream.hub.viewers.size, 1);
   });
 
-  test('viewers that do not read are dropped, the slowest first, when too much waits for all', async () => {
+  test('drops the slowest viewers when too much is unread in total', async () => {
     await using stream = await openStream({ tls, maxBufferedBytes: 300_000 });
     const reading = await connect(stream.port);
     const stuck = [await connect(stream.port), await connect(stream.port)];
@@ -263,7 +263,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('connections beyond the maximum are ended; those there are stay', async () => {
+  test('closes connections beyond the maximum, and keeps the others', async () => {
     await using stream = await openStream({ tls, maxConnections: 2 });
     const viewers = [await connect(stream.port), await connect(stream.port)];
     await assert.rejects(connect(stream.port), /ECONNRESET|socket hang up|disconnected/u);

@@ -14,12 +14,12 @@ function drop(waiting: readonly number[], maxBytes: number): number[] {
   return dropped;
 }
 
-test('drops nobody while all viewers together stay within the maximum', () => {
+test('drops no viewer while the total stays within the limit', () => {
   assert.deepEqual(drop([], 0), []);
   assert.deepEqual(drop([0, 50, 50], 100), []);
 });
 
-test('drops the viewers with the most waiting first, and no more than needed', () => {
+test('drops the viewers with the most unread bytes first, and no more than needed', () => {
   assert.deepEqual(drop([10, 60, 0, 70, 20], 100), [3]);
   assert.deepEqual(drop([10, 60, 0, 70, 20], 30), [3, 1]);
   assert.deepEqual(drop([10, 10, 10], 0), [0, 1, 2]);

@@ -143,7 +143,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
   });
 
   describe('without mutual TLS', () => {
-    test('are limited by the address that the proxy reports, and a viewer that leaves makes room', async () => {
+    test('are limited by the address that the proxy reports, and a closed viewer releases its slot', async () => {
       const options = { tls: open, isBehindProxy: true, maxConnectionsPerAddress: 2 };
       await using stream = await openStream(options);
       const from = async (address: string): Promise<TestViewer> =>
@@ -169,7 +169,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
       assert.equal(stream.hub.viewers.size, 6);
     });
 
-    test('are not told from others by an agent that is not behind a proxy', async () => {
+    test('are not identified by headers when the agent is not behind a proxy', async () => {
       await using stream = await openStream({ tls: open, maxConnectionsPerAddress: 1 });
       for (let time = 0; time < 2; time += 1)
         await watch(stream.port, { 'X-Real-IP': '192.0.2.7' }, null);

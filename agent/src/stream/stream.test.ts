@@ -24,7 +24,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
   after(() => fixture[Symbol.dispose]());
   const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
 
-  test('a viewer gets a hello with host and history, then each snapshot', async () => {
+  test('sends a hello with host and history, then each snapshot', async () => {
     await using stream = await openStream({ tls });
     stream.hub.tick();
     const viewer = await connect(stream.port);
@@ -59,7 +59,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(viewer.socket.protocol, '');
   });
 
-  test('the history holds five minutes, however long the agent runs', async () => {
+  test('keeps five minutes of history', async () => {
     await using stream = await openStream({ tls });
     for (let tick = 0; tick < 1000; tick += 1) stream.hub.tick();
     const viewer = await connect(stream.port, ['latchkey.snapshot.v1']);
@@ -69,7 +69,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(viewer.socket.protocol, 'latchkey.snapshot.v1');
   });
 
-  test('without viewers only what the history holds is collected; the first viewer wakes the rest', async () => {
+  test('collects only the parts of the history without viewers, and wakes the rest for the first viewer', async () => {
     await using stream = await openStream({ tls });
     const { sampler, hub, clock } = stream;
     hub.tick();
@@ -83,7 +83,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     await first.receive(2);
   });
 
-  test('latchkey.vector.v1 is one event in each message, and nothing else', async () => {
+  test('sends one event per message in latchkey.vector.v1', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port, ['latchkey.vector.v1']);
     stream.hub.tick();
@@ -100,7 +100,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(viewer.socket.protocol, 'latchkey.vector.v1');
   });
 
-  test('latchkey.otlp-json.v1 is one request in each message', async () => {
+  test('sends one request per message in latchkey.otlp-json.v1', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port, ['latchkey.otlp-json.v1']);
     stream.hub.tick();
@@ -109,7 +109,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(viewer.socket.protocol, 'latchkey.otlp-json.v1');
   });
 
-  test('of several subprotocols the first known one is agreed to; only unknown ones are refused', async () => {
+  test('selects the first known subprotocol, and rejects unknown ones', async () => {
     await using stream = await openStream({ tls });
     const viewer = await connect(stream.port, [
       'graphql-ws',
@@ -123,7 +123,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('a snapshot is serialised once for all viewers of a subprotocol', async () => {
+  test('serialises a snapshot once per subprotocol', async () => {
     await using stream = await openStream({ tls });
     let serialised = 0;
     const counted = { toJSON: () => ((serialised += 1), 5) };
@@ -134,7 +134,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(serialised, 1);
   });
 
-  test('when the clock was set, the boot is told anew: a machine without a clock of its own began in another year', async () => {
+  test('reads the boot time again after the clock was set', async () => {
     await using stream = await openStream({ tls });
     const { hub, clock, sampler } = stream;
     const vector = await connect(stream.port, ['latchkey.vector.v1']);
@@ -156,7 +156,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(JSON.parse(hello).host.boot_time, '2027-03-01T00:00:00Z');
   });
 
-  test('a machine that cannot be looked at just when its clock was set stops no tick', () => {
+  test('continues when the host cannot be read after the clock was set', () => {
     const clock = new TestClock();
     const sampler = new TestSampler();
     let asked = 0;
@@ -171,7 +171,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.deepEqual([asked, sampler.asked.length], [3, 3]);
   });
 
-  test('200 viewers all get every snapshot, in order', async () => {
+  test('sends every snapshot in order to 200 viewers', async () => {
     await using stream = await openStream({ tls });
     const viewers = await Promise.all(
       Array.from({ length: 200 }, async () => connect(stream.port)),
@@ -188,7 +188,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     }
   });
 
-  test('pings are sent, and who does not answer one is dropped at the next', async () => {
+  test('drops a viewer that did not answer a ping', async () => {
     await using stream = await openStream({ tls });
     const well = await connect(stream.port);
     const silent = await connect(stream.port, [], { autoPong: false });
@@ -204,7 +204,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.deepEqual(stream.warnings, ['stream.viewer_dropped: it did not answer a ping']);
   });
 
-  test('/health says OK, and beside it there is the page alone', async () => {
+  test('answers OK on /health, the page on /, and 404 elsewhere', async () => {
     await using stream = await openStream({ tls });
     const plain = 'text/plain; charset=utf-8';
     assert.deepEqual(await ask(stream.port, '/health?x=1'), {
@@ -222,7 +222,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     }
   });
 
-  test('the agent says goodbye to its viewers and is gone within two seconds', async () => {
+  test('closes its viewers and stops within two seconds', async () => {
     const stream = await openStream({ tls });
     const viewer = await connect(stream.port);
     const startedAtMs = performance.now();

@@ -8,7 +8,7 @@ import { runProgram } from './run-program.ts';
 
 const SHIELDED = { isShielded: true };
 
-test('a program that ends is told by its exit code and what it printed', async () => {
+test('returns exit code and output', async () => {
   const result = await runProgram('sh', ['-c', 'echo "$1"; echo no >&2; exit 3', 'sh', 'a b;c']);
   assert.deepEqual(result, {
     code: 3,
@@ -19,7 +19,7 @@ test('a program that ends is told by its exit code and what it printed', async (
   });
 });
 
-test('a program speaks English, gets what it is given, and nothing of a terminal', async () => {
+test('runs a program in English with the given input, without a terminal', async () => {
   const script = 'printf "%s %s " "$LC_ALL" "$EXTRA"; cat';
   const options = { environment: { EXTRA: 'more' }, input: 'words' };
   assert.equal((await runProgram('sh', ['-c', script], options)).stdout, 'C more words');
@@ -29,7 +29,7 @@ test('a program speaks English, gets what it is given, and nothing of a terminal
     assert.ok(stdout.trim().split(':').includes(place));
 });
 
-test('a program that is not there, hangs, floods or is killed is a result and no rejection', async () => {
+test('returns a result for a missing, hanging, flooding or killed program', async () => {
   const missing = await runProgram('latchkey-no-such-program', []);
   assert.deepEqual(missing, {
     code: null,
@@ -47,7 +47,7 @@ test('a program that is not there, hangs, floods or is killed is a result and no
   assert.equal(killed.fault, 'sh was ended by SIGTERM.');
 });
 
-test('a program that is shielded belongs to no terminal, and is told of as any other', async () => {
+test('runs a shielded program without a controlling terminal', async () => {
   const read = ['-c', 'read -r _ _ _ _ group session _ </proc/$$/stat; echo "$group $session $$"'];
   const [open, shielded] = [await runProgram('sh', read), await runProgram('sh', read, SHIELDED)];
   const [group, session, id] = open.stdout.trim().split(' ');
@@ -61,7 +61,7 @@ test('a program that is shielded belongs to no terminal, and is told of as any o
   assert.equal(late.fault, 'sleep did not end within 0.1 seconds.');
 });
 
-test('a program that Ctrl-C hits before it is shielded is started again', async () => {
+test('restarts a program that Ctrl-C killed before it was shielded', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-shield-'));
   // What is hit while it starts is ended by the signal.
   const script = 'mkdir "$1/hit" 2>/dev/null && kill -INT $$; echo done';
@@ -70,7 +70,7 @@ test('a program that Ctrl-C hits before it is shielded is started again', async 
   rmSync(folder, { recursive: true });
 });
 
-test('what a program that hangs has started does not hold it up', async () => {
+test('does not wait for the children of a hanging program', async () => {
   const late = await runProgram('sh', ['-c', 'sleep 5 & sleep 5'], { timeoutMs: 100 });
   assert.equal(late.fault, 'sh did not end within 0.1 seconds.');
 });

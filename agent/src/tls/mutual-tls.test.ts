@@ -24,7 +24,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     return readTlsMaterial({ ...server, clients: { authorityFile, revocationFile } });
   }
 
-  test('a certificate of the authority lets in; none or another is 403 with the reason', async () => {
+  test('admits a certificate of the authority, and rejects others with 403 and the reason', async () => {
     await using stream = await openStream({ tls: read() });
     const viewer = await connect(stream.port, [], show(anna));
     assert.equal((await viewer.receive(1)).length, 1);
@@ -41,12 +41,12 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('the certificate of a server does not serve as one of a client', async () => {
+  test('rejects a server certificate of a client', async () => {
     await using stream = await openStream({ tls: read() });
     await assert.rejects(connect(stream.port, [], show(authority.makeServer())), /^Error: 403 /u);
   });
 
-  test('refused in the handshake, a client without a certificate gets the alert of TLS', async () => {
+  test('sends a TLS alert to a client without a certificate when refusing in the handshake', async () => {
     await using stream = await openStream({ tls: read(), refusesInHandshake: true });
     const viewer = await connect(stream.port, [], show(anna));
     assert.equal((await viewer.receive(1)).length, 1);
@@ -56,7 +56,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.deepEqual(stream.warnings, ['stream.handshake_failed: it sent no client certificate']);
   });
 
-  test('two certificates may stand between when the authorities have them, three may not', async () => {
+  test('accepts two intermediate certificates among the authorities, and rejects three', async () => {
     const first = authority.makeAuthority('first');
     const second = first.makeAuthority('second');
     const third = second.makeAuthority('third');
@@ -78,7 +78,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port, [], sent), { message: `403 ${reason}` });
   });
 
-  test('a revoked certificate is refused, and its viewer is sent away when the list is read again', async () => {
+  test('rejects a revoked certificate, and disconnects its viewer on a reload', async () => {
     const crl = authority.writeRevocations([]);
     await using stream = await openStream({ tls: read(crl) });
     const annas = await connect(stream.port, [], show(anna));
@@ -96,7 +96,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('a list that is out of date lets nobody in, and the reason says so', async () => {
+  test('rejects everybody with an outdated revocation list, with the reason', async () => {
     const another = fixture.makeRoot('forgetful');
     const crl = another.writeRevocations([], 1);
     const clients = { authorityFile: another.own.certificateFile, revocationFile: crl };
@@ -112,7 +112,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('a certificate that expires while its viewer watches ends the watching, and no signature is verified for that', async (t) => {
+  test('disconnects a viewer whose certificate expires, without verifying signatures', async (t) => {
     await using stream = await openStream({ tls: read() });
     const viewer = await connect(stream.port, [], show(berta));
     const verify = t.mock.method(X509Certificate.prototype, 'verify');
@@ -127,7 +127,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('where there are access tokens, one does instead of a certificate', async () => {
+  test('accepts an access token instead of a certificate', async () => {
     const rules = {
       isToken: openAccessTokens(['a-token-of-twenty-chars']),
       allowedOrigins: new Set<string>(),
@@ -142,7 +142,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.equal((await viewer.receive(2)).length, 2);
   });
 
-  test('a token that was taken away ends the watching when the files are read again, and no other', async () => {
+  test('disconnects viewers of a removed token on a reload, and no others', async () => {
     const [leaked, kept] = ['a-token-that-was-leaked', 'a-token-that-is-kept'];
     let isToken = openAccessTokens([leaked, kept]);
     const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
@@ -163,7 +163,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     for (const viewer of [friend, annas]) assert.equal((await viewer.receive(2)).length, 2);
   });
 
-  test('a new certificate of the server is used from the next handshake on, and viewers stay', async () => {
+  test('uses a new server certificate from the next handshake, and keeps viewers', async () => {
     const renewed = fixture.makeRoot('web').makeServer();
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
     const before = await connect(stream.port);
@@ -176,7 +176,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.equal((await later.receive(2)).length, 2);
   });
 
-  test('files that do not serve are told by name', () => {
+  test('names files that cannot be used', () => {
     const broken = join(fixture.directory, 'broken.pem');
     writeFileSync(broken, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
     const empty = join(fixture.directory, 'empty.pem');

@@ -12,7 +12,7 @@ function openDirectory(t: TestContext): (name: string) => string {
   return (name) => join(directory, name);
 }
 
-test('files that changed are told once they are at rest, and only once', (t) => {
+test('reports changed files once, after they are complete', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const at = openDirectory(t);
   const [cert, key] = [at('cert.pem'), at('key.pem')];
@@ -36,7 +36,7 @@ test('files that changed are told once they are at rest, and only once', (t) => 
   assert.deepEqual([look(), look()], [1, 2]);
 });
 
-test('a link that is moved to another file is a change', (t) => {
+test('reports a link to another file', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const at = openDirectory(t);
   writeFileSync(at('cert1.pem'), 'same length');
@@ -51,7 +51,7 @@ test('a link that is moved to another file is a change', (t) => {
   assert.equal(told, 1);
 });
 
-test('a file that can no longer be looked at is a change, and so are its rights', (t) => {
+test('reports changed permissions, and files that became inaccessible', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const at = openDirectory(t);
   writeFileSync(at('key.pem'), 'key');

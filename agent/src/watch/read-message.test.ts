@@ -15,20 +15,20 @@ const hello = {
 
 const read = (value: object) => readMessage(JSON.stringify(value));
 
-test('messages of this version are read, with fields of later ones', () => {
+test('reads messages of this version with fields of later ones', () => {
   assert.deepEqual(read(hello), { kind: 'hello', hello });
   const later = { ...exampleSnapshot, moon: { phase: 1 } };
   const message = read({ type: 'snapshot', snapshot: later });
   assert.deepEqual(message, { kind: 'snapshot', snapshot: later });
 });
 
-test('no text in them can move a cursor', () => {
+test('replaces control characters in texts', () => {
   const message = read({ ...hello, host: { ...exampleHost, hostname: 'a\u001b[2J\u009bb' } });
   assert.ok(message?.kind === 'hello');
   assert.equal(message.hello.host.hostname, 'a·[2J·b');
 });
 
-test('what is something else is no message', () => {
+test('returns null for anything else', () => {
   const memory = { ...exampleSnapshot.memory, total_bytes: '8' };
   const wrong: readonly object[] = [
     [],

@@ -33,7 +33,7 @@ function draw(view: View, columns: number, rows: number): string[] {
   return renderLines(drawScreen(view, { columns, rows }), false).map((line) => line.trimEnd());
 }
 
-test('a small terminal shows what people look at first', () => {
+test('shows the most important figures in a small terminal', () => {
   assert.deepEqual(draw(viewOf(exampleSnapshot), 40, 12), [
     'db-1  up 1 d 2 h  Debian GNU/Lin… ● live',
     'CPU      █▌····  25 %               ▁▄█▂',
@@ -50,7 +50,7 @@ test('a small terminal shows what people look at first', () => {
   ]);
 });
 
-test('who was greeted sees what was before, for the first snapshot may be a minute away', () => {
+test('shows the history before the first snapshot', () => {
   assert.deepEqual(draw(viewOf(null), 40, 12), [
     'db-1  Debian GNU/Linux 12 (bookw… ● live',
     '',
@@ -67,7 +67,7 @@ test('who was greeted sees what was before, for the first snapshot may be a minu
   ]);
 });
 
-test('more room shows more parts, and charts in what is left', () => {
+test('shows more parts and charts with more room', () => {
   assert.deepEqual(draw(viewOf(exampleSnapshot), 80, 24), [
     'db-1  up 1 d 2 h  Debian GNU/Linux 12 (bookworm)                          ● live',
     'CPU      ██████▌···················  25 %                                   ▁▄█▂',
@@ -96,7 +96,7 @@ test('more room shows more parts, and charts in what is left', () => {
   ]);
 });
 
-test('a wide terminal has columns', () => {
+test('uses columns in a wide terminal', () => {
   assert.deepEqual(draw(viewOf(exampleSnapshot), 110, 16), [
     'db-1  up 1 d 2 h  Debian GNU/Linux 12 (bookworm)                                                        ● live',
     'CPU      ███·········  25 %                      ▁▄█▂   Filesystem                        used   free    size',
@@ -117,7 +117,7 @@ test('a wide terminal has columns', () => {
   ]);
 });
 
-test('what a machine lacks is not shown', () => {
+test('leaves out what the machine lacks', () => {
   assert.deepEqual(draw(viewOf({ time: '2026-11-21T02:44:25Z' }), 60, 4), [
     'db-1  Debian GNU/Linux 12 (bookworm)                  ● live',
     '',
@@ -126,7 +126,7 @@ test('what a machine lacks is not shown', () => {
   ]);
 });
 
-test('disks that are failing are named', () => {
+test('names failing disks', () => {
   const { time } = exampleSnapshot;
   const flags = { prefail_now: true, prefail_past: true, error_log: true, self_test_failed: false };
   const toDisk = (device: string, failing: boolean) => ({
@@ -144,7 +144,7 @@ test('disks that are failing are named', () => {
   assert.equal(lines.includes('Failing  sda, sdc'), true);
 });
 
-test('why there is no connection is told in each size', () => {
+test('shows the reason of a lost connection in each size', () => {
   const view = viewOf(exampleSnapshot);
   const lost: View = { ...view, state: { kind: 'waiting', seconds: 8, why: 'Nothing listens.' } };
   const [header = '', ...others] = draw(lost, 40, 12);
@@ -157,7 +157,7 @@ test('why there is no connection is told in each size', () => {
   assert.match(draw(emptyView('db-1:4096'), 40, 12)[0] ?? '', /^db-1:4096 +○ connecting$/u);
 });
 
-test('every size is filled and none overflows, whatever the figures are', () => {
+test('fills every size without overflow', () => {
   const wild = {
     ...exampleSnapshot,
     memory: { ...exampleSnapshot.memory, usage_ratio: -7, used_bytes: 1e300, total_bytes: -1 },
@@ -176,7 +176,7 @@ test('every size is filled and none overflows, whatever the figures are', () => 
   }
 });
 
-test('colours are those of the terminal, and only where it has them', () => {
+test('uses the colours of the terminal, if it has any', () => {
   const [line = []] = drawScreen(viewOf(null), { columns: 20, rows: 1 });
   assert.deepEqual(renderLines([line], true), [
     '\u001b[1mdb-1\u001b[22m\u001b[2m  Debian…\u001b[22m \u001b[32m● live\u001b[39m',
@@ -187,7 +187,7 @@ function panelOf(length: number): Panel {
   return Array.from({ length }, (_, at) => [span(`${at}`)]);
 }
 
-test('the room that a part left out leaves goes to those before it', () => {
+test('gives the room of dropped panels to the others', () => {
   const shown = shortenPanels([3, 6, 8, 8].map(panelOf), 15);
   assert.deepEqual(
     shown.map((panel) => panel.map(([first]) => first?.text)),

@@ -20,7 +20,7 @@ describe('a session', { skip: lacksOpenssl }, () => {
     return openTarget(parseAddress(`wss://127.0.0.1:${port}`), { fingerprint, ...options });
   }
 
-  test('tries again with pauses that double, keeps what it knew, and ends when it is told', async () => {
+  test('reconnects with doubled pauses, keeps its points, and stops on the signal', async () => {
     const stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
     const stop = new AbortController();
     const states: ConnectionState[] = [];
@@ -54,7 +54,7 @@ describe('a session', { skip: lacksOpenssl }, () => {
     ]);
   });
 
-  test('ends with the reason when the certificate is revoked meanwhile', async () => {
+  test('ends with the reason when the certificate is revoked', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const tls = readTlsMaterial({ ...server, clients });
     await using stream = await openStream({ tls });
@@ -78,7 +78,7 @@ describe('a session', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('says that snapshots are late, and for how long', async () => {
+  test('reports for how long snapshots are late', async () => {
     await using stream = await openStream({
       tls: readTlsMaterial({ ...server, clients: null }),
     });

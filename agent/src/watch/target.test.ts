@@ -13,7 +13,7 @@ function tell(code: string): string {
   return explainError(Object.assign(new Error('x'), { code }), 'db-1:4096').message;
 }
 
-test('addresses are those of agents', () => {
+test('parses addresses of agents', () => {
   assert.deepEqual(read('wss://db-1.example.com:4097'), ['db-1.example.com', '4097', '/']);
   assert.deepEqual(read('db-1'), ['db-1', '4096', '/']);
   assert.deepEqual(read('[::1]'), ['[::1]', '4096', '/']);
@@ -25,7 +25,7 @@ test('addresses are those of agents', () => {
   }
 });
 
-test('fingerprints are read as programs write them', () => {
+test('parses fingerprints as programs write them', () => {
   const digits = 'ab'.repeat(32);
   const upper = Array.from({ length: 32 }, () => 'AB').join(':');
   assert.equal(parseFingerprint(`sha256:${digits}`), digits);
@@ -34,7 +34,7 @@ test('fingerprints are read as programs write them', () => {
   assert.throws(() => parseFingerprint(`sha1:${'ab'.repeat(20)}`));
 });
 
-test('answers of proxies are understood', () => {
+test('explains answers of proxies', () => {
   const page = '<html><title>400 No required SSL certificate was sent</title></html>';
   const asks = 'db-1:443 requires a valid client certificate';
   const told = [
@@ -56,7 +56,7 @@ test('answers of proxies are understood', () => {
   );
 });
 
-test('errors of networks and ends of connections are sentences', () => {
+test('explains network errors and close codes', () => {
   assert.equal(tell('ENOTFOUND'), 'The name in db-1:4096 does not resolve.');
   assert.equal(tell('ETIMEDOUT'), 'db-1:4096 is unreachable.');
   assert.match(tell('ERR_SSL_WRONG_VERSION_NUMBER'), /does not use TLS/u);

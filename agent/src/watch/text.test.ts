@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { drawBar, drawChart } from './charts.ts';
 import { clean, cutText, fitText, widthOf } from './text.ts';
 
-test('nothing that a terminal would obey is left', () => {
+test('replaces control characters', () => {
   assert.equal(clean('\u001b]0;x\u0007\u009b2J\u202e\u2028\n\u200d'), '·]0;x··2J····');
   assert.equal(clean('naïve 漢字 ½'), 'naïve 漢字 ½');
   assert.equal(clean(`e${'\u0301'.repeat(1000)}`), 'e\u0301\u0301');
   assert.equal(clean('x'.repeat(10_000)).length, 4096);
 });
 
-test('texts are as wide as a terminal shows them', () => {
+test('computes the width of texts in a terminal', () => {
   assert.deepEqual(['abc', '漢字', 'e\u0301', '█▁°…'].map(widthOf), [3, 4, 1, 4]);
   assert.deepEqual(
     [cutText('abcdef', 4), cutText('漢字漢', 4), cutText('abc', 0)],
@@ -26,14 +26,14 @@ function draw(ratio?: number): string {
     .join('');
 }
 
-test('bars are filled to an eighth of a column', () => {
+test('fills bars to an eighth of a column', () => {
   assert.deepEqual(
     [draw(0), draw(0.3), draw(0.5), draw(1), draw(7), draw(-1), draw()],
     ['····', '█▎··', '██··', '████', '████', '····', '····'],
   );
 });
 
-test('charts show the newest values, and nothing where nothing is known', () => {
+test('draws the newest values, and gaps for unknown ones', () => {
   const options = { width: 6, height: 2, highest: 1, style: 'green' } as const;
   const lines = drawChart([0.9, undefined, 0, 0.25, 0.5, 0.75, 1], options);
   assert.deepEqual(

@@ -31,7 +31,7 @@ function open({ roots }: Machine) {
   };
 }
 
-test("AMD's cards: one that was plugged in, one of the processor, and one asleep that is not woken up", async () => {
+test('reads a discrete and an integrated AMD card, and does not wake a sleeping one', async () => {
   using machine = copyMachine('gpu-amd');
   using gpus = open(machine);
   assert.deepEqual(await gpus.settle(0), [
@@ -76,7 +76,7 @@ test("AMD's cards: one that was plugged in, one of the processor, and one asleep
   ]);
 });
 
-test('a card that wakes up is read again, and one that falls asleep no more', async () => {
+test('reads a card that wakes up, and stops when it falls asleep', async () => {
   using machine = copyMachine('gpu-amd');
   using gpus = open(machine);
   await gpus.settle(0);
@@ -89,7 +89,7 @@ test('a card that wakes up is read again, and one that falls asleep no more', as
   assert.equal(gpus.collect(2000)?.[0]?.usage_ratio, undefined);
 });
 
-test('an accelerator that is not measured at its edge is as warm as where it is hottest, and 511 °C are none', async () => {
+test('uses the hotspot without an edge sensor, and rejects 511 °C', async () => {
   using machine = copyMachine('gpu-amd');
   const hwmon = `${card0}/device/hwmon/hwmon4`;
   machine.remove(`${hwmon}/temp1_input`);
@@ -113,7 +113,7 @@ async function listDegrees(machine: Machine, seconds: readonly number[]) {
   return degrees;
 }
 
-test('a card that could sleep and did nothing for a minute is left alone for 15 seconds, then each ten minutes', async () => {
+test('pauses an idle card for 15 seconds after a minute, then every ten minutes', async () => {
   using machine = copyMachine('gpu-amd');
   machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
   assert.deepEqual(
@@ -122,7 +122,7 @@ test('a card that could sleep and did nothing for a minute is left alone for 15 
   );
 });
 
-test('a card that is left alone is told of to others that would ask it, for as long as it is', async () => {
+test('lists a paused card for other collectors while it is paused', async () => {
   using machine = copyMachine('gpu-amd');
   machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
   using gpus = open(machine);
@@ -140,7 +140,7 @@ test('a card that is left alone is told of to others that would ask it, for as l
   assert.deepEqual(await listLeftAlone(676_000), []);
 });
 
-test('a card with something to do, or one that may not sleep, is never left alone', async () => {
+test('never pauses a busy card, nor one that must not sleep', async () => {
   for (const [file, text] of [
     ['gpu_busy_percent', '1'],
     ['power/control', 'on'],
@@ -153,7 +153,7 @@ test('a card with something to do, or one that may not sleep, is never left alon
   }
 });
 
-test('files that a card lacks, that cannot be read or that lie are left out, and found once they are there', async () => {
+test('leaves out missing, unreadable and implausible files, and reads them once they appear', async () => {
   using machine = copyMachine('gpu-amd');
   using gpus = open(machine);
   for (const file of ['mem_info_vram_used', 'pp_dpm_sclk', 'hwmon', 'product_name']) {
@@ -174,7 +174,7 @@ test('files that a card lacks, that cannot be read or that lie are left out, and
   assert.deepEqual((await gpus.settle(10_000))?.[0], { ...facts, memory_used_bytes: 5 });
 });
 
-test("Intel's cards with i915: time out of the sleep state is not told as usage, power is energy over time", () => {
+test('reads i915: time outside the sleep state is not usage, and power is energy over time', () => {
   using machine = copyMachine('gpu-i915');
   using gpus = open(machine);
   const facts = {
@@ -205,7 +205,7 @@ test("Intel's cards with i915: time out of the sleep state is not told as usage,
   assert.deepEqual([old?.awake_ratio, old?.usage_ratio], [0.05, undefined]);
 });
 
-test('a sleep state that is switched off, or was never reached, gives no share rather than the whole', () => {
+test('leaves out the awake ratio when the sleep state is disabled or was never reached', () => {
   using machine = copyMachine('gpu-i915');
   machine.write(`${card0}/gt/gt0/rc6_enable`, '0\n');
   machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '0\n');
@@ -214,7 +214,7 @@ test('a sleep state that is switched off, or was never reached, gives no share r
   assert.equal(gpus.collect(1000)?.[0]?.awake_ratio, undefined);
 });
 
-test('counters of Intel that were reset give nothing for that tick, and no spike', () => {
+test('leaves out Intel rates for one tick after a reset', () => {
   using machine = copyMachine('gpu-i915');
   using gpus = open(machine);
   gpus.collect(0);
@@ -225,7 +225,7 @@ test('counters of Intel that were reset give nothing for that tick, and no spike
   assert.deepEqual([arc?.awake_ratio, arc?.power_watts], [undefined, undefined]);
 });
 
-test("Intel's cards with xe", () => {
+test('reads Intel cards of the driver xe', () => {
   using machine = copyMachine('gpu-xe');
   using gpus = open(machine);
   gpus.collect(0);
@@ -248,7 +248,7 @@ test("Intel's cards with xe", () => {
   ]);
 });
 
-test('cards come and go', () => {
+test('finds new cards and drops removed ones', () => {
   using machine = copyMachine('gpu-xe');
   using gpus = open(machine);
   gpus.collect(0);
@@ -261,7 +261,7 @@ test('cards come and go', () => {
   assert.equal(gpus.collect(10_000), null);
 });
 
-test('a machine without cards has no such part', () => {
+test('returns null without cards', () => {
   using machine = emptyMachine();
   using gpus = open(machine);
   assert.equal(gpus.collect(0), null);

@@ -29,7 +29,7 @@ function open(roots: Roots, searchPath: string, intervalMs = 1000) {
   };
 }
 
-test("NVIDIA's cards come from one program that runs on", async () => {
+test('reads NVIDIA cards from one running program', async () => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/one-gpu.txt'; exec sleep 1000`);
@@ -63,7 +63,7 @@ for (const [fixture, tool, output] of [
   ['gpu-nvidia', 'nvidia-smi', 'one-gpu.txt'],
   ['jetson', 'tegrastats', 'orin.txt'],
 ] as const) {
-  test(`${tool} is ended half a minute after the last viewer, and started for the next one`, async () => {
+  test(`stops ${tool} half a minute after the last viewer, and restarts it for the next one`, async () => {
     using machine = copyMachine(fixture);
     using programs = emptyPrograms();
     programs.write(tool, `cat '${outputs}/${tool}/${output}'; exec sleep 1000`);
@@ -80,7 +80,7 @@ for (const [fixture, tool, output] of [
   });
 }
 
-test('an older version is asked again at once, without the field that it does not know', async () => {
+test('restarts an older version at once without the unknown field', async () => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write(
@@ -97,7 +97,7 @@ test('an older version is asked again at once, without the field that it does no
   assert.equal(programs.starts().length, 2);
 });
 
-test('while a driver is being updated it is told why there is nothing', async () => {
+test('reports why there are no figures while a driver is updated', async () => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/version-mismatch.txt'; exit 18`);
@@ -114,7 +114,7 @@ test('while a driver is being updated it is told why there is nothing', async ()
   assert.equal(gpus.collect(1), null);
 });
 
-test("trouble with NVIDIA's program costs no other maker's cards, and is told", async () => {
+test('reports a failure of nvidia-smi, and keeps cards of other makers', async () => {
   using machine = copyMachine('gpu-amd');
   using programs = emptyPrograms();
   machine.write('proc/driver/nvidia/version', 'NVRM version\n');
@@ -128,7 +128,7 @@ test("trouble with NVIDIA's program costs no other maker's cards, and is told", 
   assert.equal(gpus.takeProblem(), null);
 });
 
-test('a card that sleeps is not woken up by the program', () => {
+test('does not wake a sleeping card', () => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write('nvidia-smi', 'exec sleep 1000');
@@ -139,7 +139,7 @@ test('a card that sleeps is not woken up by the program', () => {
   assert.deepEqual(programs.starts(), []);
 });
 
-test('a card with nothing to do for a minute is let go, and asked again when it woke up', async () => {
+test('pauses a card that was idle for a minute, and reads it again after it woke up', async () => {
   using machine = copyMachine('gpu-nvidia');
   using programs = emptyPrograms();
   programs.write(
@@ -174,7 +174,7 @@ test('a card with nothing to do for a minute is let go, and asked again when it 
   await waitFor(() => gpus.collect(76_000)?.[0]?.usage_ratio === 0 && programs.pids().length === 2);
 });
 
-test('without a driver, or without its program, there is no such part', () => {
+test('returns null without a driver or without its program', () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   programs.write('nvidia-smi', 'exec sleep 1000');
@@ -186,7 +186,7 @@ test('without a driver, or without its program, there is no such part', () => {
   assert.equal(without.collect(0), null);
 });
 
-test('the GPU of a Jetson comes from tegrastats, and its memory is that of the machine', async () => {
+test('reads the GPU of a Jetson from tegrastats, with shared memory', async () => {
   using machine = copyMachine('jetson');
   using programs = emptyPrograms();
   programs.write('tegrastats', `cat '${outputs}/tegrastats/orin.txt'; exec sleep 1000`);
@@ -208,7 +208,7 @@ test('the GPU of a Jetson comes from tegrastats, and its memory is that of the m
   assert.deepEqual(programs.starts(), ['--interval 1000']);
 });
 
-test('what is said of every kind of card is what the schema says', async () => {
+test('returns cards that match the schema', async () => {
   using programs = emptyPrograms();
   programs.write('nvidia-smi', `cat '${outputs}'/nvidia-smi/*.txt; exec sleep 1000`);
   programs.write('tegrastats', `cat '${outputs}'/tegrastats/nano.txt; exec sleep 1000`);

@@ -7,7 +7,7 @@ import { parseTegrastats } from './jetson.ts';
 
 const MEBIBYTE = 1_048_576;
 
-test('a Nano, a Xavier and an Orin say the same in their own ways', () => {
+test('parses the formats of a Nano, a Xavier and an Orin', () => {
   assert.deepEqual(parseTegrastats(readOutput('tegrastats/nano.txt')), {
     memory_used_bytes: 1903 * MEBIBYTE,
     memory_total_bytes: 3956 * MEBIBYTE,
@@ -35,7 +35,7 @@ test('a Nano, a Xavier and an Orin say the same in their own ways', () => {
   });
 });
 
-test('a GPU that is switched off has memory alone, and a rail that feeds others is not its power', () => {
+test('parses a GPU that is powered off, and ignores shared power rails', () => {
   assert.deepEqual(parseTegrastats(readOutput('tegrastats/orin-off.txt')), {
     memory_used_bytes: 20_642 * MEBIBYTE,
     memory_total_bytes: 62_817 * MEBIBYTE,
@@ -44,7 +44,7 @@ test('a GPU that is switched off has memory alone, and a rail that feeds others 
   });
 });
 
-test('the newest whole line counts; without one there is no reading', () => {
+test('uses the newest complete line, and returns null without one', () => {
   const [nano, orin] = [readOutput('tegrastats/nano.txt'), readOutput('tegrastats/orin.txt')];
   const lines = Buffer.concat([nano, orin, nano.subarray(0, -1)]);
   assert.equal(parseTegrastats(lines)?.usage_ratio, 0.62);

@@ -45,7 +45,7 @@ function failureOf(action: () => unknown): string | null {
   }
 }
 
-test('one program is started by the first question, and what it said counts for three intervals', async () => {
+test('starts one program on the first call, and keeps its reading for three intervals', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading 1; exec sleep 1000');
   assert.equal(tool.runner.collect(0), null);
@@ -55,7 +55,7 @@ test('one program is started by the first question, and what it said counts for 
   assert.deepEqual(programs.starts(), ['-lms 1000']);
 });
 
-test('the newest whole line counts, and half a line waits for its end', async () => {
+test('uses the newest complete line, and waits for the rest of a partial one', async () => {
   using programs = emptyPrograms();
   using tool = open(
     programs,
@@ -70,7 +70,7 @@ test('the newest whole line counts, and half a line waits for its end', async ()
   assert.equal(await waitFor(() => tool.runner.collect(0) === '2'), true);
 });
 
-test('one that ends says why once, is started anew after a wait that doubles, and leaves no zombie', async () => {
+test('reports once why a program ended, restarts it with backoff, and leaves no zombie', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo "Failed to initialize NVML"; exit 18');
   tool.runner.collect(0);
@@ -87,7 +87,7 @@ test('one that ends says why once, is started anew after a wait that doubles, an
   assert.equal(programs.pids().length, 4);
 });
 
-test('the wait never grows beyond ten minutes, and one that was well for a minute begins anew', async () => {
+test('limits the backoff to ten minutes, and resets it after a minute of readings', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'exit 1');
   let atMs = 0;
@@ -114,7 +114,7 @@ test('the wait never grows beyond ten minutes, and one that was well for a minut
   assert.equal(tool.looks(), before + 1);
 });
 
-test('one that hangs is ended, one that only writes something else too', async () => {
+test('kills a program that hangs or writes no readings', async () => {
   for (const script of [
     'exec sleep 1000',
     "trap '' TERM; while :; do echo noise; sleep 0.01; done",
@@ -130,7 +130,7 @@ test('one that hangs is ended, one that only writes something else too', async (
   }
 });
 
-test('one that floods is ended, and little of what it wrote is kept', async () => {
+test('kills a program that exceeds its output limit, and keeps little of the output', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'exec yes "reading 7"');
   tool.runner.collect(0);
@@ -145,7 +145,7 @@ test('one that floods is ended, and little of what it wrote is kept', async () =
   assert.equal(tool.runner.collect(1000), '7');
 });
 
-test('a pause ends it, and the next question starts it at once', async () => {
+test('stops the program on a pause, and restarts it at once on the next call', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
   const first = await waitFor(() => tool.runner.collect(0));
@@ -158,7 +158,7 @@ test('a pause ends it, and the next question starts it at once', async () => {
   assert.deepEqual(programs.pids(), [Number(first), Number(second)]);
 });
 
-test('closing ends it', async () => {
+test('stops the program when it is closed', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
   const pid = Number(await waitFor(() => tool.runner.collect(0)));
@@ -167,7 +167,7 @@ test('closing ends it', async () => {
   assert.deepEqual(programs.pids(), [pid]);
 });
 
-test('one that is not there is looked for once a minute, and one that cannot be run is told', async () => {
+test('searches a missing program once a minute, and reports one that cannot be started', async () => {
   using programs = emptyPrograms();
   programs.write('tool', '');
   const missing = new ToolRunner<string>({

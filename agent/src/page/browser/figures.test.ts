@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { exampleSnapshot } from '../../../test/example-snapshot.ts';
 import { toFigures, toPastFigures } from './figures.ts';
 
-test('a snapshot becomes figures: disks added up without what lies on them, nothing for what is not there', () => {
+test('converts a snapshot into figures, with sums of physical disks, without absent ones', () => {
   assert.deepEqual(toFigures(exampleSnapshot), {
     'cpu.usage': 0.25,
     'cpu.iowait': 0,
@@ -24,7 +24,7 @@ test('a snapshot becomes figures: disks added up without what lies on them, noth
   assert.deepEqual(toFigures({ time: exampleSnapshot.time }), {});
 });
 
-test('the history has the same keys, so that its lines go on in what is live', () => {
+test('converts the history into the same keys', () => {
   const past = toPastFigures({
     time: exampleSnapshot.time,
     cpu_usage_ratio: 0.25,
@@ -40,7 +40,7 @@ test('the history has the same keys, so that its lines go on in what is live', (
   for (const [key, value] of Object.entries(past)) assert.equal(live[key], value, key);
 });
 
-test('GPUs have figures of their own, and ZFS has its share of the memory', () => {
+test('adds figures for each GPU and for the ZFS cache', () => {
   const figures = toFigures({
     time: exampleSnapshot.time,
     gpus: [

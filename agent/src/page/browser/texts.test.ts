@@ -30,7 +30,7 @@ function show(texts: readonly string[]): string[] {
   return texts.map((text) => text.replaceAll('\u00a0', ' '));
 }
 
-test('figures are told with two or three digits and their unit', () => {
+test('formats figures with two or three digits and their unit', () => {
   assert.deepEqual(show([0, 512, 1023.9, 1536, 10 * 1024 ** 3, 2 ** 60].map(formatBytes)), [
     '0 B',
     '512 B',
@@ -66,16 +66,16 @@ test('figures are told with two or three digits and their unit', () => {
   ]);
 });
 
-test('a figure and its unit stay in one line', () => {
+test('joins figure and unit by a no-break space', () => {
   assert.equal(formatBytes(1536), '1.50\u00a0KiB');
   assert.equal(formatDuration(3660), '1\u00a0h 1\u00a0min');
 });
 
-test('heat is told in whole degrees, and never as less than nothing', () => {
+test('formats temperatures in whole degrees, without a negative zero', () => {
   assert.deepEqual(show([51.4, -7.6, -0.4].map(formatCelsius)), ['51 °C', '-8 °C', '0 °C']);
 });
 
-test('the speed of a link is told without zeros that say nothing', () => {
+test('formats link speeds without trailing zeros', () => {
   assert.deepEqual(show([10e9, 2.5e9, 1e9, 100e6, 0].map(formatBitRate)), [
     '10 Gbit/s',
     '2.5 Gbit/s',
@@ -85,7 +85,7 @@ test('the speed of a link is told without zeros that say nothing', () => {
   ]);
 });
 
-test('what there is very much of is rounded', () => {
+test('rounds large counts', () => {
   assert.deepEqual(show([0, 12, 99_999, 3_580_246_881].map(formatCount)), [
     '0',
     '12',
@@ -94,7 +94,7 @@ test('what there is very much of is rounded', () => {
   ]);
 });
 
-test('GPUs that are called the same are told apart by their numbers', () => {
+test('distinguishes GPUs of the same name by their index', () => {
   const gpus: AgentGpu[] = [
     { vendor: 'nvidia', index: 0, name: 'NVIDIA H100' },
     { vendor: 'nvidia', index: 1, name: 'NVIDIA H100', usage_ratio: 1 },
@@ -108,7 +108,7 @@ test('GPUs that are called the same are told apart by their numbers', () => {
   assert.equal(listTiles({ time, gpus })[0]?.detail, '1: NVIDIA H100');
 });
 
-test('waits are doubled up to half a minute, and spread', () => {
+test('doubles the delay up to half a minute, with jitter', () => {
   assert.deepEqual(
     [0, 1, 2, 5, 1000].map((attempt) => decideDelayMs(attempt, 1)),
     [1000, 2000, 4000, 30_000, 30_000],
@@ -116,13 +116,13 @@ test('waits are doubled up to half a minute, and spread', () => {
   assert.equal(decideDelayMs(0, 0), 500);
 });
 
-test('cards stand below the column that ends first', () => {
+test('places each card in the shortest column', () => {
   assert.deepEqual(distribute([300, 100, 100, 100], 2), [0, 1, 1, 1]);
   assert.deepEqual(distribute([10, 10, 10], 3), [0, 1, 2]);
   assert.deepEqual(distribute([10, 10], 1), [0, 0]);
 });
 
-test('the pieces of the memory add up to all of it, also when more is told than there is', () => {
+test('splits memory into pieces that add up to the total', () => {
   const { memory } = exampleSnapshot;
   assert.ok(memory !== undefined);
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('the pieces of the memory add up to all of it, also when more is told than 
   );
 });
 
-test('what somebody should look at is told in sentences', () => {
+test('lists problems in sentences', () => {
   assert.deepEqual(findNotices({ time }), []);
   assert.deepEqual(findNotices(exampleSnapshot), ['/nfs does not answer.']);
   const pi = { now: true, since_boot: true };
@@ -174,7 +174,7 @@ test('what somebody should look at is told in sentences', () => {
   );
 });
 
-test('a disk that is failing or worn out is told', () => {
+test('lists failing and worn disks', () => {
   const disk = {
     device: 'sda',
     read_at: time,
@@ -204,7 +204,7 @@ test('a disk that is failing or worn out is told', () => {
   ]);
 });
 
-test('a filesystem that cannot be written to is not told to be full', () => {
+test('does not list full read-only filesystems', () => {
   const full = { mount_point: '/snap', device: 'a', type: 'squashfs', usage_ratio: 1 };
   assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);
   assert.deepEqual(show(findNotices({ time, filesystems: [{ ...full, read_only: false }] })), [
@@ -212,7 +212,7 @@ test('a filesystem that cannot be written to is not told to be full', () => {
   ]);
 });
 
-test('the large figures are those that the machine has', () => {
+test('lists a tile for each figure that the machine has', () => {
   assert.deepEqual(listTiles({ time }), []);
   assert.deepEqual(
     listTiles(exampleSnapshot).map(({ id, value, detail }) => show([id, value, detail])),
@@ -227,7 +227,7 @@ test('the large figures are those that the machine has', () => {
   );
 });
 
-test('the stream is at the address of the page, without what follows it', () => {
+test('derives the URL of the stream from that of the page, without query and fragment', () => {
   assert.equal(toStreamUrl('https://a.example:4096/?x=1#y'), 'wss://a.example:4096/');
   assert.equal(toStreamUrl('https://a.example/latchkey'), 'wss://a.example/latchkey');
   assert.equal(toStreamUrl('http://127.0.0.1/'), 'ws://127.0.0.1/');
@@ -237,11 +237,11 @@ test('the stream is at the address of the page, without what follows it', () => 
   );
 });
 
-test('a machine is described by what is known of it', () => {
+test('describes a machine by its known facts', () => {
   assert.deepEqual(describeHost(exampleHost), ['Debian GNU/Linux 12 (bookworm)', 'x64', 'virtual']);
 });
 
-test('messages of a later agent are passed over', () => {
+test('ignores unknown messages of a later agent', () => {
   assert.equal(readMessage('{"type":"hello","schema_version":2}'), null);
   assert.equal(readMessage('{"type":"news"}'), null);
   assert.equal(readMessage('5'), null);

@@ -13,7 +13,7 @@ function secondsOf({ times }: Timeline): number[] {
   return times.map((time) => time - START_MS / 1000);
 }
 
-test('figures stand over their times; what comes later has nothing before', () => {
+test('fills the past of a new figure with null', () => {
   const timeline = new Timeline();
   fill(timeline, [0, 1]);
   timeline.add(START_MS + 2000, { a: 7, b: 8 });
@@ -24,14 +24,14 @@ test('figures stand over their times; what comes later has nothing before', () =
   assert.deepEqual(timeline.column('c'), [null, null, null, null]);
 });
 
-test('a time without snapshots is a gap, and a snapshot that is a little late is none', () => {
+test('marks a gap after missing snapshots, and not after a late one', () => {
   const timeline = new Timeline();
   fill(timeline, [0, 2.4, 5]);
   assert.deepEqual(timeline.column('a'), [0, 2.4, null, 5]);
   assert.equal(timeline.times.length, 4);
 });
 
-test('at an interval of five seconds a gap is more, and so is what is shown', () => {
+test('scales gap and window with the interval', () => {
   const timeline = new Timeline();
   timeline.setInterval(5);
   fill(timeline, [0, 5, 15, 28]);
@@ -40,7 +40,7 @@ test('at an interval of five seconds a gap is more, and so is what is shown', ()
   assert.equal(to - from, 1500);
 });
 
-test('what is older than the window is forgotten, with the figures that were only there', () => {
+test('drops times before the window, and figures without values', () => {
   const timeline = new Timeline();
   timeline.add(START_MS, { gone: 1 });
   fill(
@@ -53,7 +53,7 @@ test('what is older than the window is forgotten, with the figures that were onl
   assert.deepEqual(new Set(timeline.column('gone')), new Set([null]));
 });
 
-test('when the clock of the machine is set back, what was told of later times is forgotten', () => {
+test('drops later times after the clock was set back', () => {
   const timeline = new Timeline();
   fill(timeline, [0, 1, 2, 3, 1.5]);
   assert.deepEqual(timeline.column('a'), [0, 1, 1.5]);
