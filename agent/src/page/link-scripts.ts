@@ -8,7 +8,8 @@ const EXPORT = /^export (?=(?:async )?(?:function|class|const)\b)/gm;
 type ReadSource = (file: string) => string;
 
 /**
- * Joins modules into one script in import order. All share one scope, so top-level names must be unique; only named imports of
+ * Joins modules into one script in import order. The bundler of the package, rolldown, is a development dependency, and an agent that
+ * runs from its sources may lack those. All share one scope, so top-level names must be unique; only named imports of
  * neighbouring files and exports of declarations are supported.
  * @param read returns a module as JavaScript
  * @throws Error for other imports and exports

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
+import type { Chart } from './chart.ts';
 import { fillChildren, make, setText } from './dom.ts';
-import type { Timeline } from './timeline.ts';
 
 /** Thresholds of amber and red. */
 const WARM_RATIO = 0.8;
@@ -46,7 +46,7 @@ export class Card {
   }
 
   setNote(...parts: readonly (string | undefined)[]): void {
-    setText(this.#note, parts.filter((part) => part !== undefined).join(' · '));
+    setText(this.#note, joinKnown(parts));
   }
 }
 
@@ -146,7 +146,38 @@ export interface Panel {
   draw?(): void;
 }
 
-/** Dependencies of panels. */
-export interface PanelContext {
-  readonly timeline: Timeline;
+/** Creates a panel with a chart. */
+export function makeChartPanel(card: Card, chart: Chart, update: Panel['update']): Panel {
+  return { element: card.element, draw: () => chart.draw(), update };
+}
+
+/** Creates a panel with a list, which is hidden without items. */
+export function makeListPanel(
+  id: string,
+  title: string,
+  listItems: (snapshot: AgentSnapshot) => readonly MeterItem[],
+): Panel {
+  const list = new MeterList();
+  const card = new Card(id, title, list.element);
+  return {
+    element: card.element,
+    update(snapshot) {
+      const items = listItems(snapshot);
+      list.show(items);
+      return items.length > 0;
+    },
+  };
+}
+
+/** Formats a figure unless it is absent. */
+export function formatKnown(
+  value: number | undefined,
+  format: (value: number) => string,
+): string | undefined {
+  return value === undefined ? undefined : format(value);
+}
+
+/** Joins the parts that are present. */
+export function joinKnown(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(' · ');
 }

@@ -1,19 +1,16 @@
 import type { AgentCpu } from '@latchkey/contract';
 
 import { Chart } from './chart.ts';
-import { Card, type Panel, type PanelContext } from './components.ts';
+import { Card, formatKnown, makeChartPanel, type Panel } from './components.ts';
 import { fillChildren, make } from './dom.ts';
 import { formatAmount, formatHertz, formatPercent } from './format.ts';
+import type { Timeline } from './timeline.ts';
 
-interface CoreBar {
-  readonly element: HTMLElement;
-}
-
-/** How busy the processor is, and each of its cores. */
-export function makeCpuPanel({ timeline }: PanelContext): Panel {
+/** Shows the usage of the processor and of each core. */
+export function makeCpuPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatPercent, least: 0.1, most: 1 });
   const cores = make('div.cores');
-  const bars: CoreBar[] = [];
+  const bars: { element: HTMLElement }[] = [];
   cores.setAttribute('role', 'img');
   const card = new Card('cpu', 'Processor', chart.element, cores);
   chart.setLines([
@@ -21,21 +18,16 @@ export function makeCpuPanel({ timeline }: PanelContext): Panel {
     { key: 'cpu.iowait', label: 'I/O wait', colour: 'amber' },
     { key: 'cpu.steal', label: 'Steal', colour: 'rose' },
   ]);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ cpu }) {
-      if (cpu === undefined) return false;
-      const count = `${cpu.logical_count} ${cpu.logical_count === 1 ? 'core' : 'cores'}`;
-      const hertz = cpu.frequency_hertz;
-      card.setNote(count, hertz === undefined ? undefined : formatHertz(hertz));
-      showCores(cpu, cores, bars);
-      return true;
-    },
-  };
+  return makeChartPanel(card, chart, ({ cpu }) => {
+    if (cpu === undefined) return false;
+    const count = `${cpu.logical_count} ${cpu.logical_count === 1 ? 'core' : 'cores'}`;
+    card.setNote(count, formatKnown(cpu.frequency_hertz, formatHertz));
+    showCores(cpu, cores, bars);
+    return true;
+  });
 }
 
-function showCores(cpu: AgentCpu, parent: HTMLElement, bars: CoreBar[]): void {
+function showCores(cpu: AgentCpu, parent: HTMLElement, bars: { element: HTMLElement }[]): void {
   parent.hidden = cpu.cores.length < 2;
   fillChildren(
     parent,
@@ -54,11 +46,11 @@ function showCores(cpu: AgentCpu, parent: HTMLElement, bars: CoreBar[]): void {
   );
 }
 
-function makeCoreBar(): CoreBar {
+function makeCoreBar(): { element: HTMLElement } {
   return { element: make('div.core', make('div.filled')) };
 }
 
-export function makeLoadPanel({ timeline }: PanelContext): Panel {
+export function makeLoadPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatAmount, least: 1 });
   const card = new Card('load', 'Load', chart.element);
   chart.setLines([
@@ -66,15 +58,11 @@ export function makeLoadPanel({ timeline }: PanelContext): Panel {
     { key: 'load.5m', label: '5 min', colour: 'blue' },
     { key: 'load.15m', label: '15 min', colour: 'grey' },
   ]);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ load }) {
-      if (load === undefined) return false;
-      card.setNote(`${load.tasks} tasks`, `${load.runnable_tasks} runnable`);
-      return true;
-    },
-  };
+  return makeChartPanel(card, chart, ({ load }) => {
+    if (load === undefined) return false;
+    card.setNote(`${load.tasks} tasks`, `${load.runnable_tasks} runnable`);
+    return true;
+  });
 }
 
 const PRESSURE_LINES = [
@@ -83,18 +71,14 @@ const PRESSURE_LINES = [
   { key: 'pressure.io', resource: 'io', label: 'Disks', colour: 'amber', isFilled: true },
 ] as const;
 
-/** The share of time in which some task had to wait. */
-export function makePressurePanel({ timeline }: PanelContext): Panel {
+/** Shows the ratio of time in which some task had to wait. */
+export function makePressurePanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatPercent, least: 0.05, most: 1 });
   const card = new Card('pressure', 'Pressure', chart.element);
   card.setNote('time in which tasks had to wait');
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ pressure }) {
-      const lines = PRESSURE_LINES.filter(({ resource }) => pressure?.[resource]?.some);
-      chart.setLines(lines);
-      return lines.length > 0;
-    },
-  };
+  return makeChartPanel(card, chart, ({ pressure }) => {
+    const lines = PRESSURE_LINES.filter(({ resource }) => pressure?.[resource]?.some);
+    chart.setLines(lines);
+    return lines.length > 0;
+  });
 }

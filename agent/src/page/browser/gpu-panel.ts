@@ -1,7 +1,7 @@
 import type { AgentGpu } from '@latchkey/contract';
 
 import { Chart } from './chart.ts';
-import { Card, type MeterItem, MeterList, type Panel, type PanelContext } from './components.ts';
+import { Card, type MeterItem, MeterList, type Panel } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { divide, gpuKey } from './figures.ts';
 import {
@@ -12,6 +12,7 @@ import {
   formatWatts,
   nameGpu,
 } from './format.ts';
+import type { Timeline } from './timeline.ts';
 
 interface GpuBlock {
   readonly element: HTMLElement;
@@ -21,7 +22,7 @@ interface GpuBlock {
   readonly list: MeterList;
 }
 
-export function makeGpuPanel({ timeline }: PanelContext): Panel {
+export function makeGpuPanel(timeline: Timeline): Panel {
   const card = new Card('gpus', 'Graphics');
   const blocks: GpuBlock[] = [];
   const create = (): GpuBlock => {
@@ -61,18 +62,13 @@ function showGpu({ state, chart, list }: GpuBlock, gpu: AgentGpu): void {
 /** Lists the figures of a GPU; those that it does not report are left out. */
 function listGpuFigures(gpu: AgentGpu): MeterItem[] {
   const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
-  const { power_limit_watts: limit, temperature_celsius: celsius, fan_ratio: fan } = gpu;
-  const { awake_ratio: awake } = gpu;
+  const { power_limit_watts: limit, temperature_celsius: celsius } = gpu;
+  const { fan_ratio: fan, awake_ratio: awake } = gpu;
   const items: MeterItem[] = [];
   if (awake !== undefined) {
     const detail = 'time outside its sleep state; its time with work is shorter';
-    items.push({
-      name: 'Awake',
-      value: formatPercent(awake),
-      detail,
-      ratio: awake,
-      isJudged: false,
-    });
+    const value = formatPercent(awake);
+    items.push({ name: 'Awake', value, detail, ratio: awake, isJudged: false });
   }
   if (used !== undefined) {
     const detail = total === undefined ? '' : `of ${formatBytes(total)}`;

@@ -1,37 +1,43 @@
 import type { AgentBattery, AgentRaspberryPi, AgentSensors } from '@latchkey/contract';
 
 import { Chart, type Line } from './chart.ts';
-import { Card, type MeterItem, MeterList, type Panel, type PanelContext } from './components.ts';
+import {
+  Card,
+  formatKnown,
+  joinKnown,
+  makeChartPanel,
+  makeListPanel,
+  type MeterItem,
+  MeterList,
+  type Panel,
+} from './components.ts';
 import { formatCelsius, formatPercent, formatWatts } from './format.ts';
 import type { Colour } from './theme.ts';
+import type { Timeline } from './timeline.ts';
 
 type Temperature = NonNullable<AgentSensors['temperatures']>[number];
 
 const COLOURS: readonly Colour[] = ['rose', 'amber', 'blue', 'teal', 'violet', 'green'];
 
-/** Where a scale of heat ends for a sensor that does not say it. */
+/** The limit of a sensor that reports none. */
 const USUAL_LIMIT_CELSIUS = 100;
 
-export function makeSensorPanel({ timeline }: PanelContext): Panel {
+export function makeSensorPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatCelsius, least: 60 });
   const [list, fans] = [new MeterList(), new MeterList()];
   const card = new Card('sensors', 'Temperatures', chart.element, list.element, fans.element);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ sensors }) {
-      const temperatures = sensors?.temperatures ?? [];
-      card.setTitle(temperatures.length === 0 ? 'Fans' : 'Temperatures');
-      chart.element.hidden = temperatures.length === 0;
-      chart.setLines(chooseLines(temperatures));
-      list.show(temperatures.slice(COLOURS.length).map(toTemperatureItem));
-      fans.show(toFanItems(sensors?.fans ?? []));
-      return temperatures.length + (sensors?.fans?.length ?? 0) > 0;
-    },
-  };
+  return makeChartPanel(card, chart, ({ sensors }) => {
+    const temperatures = sensors?.temperatures ?? [];
+    card.setTitle(temperatures.length === 0 ? 'Fans' : 'Temperatures');
+    chart.element.hidden = temperatures.length === 0;
+    chart.setLines(chooseLines(temperatures));
+    list.show(temperatures.slice(COLOURS.length).map(toTemperatureItem));
+    fans.show(toFanItems(sensors?.fans ?? []));
+    return temperatures.length + (sensors?.fans?.length ?? 0) > 0;
+  });
 }
 
-/** The first ones become lines; drivers tell of the whole package first. */
+/** The first sensors become lines: drivers report the whole package first. */
 function chooseLines(temperatures: readonly Temperature[]): Line[] {
   return COLOURS.flatMap((colour, at) => {
     const sensor = temperatures[at];
@@ -58,64 +64,45 @@ function toFanItems(fans: NonNullable<AgentSensors['fans']>): MeterItem[] {
 }
 
 export function makeUnitPanel(): Panel {
-  const list = new MeterList();
-  const card = new Card('units', 'Failed units', list.element);
-  return {
-    element: card.element,
-    update({ units }) {
-      const failed = units?.failed ?? [];
-      list.show(failed.map((name) => ({ name, value: 'failed', isBad: true })));
-      return failed.length > 0;
-    },
-  };
+  return makeListPanel('units', 'Failed units', ({ units }) =>
+    (units?.failed ?? []).map((name) => ({ name, value: 'failed', isBad: true })),
+  );
 }
 
 export function makeBatteryPanel(): Panel {
-  const list = new MeterList();
-  const card = new Card('batteries', 'Battery', list.element);
-  return {
-    element: card.element,
-    update({ batteries = [] }) {
-      list.show(batteries.map(toBatteryItem));
-      return batteries.length > 0;
-    },
-  };
+  return makeListPanel('batteries', 'Battery', ({ batteries = [] }) =>
+    batteries.map(toBatteryItem),
+  );
 }
 
 function toBatteryItem(battery: AgentBattery): MeterItem {
   const { charge_ratio: charge, health_ratio: health, power_watts: power, cycles } = battery;
   const detail = [
     battery.status.replace('_', ' '),
-    power === undefined ? undefined : formatWatts(power),
-    health === undefined ? undefined : `${formatPercent(health)} of what it was made for`,
-    cycles === undefined ? undefined : `${cycles} cycles`,
+    formatKnown(power, formatWatts),
+    formatKnown(health, (ratio) => `${formatPercent(ratio)} of its design capacity`),
+    formatKnown(cycles, (count) => `${count} cycles`),
   ];
   return {
     name: battery.name,
-    detail: detail.filter((part) => part !== undefined).join(' · '),
-    value: charge === undefined ? '–' : formatPercent(charge),
+    detail: joinKnown(detail),
+    value: formatKnown(charge, formatPercent) ?? '–',
     ratio: charge,
     isJudged: false,
   };
 }
 
 export function makeRaspberryPiPanel(): Panel {
-  const list = new MeterList();
-  const card = new Card('raspberry-pi', 'Raspberry Pi', list.element);
-  return {
-    element: card.element,
-    update({ raspberry_pi: pi }) {
-      if (pi === undefined) return false;
-      const items = [
-        toPiItem('Under-voltage', pi.under_voltage),
-        toPiItem('Clock held down', pi.frequency_capped),
-        toPiItem('Throttled', pi.throttled),
-        toPiItem('Slowed down by heat', pi.soft_temperature_limit),
-      ];
-      list.show(items);
-      return true;
-    },
-  };
+  return makeListPanel('raspberry-pi', 'Raspberry Pi', ({ raspberry_pi: pi }) =>
+    pi === undefined
+      ? []
+      : [
+          toPiItem('Under-voltage', pi.under_voltage),
+          toPiItem('Clock held down', pi.frequency_capped),
+          toPiItem('Throttled', pi.throttled),
+          toPiItem('Slowed down by heat', pi.soft_temperature_limit),
+        ],
+  );
 }
 
 function toPiItem(name: string, state: AgentRaspberryPi['throttled']): MeterItem {

@@ -4,10 +4,12 @@ import { Chart } from './chart.ts';
 import {
   Card,
   type Cell,
+  formatKnown,
+  joinKnown,
+  makeChartPanel,
+  makeListPanel,
   type MeterItem,
-  MeterList,
   type Panel,
-  type PanelContext,
   Table,
 } from './components.ts';
 import {
@@ -18,8 +20,9 @@ import {
   formatLatency,
   formatPercent,
 } from './format.ts';
+import type { Timeline } from './timeline.ts';
 
-export function makeNetworkPanel({ timeline }: PanelContext): Panel {
+export function makeNetworkPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatByteRate, least: 10_000 });
   const table = new Table('Network interfaces', ['Interface', 'Link', 'Received', 'Sent', 'Lost']);
   const card = new Card('network', 'Network', chart.element, table.element);
@@ -27,19 +30,14 @@ export function makeNetworkPanel({ timeline }: PanelContext): Panel {
     { key: 'network.receive', label: 'Received', colour: 'green', isFilled: true },
     { key: 'network.transmit', label: 'Sent', colour: 'violet', isFilled: true },
   ]);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ network }) {
-      if (network === undefined) return false;
-      table.show(network.interfaces.map(toInterfaceRow));
-      return true;
-    },
-  };
+  return makeChartPanel(card, chart, ({ network }) => {
+    if (network === undefined) return false;
+    table.show(network.interfaces.map(toInterfaceRow));
+    return true;
+  });
 }
 
 function toInterfaceRow(each: AgentInterface): Cell[] {
-  const { receive_bytes_per_second: received, transmit_bytes_per_second: sent } = each;
   const lost =
     each.receive_errors_total +
     each.transmit_errors_total +
@@ -48,8 +46,8 @@ function toInterfaceRow(each: AgentInterface): Cell[] {
   return [
     each.interface,
     describeLink(each),
-    received === undefined ? undefined : formatByteRate(received),
-    sent === undefined ? undefined : formatByteRate(sent),
+    formatKnown(each.receive_bytes_per_second, formatByteRate),
+    formatKnown(each.transmit_bytes_per_second, formatByteRate),
     formatCount(lost),
   ];
 }
@@ -59,7 +57,7 @@ function describeLink({ up, speed_bits_per_second: speed, kind }: AgentInterface
   return speed === undefined ? kind : formatBitRate(speed);
 }
 
-export function makeDiskPanel({ timeline }: PanelContext): Panel {
+export function makeDiskPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatByteRate, least: 10_000 });
   const table = new Table('Disks', ['Device', 'Read', 'Written', 'Busy', 'Latency']);
   const card = new Card('disks', 'Disks', chart.element, table.element);
@@ -67,41 +65,30 @@ export function makeDiskPanel({ timeline }: PanelContext): Panel {
     { key: 'disk.read', label: 'Read', colour: 'teal', isFilled: true },
     { key: 'disk.write', label: 'Written', colour: 'amber', isFilled: true },
   ]);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ disks = [] }) {
-      table.show(disks.map(toDiskRow));
-      return disks.length > 0;
-    },
-  };
+  return makeChartPanel(card, chart, ({ disks = [] }) => {
+    table.show(disks.map(toDiskRow));
+    return disks.length > 0;
+  });
 }
 
 function toDiskRow(disk: AgentDisk): Cell[] {
-  const { read_bytes_per_second: read, write_bytes_per_second: written, busy_ratio: busy } = disk;
   const latency = Math.max(disk.read_latency_seconds ?? -1, disk.write_latency_seconds ?? -1);
   return [
     disk.name ?? disk.device,
-    read === undefined ? undefined : formatByteRate(read),
-    written === undefined ? undefined : formatByteRate(written),
-    busy === undefined ? undefined : formatPercent(busy),
+    formatKnown(disk.read_bytes_per_second, formatByteRate),
+    formatKnown(disk.write_bytes_per_second, formatByteRate),
+    formatKnown(disk.busy_ratio, formatPercent),
     latency < 0 ? undefined : formatLatency(latency),
   ];
 }
 
 export function makeFilesystemPanel(): Panel {
-  const list = new MeterList();
-  const card = new Card('filesystems', 'Filesystems', list.element);
-  return {
-    element: card.element,
-    update({ filesystems = [] }) {
-      list.show(filesystems.map(toFilesystemItem));
-      return filesystems.length > 0;
-    },
-  };
+  return makeListPanel('filesystems', 'Filesystems', ({ filesystems = [] }) =>
+    filesystems.map(toFilesystemItem),
+  );
 }
 
-/** What is said of a filesystem; one that does not answer shows its old figures, if there are any, and says so. */
+/** Describes a filesystem. A stale one keeps its last figures. */
 function toFilesystemItem(filesystem: AgentFilesystem): MeterItem {
   const { used_bytes: used, available_bytes: available, usage_ratio: ratio } = filesystem;
   const space =
@@ -112,8 +99,8 @@ function toFilesystemItem(filesystem: AgentFilesystem): MeterItem {
   const isStale = filesystem.stale === true;
   return {
     name: filesystem.mount_point,
-    detail: detail.filter((part) => part !== undefined).join(' · '),
-    value: isStale ? 'does not answer' : ratio === undefined ? '–' : formatPercent(ratio),
+    detail: joinKnown(detail),
+    value: isStale ? 'does not answer' : (formatKnown(ratio, formatPercent) ?? '–'),
     isBad: isStale,
     ratio,
     isJudged: !filesystem.read_only,

@@ -23,20 +23,19 @@ import { makeTiles } from './tiles.ts';
 import { Timeline } from './timeline.ts';
 
 const timeline = new Timeline();
-const context = { timeline };
 
 /** In the order of the page. */
 const panels = [
-  makeCpuPanel(context),
-  makeMemoryPanel(context),
-  makeNetworkPanel(context),
-  makeDiskPanel(context),
-  makeGpuPanel(context),
+  makeCpuPanel(timeline),
+  makeMemoryPanel(timeline),
+  makeNetworkPanel(timeline),
+  makeDiskPanel(timeline),
+  makeGpuPanel(timeline),
   makeProcessPanel(),
-  makeSensorPanel(context),
+  makeSensorPanel(timeline),
   makeFilesystemPanel(),
-  makeLoadPanel(context),
-  makePressurePanel(context),
+  makeLoadPanel(timeline),
+  makePressurePanel(timeline),
   makeContainerPanel(),
   makeUnitPanel(),
   makeBatteryPanel(),

@@ -1,10 +1,11 @@
 import type { AgentMemory, AgentSwap } from '@latchkey/contract';
 
 import { Chart, type Line } from './chart.ts';
-import { Card, type Panel, type PanelContext } from './components.ts';
+import { Card, makeChartPanel, type Panel } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { formatBytes, formatPercent } from './format.ts';
 import { splitMemory } from './figures.ts';
+import type { Timeline } from './timeline.ts';
 
 const LINES: readonly Line[] = [
   { key: 'memory.used', label: 'Used', colour: 'teal', isFilled: true },
@@ -12,24 +13,18 @@ const LINES: readonly Line[] = [
   { key: 'swap.used', label: 'Swap', colour: 'rose' },
 ];
 
-export function makeMemoryPanel({ timeline }: PanelContext): Panel {
+export function makeMemoryPanel(timeline: Timeline): Panel {
   const chart = new Chart(timeline, { format: formatPercent, least: 1, most: 1 });
   const bar = makeBar();
   const card = new Card('memory', 'Memory', chart.element, bar.element);
-  return {
-    element: card.element,
-    draw: () => chart.draw(),
-    update({ memory, swap }) {
-      if (memory === undefined) return false;
-      card.setNote(
-        `${formatBytes(memory.used_bytes)} of ${formatBytes(memory.total_bytes)}`,
-        describeSwap(swap),
-      );
-      chart.setLines(LINES.filter(({ key }) => hasLine(key, memory, swap)));
-      bar.show(memory);
-      return true;
-    },
-  };
+  return makeChartPanel(card, chart, ({ memory, swap }) => {
+    if (memory === undefined) return false;
+    const used = `${formatBytes(memory.used_bytes)} of ${formatBytes(memory.total_bytes)}`;
+    card.setNote(used, describeSwap(swap));
+    chart.setLines(LINES.filter(({ key }) => hasLine(key, memory, swap)));
+    bar.show(memory);
+    return true;
+  });
 }
 
 function hasLine(key: string, memory: AgentMemory, swap: AgentSwap | undefined): boolean {

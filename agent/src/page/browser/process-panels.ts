@@ -1,12 +1,12 @@
 import type { AgentContainer, AgentProcesses } from '@latchkey/contract';
 
-import { Card, type Cell, type Panel, Table } from './components.ts';
+import { Card, type Cell, formatKnown, type Panel, Table } from './components.ts';
 import { make } from './dom.ts';
 import { formatByteRate, formatBytes, formatPercent } from './format.ts';
 
 type Process = AgentProcesses['top_by_cpu'][number];
 
-/** The busiest processes, or the largest ones; a core kept busy is 100 %. */
+/** Shows the processes that use most processor time or memory; one busy core is 100 %. */
 export function makeProcessPanel(): Panel {
   const table = new Table('Processes', ['Process', 'PID', 'CPU', 'Memory']);
   const choice = makeChoice(() => show());
@@ -28,13 +28,8 @@ export function makeProcessPanel(): Panel {
   };
 }
 
-function toProcessRow({ name, pid, cpu_cores: cores, memory_bytes: memory }: Process): Cell[] {
-  return [
-    name,
-    String(pid),
-    cores === undefined ? undefined : formatPercent(cores),
-    memory === undefined ? undefined : formatBytes(memory),
-  ];
+function toProcessRow({ name, pid, cpu_cores: cores, memory_bytes: bytes }: Process): Cell[] {
+  return [name, String(pid), formatKnown(cores, formatPercent), formatKnown(bytes, formatBytes)];
 }
 
 /** Two buttons, one of which is pressed. */
@@ -89,8 +84,8 @@ function toContainerRow(container: AgentContainer): Cell[] {
     limit === undefined || memory === undefined ? '' : ` (${formatPercent(memory / limit)})`;
   return [
     container.id,
-    cores === undefined ? undefined : formatPercent(cores),
-    memory === undefined ? undefined : `${formatBytes(memory)}${of}`,
+    formatKnown(cores, formatPercent),
+    formatKnown(memory, (bytes) => `${formatBytes(bytes)}${of}`),
     read === undefined && written === undefined
       ? undefined
       : formatByteRate((read ?? 0) + (written ?? 0)),
