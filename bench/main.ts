@@ -1,6 +1,6 @@
 /**
- * Measures the service over HTTP, on its embedded PostgreSQL with everything durable, and prints each figure as a ratio
- * to another figure of the same run: absolute numbers say more about the machine than about the program.
+ * Measures the service over HTTP, on its embedded PostgreSQL with everything durable, and prints each result as a ratio
+ * to another result of the same run, because absolute numbers depend on the machine.
  *
  *   npm run bench               everything: about half an hour
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { describeDurability } from './lib/durability.ts';
 import { describeMachine } from './lib/machine.ts';
 import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
-import { printReport, type Figure } from './lib/report.ts';
+import { printReport, type Measurement } from './lib/report.ts';
 import { FULL, QUICK, type Scale } from './lib/scale.ts';
 import { measureEvents } from './scenarios/events.ts';
 import { measureGrowth } from './scenarios/growth.ts';
@@ -32,7 +32,7 @@ import { measureValidate } from './scenarios/validate.ts';
 import { measureWebhooks } from './scenarios/webhooks.ts';
 
 interface Measured {
-  readonly figures: readonly Figure[];
+  readonly measurements: readonly Measurement[];
   readonly byConnections: ConnectionTable;
   readonly durability: Readonly<Record<string, string>>;
 }
@@ -56,7 +56,7 @@ async function measureAll(root: string, scale: Scale): Promise<Measured> {
   await seedDataDirectory(few, scale.fewActivations);
   const service = await startServiceProcess(few);
   const byConnections = await measureByConnections(service, scale);
-  const figures: Figure[] = [
+  const measurements: Measurement[] = [
     ...(await measureValidate(service, scale)),
     ...(await measureTrial(service, scale)),
     ...(await measureHeartbeats(service, scale)),
@@ -66,16 +66,16 @@ async function measureAll(root: string, scale: Scale): Promise<Measured> {
   const durability = await describeDurability(few);
   await seedDataDirectory(many, scale.manyActivations);
   const large = await startServiceProcess(many);
-  // The validations that the memory is measured by bring the large tables into memory, too.
-  figures.push(...(await measureMemory(large, scale)));
-  figures.push(...(await measureGrowth({ few: service, many: large }, scale)));
+  // The validations of the memory measurement also load the large tables into memory.
+  measurements.push(...(await measureMemory(large, scale)));
+  measurements.push(...(await measureGrowth({ few: service, many: large }, scale)));
   await Promise.all([service.stop(), large.stop()]);
-  figures.push(...(await measureOutreach(join(root, 'outreach'), scale)));
-  figures.push(...(await measureReports(join(root, 'reports'), scale)));
-  return { figures, byConnections, durability };
+  measurements.push(...(await measureOutreach(join(root, 'outreach'), scale)));
+  measurements.push(...(await measureReports(join(root, 'reports'), scale)));
+  return { measurements, byConnections, durability };
 }
 
-/** The memory is measured first, on a service that has done nothing else. */
+/** Measures memory first, on a new service. */
 async function measureValidations(root: string, scale: Scale): Promise<Measured> {
   const directory = join(root, 'few');
   await seedDataDirectory(directory, scale.fewActivations);
@@ -84,10 +84,10 @@ async function measureValidations(root: string, scale: Scale): Promise<Measured>
   await fresh.stop();
   const service = await startServiceProcess(directory);
   const byConnections = await measureByConnections(service, scale);
-  const figures = [...memory, ...(await measureValidate(service, scale))];
+  const measurements = [...memory, ...(await measureValidate(service, scale))];
   const durability = await describeDurability(directory);
   await service.stop();
-  return { figures, byConnections, durability };
+  return { measurements, byConnections, durability };
 }
 
 async function keep(report: { readonly measuredAt: string }): Promise<void> {

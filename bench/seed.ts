@@ -1,4 +1,4 @@
-/** Fills a data directory with activated licenses, each with its entitlement signed: `bench/seed.ts <how many>`. */
+/** Fills a data directory with activated licenses, each with a signed entitlement: `bench/seed.ts <number>`. */
 import type { Pool } from 'pg';
 
 import { systemClock } from '#server/clock.ts';

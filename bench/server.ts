@@ -1,10 +1,10 @@
 /**
- * The service as it is, in a process of its own, with routes beside it to compare it with:
- * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, nothing done for it
- * - `/bench/single/validate`: the same use case, each statement sent on its own instead of in a batch
- * - `/bench/empty/heartbeat` and `/bench/empty/events`: likewise; `/bench/single/events`: a statement and a commit for each
+ * The service in a separate process, with additional routes for comparison:
+ * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, no work
+ * - `/bench/single/validate`: the same use case, with single statements instead of batches
+ * - `/bench/empty/heartbeat` and `/bench/empty/events`: the same; `/bench/single/events`: a statement and a commit for each
  *   event
- * - `/bench/signed/validate`: the same use case, but no token is fresh enough to be handed out again
+ * - `/bench/signed/validate`: the same use case, but every token must be signed again
  */
 import {
   EventBatch,
@@ -97,7 +97,7 @@ function addComparisons(app: App, context: Context): void {
   );
 }
 
-/** The same context, but each validation has a statement and a commit of its own. */
+/** The same context with a statement and a commit for each validation. */
 function sendOneByOne(context: Context): Context {
   const submit = async (question: ValidationRequest): Promise<ValidationFacts | null> => {
     const now = context.clock.now();
@@ -108,7 +108,7 @@ function sendOneByOne(context: Context): Context {
   return { ...context, batches: { ...context.batches, validations: { submit } } };
 }
 
-/** The same context with batches of its own and a clock that is hours further at each batch: every token is too old. */
+/** The same context with separate batches and a clock that advances by hours at each batch, so that every token is too old. */
 function signEachTime(context: Context): Context {
   const hoursMs = 2 * 3_600_000;
   let readings = 0;
@@ -173,5 +173,5 @@ const stop = async (): Promise<void> => {
   process.exit(0);
 };
 process.once('SIGTERM', () => void stop());
-// A benchmark that broke off leaves nothing behind.
+// Ends with the benchmark, also an interrupted one.
 process.once('disconnect', () => void stop());

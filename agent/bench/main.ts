@@ -1,8 +1,8 @@
 /**
- * Measures the packaged agent beside other programs of the kind, and with many viewers.
+ * Measures the packaged agent beside similar programs, and with many viewers.
  *
  *   npm run bench:agent                              about five minutes
- *   npm run bench:agent -- --seconds 10 --viewers 50   a look at whether everything still runs
+ *   npm run bench:agent -- --seconds 10 --viewers 50   a quick check of the benchmark
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { describeMachine } from '../../bench/lib/machine.ts';
-import { printFigures } from '../../bench/lib/report.ts';
+import { printMeasurements } from '../../bench/lib/report.ts';
 import { startAgent } from './lib/agent-process.ts';
 import { unpackAgent } from './lib/unpack-agent.ts';
 import { measureCost } from './scenarios/cost.ts';
@@ -29,9 +29,9 @@ try {
   const { machine, cores, memoryGigabytes } = describeMachine();
   console.log(`${machine}, ${cores} cores, ${memoryGigabytes} GB`);
   await using agent = await startAgent([unpackAgent(directory)], directory);
-  printFigures(await measureCost(agent, directory, seconds));
-  printFigures(await measureStalledViewer(agent));
-  printFigures(await measureViewers(agent, Number(values.viewers), Math.min(seconds, 60)));
+  printMeasurements(await measureCost(agent, directory, seconds));
+  printMeasurements(await measureStalledViewer(agent));
+  printMeasurements(await measureViewers(agent, Number(values.viewers), Math.min(seconds, 60)));
 } finally {
   rmSync(directory, { recursive: true });
 }

@@ -1,22 +1,22 @@
 import { credentialsOf } from './credentials.ts';
 import type { NextBody } from './lanes.ts';
 
-/** Bodies are prepared before the load starts, so that making them costs next to nothing during it. */
+/** Bodies are prepared before the load starts, so that they cost almost nothing during it. */
 const POOL_SIZE = 100_000;
 
-/** A body with a gap, into which each request puts a text of its own: no two bodies are alike. */
+/** A body with a placeholder for a unique text, so that all bodies differ. */
 interface PreparedBody {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * Validations of seeded activations, picked at random, no two of them alike: each has a number, which nobody reads. What an
- * application says about itself is the same each time, as in real life.
+ * Creates validations of random seeded activations. All bodies differ by a number that the service ignores; the facts about the
+ * application are constant, as in real use.
  */
 export function validationBodies(activations: number): NextBody {
   const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>
-    // Few activations are all asked for; of many, a random part.
+    // Uses all of a few activations, or a random part of many.
     prepareValidation(activations <= POOL_SIZE ? index : Math.floor(Math.random() * activations)),
   );
   const start = Math.floor(Math.random() * pool.length);
@@ -28,7 +28,7 @@ export function validationBodies(activations: number): NextBody {
   };
 }
 
-/** The same bodies for a generator that numbers them itself: each has a `#` where its number goes. */
+/** The same bodies for a generator that inserts the numbers: `#` is the placeholder. */
 export function validationTemplates(activations: number): string[] {
   return Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>
     validationTemplate(index),
@@ -53,20 +53,20 @@ function validationTemplate(index: number): string {
   });
 }
 
-/** Trials of machines that nobody has seen. */
+/** Creates trial requests of new machines. */
 export function newTrialBodies(): NextBody {
   const run = Math.random().toString(36).slice(2);
   let count = 0;
   return () => trialBody(`${run}-${count++}`);
 }
 
-/** Trials of machines that have theirs, each from another address. */
+/** Creates trial requests of machines with a trial, each from another address. */
 export function knownTrialBodies(machines: readonly string[]): NextBody {
   let count = 0;
   return () => trialBody(machines[count % machines.length] ?? '', `10.0.0.${count++}`);
 }
 
-/** A trial of a machine with one strong and two medium components; the address tells nothing about the machine. */
+/** A trial request of a machine with one strong and two medium components, from an unrelated address. */
 export function trialBody(machine: string, ip = '10.0.0.1'): string {
   return JSON.stringify({
     machine_fingerprint: {

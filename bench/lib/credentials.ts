@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
-/** What the client of one seeded activation has. */
+/** The credentials of one seeded activation. */
 export interface Credentials {
   readonly licenseId: string;
   readonly licenseKey: string;
@@ -10,7 +10,7 @@ export interface Credentials {
   readonly machineId: string;
 }
 
-/** The credentials of the n-th seeded activation; seeder and load generator each derive the same ones. */
+/** Derives the credentials of the n-th seeded activation, the same in the seeder and the load generator. */
 export function credentialsOf(index: number): Credentials {
   const digest = hash('sha256', `license ${index}`, 'buffer');
   const activation = hash('sha256', `activation ${index}`, 'hex');

@@ -4,7 +4,7 @@ import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
-/** Works on the running embedded database of a data directory, through one connection. */
+/** Connects to the running embedded database of a data directory. */
 export async function withDatabase<Result>(
   dataDirectory: string,
   work: (pool: Pool) => Promise<Result>,

@@ -2,7 +2,7 @@ import { withDatabase } from './database.ts';
 
 const SETTINGS = ['server_version', 'fsync', 'synchronous_commit', 'shared_buffers'] as const;
 
-/** The settings of a running database that decide how durable a commit is. */
+/** Reads the settings of a running database that affect durability. */
 export async function describeDurability(dataDirectory: string): Promise<Record<string, string>> {
   return withDatabase(dataDirectory, async (pool) => {
     const settings: Record<string, string> = {};

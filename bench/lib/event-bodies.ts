@@ -4,12 +4,12 @@ import type { NextBody } from './lanes.ts';
 
 const NAMES = ['app_started', 'document_opened', 'export_finished', 'settings_changed'];
 
-/** Batches of new events, each of an install of its own, as a desktop program sends them. */
+/** Creates batches of new events, each of another install, as of a desktop program. */
 export function eventBodies(eventsPerBatch: number): NextBody {
   return () => writeBatch(eventsPerBatch);
 }
 
-/** Put together from texts: the generator shares the processors with the service. */
+/** Concatenates texts, because the generator shares the processors with the service. */
 function writeBatch(count: number): string {
   const now = new Date().toISOString();
   const events = Array.from({ length: count }, (_, index) => writeEvent(index, now));
@@ -21,7 +21,7 @@ function writeEvent(index: number, now: string): string {
   return `{"event_id":"${randomUUID()}","name":"${name}","occurred_at":"${now}","props":{"plan":"pro","position":"${index}"}}`;
 }
 
-/** Heartbeats of machines, each machine many times. */
+/** Creates heartbeats, many for each machine. */
 export function heartbeatBodies(machines: number): NextBody {
   let count = 0;
   return () => {

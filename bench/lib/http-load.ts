@@ -10,12 +10,12 @@ import {
 } from './lanes.ts';
 import { Recorder, type LoadResult } from './recorder.ts';
 
-/** A load for so many seconds. */
+/** A load and its duration. */
 export interface LoadPlan extends LanePlan {
   readonly seconds: number;
 }
 
-/** As many requests as the service answers: each connection sends its next one as soon as it has its answer. */
+/** Sends requests in a closed loop: each connection sends the next one after an answer. */
 export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
   const lanes = await openLanes(plan);
   const recorder = new Recorder();
@@ -38,8 +38,8 @@ export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
 }
 
 /**
- * Requests at a fixed rate, whether or not earlier ones are answered. A latency counts from the moment when the request
- * was due, so waiting for a free connection is part of it and a stalled service cannot hide behind unsent requests.
+ * Sends requests at a fixed rate (open loop). Latency counts from the time at which a request was due, so it includes the wait for
+ * a free connection, and a stalled service is visible.
  */
 export async function runOpenLoop(
   plan: LoadPlan & { readonly requestsPerSecond: number },
@@ -66,24 +66,23 @@ export async function runOpenLoop(
   });
   const result = await recorder.recordFor(plan.seconds);
   stopClock();
-  // A stall at the very end must not hide: what is still due gets its time to be answered, and counts as failed else.
+  // Waits for pending requests, so that a stall at the end counts; unanswered ones count as failed.
   await sleep(DRAIN_MS);
   const unanswered = due.length + (lanes.length - free.length);
   await closeLanes(lanes);
   return { ...result, failures: result.failures + unanswered };
 }
 
-/** What came of a burst. */
+/** The result of a burst. */
 export interface BurstResult {
   /** The longest time until an answer, in ms. */
   readonly max: number;
-  /** How often a request was sent again, for it was put off (503). */
+  /** The number of retries after 503. */
   readonly sentAgain: number;
 }
 
 /**
- * So many requests as fast as they are taken, each until it is answered with 200; one that is put off is sent again after
- * a second, as its sender does.
+ * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the sender does.
  */
 export async function runBurst(plan: LanePlan, requests: number): Promise<BurstResult> {
   const lanes = await connectLanes(plan);
@@ -115,7 +114,7 @@ export async function runBurst(plan: LanePlan, requests: number): Promise<BurstR
 
 const DRAIN_MS = 1_000;
 
-/** Calls at a fixed rate; a late timer makes up for what it missed, each call with the time it was due at. */
+/** Calls at a fixed rate, each with its due time; a late timer catches up. */
 function startClock(perSecond: number, onDue: (dueAt: number) => void): () => void {
   const intervalMs = 1000 / perSecond;
   let nextAt = performance.now();
@@ -126,13 +125,13 @@ function startClock(perSecond: number, onDue: (dueAt: number) => void): () => vo
   return () => clearInterval(timer);
 }
 
-/** A load with refused requests does not measure what it claims to. */
+/** Throws if requests failed, because the measurement would be invalid. */
 export function requireNoFailures(result: LoadResult): LoadResult {
   if (result.failures === 0 && result.requests > 0) return result;
   throw new Error(`${result.failures} of ${result.requests} requests failed`);
 }
 
-/** How many requests a second the service answers, all of them with 200. */
+/** Measures the rate of requests that are answered with 200. */
 export async function measureRate(plan: LoadPlan): Promise<number> {
   return requireNoFailures(await runClosedLoop(plan)).requestsPerSecond;
 }

@@ -7,17 +7,17 @@ export interface Target {
   readonly port: number;
 }
 
-/** Makes the next request: its body, or a body with the header fields that sign it. */
+/** Creates the next request: its body, or a body with the header fields of its signature. */
 export type NextBody = () => string | SignedBody;
 
-/** A body that is sent with header fields of its own. */
+/** A body with additional header fields. */
 export interface SignedBody {
   readonly body: string;
   /** Lines of `Name: value`, each with its line end. */
   readonly headerLines: string;
 }
 
-/** What is sent, where to, and over how many connections. */
+/** The requests, their target, and the number of connections. */
 export interface LanePlan {
   readonly target: Target;
   readonly path: string;
@@ -25,12 +25,12 @@ export interface LanePlan {
   readonly connections: number;
 }
 
-/** A moment for the service to notice that connections were closed. */
+/** Time for the service to process closed connections. */
 const CLOSE_PAUSE_MS = 100;
 
 /**
- * One connection; one request at a time. A plain socket and no HTTP library, since the generator runs on the same cores as
- * the service.
+ * One connection with one request at a time. It uses a plain socket without an HTTP library, because the generator runs on the same
+ * cores as the service.
  */
 export class Lane {
   readonly #socket: Socket;
@@ -58,7 +58,7 @@ export class Lane {
     this.#socket.destroy();
   }
 
-  /** An answer is whole when as many bytes as its content-length says follow its head. */
+  /** An answer is complete when the body has the length of its content-length. */
   #receive(chunk: string): void {
     this.#received += chunk;
     const headEnd = this.#received.indexOf('\r\n\r\n');
@@ -78,8 +78,8 @@ export class Lane {
 }
 
 /**
- * Opens the connections and sends a request through each: Node accepts one connection in each turn of its loop, so under
- * load the last of hundreds would wait for seconds, and a latency is to be that of a request.
+ * Opens the connections and sends a request through each. Node accepts one connection in each turn of its loop, so under
+ * load the last of hundreds would wait for seconds, which must not count as latency of a request.
  */
 export async function openLanes(plan: LanePlan): Promise<Lane[]> {
   const lanes = await connectLanes(plan);

@@ -5,26 +5,26 @@ import { fileURLToPath } from 'node:url';
 import type { Target } from './lanes.ts';
 import { BILLING_SECRET } from './purchases.ts';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly pid: number;
   readonly target: Target;
   stop(): Promise<void>;
 }
 
-/** The service in a process of its own. */
+/** The service in a separate process. */
 export interface ServiceProcess extends ServerProcess {
   readonly dataDirectory: string;
-  /** Resident memory now, in megabytes. */
+  /** Returns the current resident memory in megabytes. */
   residentMegabytes(): number;
 }
 
-/** Settings of the environment, by their names. */
+/** Environment variables by name. */
 type Settings = Readonly<Record<string, string>>;
 
 /**
  * Starts the service on a data directory.
- * @param settings beside those that every service of the bench has
+ * @param settings added to those of every service of the benchmark
  */
 export async function startServiceProcess(
   dataDirectory: string,
@@ -39,7 +39,7 @@ export async function startServiceProcess(
   };
 }
 
-/** Starts a server of Node's own HTTP module, which does nothing, to compare the service with. */
+/** Starts a bare HTTP server of Node.js for comparison. */
 export async function startBareServer(): Promise<ServerProcess> {
   return waitForPort(forkScript('../bare-server.ts', [], ''));
 }
@@ -52,7 +52,7 @@ async function waitForPort(child: ChildProcess): Promise<ServerProcess> {
   return { target: { host: '127.0.0.1', port }, pid: child.pid ?? 0, stop: () => stop(child) };
 }
 
-/** Fills a data directory with activated licenses; done already, it adds nothing. */
+/** Fills a data directory with activated licenses; idempotent. */
 export async function seedDataDirectory(dataDirectory: string, activations: number): Promise<void> {
   const child = forkScript('../seed.ts', [String(activations)], dataDirectory);
   const code = await new Promise((resolve) => child.once('exit', resolve));
@@ -73,7 +73,7 @@ function forkScript(
       LATCHKEY_DATA_DIR: dataDirectory,
       LATCHKEY_PORT: '0',
       LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
-      // All clients of a load come from one address.
+      // All clients of a load have the same address.
       LATCHKEY_EVENTS_RATE: '1000000/1000000',
       LATCHKEY_STORAGE_QUOTA_MIB: '1000000',
       ...settings,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Linux counts processor time in hundredths of a second, whatever its own clock (proc(5), `USER_HZ`). */
+/** Linux reports processor time in hundredths of a second (proc(5), `USER_HZ`). */
 const TICKS_PER_SECOND = 100;
 
-/** Seconds of processor time that a process has used, all its threads together. Linux only. */
+/** Returns the processor time of all threads of a process in seconds. Linux only. */
 export function readProcessorSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The second field, the program's name, may contain blanks; utime and stime are the 14th and 15th.

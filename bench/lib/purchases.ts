@@ -2,15 +2,15 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 import type { NextBody, SignedBody } from './lanes.ts';
 
-/** Signs the webhooks; the service under load is started with it. */
+/** The webhook secret of the service under load. */
 export const BILLING_SECRET = 'pdl_ntfset_benchmark';
 
 /** A price of the example catalogue. */
 const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
 
 /**
- * Purchases that have been paid, each of a checkout and a buyer of its own, as Paddle Billing sends them: every one makes
- * a license. Signed at the moment when they are sent, for a signature is good for seconds.
+ * Creates paid purchases of different checkouts and buyers, as Paddle Billing sends them: each creates a license. They are signed
+ * when they are sent, because a signature is valid for seconds.
  */
 export function purchaseWebhooks(): NextBody {
   const run = randomBytes(5).toString('hex');

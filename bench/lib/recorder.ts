@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What came of a load. */
+/** The result of a load. */
 export interface LoadResult {
   readonly requestsPerSecond: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
   readonly requests: number;
-  /** Answers other than 200, and requests that were due and had no answer in the end. */
+  /** Answers other than 200, and due requests without an answer. */
   readonly failures: number;
 }
 
 const WARM_UP_MS = 1_000;
 
-/** Keeps the latencies of the part that counts: the first second warms up. */
+/** Records latencies after a warm-up of one second. */
 export class Recorder {
   #latencies: number[] = [];
   #failures = 0;

@@ -1,9 +1,9 @@
-/** One thing that was measured. */
-export interface Figure {
+/** One measurement. */
+export interface Measurement {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is to reach, when it is to reach something. */
+  /** The goal, if any. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
 }
 
@@ -14,7 +14,7 @@ export interface Report {
   readonly memoryGigabytes: number;
   readonly node: string;
   readonly durability: Readonly<Record<string, string>>;
-  readonly figures: readonly Figure[];
+  readonly measurements: readonly Measurement[];
 }
 
 /** Prints a report as a table. */
@@ -24,19 +24,19 @@ export function printReport(report: Report): void {
   );
   const settings = Object.entries(report.durability).map(([name, value]) => `${name}=${value}`);
   console.log(`PostgreSQL: ${settings.join(', ')}\n`);
-  printFigures(report.figures);
+  printMeasurements(report.measurements);
 }
 
-/** A line for each figure, and whether it reaches its goal. */
-export function printFigures(figures: readonly Figure[]): void {
-  const width = Math.max(...figures.map((figure) => figure.name.length));
-  for (const figure of figures) {
-    const value = `${format(figure.value)} ${figure.unit}`.padEnd(18);
-    console.log(`${figure.name.padEnd(width)}  ${value}${describeGoal(figure)}`);
+/** Formats a line for each measurement, with its goal. */
+export function printMeasurements(measurements: readonly Measurement[]): void {
+  const width = Math.max(...measurements.map((measurement) => measurement.name.length));
+  for (const measurement of measurements) {
+    const value = `${format(measurement.value)} ${measurement.unit}`.padEnd(18);
+    console.log(`${measurement.name.padEnd(width)}  ${value}${describeGoal(measurement)}`);
   }
 }
 
-function describeGoal({ goal, value }: Figure): string {
+function describeGoal({ goal, value }: Measurement): string {
   if (goal === undefined) return '';
   const reached = 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
   const sign = 'atLeast' in goal ? `>= ${goal.atLeast}` : `<= ${goal.atMost}`;
@@ -47,12 +47,12 @@ function format(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** Prints what was just measured, so that a long run shows how far it is. */
+/** Prints a measurement at once, to show the progress of a long run. */
 export function printProgress(text: string): void {
   process.stderr.write(`  ${text}\n`);
 }
 
-/** The middle value; of an even number, the upper middle one. */
+/** Returns the median; of an even number of values, the upper one. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -1,4 +1,4 @@
-/** How much is done. */
+/** The size of the benchmark. */
 export interface Scale {
   readonly fewActivations: number;
   readonly manyActivations: number;
@@ -7,18 +7,18 @@ export interface Scale {
   /** For each number of connections and each route, in each round. */
   readonly secondsByConnections: number;
   readonly memoryRequests: number;
-  /** Purchases of a burst, all answered in time. */
+  /** Purchases in a burst, which must all be answered in time. */
   readonly webhookBurst: number;
-  /** Events that COPY reads to be compared with. */
+  /** Events that COPY reads for comparison. */
   readonly copiedRows: number;
-  /** Events, and days on which a machine was used, that reports are made of. */
+  /** Events and machine-days for reports. */
   readonly reportedEvents: number;
   readonly reportedMachineDays: number;
-  /** Requests for letters to as many as one may have. */
+  /** Outreach requests with the maximum number of recipients. */
   readonly outreachRounds: number;
 }
 
-/** For figures to be quoted. */
+/** For published results. */
 export const FULL: Scale = {
   fewActivations: 1_000,
   manyActivations: 1_000_000,
@@ -33,7 +33,7 @@ export const FULL: Scale = {
   outreachRounds: 3,
 };
 
-/** For a look at whether everything still runs. */
+/** For a quick check of the benchmark. */
 export const QUICK: Scale = {
   fewActivations: 1_000,
   manyActivations: 20_000,

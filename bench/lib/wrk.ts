@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url));
 
-/** A load of wrk: one thread, which sends the bodies of a file. */
+/** A load by wrk: one thread that sends the bodies of a file. */
 export interface WrkLoad {
   readonly target: Target;
   readonly path: string;
@@ -21,7 +21,7 @@ export interface WrkLoad {
   readonly seconds: number;
 }
 
-/** Where wrk is installed; null: nowhere in PATH. */
+/** Returns the path of wrk; null if it is not in PATH. */
 export function findWrk(): string | null {
   const files = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'wrk'));
   return files.find(isExecutable) ?? null;
@@ -32,17 +32,17 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    // Not there, or not ours to run: the next folder may have it.
+    // Missing or not executable: tries the next folder.
     return false;
   }
 }
 
-/** Writes the bodies that {@link runWrk} sends, each with a `#` where its number goes. */
+/** Writes the bodies for {@link runWrk}, with `#` as the placeholder of the number. */
 export async function writeBodies(file: string, bodies: readonly string[]): Promise<void> {
   await writeFile(file, `${bodies.join('\n')}\n`);
 }
 
-/** Sends as many requests as the service answers. @throws {Error} when wrk printed no result */
+/** Runs wrk in a closed loop. @throws {Error} when wrk printed no result */
 export async function runWrk(wrk: string, load: WrkLoad): Promise<LoadResult> {
   const { target, path, bodiesFile, connections, seconds } = load;
   const url = `http://${target.host}:${target.port}${path}`;

@@ -3,7 +3,7 @@ import { eventBodies } from '../lib/event-bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
 import type { NextBody } from '../lib/lanes.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, type Figure } from '../lib/report.ts';
+import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const EVENTS_PER_BATCH = 100;
@@ -12,8 +12,8 @@ const CONNECTIONS = 256;
 
 const PATH = '/api/v1/events';
 
-/** Events in batches against COPY and against single inserts, and single events against the empty route. */
-export async function measureEvents(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+/** Compares batches of events with COPY and single inserts, and single events with the empty route. */
+export async function measureEvents(service: ServiceProcess, scale: Scale): Promise<Measurement[]> {
   const { target } = service;
   const seconds = scale.secondsPerLoad;
   const load = (path: string, nextBody: NextBody, connections: number): Promise<number> =>
@@ -58,7 +58,7 @@ export async function measureEvents(service: ServiceProcess, scale: Scale): Prom
   ];
 }
 
-/** How many rows a second COPY reads from a file into a plain table of the same columns, with one commit for all. */
+/** Measures the rows per second of COPY from a file into a plain table with the same columns, with one commit. */
 async function copyEvents({ dataDirectory }: ServiceProcess, rows: number): Promise<number> {
   return withDatabase(dataDirectory, async (pool) => {
     const { rows: settings } = await pool.query<{ directory: string }>(

@@ -1,20 +1,23 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, type Figure } from '../lib/report.ts';
+import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** As many clients at once as a busy service has. */
+/** The number of concurrent clients of a busy service. */
 const CONNECTIONS = 256;
 
-/** The same service on two databases, both warm: a server that runs has its tables in memory as far as they fit. */
+/** The same service on two databases, both warm, because a running server has its tables in memory. */
 export interface GrowthServices {
   readonly few: ServiceProcess;
   readonly many: ServiceProcess;
 }
 
-/** What a validation costs among many activations, against what it costs among few. The two take turns. */
-export async function measureGrowth(services: GrowthServices, scale: Scale): Promise<Figure[]> {
+/** Compares the cost of a validation among many activations with that among few, alternately. */
+export async function measureGrowth(
+  services: GrowthServices,
+  scale: Scale,
+): Promise<Measurement[]> {
   const load = ({ target }: ServiceProcess, activations: number): Promise<number> =>
     measureRate({
       target,

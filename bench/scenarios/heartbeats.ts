@@ -1,17 +1,17 @@
 import { heartbeatBodies } from '../lib/event-bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, type Figure } from '../lib/report.ts';
+import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 256;
 const MACHINES = 100_000;
 
-/** Heartbeats against the empty route. */
+/** Compares heartbeats with the empty route. */
 export async function measureHeartbeats(
   { target }: ServiceProcess,
   { rounds: count, secondsPerLoad: seconds }: Scale,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   const nextBody = heartbeatBodies(MACHINES);
   const load = (path: string): Promise<number> =>
     measureRate({ target, path, nextBody, connections: CONNECTIONS, seconds });

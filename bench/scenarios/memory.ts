@@ -1,14 +1,14 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { requireNoFailures, runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { type Figure, printProgress } from '../lib/report.ts';
+import { type Measurement, printProgress } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;
 const SECONDS_PER_ROUND = 5;
 
-/** Resident memory of the service after many validations, and whether as many more add to it. */
-export async function measureMemory(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+/** Measures resident memory of the service after many validations, and its growth after half as many more. */
+export async function measureMemory(service: ServiceProcess, scale: Scale): Promise<Measurement[]> {
   const plan: LoadPlan = {
     target: service.target,
     path: '/api/v1/licenses/validate',

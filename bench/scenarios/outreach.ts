@@ -1,17 +1,17 @@
 import { startMailRelay } from '../../server/test/mail-relay.ts';
 import { startServiceProcess, type ServiceProcess } from '../lib/processes.ts';
-import { median, type Figure } from '../lib/report.ts';
+import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** As many as a request may have. */
+/** The maximum of a request. */
 const RECIPIENTS = 500;
 
 const GOAL_MS = 2_000;
 
 const API_KEY = 'an-outreach-key-for-the-bench-alone';
 
-/** One request to as many as it may have, without DKIM, by a relay in the bench's own process that takes all at once. */
-export async function measureOutreach(dataDirectory: string, scale: Scale): Promise<Figure[]> {
+/** Measures one request with the maximum number of recipients, without DKIM, through a relay in this process that accepts all. */
+export async function measureOutreach(dataDirectory: string, scale: Scale): Promise<Measurement[]> {
   const relay = await startMailRelay();
   const service = await startServiceProcess(dataDirectory, {
     LATCHKEY_SMTP_URL: relay.url,
@@ -19,11 +19,11 @@ export async function measureOutreach(dataDirectory: string, scale: Scale): Prom
     LATCHKEY_OUTREACH_API_KEY: API_KEY,
   });
   try {
-    await sendLetters(service, 'warm-up', 5);
+    await sendOutreach(service, 'warm-up', 5);
     const rounds: number[] = [];
     for (let round = 0; round < scale.outreachRounds; round++) {
       const startedAt = performance.now();
-      await sendLetters(service, `round-${round}`, RECIPIENTS);
+      await sendOutreach(service, `round-${round}`, RECIPIENTS);
       rounds.push(performance.now() - startedAt);
     }
     const name = `letters to ${RECIPIENTS} recipients of one request`;
@@ -34,7 +34,11 @@ export async function measureOutreach(dataDirectory: string, scale: Scale): Prom
   }
 }
 
-async function sendLetters({ target }: ServiceProcess, name: string, count: number): Promise<void> {
+async function sendOutreach(
+  { target }: ServiceProcess,
+  name: string,
+  count: number,
+): Promise<void> {
   const recipients = Array.from({ length: count }, (_, index) => ({
     email: `${name}-${index}@example.org`,
     name: `Person ${index}`,

@@ -24,16 +24,16 @@ import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { addDays, dayOf, type Day } from '#server/features/analytics/rules/days.ts';
 import { createLog } from '#server/log.ts';
 
-import { median, type Figure } from '../lib/report.ts';
+import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** Over which the events and the days of use are spread, up to today. */
+/** The days of the events and of use, until today. */
 const DAYS = 90;
 
 const ROUNDS = 5;
 const SLOWEST_REPORT_MS = 300;
 
-/** Forty names of which some are frequent, five versions, a prop of a few values and one of very many. */
+/** Forty names, some of them frequent, five versions, a prop with few values and one with very many. */
 const INSERT_EVENTS = `
   insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version, os_version, props)
   select gen_random_uuid(), $1::timestamptz + number * interval '1 second' * 86400 / $2, md5('i' || number % $3)::uuid,
@@ -48,10 +48,10 @@ const INSERT_USE = `
   from generate_series(0, $2 - 1) as number`;
 
 /**
- * How long each report takes, over all days, and how long the roll-ups behind them take: of all days from nothing, and once
- * more when one day has changed. On a database of its own.
+ * Measures each report over all days, and the roll-ups: of all days from scratch, and again after one day changed. Uses a separate
+ * database.
  */
-export async function measureReports(directory: string, scale: Scale): Promise<Figure[]> {
+export async function measureReports(directory: string, scale: Scale): Promise<Measurement[]> {
   const log = createLog({ level: 'warn' });
   const database = await startEmbeddedPostgres({ dataDirectory: directory, log });
   const pool = createPool(database.connection, { maxConnections: 4, log });
@@ -95,7 +95,7 @@ async function rollUp(pool: Pool): Promise<void> {
   if (outcome !== 'finished') throw new Error(`the roll-ups are ${outcome}`);
 }
 
-async function timeReports(pool: Pool, today: Day): Promise<Figure[]> {
+async function timeReports(pool: Pool, today: Day): Promise<Measurement[]> {
   const range = { from: addDays(today, 1 - DAYS), to: today };
   const reports: Readonly<Record<string, () => Promise<readonly unknown[]>>> = {
     'machines by day': () => listActiveMachines(pool, range, 'day'),
@@ -111,19 +111,19 @@ async function timeReports(pool: Pool, today: Day): Promise<Figure[]> {
     retention: () => listRetention(pool, range),
     trials: () => listTrialWeeks(pool, range, new Date()),
   };
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   for (const [name, read] of Object.entries(reports)) {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) times.push(await time(read));
     const goal = { atMost: SLOWEST_REPORT_MS };
-    figures.push({
+    measurements.push({
       name: `report over ${DAYS} days: ${name}`,
       value: median(times),
       unit: 'ms',
       goal,
     });
   }
-  return figures;
+  return measurements;
 }
 
 async function time(work: () => Promise<unknown>): Promise<number> {

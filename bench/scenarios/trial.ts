@@ -2,15 +2,15 @@ import { knownTrialBodies, newTrialBodies, trialBody } from '../lib/bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
 import type { NextBody } from '../lib/lanes.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import type { Figure } from '../lib/report.ts';
+import type { Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** As many clients at once as a busy service has. */
+/** The number of concurrent clients of a busy service. */
 const CONNECTIONS = 256;
 const KNOWN_MACHINES = 1_000;
 
-/** Trials granted, and trials recovered, against the empty route. */
-export async function measureTrial(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+/** Compares granted and recovered trials with the empty route. */
+export async function measureTrial(service: ServiceProcess, scale: Scale): Promise<Measurement[]> {
   const { target } = service;
   const seconds = scale.secondsPerLoad;
   const load = (path: string, nextBody: NextBody): Promise<number> =>

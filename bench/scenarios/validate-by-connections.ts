@@ -13,26 +13,26 @@ const CONNECTIONS = [16, 32, 64, 128, 256, 512];
 const VALIDATE = '/api/v1/licenses/validate';
 const EMPTY = '/bench/empty/validate';
 
-/** What was measured over so many connections: medians of all rounds. */
+/** The results for a number of connections: medians of all rounds. */
 export interface ConnectionRow {
   readonly connections: number;
   readonly validatePerSecond: number;
   readonly emptyPerSecond: number;
   /** Median of the ratios of each round. */
   readonly ratio: number;
-  /** Processor time of the service, all threads, as a share of the time that passed; of one core. */
+  /** Processor time of the service, all threads, as a share of one core. */
   readonly busyPercent: number;
-  /** Processor time of the service for one validation, and for one request of the empty route. */
+  /** Processor time of the service per validation, and per request of the empty route. */
   readonly microseconds: number;
   readonly emptyMicroseconds: number;
-  /** The same of a server of Node's own HTTP module, which does nothing else. */
+  /** The same of a bare HTTP server of Node.js. */
   readonly bareMicroseconds: number;
-  /** Milliseconds until the answer. */
+  /** Latency in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** The rows, and what made the load. */
+/** The rows, and the load generator. */
 export interface ConnectionTable {
   readonly generator: string;
   readonly rounds: number;
@@ -46,7 +46,7 @@ interface Sample extends LoadResult {
 
 type Load = (server: ServerProcess, path: string, connections: number) => Promise<LoadResult>;
 
-/** Validate, the empty route and a bare server of Node alternately, at each number of connections. */
+/** Measures validate, the empty route and a bare server alternately, at each number of connections. */
 export async function measureByConnections(
   service: ServiceProcess,
   scale: Scale,

@@ -1,14 +1,17 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { measureRate, requireNoFailures, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { type Figure, median, printProgress } from '../lib/report.ts';
+import { type Measurement, median, printProgress } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** As many clients at once as a busy service has. */
+/** The number of concurrent clients of a busy service. */
 const CONNECTIONS = 256;
 
-/** Validate against the empty route, and batched against one statement a request; then its latency at half the rate. */
-export async function measureValidate(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+/** Compares validate with the empty route, and batches with single statements; then measures latency at half the rate. */
+export async function measureValidate(
+  service: ServiceProcess,
+  scale: Scale,
+): Promise<Measurement[]> {
   const nextBody = validationBodies(scale.fewActivations);
   const { target } = service;
   const seconds = scale.secondsPerLoad;
@@ -57,12 +60,12 @@ export async function measureValidate(service: ServiceProcess, scale: Scale): Pr
       goal: { atLeast: 1.8 },
     },
     {
-      name: 'validate, token signed anew',
+      name: 'validate, token signed again',
       value: median(rounds.map((round) => round.signed)),
       unit: 'req/s',
     },
     {
-      name: 'validate, token signed anew / empty route',
+      name: 'validate, token signed again / empty route',
       value: median(rounds.map((round) => round.signed / round.empty)),
       unit: '',
     },

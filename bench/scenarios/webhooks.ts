@@ -2,23 +2,26 @@ import { withDatabase } from '../lib/database.ts';
 import { requireNoFailures, runBurst, runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { purchaseWebhooks } from '../lib/purchases.ts';
-import type { Figure } from '../lib/report.ts';
+import type { Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const PATH = '/api/v1/webhooks/billing';
 
-/** A provider delivers over many connections at once. */
+/** Connections of a provider. */
 const CONNECTIONS = 128;
-/** More than may wait at once, so that some are put off. */
+/** More than the queue admits, so that some get 503. */
 const CONNECTIONS_IN_A_BURST = 5_000;
 
 const GOAL_PER_SECOND = 2_000;
 
-/** A provider takes an answer for lost after this long. */
+/** The timeout of a provider. */
 const PROVIDER_PATIENCE_MS = 5_000;
 
-/** Purchases that become licenses: how many a second, how long each takes, and whether a burst is taken whole. */
-export async function measureWebhooks(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+/** Measures purchases that create licenses: rate, latency, and a burst. */
+export async function measureWebhooks(
+  service: ServiceProcess,
+  scale: Scale,
+): Promise<Measurement[]> {
   const plan = { target: service.target, path: PATH, nextBody: purchaseWebhooks() };
   const load = { ...plan, connections: CONNECTIONS, seconds: scale.secondsPerLoad };
   const closed = requireNoFailures(await runClosedLoop(load));
@@ -44,7 +47,7 @@ export async function measureWebhooks(service: ServiceProcess, scale: Scale): Pr
       goal: { atMost: 50 },
     },
     {
-      name: `burst of ${scale.webhookBurst} purchases, licenses made`,
+      name: `burst of ${scale.webhookBurst} purchases, licenses created`,
       value: made,
       unit: '',
       goal: { atLeast: scale.webhookBurst },

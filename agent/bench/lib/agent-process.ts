@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { CertificateFixture } from '../../test/certificates.ts';
 import { type Program, startProgram } from './program.ts';
 
-/** The agent as it is installed, at work on a port of this machine. */
+/** The packaged agent, running on a port of this machine. */
 export interface AgentProcess extends Program {
   readonly port: number;
 }
@@ -14,8 +14,8 @@ export interface AgentProcess extends Program {
 const PORT = 14_096;
 
 /**
- * Starts the agent with a viewer, who stays.
- * @param command how the agent is started: its packaged program
+ * Starts the agent with a viewer that stays connected.
+ * @param command the path of the packaged program
  */
 export async function startAgent(
   command: readonly string[],
@@ -43,7 +43,7 @@ limits: { connections: 2000, connections_per_address: 2000 }
   return { ...program, port: PORT, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** Connects when it is first asked to see a snapshot. */
+/** Connects at the first request for a snapshot. */
 class Viewer {
   #socket: WebSocket | null = null;
 

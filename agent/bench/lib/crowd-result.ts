@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 
-/** What a crowd of viewers saw. */
+/** The result of many viewers. */
 export const CrowdResult = Type.Object({
-  /** How long after the time in the snapshot the last viewer had it. */
+  /** The delay between the time of a snapshot and its receipt by the last viewer. */
   lastMs: Type.Array(Type.Number(), { minItems: 1 }),
-  /** How many times one of the viewers did not get one of these snapshots. */
+  /** The number of missed snapshots of all viewers. */
   missed: Type.Number(),
 });
 export type CrowdResult = Static<typeof CrowdResult>;

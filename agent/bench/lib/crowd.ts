@@ -1,15 +1,14 @@
 /**
- * Connects many viewers to an agent, counts what each gets for some seconds, and sends the result to the process that started
- * this one: `crowd.ts <port> <viewers> <seconds>`.
+ * Connects many viewers to an agent, counts their snapshots for some seconds, and sends the result to the parent process: `crowd.ts <port> <viewers> <seconds>`.
  */
 import { WebSocket } from 'ws';
 
 import type { CrowdResult } from './crowd-result.ts';
 
-/** How many viewers connect at once: more than the agent takes in hand-shakes would only wait. */
+/** Viewers that connect concurrently: more would only wait for handshakes. */
 const CONNECTING_AT_ONCE = 50;
 
-/** When each snapshot, known by its time, was there for the last of its viewers. */
+/** The time at which the last viewer received each snapshot, by the snapshot's time. */
 interface Arrivals {
   count: number;
   lastAt: number;
@@ -27,7 +26,7 @@ for (let open = 0; open < viewers; open += CONNECTING_AT_ONCE) {
 arrivals.clear();
 process.send?.('ready');
 await new Promise((resolve) => setTimeout(resolve, 1000 * (seconds + 2)));
-// The first may have been on its way when the last viewer came, and the last one may still be.
+// Not all viewers may have received the first and the last snapshot.
 const whole = [...arrivals].slice(1, seconds + 1);
 const result: CrowdResult = {
   lastMs: whole.map(([time, { lastAt }]) => lastAt - Date.parse(time)),
@@ -43,7 +42,7 @@ async function connect(toPort: number): Promise<void> {
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
 }
 
-/** Looks for the time only: to parse each snapshot a thousand times would be measured, too. */
+/** Finds only the time, because parsing each snapshot a thousand times would be measured, too. */
 function note(data: Buffer): void {
   const start = data.indexOf('"time":"') + 8;
   if (data.subarray(0, 20).includes('hello')) return;

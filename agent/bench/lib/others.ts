@@ -5,10 +5,10 @@ import { findProgram } from '#agent/read/small-file.ts';
 
 import type { ProgramPlan } from './program.ts';
 
-/** Another program of the kind, from Debian's package, or why it is not measured. */
+/** A similar program of a Debian package, or the reason why it is not measured. */
 type Other = ProgramPlan | { readonly name: string; readonly absent: string };
 
-/** node_exporter, Netdata and Glances, each set to look once a second and to keep nothing on disk. */
+/** node_exporter, Netdata and Glances, each configured to collect once a second and to store nothing on disk. */
 export function listOthers(directory: string): readonly Other[] {
   return [
     describe('node_exporter', 'prometheus-node-exporter', (path) => ({

@@ -3,23 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const KIB = 1024;
 
-/** `sysconf(_SC_CLK_TCK)`: in how many parts of a second the kernel counts processor time. */
+/** `sysconf(_SC_CLK_TCK)`: ticks of processor time per second. */
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** What a process and all that it started have used, by proc(5). */
+/** The resources of a process and its descendants (proc(5)). */
 export interface Usage {
   readonly cpuSeconds: number;
-  /** Sum over the processes: pages that several of them share count for each. */
+  /** The sum over all processes; shared pages count for each. */
   readonly residentBytes: number;
   /**
-   * Pages of no file: heaps, stacks, and what was written of the program's own data. Pages of files the kernel can drop and
-   * read again, though it calls them private where only one process maps a file, and dirty until a fresh file is on the disk.
+   * Anonymous pages: heaps, stacks, and modified data. The kernel can drop and reread pages of files, although it lists them as
+   * private if only one process maps the file, and as dirty until a new file is written to the disk.
    */
   readonly privateBytes: number;
   readonly processes: number;
 }
 
-/** Adds up a process and its descendants. Processor time of those that have ended is in their parents' figures. */
+/** Sums up a process and its descendants. Parents include the processor time of ended children. */
 export function readUsage(pid: number): Usage {
   const family = listFamily(pid);
   const sum = (read: (pid: number) => number): number =>
@@ -45,7 +45,7 @@ function listFamily(root: number): readonly number[] {
   return family;
 }
 
-/** The fields from the state on, which stand after the name in brackets; none of a process that has ended. */
+/** Returns the fields from the state on, after the name in brackets; none for an ended process. */
 function readStat(pid: number): readonly string[] {
   const text = readIfThere(`/proc/${pid}/stat`);
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A program that is measured. */
+/** A measured program. */
 export interface Program extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
-  /** Has it tell its figures once, as somebody who watches does each second. */
+  /** Requests its metrics once, as a viewer does each second. */
   ask(): Promise<void>;
 }
 
-/** Which program, and how somebody asks it. */
+/** The program, and how its metrics are requested. */
 export interface ProgramPlan {
   readonly name: string;
   readonly command: readonly string[];
@@ -20,8 +20,8 @@ const START_DEADLINE_MS = 20_000;
 const RETRY_MS = 200;
 
 /**
- * Starts a program and waits until it tells figures.
- * @throws Error when it ends at once, or tells none in twenty seconds
+ * Starts a program and waits until it returns metrics.
+ * @throws Error when it ends at once, or returns none within twenty seconds
  */
 export async function startProgram({ name, command, ask }: ProgramPlan): Promise<Program> {
   const [file = '', ...args] = command;
@@ -49,7 +49,7 @@ async function untilAsked(
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
     const problem = await ask().catch((error: unknown) => error);
-    // The answer may have come from another one, which has the port.
+    // Another program on the port may have answered.
     if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: problem });
     if (problem === undefined) return;
     if (Date.now() > deadline) throw new Error(`${name} tells nothing.`, { cause: problem });

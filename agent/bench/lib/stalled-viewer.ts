@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 
-/** A viewer that has connected and reads nothing. */
+/** A connected viewer that reads nothing. */
 interface StalledViewer extends Disposable {
-  /** Whether the agent still keeps the connection. */
+  /** Whether the agent keeps the connection. */
   isKept(): boolean;
 }
 
@@ -18,7 +18,7 @@ const REQUEST = [
   '\r\n',
 ].join('\r\n');
 
-/** State of a connection of which neither side has said that it ends, by proc_net_tcp. */
+/** The state of an established connection in /proc/net/tcp. */
 const ESTABLISHED = '01';
 
 /** Connects, reads the answer to the upgrade, and stops. */
@@ -31,14 +31,14 @@ export async function connectStalledViewer(port: number): Promise<StalledViewer>
   const [agents, viewers] = [port, socket.localPort ?? 0].map(toAddress);
   const line = new RegExp(`: ${agents} ${viewers} (..) `);
   return {
-    // A socket that is not read does not hear that it was closed: the end stands behind what it has not read. So the
-    // kernel is asked what the agent's side says.
+    // An unread socket does not report its end, which follows the unread data. So this reads the state of the agent's side
+    // from the kernel.
     isKept: () => line.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1] === ESTABLISHED,
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 
-/** As proc_net_tcp writes it. */
+/** In the format of /proc/net/tcp. */
 function toAddress(port: number): string {
   return `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Packs the agent and unpacks it, for what is measured is to be what is installed.
+ * Packs and unpacks the agent, so that the installed form is measured.
  * @returns the path of its program
  */
 export function unpackAgent(directory: string): string {

@@ -1,4 +1,4 @@
-import { type Figure } from '../../../bench/lib/report.ts';
+import { type Measurement } from '../../../bench/lib/report.ts';
 import { listOthers } from '../lib/others.ts';
 import { readUsage, type Usage } from '../lib/process-tree.ts';
 import { type Program, startProgram } from '../lib/program.ts';
@@ -10,15 +10,15 @@ const CPU_GOAL_MS = 8;
 const PRIVATE_GOAL_MB = 24;
 
 /**
- * What the agent with one viewer costs, and what other programs of the kind cost meanwhile, each asked once a second: their
- * processor time and memory with all processes that they started.
- * @param agent which serves a viewer already
+ * Measures processor time and memory of the agent with one viewer, and of similar programs at the same time, each queried once a
+ * second, including child processes.
+ * @param agent with a connected viewer
  */
 export async function measureCost(
   agent: Program,
   directory: string,
   seconds: number,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   await using stack = new AsyncDisposableStack();
   const programs = [agent];
   for (const other of listOthers(directory)) {
@@ -49,7 +49,7 @@ function describe(
   cpuMs: number,
   { processes, privateBytes, residentBytes }: Usage,
   hasGoals: boolean,
-): Figure[] {
+): Measurement[] {
   const cpu = { name: `${name}: processor time for a second`, value: cpuMs, unit: 'ms' };
   const own = {
     name: `${name}: private memory`,

@@ -1,4 +1,4 @@
-import type { Figure } from '../../../bench/lib/report.ts';
+import type { Measurement } from '../../../bench/lib/report.ts';
 import type { AgentProcess } from '../lib/agent-process.ts';
 import { readUsage } from '../lib/process-tree.ts';
 import { connectStalledViewer } from '../lib/stalled-viewer.ts';
@@ -8,8 +8,8 @@ const GROWTH_GOAL_MB = 2;
 const DROPPED_GOAL_SECONDS = 60;
 const LOOK_EVERY_MS = 500;
 
-/** A viewer that reads nothing: by how much it makes the agent grow, and when the agent lets it go. */
-export async function measureStalledViewer(agent: AgentProcess): Promise<Figure[]> {
+/** Measures a viewer that reads nothing: the growth of the agent's memory, and the time until it is disconnected. */
+export async function measureStalledViewer(agent: AgentProcess): Promise<Measurement[]> {
   const before = readUsage(agent.pid).privateBytes;
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { Value } from 'typebox/value';
 
-import { type Figure, median } from '../../../bench/lib/report.ts';
+import { type Measurement, median } from '../../../bench/lib/report.ts';
 import type { AgentProcess } from '../lib/agent-process.ts';
 import { CrowdResult } from '../lib/crowd-result.ts';
 import { readUsage } from '../lib/process-tree.ts';
@@ -12,14 +12,14 @@ const LAST_VIEWER_GOAL_MS = 150;
 const HALF_A_CORE_MS = 500;
 
 /**
- * Many viewers at once, in a process of their own: whether each gets every snapshot, how long after its time the last one has
- * it, and what that costs the agent.
+ * Measures many concurrent viewers in a separate process: whether each gets every snapshot, the delay of the last one, and the
+ * cost for the agent.
  */
 export async function measureViewers(
   agent: AgentProcess,
   viewers: number,
   seconds: number,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   const wishes = [agent.port, viewers, seconds].map(String);
   const crowd = fork(new URL('../lib/crowd.ts', import.meta.url), wishes);
   await once(crowd, 'message');
