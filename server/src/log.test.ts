@@ -15,7 +15,7 @@ function captureLog(): { log: Logger; lines: string[]; entry: () => Record<strin
   return { log, lines, entry: () => JSON.parse(lines.at(-1) ?? '') };
 }
 
-test('a line is one JSON object with level, time in UTC and message, and nothing of the host', () => {
+test('a line is a JSON object with level, time in UTC and message, without the host', () => {
   const { log, entry } = captureLog();
   log.info({ port: 8080 }, 'listening');
   const { time, ...rest } = entry();
@@ -61,7 +61,7 @@ test('harmless text stays: versions in paths, UUIDs, times', () => {
   assert.equal(scrub(text), text);
 });
 
-test('a scrubbed line is still JSON, whatever stands before the secret', () => {
+test('a scrubbed line is valid JSON for any text before the secret', () => {
   const secrets = fc.constantFrom('ann@example.com', licenseKey, 'postgres://u:p@h/d');
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), secrets, fc.string(), (before, secret, after) => {

@@ -46,7 +46,7 @@ test('LATCHKEY_PORT wins over PORT, which wins over the default', () => {
   assert.equal(configOf({ PORT: '3000', LATCHKEY_PORT: '0' }).http.port, 0);
 });
 
-test('the public URL is made of host and port when it is not given', () => {
+test('derives the public URL from host and port by default', () => {
   for (const [host, port, expected] of [
     ['0.0.0.0', '80', 'http://localhost'],
     ['::', '8080', 'http://localhost:8080'],
@@ -58,7 +58,7 @@ test('the public URL is made of host and port when it is not given', () => {
   }
 });
 
-test('the configuration holds no secret', () => {
+test('the configuration contains no secret', () => {
   const secrets = {
     LATCHKEY_SECRET: 'hunter2-hunter2-hunter2-hunter2-abcdef',
     DATABASE_URL: 'postgres://a:hunter2@db/x',
@@ -75,7 +75,7 @@ test('the configuration holds no secret', () => {
   assert.doesNotMatch(JSON.stringify(config), /hunter2/u);
 });
 
-test('settings that contradict each other are problems', () => {
+test('reports contradictory settings', () => {
   const conflicts = findConflicts(
     environmentOf({
       LATCHKEY_DKIM_DOMAIN: 'example.com',

@@ -30,7 +30,7 @@ test('.env.example and the service know the same variables', () => {
   assert.equal(new Set(documented).size, documented.length);
 });
 
-test('nothing given is nothing wrong, and blank is not given', () => {
+test('accepts an empty environment, and treats blank variables as absent', () => {
   for (const variables of [
     {},
     { LATCHKEY_PORT: '', DATABASE_URL: '  ', LATCHKEY_SECRET_FILE: '' },
@@ -84,7 +84,7 @@ test("Standard Webhooks' secrets may have their prefix or none, be padded or not
   assert.deepEqual([environment.standardWebhooksSecrets, problems], [secrets, []]);
 });
 
-test('a wrong value is one sentence that names the variable, the value and the mend', () => {
+test('a problem names the variable, the value and the rule', () => {
   assert.equal(
     problemOf({ LATCHKEY_PORT: '80a' }),
     'LATCHKEY_PORT must be a whole number from 0 to 65535, not "80a".',
@@ -151,7 +151,7 @@ for (const [name, wrong] of Object.entries({
   });
 }
 
-test('all problems are said at once', () => {
+test('reports all problems at once', () => {
   const { problems } = read({
     LATCHKEY_PORT: 'x',
     LATCHKEY_LOG_LEVEL: 'loud',
@@ -163,7 +163,7 @@ test('all problems are said at once', () => {
   );
 });
 
-test('no problem repeats a secret', () => {
+test('problems contain no secrets', () => {
   const told =
     problemOf({ DATABASE_URL: 'mysql://app:hunter2@db/x' }) +
     problemOf({ LATCHKEY_SECRET: 'hunter2' });
@@ -180,7 +180,7 @@ test('a secret comes from its file, without the line break at the end', () => {
   assert.equal(environment.masterSecret, secret);
 });
 
-test('a secret that is given twice, or whose file cannot be read or is empty, is a problem', () => {
+test('reports a secret that is set twice, and a secret file that is unreadable or empty', () => {
   assert.equal(
     problemOf({ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/run/s' }),
     'REDIS_URL and REDIS_URL_FILE are both set: remove one of them.',
@@ -197,7 +197,7 @@ test('a secret that is given twice, or whose file cannot be read or is empty, is
   ]);
 });
 
-test('a slip in a name is a problem, a name of something else a warning, a Kubernetes link neither', () => {
+test('a misspelled name is a problem, an unknown name a warning, a Kubernetes link neither', () => {
   assert.equal(
     problemOf({ LATCHKEY_SECRT: 'x' }),
     'LATCHKEY_SECRT is not a setting of Latchkey: LATCHKEY_SECRET was probably meant.',

@@ -31,7 +31,7 @@ test('.env is read from the working directory, and the environment wins over it'
   assert.deepEqual([config.http.port, config.log.level], [2, 'debug']);
 });
 
-test('reading the configuration makes nothing; loading it makes a private secret and keeps it', () => {
+test('reading the configuration creates nothing; loading it creates a private secret', () => {
   readConfiguration({}, directory);
   assert.deepEqual(readdirSync(directory), []);
 
@@ -56,7 +56,7 @@ test('two processes that start at once end with the same secret', async () => {
   assert.deepEqual(readdirSync(directory), ['secret']);
 });
 
-test('a secret that others could read is made private again, with a warning', () => {
+test('makes a secret that others could read private, with a warning', () => {
   const { secret } = readOrCreateMasterSecret(directory);
   chmodSync(masterSecretPath(directory), 0o644);
   const again = readOrCreateMasterSecret(directory);
@@ -74,7 +74,7 @@ test('a damaged secret is never replaced by a new one', () => {
   assert.equal(readFileSync(masterSecretPath(directory), 'utf8'), 'cut of');
 });
 
-test('a secret that belongs to another account is told apart from one that cannot be kept', () => {
+test('reports a secret of another account differently from one that is not writable', () => {
   const path = masterSecretPath(directory);
   readOrCreateMasterSecret(directory);
   for (const parent of [directory, dirname(directory)]) chmodSync(parent, 0o755);
@@ -94,14 +94,14 @@ test('a secret that belongs to another account is told apart from one that canno
   assert.match(readFileSync(path, 'utf8'), /^[\w-]{43}\n$/u);
 });
 
-test('a lost secret is not replaced while the database that was made with it is there', () => {
+test('does not replace a lost secret while its database exists', () => {
   mkdirSync(join(directory, 'postgres'));
   writeFileSync(join(directory, 'postgres', 'PG_VERSION'), '18\n');
   assert.throws(() => readOrCreateMasterSecret(directory), /is missing, .* restore the file/u);
   assert.deepEqual(readdirSync(directory), ['postgres']);
 });
 
-test('a data directory that cannot be used is one clear problem', () => {
+test('reports a data directory that is not usable', () => {
   const path = join(directory, 'file');
   writeFileSync(path, '');
   assert.throws(() => readOrCreateMasterSecret(path), StartupError);
@@ -112,7 +112,7 @@ test('a data directory that cannot be used is one clear problem', () => {
   );
 });
 
-test('an external database needs a secret of its own, said together with every other problem', () => {
+test('requires a secret for an external database, and reports all other problems', () => {
   const variables = {
     DATABASE_URL: 'postgres://db/x',
     LATCHKEY_PORT: 'x',
@@ -133,7 +133,7 @@ test('an external database needs a secret of its own, said together with every o
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('a file with a secret larger than 64 KiB is refused', () => {
+test('rejects a secret file larger than 64 KiB', () => {
   const path = join(directory, 'huge');
   writeFileSync(path, 'x'.repeat(64 * 1024 + 1));
   const { problems } = readConfiguration({ LATCHKEY_SECRET_FILE: path }, directory);

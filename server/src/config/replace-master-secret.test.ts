@@ -15,7 +15,7 @@ function load(data: string) {
   return loadConfiguration({ LATCHKEY_DATA_DIR: data }, directory).secrets;
 }
 
-test('a replaced master secret stays readable as the previous one, both for the owner only', () => {
+test('keeps a replaced master secret, readable for the owner only', () => {
   const data = join(directory, 'replaced');
   const first = load(data);
   assert.deepEqual(first.previousMasters, []);
@@ -41,11 +41,11 @@ test('the fourth secret in a row is refused, and nothing is changed', () => {
   assert.equal(load(data).previousMasters.length, 3);
 });
 
-test('a data directory without a master secret has none to replace', () => {
+test('rejects the replacement of a missing master secret', () => {
   assert.throws(() => replaceMasterSecret(join(directory, 'none')), StartupError);
 });
 
-test('previous secrets of the settings are read beside those of the data directory, each once', () => {
+test('reads previous secrets from settings and data directory, each once', () => {
   const data = join(directory, 'both');
   const { master } = load(data);
   replaceMasterSecret(data);

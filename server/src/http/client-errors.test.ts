@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openRaw } from '../../test/raw-http.ts';
 import { createTestApp } from '../../test/test-app.ts';
 
-test('a body that does not arrive in time is 408, and ends the connection', async (t) => {
+test('a body that does not arrive in time is 408, and closes the connection', async (t) => {
   const app = createTestApp();
   t.after(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -18,7 +18,7 @@ test('a body that does not arrive in time is 408, and ends the connection', asyn
   assert.match(answer, /"code":"request_timeout"\}$/u);
 });
 
-test('a connection on which nothing is sent is closed after the time for header fields', async (t) => {
+test('closes a connection without data after the timeout of headers', async (t) => {
   const app = createTestApp();
   t.after(() => app.close());
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -54,7 +54,7 @@ async function requestLarge(t: TestContext, url: string): Promise<Socket> {
   return socket;
 }
 
-test('closes a connection whose client requests and never reads', async (t) => {
+test('closes a connection whose client never reads the response', async (t) => {
   const { connections, countLimited, events, url } = await setUp(t, { writeStallMs: 200 });
   await requestLarge(t, url);
   await eventually(() => connections.size === 1);
@@ -63,7 +63,7 @@ test('closes a connection whose client requests and never reads', async (t) => {
   assert.equal(events[0], 'http.stalled_writes_started');
 });
 
-test('closes a connection whose client takes longer for one answer than its deadline', async (t) => {
+test('closes a connection whose client exceeds the deadline of a response', async (t) => {
   const { connections, countLimited, url } = await setUp(t, { writeDeadlineMs: 200 });
   await requestLarge(t, url);
   await eventually(() => connections.size === 1);

@@ -52,7 +52,7 @@ function beginPost(path: string, announced: number, sent: number, network = '192
   return `${head}\r\n\r\n${' '.repeat(sent)}`;
 }
 
-test('memory stays reserved for a request whose client went away, until its handler has ended', async (t) => {
+test('keeps the memory of a request whose client disconnected until its handler has ended', async (t) => {
   const { app, held, listen, post, started } = setUp(t, { usualBytes: 140_000 });
   const url = await listen();
   const connection = await openRaw(url);
@@ -83,7 +83,7 @@ function countConnections(server: {
   });
 }
 
-test('a compressed body needs memory for what it is once inflated', async (t) => {
+test('reserves memory for an inflated body', async (t) => {
   const { app, held, started } = setUp(t, { usualBytes: 140_000, largeBytes: 600_000 });
   app.register(async (scope) => {
     addGzipJsonParser(scope, 1_000_000);
@@ -106,7 +106,7 @@ test('a compressed body needs memory for what it is once inflated', async (t) =>
   for (let times = 0; times < 5; times++) assert.equal((await ask()).statusCode, 200);
 });
 
-test('closes an instance only when the handlers of clients that went away have ended', async (t) => {
+test('closes an instance only after the handlers of disconnected clients have ended', async (t) => {
   const { app, held, listen, started } = setUp(t);
   const connection = await openRaw(await listen());
   connection.send(beginPost('/slow', 0, 0));
@@ -132,7 +132,7 @@ test('reserves no memory for a body that is announced and does not arrive', asyn
   assert.equal((await post(30_000, '198.51.100.1')).statusCode, 200);
 });
 
-test('one client network cannot take the memory of the others, nor their place in the log', async (t) => {
+test('one client network cannot use the memory of the others', async (t) => {
   const { app, events, listen, metrics, post, readLoadState } = setUp(t, {
     usualBytes: 1_000_000,
     sweepIntervalMs: 60_000,
@@ -170,7 +170,7 @@ test('drops bodies that make no progress with 408, and logs once that it does', 
   assert.deepEqual(events, ['http.stalled_bodies_started', 'http.stalled_bodies_ended']);
 });
 
-test('reads a body on that arrives slowly', async (t) => {
+test('reads a body that arrives slowly', async (t) => {
   const { listen } = setUp(t);
   const url = await listen();
   using connection = await openRaw(url);

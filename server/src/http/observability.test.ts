@@ -36,7 +36,7 @@ function setUp(level: 'info' | 'debug') {
   return { app, entries, scrape };
 }
 
-test('requests are measured by the pattern of their route, unknown paths together', async () => {
+test('measures requests by the pattern of their route, and unknown paths together', async () => {
   const { app, scrape } = setUp('info');
   await app.inject('/api/v1/licenses/LK-1/activations');
   await app.inject('/api/v1/licenses/LK-2/activations');
@@ -48,7 +48,7 @@ test('requests are measured by the pattern of their route, unknown paths togethe
   ]);
 });
 
-test('at info, answers of 400 and more are logged, except 429 and 503', async () => {
+test('logs statuses from 400 at info, except 429 and 503', async () => {
   const { app, entries } = setUp('info');
   for (const status of [200, 204, 301, 400, 404, 429, 500, 503])
     await app.inject(`/answer/${status}`);
@@ -62,7 +62,7 @@ test('at info, answers of 400 and more are logged, except 429 and 503', async ()
   );
 });
 
-test('at debug, all are logged, by the pattern of their route', async () => {
+test('logs all requests at debug, with the pattern of their route', async () => {
   const { app, entries } = setUp('debug');
   await app.inject({ url: '/api/v1/licenses/our-own-format/activations?a=b' });
   const { time: _, durationMs, ...entry } = entries[0] ?? {};
@@ -78,7 +78,7 @@ test('at debug, all are logged, by the pattern of their route', async () => {
   });
 });
 
-test('no line shows anything of a path, whatever route takes it or none, and whatever a key looks like', async () => {
+test('logs nothing of a path, with and without a route', async () => {
   const { app, entries } = setUp('debug');
   const keys = ['MYOLDVENDORKEY123', 'LKJ04FZT2MYKNSCK291D7H2BF3N', 'LK%2DJ04FZ-T2MYK'];
   const paths = keys.flatMap((key) => [
@@ -102,7 +102,7 @@ test('no line shows anything of a path, whatever route takes it or none, and wha
   );
 });
 
-test('/metrics shows itself to a key only, sent either way', async () => {
+test('/metrics requires an API key in one of two headers', async () => {
   const { app } = setUp('info');
   for (const [headers, detail] of [
     [{}, /X-API-Key/u],
@@ -147,7 +147,7 @@ test('the listener of its own serves /metrics and nothing else, until it is clos
   await assert.rejects(fetch(`${base}/metrics`));
 });
 
-test('metrics that cannot be rendered are answered with 500 on their own port, and the log says why', async (t) => {
+test("responds with 500 on the metrics' port if rendering fails, and logs the error", async (t) => {
   const logged: unknown[] = [];
   const cause = new Error('a gauge broke');
   const broken = { render: () => Promise.reject(cause) };

@@ -37,7 +37,7 @@ test('logs an overload once when it begins and once when it has ended', () => {
   assert.equal(lines.length, 3);
 });
 
-test('an overload lasts while memory is exhausted, also when nobody asks', () => {
+test('an overload lasts while memory is exhausted, also without requests', () => {
   const { monitor, second } = setUp();
   second(0, 1, true);
   for (let count = 0; count < 100; count++) second(0, 0, true);
@@ -69,7 +69,7 @@ test('reports overloaded while most requests are served, however long it lasts',
   }
 });
 
-test('a client network beyond its share and stalled bodies are no overload', () => {
+test('a client network above its share and stalled bodies are not an overload', () => {
   const { counted, lines, monitor } = setUp();
   for (let count = 0; count < 100; count++) {
     monitor.recordLimited('network_memory');

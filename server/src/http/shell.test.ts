@@ -61,7 +61,7 @@ async function problemOf(
   return { status: response.statusCode, code: body['code'], allow: response.headers.allow };
 }
 
-test('only what the database layer meets counts as an outage of the database', async (t) => {
+test('only errors of the database layer count as an outage of the database', async (t) => {
   const app = setUp(t);
   const statusAndCode = async (path: string) => {
     const { status, code } = await problemOf(app, path);
@@ -71,7 +71,7 @@ test('only what the database layer meets counts as an outage of the database', a
   assert.deepEqual(await statusAndCode('/away'), [503, 'database_unavailable']);
 });
 
-test('every answer carries its id and the security headers', async (t) => {
+test('every response has its id and the security headers', async (t) => {
   const { headers } = await setUp(t).inject('/address');
   assert.equal(headers['x-content-type-options'], 'nosniff');
   assert.equal(headers['referrer-policy'], 'no-referrer');
@@ -100,7 +100,7 @@ test("a caller's request id is kept when it is sane, and replaced when it is not
   }
 });
 
-test('an unknown path is 404, whatever is sent to it', async (t) => {
+test('an unknown path is 404 for any request', async (t) => {
   const app = setUp(t);
   const notFound = { status: 404, code: 'not_found', allow: undefined };
   assert.deepEqual(await problemOf(app, '/nowhere'), notFound);
@@ -120,7 +120,7 @@ test('an unknown path is 404, whatever is sent to it', async (t) => {
   );
 });
 
-test('a method that a path does not serve is 405 and told which it does', async (t) => {
+test('an unknown method of a path is 405 with Allow', async (t) => {
   const app = setUp(t);
   for (const method of ['DELETE', 'PUT', 'PATCH', 'GET', 'HEAD'] as const) {
     const response = await app.inject({ method, url: '/things?x=1' });
@@ -145,7 +145,7 @@ test('a method that a path does not serve is 405 and told which it does', async 
   }
 });
 
-test('a page of any origin may ask and read, but send no credentials', async (t) => {
+test('a page of any origin may send requests, but no credentials', async (t) => {
   const app = setUp(t);
   const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const preflight = await app.inject({ method: 'OPTIONS', url: '/things', headers });
@@ -164,7 +164,7 @@ test('a page of any origin may ask and read, but send no credentials', async (t)
   assert.equal(direct.headers['access-control-allow-origin'], undefined);
 });
 
-test('path parameters are served up to 200 characters', async (t) => {
+test('accepts path parameters of up to 200 characters', async (t) => {
   const app = setUp(t);
   const longest = 'k'.repeat(200);
   assert.deepEqual((await app.inject(`/things/${longest}`)).json(), { id: longest });
@@ -177,7 +177,7 @@ test('a malformed percent-encoding is 400', async (t) => {
   assert.deepEqual([status, code], [400, 'bad_request']);
 });
 
-test('a body is JSON when its type says so or nothing; any other type is 415', async (t) => {
+test('parses JSON with its type or without one, and rejects other types with 415', async (t) => {
   const app = setUp(t);
   const payload = Buffer.from('{"email":"ada@example.com"}');
   const post = (headers: Record<string, string>) =>
@@ -198,7 +198,7 @@ test('a body is JSON when its type says so or nothing; any other type is 415', a
   }
 });
 
-test('a body in a content encoding is 415, and in none it is taken', async (t) => {
+test('rejects a content encoding with 415, and accepts identity', async (t) => {
   const app = setUp(t);
   const payload = '{"email":"ada@example.com"}';
   const post = (encoding: string) =>
@@ -212,7 +212,7 @@ test('a body in a content encoding is 415, and in none it is taken', async (t) =
   assert.equal((await post('identity')).statusCode, 200);
 });
 
-test('an over-long body is 413 before its type is looked at', async (t) => {
+test('a body that is too long is 413 before its type is checked', async (t) => {
   const app = setUp(t);
   const post = (type: string, bytes: number) =>
     app.inject({
@@ -226,7 +226,7 @@ test('an over-long body is 413 before its type is looked at', async (t) => {
   assert.equal((await post('text/plain', 65_536)).statusCode, 413);
 });
 
-test('a body that is no JSON, or no UTF-8, is 422 at the place where it goes wrong', async (t) => {
+test('a body that is not JSON or not UTF-8 is 422', async (t) => {
   const app = setUp(t);
   const post = async (payload: string | Buffer) => {
     const headers = { 'content-type': 'application/json' };
@@ -271,7 +271,7 @@ test('a body that is no JSON, or no UTF-8, is 422 at the place where it goes wro
   });
 });
 
-test('a mark of byte order before a body is ignored', async (t) => {
+test('ignores a byte order mark before a body', async (t) => {
   const app = setUp(t);
   const post = (payload: string) =>
     app.inject({
@@ -287,7 +287,7 @@ test('a mark of byte order before a body is ignored', async (t) => {
   assert.match(broken.body, /"loc":\["body"\],"msg":"JSON decode error: Unexpected token/u);
 });
 
-test('a failure inside is logged under its id and never shown', async (t) => {
+test('logs an internal error with its id, and does not send it', async (t) => {
   const lines: object[] = [];
   const app = setUp(t, { log: { ...silentLog, error: (fields) => lines.push(fields) } });
   const response = await app.inject({ url: '/broken', headers: { 'x-request-id': 'r-1' } });
@@ -298,7 +298,7 @@ test('a failure inside is logged under its id and never shown', async (t) => {
   assert.match(JSON.stringify(lines[0]), /"requestId":"r-1","code":"internal_error"/);
 });
 
-test('a refusal brings its headers along, with whole seconds', async (t) => {
+test('a refusal sends its headers, with whole seconds', async (t) => {
   const { headers, statusCode } = await setUp(t).inject('/limited');
   assert.deepEqual(
     [statusCode, headers['retry-after'], headers['ratelimit']],

@@ -11,13 +11,13 @@ const anyKey = fc
   .uint8Array({ minLength: 30, maxLength: 30, max: 247 })
   .map((bytes) => generateApiKey(() => bytes));
 
-test('a key is lk_, thirty random symbols, and the CRC-32 of all that in six', () => {
+test('a key is lk_, thirty random symbols, and their CRC-32 in six symbols', () => {
   // The CRC-32 of lk_ and thirty zeros is 3634965808, in base 62 the digits 3 59 61 58 40 48.
   const zeros = generateApiKey((count) => new Uint8Array(count));
   assert.equal(zeros, `lk_${'0'.repeat(30)}3xzwem`);
 });
 
-test('each symbol takes a byte of its own, and bytes that would favour some symbols are thrown away', () => {
+test('uses a byte for each symbol, and skips bytes that would bias the symbols', () => {
   const asked: number[] = [];
   const batches = [
     [...Array(10).fill(61), ...Array(20).fill(248)],
@@ -42,7 +42,7 @@ test('every symbol is as likely as every other', () => {
   assert.deepEqual(new Set(counts.values()), new Set([4]));
 });
 
-test('a new key is known by its form, and two are never the same', () => {
+test('a new key has the form of a key, and two differ', () => {
   const keys = Array.from({ length: 1_000 }, () => generateApiKey(randomBytes));
   assert.equal(new Set(keys).size, keys.length);
   for (const key of keys) {
@@ -51,7 +51,7 @@ test('a new key is known by its form, and two are never the same', () => {
   }
 });
 
-test('every single wrong character is noticed', () => {
+test('detects every single wrong character', () => {
   const anyPosition = fc.nat(KEY_CHARACTERS - 1);
   const anyCharacter = fc.constantFrom(...alphabet.split(''), '_', '-', ' ', 'é');
   fc.assert(
@@ -63,7 +63,7 @@ test('every single wrong character is noticed', () => {
   );
 });
 
-test('every swap of two different neighbours is noticed', () => {
+test('detects every swap of two different neighbours', () => {
   fc.assert(
     fc.property(anyKey, fc.nat(KEY_CHARACTERS - 2), (key, position) => {
       const [first = '', second = ''] = key.slice(position, position + 2);

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 
 import { findClientAddress, networkOf, readForwardedAddress } from './client-network.ts';
 
-test('counts an IPv4 address by itself, in whichever form it is written', () => {
+test('returns an IPv4 address, written in any form', () => {
   for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '::FFFF:cb00:7107']) {
     assert.equal(networkOf(address), '203.0.113.7');
   }
 });
 
-test('counts an IPv6 address by its /64', () => {
+test('returns the /64 of an IPv6 address', () => {
   for (const [address, network] of [
     ['2001:db8::1', '2001:db8:0:0'],
     ['2001:0DB8:0:0:ffff::', '2001:db8:0:0'],
@@ -21,7 +21,7 @@ test('counts an IPv6 address by its /64', () => {
   }
 });
 
-test('reads an address out of the forms in which proxies forward it', () => {
+test('reads an address in all forms of proxies', () => {
   for (const [entry, address] of [
     ['192.0.2.60', '192.0.2.60'],
     ['192.0.2.60:4711', '192.0.2.60'],
@@ -38,7 +38,7 @@ test('reads an address out of the forms in which proxies forward it', () => {
   }
 });
 
-test('reads no address out of anything else', () => {
+test('returns null for text without an address', () => {
   for (const entry of [
     '',
     'unknown',

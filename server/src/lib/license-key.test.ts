@@ -30,7 +30,7 @@ test('a key is its prefix and five groups of five symbols, of which the last two
   assert.equal(wrapped, 'LK-00000-00000-00000-00000-0ZZ02');
 });
 
-test('each random symbol takes its five bits from a byte of its own, so none is likelier than another', () => {
+test('uses five bits of a byte for each random symbol', () => {
   fc.assert(
     fc.property(anyRandomness, (bytes) => {
       const expected = [...bytes].map((byte) => alphabet[byte % 32]).join('');
@@ -39,7 +39,7 @@ test('each random symbol takes its five bits from a byte of its own, so none is 
   );
 });
 
-test('a new key reads as native under its prefix, another, or none', () => {
+test('reads a new key as native under any prefix or none', () => {
   fc.assert(
     fc.property(anyRandomness, anyPrefix, anyPrefix, (bytes, prefix, configured) => {
       const key = generateLicenseKey(prefix, () => bytes);
@@ -62,7 +62,7 @@ function writeSloppily(key: string, choices: readonly number[]): string {
     .join('');
 }
 
-test('case, blanks, hyphens and the letters I, L and O are forgiven', () => {
+test('ignores case, blanks and hyphens, and reads I, L and O as digits', () => {
   fc.assert(
     fc.property(anyKey, fc.array(fc.nat(), { minLength: 1, maxLength: 40 }), (key, choices) => {
       const sloppy = `  ${writeSloppily(key, choices)}\n`;
@@ -72,7 +72,7 @@ test('case, blanks, hyphens and the letters I, L and O are forgiven', () => {
   );
 });
 
-test('every single wrong symbol is noticed', () => {
+test('detects every single wrong symbol', () => {
   fc.assert(
     fc.property(anyKey, fc.nat(24), fc.integer({ min: 1, max: 31 }), (key, position, shift) => {
       const symbols = symbolsOf(key);
@@ -84,7 +84,7 @@ test('every single wrong symbol is noticed', () => {
   );
 });
 
-test('every swap of two different neighbours is noticed', () => {
+test('detects every swap of two different neighbours', () => {
   fc.assert(
     fc.property(anyKey, fc.nat(23), (key, position) => {
       const symbols = symbolsOf(key);
@@ -98,13 +98,13 @@ test('every swap of two different neighbours is noticed', () => {
   );
 });
 
-test('a key from elsewhere that begins with a later prefix reads as mistyped under that one', () => {
+test('an imported key is mistyped under a prefix that it begins with', () => {
   const imported = 'ACME-UUUUU-00000-00000-00000-00000';
   assert.deepEqual(readLicenseKey(imported, 'LK'), { kind: 'other', lookup: imported });
   assert.deepEqual(readLicenseKey(imported, 'ACME'), { kind: 'mistyped' });
 });
 
-test('only a text with our prefix is called mistyped, the prefix in any case', () => {
+test('only a text with the prefix is mistyped, in any case', () => {
   const bad = '00000-00000-00000-00000-00001';
   assert.deepEqual(readLicenseKey(`lk-${bad}`, 'LK'), { kind: 'mistyped' });
   assert.deepEqual(readLicenseKey(`LK${bad}`, 'lk'), { kind: 'mistyped' });
@@ -134,7 +134,7 @@ test('what cannot be a key is unknown without a look-up', () => {
   assert.deepEqual(readLicenseKey(' \t', 'LK'), { kind: 'mistyped' });
 });
 
-test('any text reads without an error, and a look-up reads as itself', () => {
+test('reads any text without an error, and a look-up as itself', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), anyKey), (text) => {
       const reading = readLicenseKey(text, 'LK');

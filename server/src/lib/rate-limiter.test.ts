@@ -14,14 +14,14 @@ function takeTimes(limiter: RateLimiter, times: number, now: number): number[] {
 }
 
 describe('RateLimiter', () => {
-  test('the quota may come at once, the next one waits for its share of the window', () => {
+  test('admits the quota at once, and the next request after its share of the window', () => {
     const limiter = new RateLimiter(MINUTE);
     assert.deepEqual(takeTimes(limiter, 7, START), [0, 0, 0, 0, 0, 12, 12]);
     assert.deepEqual(takeTimes(limiter, 2, START + 11_000), [1, 1]);
     assert.deepEqual(takeTimes(limiter, 2, START + 12_000), [0, 12]);
   });
 
-  test('each verdict tells what is left and when all is there again', () => {
+  test('reports the remaining quota and its reset time', () => {
     const limiter = new RateLimiter(MINUTE);
     const tell = (now: number) => {
       const [standing] = limiter.take('client', now).standings;
@@ -41,7 +41,7 @@ describe('RateLimiter', () => {
     assert.deepEqual(tell(START + 60_000), [4, 12]);
   });
 
-  test('a request that is given back does not count, and none is given back that was not taken', () => {
+  test('does not count a refunded request, and refunds only admitted ones', () => {
     const limiter = new RateLimiter(MINUTE);
     limiter.refund('client', START);
     assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);
@@ -51,33 +51,33 @@ describe('RateLimiter', () => {
     assert.deepEqual(takeTimes(limiter, 6, START + 60_000), [0, 0, 0, 0, 0, 12]);
   });
 
-  test('every policy must allow a request, and one that a policy refuses counts for none', () => {
+  test('requires all policies, and counts a refused request for none', () => {
     const limiter = new RateLimiter(MINUTE, DAY);
     assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);
     assert.deepEqual(takeTimes(limiter, 4, START + 60_000), [0, 0, 0, 10_740]);
     assert.equal(limiter.take('client', START + 60_000).standings[0]?.remaining, 2);
   });
 
-  test('a clock that is set back locks nobody out', () => {
+  test('admits clients after the clock was set back', () => {
     const limiter = new RateLimiter(MINUTE);
     takeTimes(limiter, 6, START);
     assert.deepEqual(takeTimes(limiter, 6, START - 3_600_000), [0, 0, 0, 0, 0, 12]);
   });
 
-  test('clients do not count for each other', () => {
+  test('counts each client separately', () => {
     const limiter = new RateLimiter(MINUTE);
     takeTimes(limiter, 6, START);
     assert.equal(limiter.take('another', START).retryAfterSeconds, 0);
   });
 
-  test('memory is bounded: of more than 50,000 clients the one that came least recently starts anew', () => {
+  test('evicts the least recently used of more than 50,000 clients', () => {
     const limiter = new RateLimiter(MINUTE);
     takeTimes(limiter, 6, START);
     for (let index = 0; index < 50_000; index++) limiter.take(`client ${index}`, START);
     assert.equal(limiter.take('client', START).retryAfterSeconds, 0);
   });
 
-  test('in no span of time more pass than the quota and what the span adds to it', () => {
+  test('admits at most the quota and its refill in any period', () => {
     const pauses = fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 60 });
     fc.assert(
       fc.property(pauses, (waits) => {

@@ -42,7 +42,7 @@ test('reserves beyond its limits only when asked to', () => {
   assert.equal(budget.reserve('a', 5), 'granted');
 });
 
-test('never grants more than the whole, and a newcomer a share while there is one', () => {
+test('never grants more than the whole, and grants a newcomer a share', () => {
   const reservation = fc.record({ holder: fc.integer({ min: 0, max: 5 }), amount: fc.nat(300) });
   fc.assert(
     fc.property(fc.array(reservation, { maxLength: 200 }), (reservations) => {

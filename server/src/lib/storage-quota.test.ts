@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const START = 1_800_000_000_000;
 
-test('a network may store its quota at once, and then as much as refills', () => {
+test('a network can store its quota at once, and then what refills', () => {
   const quota = new StorageQuota(24_000);
   quota.charge('a', 24_000, START);
   assert.equal(quota.readWaitSeconds('a', START), 0);
@@ -24,14 +24,14 @@ test('other networks are not affected', () => {
   assert.equal(quota.readWaitSeconds('b', START), 0);
 });
 
-test('no request and no change of the clock locks a network out for more than a day', () => {
+test('no request and no change of the clock blocks a network for more than a day', () => {
   const quota = new StorageQuota(1);
   quota.charge('a', Number.MAX_SAFE_INTEGER, START);
   assert.equal(quota.readWaitSeconds('a', START), DAY_MS / 1_000);
   assert.equal(quota.readWaitSeconds('a', START - 365 * DAY_MS), 0);
 });
 
-test('a network that waits as it is told stores at most its quota and one request more in a day', () => {
+test('a network that waits as required stores at most its quota and one request in a day', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1, maxLength: 200 });
   fc.assert(
     fc.property(sizes, (bytes) => {

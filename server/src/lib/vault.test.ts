@@ -16,7 +16,7 @@ function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('hex');
 }
 
-test('a look-up is hashed under the key derived for look-ups', () => {
+test('hashes a look-up with HMAC-SHA256 and the key for look-ups', () => {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'latchkey/v1/lookup', 32));
   const looked = '0000000000000000000000101';
   assert.equal(
@@ -25,7 +25,7 @@ test('a look-up is hashed under the key derived for look-ups', () => {
   );
 });
 
-test('the same text hashes differently for each purpose, label, name and secret', () => {
+test('hashes the same text differently for each purpose, label, name and secret', () => {
   const other = createVault(Buffer.alloc(32, 'another'));
   const hashes = [
     vault.hashLookup('x'),
@@ -39,7 +39,7 @@ test('the same text hashes differently for each purpose, label, name and secret'
   assert.equal(new Set(hashes).size, hashes.length);
 });
 
-test('name and value never run into each other', () => {
+test('hashes names and values without ambiguity', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.nat(), (name, value, cut) => {
       const joined = name + value;
@@ -53,7 +53,7 @@ test('name and value never run into each other', () => {
   );
 });
 
-test('a sealed text opens again, and never looks the same twice', () => {
+test('decrypts what it encrypted, with a different result each time', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (text, aad) => {
       const sealed = vault.seal(text, aad);
@@ -63,7 +63,7 @@ test('a sealed text opens again, and never looks the same twice', () => {
   );
 });
 
-test('a sealed text does not open when any bit was changed', () => {
+test('does not decrypt after a change of any bit', () => {
   const sealed = vault.seal('LK-00000', 'license:1');
   assert.equal(sealed.byteLength, 1 + 3 + 12 + 8 + 16);
   for (let bit = 0; bit < sealed.byteLength * 8; bit += 1) {
@@ -73,7 +73,7 @@ test('a sealed text does not open when any bit was changed', () => {
   }
 });
 
-test('a sealed text does not open elsewhere, cut short, or under another secret', () => {
+test('does not decrypt with another aad, truncated, or under another secret', () => {
   const sealed = vault.seal('LK-00000', 'license:1');
   assert.throws(() => vault.open(sealed, 'license:2'));
   assert.throws(() => createVault(Buffer.alloc(32, 'another')).open(sealed, 'license:1'));
@@ -82,13 +82,13 @@ test('a sealed text does not open elsewhere, cut short, or under another secret'
   }
 });
 
-test('a secret may be a text, and a short one is refused', () => {
+test('accepts a text as secret, and rejects a short one', () => {
   const text = 'a'.repeat(MIN_MASTER_SECRET_BYTES);
   assert.equal(createVault(text).hashLookup('x'), createVault(Buffer.from(text)).hashLookup('x'));
   assert.throws(() => createVault(text.slice(1)), RangeError);
 });
 
-test('a hash and a sealed text name the master secret that made them', () => {
+test('hashes and encrypted texts contain the id of their master secret', () => {
   const other = createVault(Buffer.alloc(32, 'another'));
   assert.match(vault.secretId, /^[\da-f]{6}$/);
   assert.notEqual(other.secretId, vault.secretId);
@@ -104,7 +104,7 @@ test('a hash and a sealed text name the master secret that made them', () => {
   assert.equal(vault.isCurrent(other.seal('x', 'y')), false);
 });
 
-test('a vault with a previous secret opens and hashes under both, and seals under the new one only', () => {
+test('decrypts and hashes under current and previous secrets, and encrypts under the current one', () => {
   const other = createVault(Buffer.alloc(32, 'another'));
   const both = createVault(Buffer.alloc(32, 'another'), [secret]);
   const sealed = vault.seal('LK-00000', 'license:1');
@@ -120,6 +120,6 @@ test('a vault with a previous secret opens and hashes under both, and seals unde
   assert.throws(() => other.open(sealed, 'license:1'), UnknownSecretError);
 });
 
-test('a secret that is its own predecessor is refused', () => {
+test('rejects a secret that equals a previous one', () => {
   assert.throws(() => createVault(secret, [secret]), RangeError);
 });

@@ -29,7 +29,7 @@ function faultsOf(schema: TSchema, value: unknown): string[] {
   return explain(schema, value, ['body']).map(({ loc, type }) => `${loc.at(-1)}: ${type}`);
 }
 
-describe('what databases choke on is refused at the edge', () => {
+describe('rejects values that the database cannot store', () => {
   const cases: readonly (readonly [string, TSchema, unknown, readonly string[]])[] = [
     ['urn:uuid:', EventIn, { ...event, event_id: `urn:uuid:${uuid}` }, ['event_id: uuid_parsing']],
     ['U+0000 in text', EventIn, { ...event, name: 'a\0b' }, ['name: value_error']],
@@ -80,12 +80,12 @@ describe('what databases choke on is refused at the edge', () => {
   }
 });
 
-test('a wrong word of a closed list is one fault', () => {
+test('an unknown word of an enum is one fault', () => {
   const request = { template: 'x', recipients: [{ email: 'ada@example.com' }] };
   assert.deepEqual(faultsOf(OutreachRequest, request), ['template: enum']);
 });
 
-test('booleans are strict, and what could be read as one has a fault of its own', () => {
+test('rejects values of other types than boolean, with two kinds of faults', () => {
   const request = { license_key: 'K', activation_id: uuid, machine_id: 'm' };
   const faults = ['true', 0, 1.5, [], {}].map((usage_sharing) =>
     faultsOf(LicenseValidate, { ...request, usage_sharing }),
@@ -100,7 +100,7 @@ test('booleans are strict, and what could be read as one has a fault of its own'
   assert.deepEqual(faultsOf(LicenseValidate, { ...request, usage_sharing: null }), []);
 });
 
-test('an empty and an over-long list say how long they are, and nothing about their items', () => {
+test('reports the length of a list that is empty or too long, without its items', () => {
   assert.deepEqual(explain(EventBatch, { ...batch, events: [] }, ['body']), [
     {
       loc: ['body', 'events'],
@@ -118,7 +118,7 @@ test('an empty and an over-long list say how long they are, and nothing about th
   ]);
 });
 
-test('however much is wrong, no more than a hundred faults are told, with integers for indexes', () => {
+test('reports at most a hundred faults, with integers as indexes', () => {
   const events = Array.from({ length: MAX_EVENTS }, () => ({}));
   const faults = explain(EventBatch, { ...batch, events }, ['body']);
   assert.equal(faults.length, MAX_FAULTS);
@@ -127,7 +127,7 @@ test('however much is wrong, no more than a hundred faults are told, with intege
   assert.equal(explain(EventIn, { ...event, props }, ['body']).length, MAX_FAULTS);
 });
 
-test('fields that no schema knows are ignored, whatever they are called', () => {
+test('ignores unknown fields of any name', () => {
   const body: unknown = JSON.parse(
     '{"email":"ada@example.com","x":"\\u0000","__proto__":{"email":7},"constructor":1}',
   );
