@@ -98,9 +98,9 @@ describe('hostile clients', { concurrency: true }, () => {
     await activateOnce();
   });
 
-  describe('the service refuses', () => {
+  describe('hostile requests', () => {
     for (const [name, bytes, code] of REFUSED) {
-      test(`${name} with ${code}`, async () => {
+      test(`refuses ${name} with ${code}`, async () => {
         using connection = await openRaw(service.url);
         connection.send(bytes);
         const answer = await connection.waitForClose();
@@ -111,7 +111,7 @@ describe('hostile clients', { concurrency: true }, () => {
       });
     }
 
-    test('malformed percent-encoding with 400, and keeps the connection open', async () => {
+    test('refuses malformed percent-encoding with 400, and keeps the connection open', async () => {
       for (const path of ['/%zz', '/api/v1/licenses/%zz/activations', '/%e0%a4%a', '/a%']) {
         const response = await fetch(service.url + path);
         assert.equal(response.status, 400, path);
@@ -119,20 +119,20 @@ describe('hostile clients', { concurrency: true }, () => {
       }
     });
 
-    test('garbage after a request, and closes only this connection', async () => {
+    test('closes only the connection with garbage after a request', async () => {
       using connection = await openRaw(service.url);
       connection.send(`${head('/').replace('POST', 'GET')}garbage\r\n\r\n`);
       assert.match(await connection.waitForClose(), /"code":"bad_request"/u);
       await activateOnce();
     });
 
-    test('nothing because of an unknown Expect header', async () => {
+    test('ignores an unknown Expect header', async () => {
       using connection = await openRaw(service.url);
       connection.send(head(TRIAL_PATH, json, 'expect: miracles', 'content-length: 2') + '{}');
       assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 422 /u);
     });
 
-    test('no later request after clients disconnected within a body, and logs no error', async () => {
+    test('logs no error when clients disconnect within a body', async () => {
       const seen = service.lines.length;
       for (let count = 0; count < 20; count += 1) {
         using connection = await openRaw(service.url);

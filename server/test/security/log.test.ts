@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
-import { spellingsOf, useService } from './secrets-of-a-run.ts';
+import { spellingsOf, useService } from './confidential-values.ts';
 
 test('logs no key, address, fingerprint, transaction or token at any level', async () => {
   const service = await startTestService();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startTestService, type TestService } from '../harness.ts';
-import { spellingsOf, useService } from './secrets-of-a-run.ts';
+import { spellingsOf, useService } from './confidential-values.ts';
 
 /** Dumps every row of every table as text; bytes as hexadecimal digits, and again decoded as text. */
 async function dumpTables({ pool }: TestService): Promise<string> {
