@@ -1,6 +1,6 @@
 import { Parse } from 'typebox/schema';
 
-import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
+import { defineCommand, execute, toColumns, type Queryable } from '#server/db/statement.ts';
 
 import { jobDefinitions, type JobName, type JobPayload } from './job-definitions.ts';
 
@@ -48,14 +48,8 @@ const addStatement = defineCommand(
 export async function addJobs(db: Queryable, jobs: readonly NewJob[]): Promise<void> {
   const rows = inLockOrder(jobs.map(toRow));
   if (rows.length === 0) return;
-  await execute(db, addStatement, [
-    rows.map((row) => row.name),
-    rows.map((row) => row.payload),
-    rows.map((row) => row.runAt),
-    rows.map((row) => row.maxAttempts),
-    rows.map((row) => row.key),
-    rows.map((row) => row.priority),
-  ]);
+  const columns = toColumns(rows, ['name', 'payload', 'runAt', 'maxAttempts', 'key', 'priority']);
+  await execute(db, addStatement, columns);
 }
 
 function toRow({ name, payload, key, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob) {

@@ -9,6 +9,7 @@ import {
   Bytes,
   defineCommand,
   execute,
+  toColumns,
 } from '#server/db/statement.ts';
 
 /**
@@ -177,8 +178,5 @@ export async function updateSealedLicenses(
   db: Queryable,
   licenses: readonly SealedLicense[],
 ): Promise<void> {
-  await execute(db, updateStatement, [
-    licenses.map(({ id }) => id),
-    licenses.map(({ keySealed }) => keySealed),
-  ]);
+  await execute(db, updateStatement, toColumns(licenses, ['id', 'keySealed']));
 }

@@ -8,7 +8,7 @@ import {
   toTextArray,
   toUuidArray,
 } from '#server/db/hot-statement.ts';
-import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
+import { defineCommand, execute, toColumns, type Queryable } from '#server/db/statement.ts';
 
 import type { Day } from '../rules/days.ts';
 import type { DropReason } from '../rules/select-events.ts';
@@ -170,9 +170,5 @@ const addDropsStatement = defineCommand(
 
 /** Adds to the numbers of dropped events. @param drops one element for each day and reason */
 export async function addDrops(db: Queryable, drops: readonly DropRow[]): Promise<void> {
-  await execute(db, addDropsStatement, [
-    drops.map(({ day }) => day),
-    drops.map(({ reason }) => reason),
-    drops.map(({ events }) => events),
-  ]);
+  await execute(db, addDropsStatement, toColumns(drops, ['day', 'reason', 'events']));
 }
