@@ -7,7 +7,7 @@ export interface TaskIdentity {
   readonly name: string;
   /** Logged as `<event>_failed` at the first failure, and as `<event>_recovered` at the next success. */
   readonly event: string;
-  /** What fails and recovers: the message is "could not …", then "can … again". */
+  /** A verb phrase for the log messages "could not …" and "can … again". */
   readonly action: string;
   /** Default: `warn`. */
   readonly failureLevel?: 'warn' | 'error';

@@ -22,7 +22,7 @@ export interface AuditEntry {
   readonly action: string;
   readonly subjectId: string;
   readonly reason: string | null;
-  /** What changed, without keys and addresses. */
+  /** The changed values, without keys and addresses. */
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 

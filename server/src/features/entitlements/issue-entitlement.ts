@@ -63,7 +63,7 @@ export function issueEntitlement(
   return { token, newProof: newProof === null ? null : formatProof(newProof) };
 }
 
-/** What is stored of an activation's last token: enough to send the token again, and no claim of it. */
+/** The stored part of an activation's last token: enough to send the token again, without its claims. */
 export interface EntitlementProof {
   /** The token's `iat`: whole seconds since 1970. */
   readonly issuedAt: number;

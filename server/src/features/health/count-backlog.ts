@@ -23,7 +23,7 @@ export interface Backlog {
   readonly undelivered: UndeliveredNumbers;
 }
 
-/** What did not reach its recipient. */
+/** E-mails and deliveries that did not reach their recipients. */
 export interface UndeliveredNumbers {
   /** E-mails with keys that the relay rejected for good in the last week, or neither accepted nor rejected. */
   readonly keyEmails: number;

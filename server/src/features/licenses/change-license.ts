@@ -98,7 +98,7 @@ function defineChange(action: string, decide: ChangeSteps['decide']) {
     changeLicense(deps, change, { action, decide });
 }
 
-/** What a manual change does. */
+/** The steps of a manual change. */
 interface ChangeSteps {
   /** The action in the audit log. */
   readonly action: string;

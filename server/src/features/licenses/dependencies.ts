@@ -12,20 +12,20 @@ import type { LicenseBatches } from './batches.ts';
 import type { CheckLimiter } from './check-limiter.ts';
 import type { GuessLimiter } from './guess-limiter.ts';
 
-/** What reading a license key needs. */
+/** For reading license keys. */
 export interface LicenseKeyDependencies {
   readonly catalog: () => Catalog;
   readonly vault: Vault;
 }
 
-/** What showing and changing licenses needs, for operators and billing. */
+/** For showing and changing licenses, by operators and billing. */
 export interface LicenseChangeDependencies extends LicenseKeyDependencies {
   readonly clock: Clock;
   readonly pool: Pool;
   readonly wantedEvents: WantedEvents;
 }
 
-/** What the operations of clients need. */
+/** For the operations of clients. */
 export interface LicenseDependencies extends LicenseChangeDependencies, EntitlementDependencies {
   readonly metrics: { countRefusal(operation: string, reason: string): void };
   readonly batches: LicenseBatches;

@@ -54,7 +54,7 @@ export async function validateLicense(
   return toResponse(deps, facts, terms, isStored ? outcome : refuseInactive(outcome));
 }
 
-/** What a validation is answered with, and what must be stored before. */
+/** The response of a validation, and the record to store before it is sent. */
 interface ValidationOutcome {
   readonly decision: ValidationDecision;
   /** The signed token of a valid answer; null while the machine is not bound yet. */

@@ -15,7 +15,7 @@ interface CleanupDependencies {
   readonly outreachMail: MailTransport | null;
 }
 
-/** What was sent can be looked up for this long: by the id of a message, or the HMAC of an address. */
+/** Operators can look up messages for this long, by message id or address. */
 const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 const BATCH_ROWS = 5_000;

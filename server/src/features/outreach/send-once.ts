@@ -38,7 +38,7 @@ interface KeyedWork extends OutreachWork {
   readonly bodyHash: string;
 }
 
-/** What a request with an idempotency key does next. */
+/** The next step of a request with an idempotency key. */
 type Turn =
   | { readonly kind: 'send' | 'resume' | 'answer'; readonly requestId: string }
   | { readonly kind: 'wait' };

@@ -32,7 +32,7 @@ export function hashConfirmationToken(token: string): string | null {
   return /^[\w-]{43}$/u.test(token) ? hash('sha256', token, 'hex') : null;
 }
 
-/** What a link does, and for which address. */
+/** The effect of a confirmation link, and its address. */
 export interface ConfirmationView {
   readonly decision: ConfirmationDecision;
   /** Null when the link is void. */

@@ -20,7 +20,7 @@ export function nameSender({ catalog, config }: SenderSettings): string {
   return name === '' ? domainOf(address) : name;
 }
 
-/** What all pages about mail have in common. */
+/** The common content of all pages about mail. */
 export interface PageFrame {
   readonly language: PageLanguage;
   readonly sender: string;

@@ -29,7 +29,7 @@ export interface LicenseFacts extends LicenseStanding {
   readonly createdAt: Date;
 }
 
-/** What a license grants. */
+/** The terms that a license grants. */
 export interface LicenseTerms {
   readonly tier: string | null;
   readonly features: readonly string[];

@@ -22,7 +22,7 @@ export interface NewMessage {
   readonly error: string | null;
 }
 
-/** What the messages of a request share. */
+/** The common values of the messages of a request. */
 export interface MessageGroup {
   readonly requestId: string;
   readonly template: string;

@@ -56,8 +56,8 @@ export function decideMail(
 }
 
 /**
- * What the button of a confirmation link does: it confirms; nothing, because the subscriber is confirmed (`already`); or
- * nothing, because the link expired or a later unsubscription or erasure made it invalid (`void`).
+ * The effect of the button of a confirmation link: it confirms; none, because the subscriber is confirmed (`already`); or
+ * none, because the link expired or a later unsubscription or erasure made it invalid (`void`).
  */
 export type ConfirmationDecision = 'confirm' | 'already' | 'void';
 
