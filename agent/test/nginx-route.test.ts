@@ -277,7 +277,7 @@ describe('the route through nginx', { skip }, () => {
 
   test('redirects requests without TLS to https, except for the health route', async () => {
     const [port, plain] = [await findFreePort(), await findFreePort()];
-    const route = place(renderRoute(options, { isPlainToo: true }), port, 1);
+    const route = place(renderRoute(options, { answersWithoutTls: true }), port, 1);
     const shown = `ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};`;
     const site = `server { listen 127.0.0.1:${port} ssl; listen 127.0.0.1:${plain}; ${shown}\n${route}}\n`;
     await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);

@@ -18,7 +18,7 @@ import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { runProgram, type RunProgram } from '../system/run-program.ts';
 import { requestChallenge, findChallengeProblem } from '../install/verify/challenge.ts';
-import { findPlace } from '../install/verify/next-steps.ts';
+import { formatAddress } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
 import { printNote } from './output.ts';
@@ -76,7 +76,7 @@ function openServices(
   const context = { paths, runProgram: run, clock: systemClock, randomBytes };
   const withAddress = (request: AuthorityRequest) => {
     if (plan === null) return request;
-    return { ...request, address: `wss://${findPlace(plan.installed, plan.agentPort)}` };
+    return { ...request, address: `wss://${formatAddress(plan.installed, plan.agentPort)}` };
   };
   return {
     domain: target?.domain ?? '',

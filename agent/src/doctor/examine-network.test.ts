@@ -84,7 +84,7 @@ test('warns of an address that the installation accepted', () => {
     cause,
     /forwards to this machine .* port 80, 4096\.$/u,
   );
-  const router = { address: '198.51.100.1', isOwn: false, isOurs: false, says: 'status 404' };
+  const router = { address: '198.51.100.1', isOwn: false, isOurs: false, summary: 'status 404' };
   assert.deepEqual(
     listFaults({ ...inspection, challenges: [router] }).map(({ check, state }) => [check, state]),
     [['domain', 'warning']],

@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { standalone, proxied, listFaults, assertOnly } from './examine.fixture.ts';
 
 test('reports a renewal whose challenge another server answers, or whose copy is old', () => {
-  const lost = { address: '203.0.113.7', isOwn: true, isOurs: false, says: 'status 404' };
+  const lost = { address: '203.0.113.7', isOwn: true, isOurs: false, summary: 'status 404' };
   assertOnly(
     { ...proxied, challenges: [lost] },
     'renewal',
     'problem',
-    'http://m.example.com/.well-known/acme-challenge/ is not answered from /var/lib/latchkey-agent-challenges at 203.0.113.7 (status 404), so the authority would refuse the certificate. A redirect or another server block answers in its place: let nginx serve that path.',
+    'http://m.example.com/.well-known/acme-challenge/ is not answered from /var/lib/latchkey-agent-challenges at 203.0.113.7 (status 404), so the authority would reject the request. A redirect or another server block answers instead: have nginx serve that path.',
     /latchkey-agent install/u,
   );
   assertOnly(
@@ -28,7 +28,7 @@ test('accepts a forwarded address that answers', () => {
     resolverFault: null,
     ownAddresses: ['203.0.113.7'],
   };
-  const reached = { address: '198.51.100.9', isOwn: false, isOurs: true, says: 'OK' };
+  const reached = { address: '198.51.100.9', isOwn: false, isOurs: true, summary: 'OK' };
   assert.deepEqual(listFaults({ ...proxied, domain, challenges: [reached] }), []);
 });
 

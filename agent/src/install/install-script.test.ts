@@ -122,12 +122,12 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
       script,
     );
 
-  test('a download that is signed with the key of the script is installed', () => {
+  test('installs a download signed with the key of the script', () => {
     const { code, said } = install({}, join(directory, 'signature'));
     assert.deepEqual([code, said.includes('installer: install --verbose')], [3, true], said);
   });
 
-  test('a download that is unsigned, or signed with another key, is refused', async () => {
+  test('rejects a download that is unsigned or signed with another key', async () => {
     const unsigned = install({}, null);
     assert.match(unsigned.said, /^Its signature could not be downloaded from .*\.sig:/mu);
     const other = makeKey('other');
@@ -141,7 +141,7 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     assert.equal(install(named, join(directory, 'other-signature')).code, 3);
   });
 
-  test('a signature for another purpose does not count', () => {
+  test('rejects a signature for another purpose', () => {
     const path = join(directory, 'copy.tar.gz');
     cpSync(packagePath, path);
     const args = ['-q', '-Y', 'sign', '-f', key, '-n', 'file', path];
@@ -149,7 +149,7 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     assert.match(install({}, `${path}.sig`).said, /not signed with the key that was expected/u);
   });
 
-  test('a script without a key refuses a download, unless it is named by its sum or accepted unsigned', () => {
+  test('a script without a key rejects a download without a given checksum or permission', () => {
     const programs = { curl: serve({ sha256: sum }) };
     const refused = run({ LATCHKEY_AGENT_URL: ADDRESS }, programs);
     assert.match(refused.said, /^No key is known that packages are signed with:/mu);
@@ -161,7 +161,7 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
 });
 
 describe('install.sh', () => {
-  test('unpacks a package and hands over to its installer: arguments, variables, exit code', () => {
+  test('unpacks a package and runs its installer with arguments, variables and exit code', () => {
     const environment = { LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_DOMAIN: 'a.example.com' };
     const { code, said } = run({ ...environment, LATCHKEY_AGENT_SHA256: hash(packagePath) });
     assert.deepEqual([code, said], [3, 'installer: install --verbose; a.example.com']);
@@ -185,14 +185,14 @@ describe('install.sh', () => {
     assert.deepEqual([unchecked.code, unchecked.said.includes('installer:')], [1, false]);
   });
 
-  test('takes the package that it lies in', () => {
+  test('uses the package that contains it', () => {
     const unpacked = join(directory, 'latchkey-agent-1.0.0-linux-x64');
     cpSync(SCRIPT, join(unpacked, 'install.sh'));
     const { code, said } = run({}, {}, join(unpacked, 'install.sh'));
     assert.deepEqual([code, said], [3, 'installer: install --verbose;']);
   });
 
-  test('refuses with a sentence, and runs nothing', () => {
+  test('rejects invalid calls with a sentence and runs nothing', () => {
     const broken = join(directory, 'broken.tar.gz');
     writeFileSync(broken, readFileSync(packagePath).subarray(0, 60));
     const cases: [Record<string, string>, Record<string, string>, RegExp][] = [
@@ -224,7 +224,7 @@ describe('install.sh', () => {
     }
   });
 
-  test('has wget follow to no other address, which may be one without TLS', () => {
+  test('forbids wget to follow redirects, which may lead to http', () => {
     const bin = lay();
     const told = join(directory, 'told');
     writeFileSync(join(bin, 'wget'), `#!/bin/sh\necho "$@" >>'${told}'\nexit 8\n`, { mode: 0o755 });

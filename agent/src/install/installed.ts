@@ -1,3 +1,4 @@
+import { parseFields, parseFlag, parseNullable, parseOneOf, parseText } from '../system/json.ts';
 import type { CertificateFiles, InstalledFacts } from './facts.ts';
 import { readDomain, readFile, readProxyPath, type Rule } from './option-rules.ts';
 
@@ -19,54 +20,41 @@ export function formatInstalled(facts: InstalledFacts): string {
   return `${JSON.stringify(facts, [...FIELDS, 'certificate', 'key'], 2)}\n`;
 }
 
-/**
- * @returns the installation; null when the register is damaged
- */
+/** Parses the register; null when it is damaged. */
 export function parseInstalled(text: string): InstalledFacts | null {
-  const fields = readFields(parseJson(text), FIELDS);
-  if (fields === null) return null;
-  const [version, mode, domain, proxyPath, mutualTls, proxyByHand, files, skipsDnsCheck] = fields;
-  const certificateFiles = files === null ? null : parseFiles(files);
-  if (certificateFiles === undefined || typeof version !== 'string') return null;
-  const flags = { mutualTls, proxyByHand, skipsDnsCheck };
-  if (!areFlags(flags)) return null;
-  if (mode !== 'proxy' && mode !== 'standalone') return null;
-  // A plan writes them into configurations, so they are validated again.
-  if (!isGood(domain, readDomain) || !isGood(proxyPath, readProxyPath)) return null;
-  return { version, mode, domain, proxyPath, certificateFiles, ...flags };
-}
-
-type Flags = Pick<InstalledFacts, 'mutualTls' | 'proxyByHand' | 'skipsDnsCheck'>;
-
-function areFlags(values: Readonly<Record<keyof Flags, unknown>>): values is Flags {
-  return Object.values(values).every((each) => typeof each === 'boolean');
-}
-
-/**
- * @returns undefined when the value is no pair of files
- */
-function parseFiles(value: unknown): CertificateFiles | undefined {
-  const [certificate, key] = readFields(value, ['certificate', 'key']) ?? [];
-  return isGood(certificate, readFile) && isGood(key, readFile) ? { certificate, key } : undefined;
-}
-
-function isGood(value: unknown, rule: Rule<string>): value is string {
-  return typeof value === 'string' && 'value' in rule(value);
-}
-
-/** Returns the values of the fields in order; null when a field is missing or unknown. */
-function readFields(value: unknown, names: readonly string[]): readonly unknown[] | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const fields: ReadonlyMap<string, unknown> = new Map(Object.entries(value));
-  const fits = fields.size === names.length && names.every((name) => fields.has(name));
-  return fits ? names.map((name) => fields.get(name)) : null;
-}
-
-function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseFacts(JSON.parse(text));
   } catch {
-    // A truncated register is damaged.
+    // The caller reports a damaged register.
     return null;
   }
+}
+
+/** @throws TypeError when it is damaged */
+function parseFacts(value: unknown): InstalledFacts {
+  const fields = parseFields(value);
+  const isKnown = Object.keys(fields).every((name) => FIELDS.includes(name));
+  if (!isKnown) throw new TypeError('A field is unknown.');
+  return {
+    version: parseText(fields['version']),
+    mode: parseOneOf(fields['mode'], ['proxy', 'standalone']),
+    // A plan writes texts into configurations, so they are validated again.
+    domain: parseValid(fields['domain'], readDomain),
+    proxyPath: parseValid(fields['proxyPath'], readProxyPath),
+    mutualTls: parseFlag(fields['mutualTls']),
+    proxyByHand: parseFlag(fields['proxyByHand']),
+    certificateFiles: parseNullable(fields['certificateFiles'], parseFiles),
+    skipsDnsCheck: parseFlag(fields['skipsDnsCheck']),
+  };
+}
+
+function parseFiles(value: unknown): CertificateFiles {
+  const { certificate, key } = parseFields(value);
+  return { certificate: parseValid(certificate, readFile), key: parseValid(key, readFile) };
+}
+
+function parseValid(value: unknown, rule: Rule<string>): string {
+  const text = parseText(value);
+  if ('problem' in rule(text)) throw new TypeError('A text is invalid.');
+  return text;
 }

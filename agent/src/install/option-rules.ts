@@ -60,7 +60,7 @@ export const readProxyPath: Rule<string> = (text) => {
   }
   if (text === CHALLENGES || text.startsWith(`${CHALLENGES}/`)) {
     return {
-      problem: `must lie elsewhere than ${CHALLENGES}, which proves to authorities whose the domain is`,
+      problem: `must not be below ${CHALLENGES}, by which authorities validate domains`,
     };
   }
   return { value: text };

@@ -77,7 +77,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
   assert.deepEqual(readOptions(flags, others, null), { options: expected, notes: [] });
 });
 
-test('takes the options of the existing installation, and lets them change', () => {
+test('uses the options of the existing installation as defaults', () => {
   const installed = {
     version: '1.0.0',
     mode: 'proxy',
@@ -174,7 +174,7 @@ test('explains each wrong value in one sentence', () => {
     [
       'LATCHKEY_PROXY_PATH',
       '/.well-known/x',
-      'must lie elsewhere than /.well-known, which proves to authorities whose the domain is.',
+      'must not be below /.well-known, by which authorities validate domains.',
     ],
     ['LATCHKEY_SCRAPE_INTERVAL', '0', 'must be a whole number of seconds from 1 to 60.'],
     ['LATCHKEY_SCRAPE_INTERVAL', '61', 'must be a whole number of seconds from 1 to 60.'],
@@ -238,8 +238,8 @@ test('notes a misspelled variable, and ignores others of the prefix', () => {
   };
   const read = readOptions({}, environment, null);
   assert.deepEqual('notes' in read && read.notes, [
-    'LATCHKEY_EMIAL is not known and was left alone; perhaps LATCHKEY_EMAIL was meant.',
-    'LATCHKEY_INSTAL_MODE is not known and was left alone; perhaps LATCHKEY_INSTALL_MODE was meant.',
+    'LATCHKEY_EMIAL is unknown and was ignored; perhaps LATCHKEY_EMAIL was meant.',
+    'LATCHKEY_INSTAL_MODE is unknown and was ignored; perhaps LATCHKEY_INSTALL_MODE was meant.',
   ]);
 });
 
@@ -248,11 +248,11 @@ test('notes a misspelled variable beside the problem that it causes', () => {
   assert.ok('problems' in read);
   assert.equal(read.problems.length, 1);
   assert.deepEqual(read.notes, [
-    'LATCHKEY_DOMIAN is not known and was left alone; perhaps LATCHKEY_DOMAIN was meant.',
+    'LATCHKEY_DOMIAN is unknown and was ignored; perhaps LATCHKEY_DOMAIN was meant.',
   ]);
 });
 
-test('never throws for the text of an option, and rejects text that could break out of a configuration', () => {
+test('never throws, and rejects text that could break out of a configuration', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (domain, path) => {
       const read = readOptions(
@@ -266,7 +266,7 @@ test('never throws for the text of an option, and rejects text that could break 
   );
 });
 
-test('accepts names that the DNS allows, and no others', () => {
+test('accepts exactly the names that the DNS allows', () => {
   const long = `${'a'.repeat(63)}.`.repeat(3);
   assert.equal(findHostNameProblem(`${long}${'a'.repeat(61)}`), null);
   assert.notEqual(findHostNameProblem(`${long}${'a'.repeat(62)}`), null);

@@ -181,6 +181,6 @@ function describeGiven({
 function describeTypos(environment: Environment): string[] {
   const known = Object.values(SOURCES).map(({ variable }) => variable);
   return findTypos(environment, known).map(
-    ({ given, meant }) => `${given} is not known and was left alone; perhaps ${meant} was meant.`,
+    ({ given, meant }) => `${given} is unknown and was ignored; perhaps ${meant} was meant.`,
   );
 }

@@ -101,7 +101,7 @@ export const INSTALL_FAILURES: readonly InstallFailure[] = [
     webServer: 'no web server',
     arrange: ({ machine }) => machine.succeed(['ufw', '--force', 'enable']),
     code: 1,
-    message: /^✗ ufw refuses port 80, .*--open-firewall/m,
+    message: /^✗ ufw blocks port 80, .*--open-firewall/m,
   },
   {
     name: 'a read-only file system',
@@ -109,7 +109,7 @@ export const INSTALL_FAILURES: readonly InstallFailure[] = [
     arrange: ({ machine }) =>
       machine.succeed(['sh', '-c', 'mount --bind /etc /etc && mount -o remount,ro,bind /etc']),
     code: 1,
-    message: /^✗ \/etc is on a file system that can only be read: make it writable/m,
+    message: /^✗ \/etc is on a read-only file system: make it writable/m,
   },
   {
     name: 'a full disk',

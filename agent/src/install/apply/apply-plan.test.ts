@@ -149,7 +149,7 @@ describe('an installation', () => {
   });
 });
 
-test('a certbot that outlived its installer is waited for before its certificate is removed', async () => {
+test('waits for a certbot that outlived its installer before it removes the certificate', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
   let asked = 0;
@@ -171,7 +171,7 @@ describe('another plan', () => {
     (step) => step.kind !== 'edit' && !(step.kind === 'file' && step.path === paths.nginxRoute),
   );
 
-  test('undoes what it no longer has, and has nginx know', async () => {
+  test('undoes steps that it no longer contains, and reloads nginx', async () => {
     using host = new FakeHost();
     const site = host.read('/etc/nginx/sites-available/other');
     await applyPlan(order, host.open());
@@ -187,7 +187,7 @@ describe('another plan', () => {
     assert.equal(host.has(paths.nginxRoute), false);
   });
 
-  test('does not report a file as brought back that somebody has changed since', async () => {
+  test('does not report a file as restored that others have changed', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     host.write(paths.renewalHook, '#!/bin/sh\n# mine\n');
@@ -201,7 +201,7 @@ describe('another plan', () => {
     ]);
   });
 
-  test('takes its lines out of a file that was renamed, and puts them back there when it fails', async () => {
+  test('removes its lines from a renamed file, and restores them when it fails', async () => {
     using host = new FakeHost();
     const [site, renamed] = ['/etc/nginx/sites-available/other', '/etc/nginx/renamed.conf'];
     const text = host.read(site);
@@ -215,7 +215,7 @@ describe('another plan', () => {
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
   });
 
-  test('puts a line that somebody pasted back when it fails', async () => {
+  test('restores a pasted line when it fails', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     host.write('/etc/nginx/pasted.conf', `server {\n  include ${paths.nginxRoute};\n}\n`);
@@ -225,7 +225,7 @@ describe('another plan', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('takes its line out of the file of another domain, though it puts one elsewhere', async () => {
+  test('removes its line from the file of another domain when it adds one elsewhere', async () => {
     using host = new FakeHost();
     const [site, other] = ['/etc/nginx/sites-available/other', '/etc/nginx/sites-enabled/next'];
     const text = host.read(site);
@@ -237,7 +237,7 @@ describe('another plan', () => {
     assert.match(host.read(other), /latchkey-agent/u);
   });
 
-  test('leaves its line in a file that it names by another path', async () => {
+  test('keeps its line in a file that it names by another path', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     await applyPlan(order, host.open());
@@ -324,7 +324,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('leaves certbot to the certificates of others', async () => {
+  test('keeps certbot for the certificates of others', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     host.write('/etc/letsencrypt/renewal/other.example.test.conf', 'authenticator = nginx\n');
@@ -340,7 +340,7 @@ describe('an uninstallation', () => {
     ]);
   });
 
-  test('leaves alone what somebody else has changed, but for its own lines', async () => {
+  test('keeps the changes of others, and removes its own lines', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const site = host.read('/etc/nginx/sites-available/other');
@@ -358,7 +358,7 @@ describe('an uninstallation', () => {
     ]);
   });
 
-  test('leaves nginx nothing that needs the agent: neither a file of ours that was edited, nor what loads one', async () => {
+  test('removes edited files of its own and the includes that load them', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     const block = 'server {\n  server_name pasted.example.test;\n}\n';
@@ -376,7 +376,7 @@ describe('an uninstallation', () => {
     ]);
   });
 
-  test('takes its lines out of a file that its owner has renamed', async () => {
+  test('removes its lines from a file that its owner has renamed', async () => {
     using host = new FakeHost();
     const [site, renamed] = ['/etc/nginx/sites-available/other', '/etc/nginx/conf.d/renamed.conf'];
     const text = host.read(site);
@@ -394,7 +394,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.snapshot(), removed);
   });
 
-  test('keeps the configuration when asked to, and removes it the next time', async () => {
+  test('keeps the configuration on request, and removes it the next time', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     await applyPlan(order, host.open());
@@ -408,7 +408,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('keeps packages that others need by now', async () => {
+  test('keeps packages on which others depend', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     host.intercept = (command) => {
@@ -420,7 +420,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.reports, ['Kept packages on which others depend: certbot.']);
   });
 
-  test('goes on where it was cut off', async () => {
+  test('continues where it was interrupted', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     await applyPlan(order, host.open());
@@ -436,7 +436,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('does not bring back a site that its owner has taken down', async () => {
+  test('does not restore a site that its owner has removed', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     rmSync(host.at('/etc/nginx/sites-available/other'));
@@ -448,7 +448,7 @@ describe('an uninstallation', () => {
     ]);
   });
 
-  test('takes its lines out of a file that is in another encoding by now', async () => {
+  test('removes its lines from a file in another encoding', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const path = host.at('/etc/nginx/sites-available/other');

@@ -34,13 +34,13 @@ test("lists the new packages of each transaction in apt's history log, and no up
   assert.deepEqual(parseAptHistory(''), []);
 });
 
-test('attributes to a mark what its transaction installed, unless somebody installed it again', () => {
+test('attributes packages to a marked transaction, unless they were installed again', () => {
   const history = parseAptHistory(LOG);
   assert.deepEqual(listInstalledBy(history, 'Run=17'), ['python3-acme', 'certbot']);
   assert.deepEqual(listInstalledBy(history, 'Run=18'), []);
 });
 
-test('lists what was installed after a marked transaction, and the whole log where that is gone', () => {
+test('lists packages of later transactions; all of them without a marked one', () => {
   const history = parseAptHistory(LOG);
   assert.deepEqual(listInstalledAfter(history, 'Run=17'), ['memcached', 'python3-idna']);
   assert.equal(listInstalledAfter(history, 'Run=18').length, 7);

@@ -46,7 +46,7 @@ test('a dry run of an installed plan lists no change', async () => {
   );
 });
 
-test('a dry run lists the readers of a changed file, and what would be undone', async () => {
+test('a dry run lists the readers of a changed file and the steps to undo', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   const changed = steps
@@ -68,7 +68,7 @@ test('a dry run lists the readers of a changed file, and what would be undone', 
   );
 });
 
-test('shows what differs in a file, with two lines around it', async () => {
+test('shows the changed lines of a file with two lines around them', async () => {
   using host = new FakeHost();
   const path = '/etc/latchkey-agent/example';
   const file = { kind: 'file', path, mode: 0o644, group: 'root', keepsExisting: false } as const;

@@ -31,7 +31,7 @@ const OUTPUTS: readonly (readonly [string, RegExp])[] = [
   ['Something new.', /^certbot could not obtain a certificate for a\.example\.com\.$/u],
 ];
 
-test('each failure of certbot becomes one sentence with its fix', () => {
+test('explains each failure of certbot in one sentence with its fix', () => {
   const ended = { code: 1, stdout: '', fault: null, isMissing: false };
   for (const [stderr, sentence] of OUTPUTS) {
     assert.match(explainCertbot({ ...ended, stderr }, 'a.example.com'), sentence);

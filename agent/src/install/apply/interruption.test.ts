@@ -28,11 +28,11 @@ function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
   return [status, signal, stdout];
 }
 
-test('a signal that asks to stop is told, and kept for whoever comes to its end', () => {
+test('reports a stop signal and keeps it until it is checked', () => {
   assert.deepEqual(interrupt('during'), [0, null, 'told\n130\n']);
 });
 
-test('a signal at the very end, when all is done, changes nothing', () => {
+test('ignores a signal after disposal', () => {
   assert.deepEqual(interrupt('after'), [0, null, 'not stopped\n']);
 });
 

@@ -22,7 +22,7 @@ function runKilled(host: FakeHost, task: 'install' | 'undo', moment: number): bo
   return signal === 'SIGKILL';
 }
 
-test('an installation that is killed at any moment is undone by the next, which then works', async () => {
+test('undoes an installation that was killed at any moment', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
   const order = { steps: listEveryStep(folder), installed: '{}\n', verify: async () => undefined };
@@ -39,7 +39,7 @@ test('an installation that is killed at any moment is undone by the next, which 
   assert.ok(moment > 40, `${moment} moments`);
 });
 
-test('an undoing that is killed at any moment is done by the next', async () => {
+test('completes an undo that was killed at any moment', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
   const steps = listEveryStep(folder);
@@ -66,7 +66,7 @@ test('an undoing that is killed at any moment is done by the next', async () => 
   assert.ok(moment > 20, `${moment} moments`);
 });
 
-test('an installation whose journal takes no more, wherever that is within a line, leaves the machine as it was', () => {
+test('leaves the machine unchanged when the journal cannot grow, at any byte', () => {
   using host = new FakeHost();
   const before = host.snapshot();
   const args = [

@@ -72,7 +72,7 @@ export function lastLines({ stdout, stderr, fault }: ProgramResult): string[] {
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'The disk is full: free some space and run this again'],
   ['EDQUOT', 'The disk is full for this user: free some space and run this again'],
-  ['EROFS', 'The disk can only be read: make it writable and run this again'],
+  ['EROFS', 'The file system is read-only: make it writable and run this again'],
   ['EPERM', 'The system does not allow it, perhaps by an attribute of the file (lsattr)'],
 ]);
 

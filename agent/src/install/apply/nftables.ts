@@ -10,7 +10,7 @@ export const COMMENT = 'latchkey-agent';
 export async function openNftPort(port: number, machine: Machine): Promise<void> {
   if ((await listRules(machine, port, COMMENT)).length > 0) return;
   const chains = await listInputChains(machine);
-  if (chains.length === 0) throw new Error('The firewall has no chain for what comes in.');
+  if (chains.length === 0) throw new Error('The firewall has no input chain.');
   for (const { family, table, name } of chains) {
     const rule = ['tcp', 'dport', `${port}`, 'accept', 'comment', `"${COMMENT}"`];
     const command = ['nft', 'insert', 'rule', family, table, name, ...rule];
@@ -71,7 +71,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 async function listRuleset(machine: Machine): Promise<readonly Fields[]> {
   const command = ['nft', '--json', 'list', 'ruleset'];
-  const { stdout } = await mustRun(machine, 'nft does not show its rules:', command);
+  const { stdout } = await mustRun(machine, 'nft could not list its rules:', command);
   return parseRuleset(stdout);
 }
 

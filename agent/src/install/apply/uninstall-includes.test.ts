@@ -37,7 +37,7 @@ describe('an uninstallation', () => {
     'include "snippets/latchkey-agent.conf";',
     "include '/etc/nginx/snippets/latchkey-agent.conf';",
   ]) {
-    test(`removes what loads the snippet, written as: ${include}`, async () => {
+    test(`removes an include of the snippet, written as: ${include}`, async () => {
       using host = new FakeHost();
       await removeAfter(host, () => host.write(SITE, NOTHING.replace('}', `  ${include}\n}`)));
       assert.equal(host.read(SITE), NOTHING);
@@ -52,7 +52,7 @@ describe('an uninstallation', () => {
     assert.equal(host.read(SITE), text);
   });
 
-  test('removes what loads the snippet from a file that a link leads to', async () => {
+  test('removes an include of the snippet from the target of a link', async () => {
     using host = new FakeHost();
     const elsewhere = '/srv/sites/mine.conf';
     await removeAfter(host, () => {

@@ -105,7 +105,7 @@ export function findGivenFault(
 function readGiven(root: string, path: string): string {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${path}`);
-  if (!stats.isFile()) throw new Error(`${path} is no file`);
+  if (!stats.isFile()) throw new Error(`${path} is not a file`);
   return readFileSync(join(root, path), 'utf8');
 }
 

@@ -318,7 +318,7 @@ test(
 );
 
 test(
-  'a certificate that was given is read, and what is wrong with it is one sentence',
+  'reports each problem with a given certificate in one sentence',
   { skip: lacksOpenssl },
   async (t) => {
     const root = makeRoot(t, { 'tls/empty.pem': '' });
@@ -352,7 +352,10 @@ test(
       (await judge(`${live}/good/fullchain.pem`, '/nowhere')) ?? '',
       /fullchain\.pem and \/nowhere cannot be used: there is no file \/nowhere\. Give/u,
     );
-    assert.match((await judge('/tls', '/tls')) ?? '', /cannot be used: \/tls is no file\. Give/u);
+    assert.match(
+      (await judge('/tls', '/tls')) ?? '',
+      /cannot be used: \/tls is not a file\. Give/u,
+    );
   },
 );
 

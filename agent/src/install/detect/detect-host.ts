@@ -116,7 +116,7 @@ const WRITTEN = ['/etc', '/usr/bin', '/usr/lib', '/var/lib'];
 function listReadOnly({ root }: Pick<Detection, 'root'>): string[] {
   return WRITTEN.filter((path) => isReadOnly(join(root, path))).map(
     (path) =>
-      `${path} is on a file system that can only be read: make it writable (mount -o remount,rw) and run this again.`,
+      `${path} is on a read-only file system: make it writable (mount -o remount,rw) and run this again.`,
   );
 }
 

@@ -14,7 +14,7 @@ const LISTENERS: readonly Listener[] = [
   { port: 80, address: '0.0.0.0', process: { pid: 20, name: 'nginx', unit: 'nginx.service' } },
 ];
 
-test('an nginx of another -c is foreign, and one of the same main file is not', async (t) => {
+test('reports an nginx with another -c, and accepts the same main file', async (t) => {
   const { put, find } = makeMachine(t);
   put('/usr/local/nginx/conf/nginx.conf', '');
   put('/etc/nginx/nginx.conf', '');
@@ -37,7 +37,7 @@ test('an nginx of another -c is foreign, and one of the same main file is not', 
   assert.match((await find('/usr/sbin/nginx\0-c\0/srv/n.conf\0')) ?? '', / reads \/srv\/n\.conf,/u);
 });
 
-test('an nginx of another prefix is foreign, and a relative -c lies below the built-in prefix', async (t) => {
+test('reports an nginx with another prefix, and resolves a relative -c below the built-in prefix', async (t) => {
   const { find } = makeMachine(t);
   assert.match((await find(`${MASTER} -p /srv/web`)) ?? '', /started with the prefix \/srv\/web,/u);
   assert.equal(await find(`${MASTER} -p /usr/share/nginx/`), null);
@@ -45,7 +45,7 @@ test('an nginx of another prefix is foreign, and a relative -c lies below the bu
   assert.equal(await find(`${MASTER} -c ../../../etc/nginx/nginx.conf`), null);
 });
 
-test('an nginx of another program file is foreign, and one that an upgrade replaced is not', async (t) => {
+test('reports an nginx of another program file, and accepts one that an upgrade replaced', async (t) => {
   const { put, linkProgram, find } = makeMachine(t);
   linkProgram(put('/usr/local/nginx/sbin/nginx', 'another'));
   assert.match((await find(MASTER)) ?? '', / is another program than the command nginx here,/u);
@@ -55,7 +55,7 @@ test('an nginx of another program file is foreign, and one that an upgrade repla
   assert.match((await find(MASTER)) ?? '', / is another program/u);
 });
 
-test('the master of a worker that listens is compared, and the process of the unit where nobody listens', async (t) => {
+test('compares the master of a listening worker, or the process of the unit without listeners', async (t) => {
   const { put, find } = makeMachine(t);
   put('/proc/20/status', 'Name:\tnginx\nPPid:\t30\n');
   put('/proc/30/cmdline', `${MASTER} -c /srv/n.conf`);

@@ -19,7 +19,7 @@ export function detectInstalled({ root }: Pick<Detection, 'root'>): {
   if (text === null) return { installed: null, fault: null };
   const installed = parseInstalled(text);
   if (installed !== null) return { installed, fault: null };
-  const fault = `${path} is damaged, so it is not known what is installed: remove that file and install again with all options, or run latchkey-agent uninstall.`;
+  const fault = `${path} is damaged, so the installation is unknown: remove that file and install again with all options, or run latchkey-agent uninstall.`;
   return { installed, fault };
 }
 

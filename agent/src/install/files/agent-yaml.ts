@@ -22,13 +22,14 @@ const TLS: Readonly<Record<InstallMode, string>> = {
 };
 
 const CERTIFICATES: Readonly<Record<InstallMode, string>> = {
-  standalone: '# Mutual TLS: viewers show a certificate that latchkey-agent client-cert has made.',
+  standalone:
+    '# Mutual TLS: viewers present a certificate that latchkey-agent client-cert created.',
   proxy:
-    '# Mutual TLS: the proxy shows a certificate of its own, and asks viewers for one that latchkey-agent client-cert has made.',
+    '# Mutual TLS: the proxy presents a certificate of its own, and requests one from viewers that latchkey-agent client-cert created.',
 };
 
 const NO_CERTIFICATES =
-  '# Mutual TLS: off or required. Install again with --mtls for an authority and all that belongs to it.';
+  '# Mutual TLS: off or required. Install again with --mtls to create an authority.';
 
 /** Lists the settings with comments, in the order of the file. Others follow those of their section. */
 function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][] {
@@ -86,8 +87,8 @@ export function renderAgentYaml(
     return `${note}${section}:\n${lines.join('\n')}`;
   });
   return `# The configuration of the Latchkey agent, written by latchkey-agent install, in ${mode} mode for ${domain}.
-# Change it as you like: it stays as it is when the same is installed again. latchkey-agent validate checks it;
-# systemctl restart latchkey-agent puts it into force. Every setting is explained in
+# You may change it: a reinstallation with the same options keeps it. latchkey-agent validate checks it;
+# systemctl restart latchkey-agent applies it. Every setting is explained in
 # ${paths.program}/agent.example.yaml
 
 ${blocks.join('\n\n')}

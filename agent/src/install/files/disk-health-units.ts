@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename } from 'node:path';
 
 import { paths } from '../paths.ts';
 import { UNIT_NOTE } from './units.ts';
@@ -113,6 +113,4 @@ WantedBy=timers.target
 `;
 }
 
-export const DISK_HEALTH_TIMER = paths.diskHealthTimer.slice(
-  dirname(paths.diskHealthTimer).length + 1,
-);
+export const DISK_HEALTH_TIMER = basename(paths.diskHealthTimer);

@@ -36,7 +36,7 @@ const LINEAGE = `/etc/letsencrypt/live/${DOMAIN}`;
 const lacksSystemd =
   spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze checks units';
 
-test('the configuration that is written has every setting that it is given, and is one that the agent reads', async () => {
+test('the rendered configuration contains every given setting, and the agent reads it', async () => {
   const options = { domain: DOMAIN, mode: 'standalone', mutualTls: false } as const;
   const settings = new Map<string, unknown>([
     ['limits.connections', 7],
@@ -63,7 +63,7 @@ test('the configuration that is written has every setting that it is given, and 
   });
 });
 
-test('systemd finds nothing wrong with the units', { skip: lacksSystemd }, (t) => {
+test('systemd accepts the units', { skip: lacksSystemd }, (t) => {
   const directory = makeDirectory(t);
   const units = {
     'latchkey-agent.service': renderServiceUnit('/usr/bin/true'),
@@ -87,7 +87,7 @@ test('systemd finds nothing wrong with the units', { skip: lacksSystemd }, (t) =
   );
 });
 
-test('the unit forbids what the agent does not need and nothing that a collector does', () => {
+test('the unit restricts the agent to what collectors need', () => {
   const settings = readSettings(renderServiceUnit(null));
   const expected = {
     Type: 'notify',
@@ -125,7 +125,7 @@ test('the unit forbids what the agent does not need and nothing that a collector
   assert.equal(settings.has('ExecStartPre'), false);
 });
 
-test('the list of revoked certificates is renewed each week, also when the machine was off then', () => {
+test('the timer renews the revocation list each week, even after the machine was off', () => {
   const timer = readSettings(renderRevocationsTimer());
   assert.deepEqual([timer.get('OnCalendar'), timer.get('Persistent')], ['weekly', 'true']);
   const service = readSettings(renderRevocationsUnit());
@@ -136,7 +136,7 @@ test('the list of revoked certificates is renewed each week, also when the machi
   );
 });
 
-test('after a renewal of its certificate the agent has both new files and is told', (t) => {
+test('the renewal hook installs both files and reloads the agent', (t) => {
   const { directory, run, readCalls } = makeHost(t);
   const lineage = join(directory, 'live');
   const hook = renderRenewalHook('standalone', lineage);
@@ -157,7 +157,7 @@ test('after a renewal of its certificate the agent has both new files and is tol
   ]);
 });
 
-test('half a certificate never takes the place of a whole one, and a reload that fails is told', (t) => {
+test('the renewal hook never installs one of two files, and reports a failed reload', (t) => {
   const { directory, run, readCalls } = makeHost(t);
   const lineage = join(directory, 'live');
   const hook = renderRenewalHook('standalone', lineage);
@@ -170,7 +170,7 @@ test('half a certificate never takes the place of a whole one, and a reload that
   assert.equal(run(hook, lineage, { FAILS: 'is-active' }).status, 0, 'nobody is there to be told');
 });
 
-test('behind a proxy a renewal is told to nginx', (t) => {
+test('the renewal hook reloads nginx in proxy mode', (t) => {
   const { run, readCalls } = makeHost(t);
   const hook = renderRenewalHook('proxy', LINEAGE);
   assert.equal(run(hook, '/etc/letsencrypt/live/monitor.example.com-0001').status, 0);
@@ -237,7 +237,7 @@ function makeHost(t: TestContext) {
   }
 }
 
-test('the health of each disk is written where the agent reads it, with the exit status of smartctl', (t) => {
+test('the script writes the health of each disk with the exit status of smartctl', (t) => {
   const directory = makeDirectory(t);
   const places = { sys: `${directory}/sys`, dev: `${directory}/dev`, output: `${directory}/out` };
   for (const place of Object.values(places)) mkdirSync(place);
@@ -254,7 +254,7 @@ test('the health of each disk is written where the agent reads it, with the exit
   assert.equal(json, `{"a": "50 % \\u0041 ${places.dev}/sda"}`);
 });
 
-test('a disk without requests since its last reading is skipped and keeps the reading and its time', (t) => {
+test('the script skips an idle disk and keeps its reading', (t) => {
   const directory = makeDirectory(t);
   const places = { sys: `${directory}/sys`, dev: `${directory}/dev`, output: `${directory}/out` };
   for (const place of Object.values(places)) mkdirSync(place);
@@ -286,7 +286,7 @@ test('a disk without requests since its last reading is skipped and keeps the re
   assert.deepEqual(read(), ['0', 'second']);
 });
 
-test('the unit that asks disks has no network, and opens nothing but disks', () => {
+test('the unit of the script has no network and opens disks only', () => {
   const unit = renderDiskHealthUnit('/usr/sbin/smartctl');
   for (const line of ['PrivateNetwork=yes', 'DevicePolicy=closed', 'NoNewPrivileges=yes'])
     assert.ok(unit.includes(`\n${line}\n`), line);
@@ -295,7 +295,7 @@ test('the unit that asks disks has no network, and opens nothing but disks', () 
   assert.match(unit, /printf "%%s\\n%%s\\n" \$\$s/u);
 });
 
-test('the devices of NVIDIA are made before the agent starts, where its driver is installed', () => {
+test('the unit creates NVIDIA devices where the driver is installed', () => {
   assert.doesNotMatch(renderServiceUnit(null), /ExecStartPre|nvidia-modprobe/u);
   assert.match(
     renderServiceUnit('/usr/bin/nvidia-modprobe'),

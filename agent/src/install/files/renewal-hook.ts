@@ -5,7 +5,7 @@ import { agentUnit, agentUser, paths } from '../paths.ts';
 
 /** Passes a renewed certificate on: a copy for the agent, which cannot read certbot's files; a reload for nginx. */
 const HAND_OVER: Readonly<Record<InstallMode, string>> = {
-  standalone: `# The agent's user cannot read what certbot keeps. Both copies are whole before the first takes its place.
+  standalone: `# The agent's user cannot read what certbot keeps. Both copies are complete before the first one is replaced.
 tls='${dirname(paths.certificate)}'
 for name in privkey fullchain; do
   install -o root -g ${agentUser} -m 0640 "$lineage/$name.pem" "$tls/.$name.pem.new"
@@ -14,7 +14,7 @@ for name in privkey fullchain; do
   mv -f "$tls/.$name.pem.new" "$tls/$name.pem"
 done
 
-# It says whether it took them, and certbot then says so, too.
+# It reports whether it uses them, and certbot reports it, too.
 if systemctl is-active --quiet ${agentUnit}; then
   systemctl reload ${agentUnit}
 fi

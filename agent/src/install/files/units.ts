@@ -7,15 +7,15 @@ import { agentUser, paths } from '../paths.ts';
 export const UNIT_NOTE = `# Written by latchkey-agent install, and anew by the next one: make changes with systemctl edit.`;
 
 /**
- * The agent's unit. It may read the whole machine, as it must, and write nothing but its socket. What is not forbidden
- * has its reason here:
- * - /proc of all processes, /sys, devices (nvidia-smi asks /dev/nvidia*, so neither PrivateDevices= nor ProtectClock=, which closes all devices);
- * - /home is only to be seen, for a file system may be mounted there whose space is to be told (ProtectHome=read-only);
- * - the name of the machine may change (ProtectHostname= would keep the old one);
- * - memory may be made executable: the agent itself does without, and what the makers of GPUs do in their programs is theirs
- *   (MemoryDenyWriteExecute=).
- * @param nvidiaModprobe its path where NVIDIA's driver is installed: without a display nobody else makes /dev/nvidia*, and with
- *   NoNewPrivileges= the agent's nvidia-smi cannot
+ * Renders the agent's unit, which may read the whole machine and write only its socket. Restrictions are left out for these
+ * reasons:
+ * - the agent reads /proc of all processes, /sys and devices (nvidia-smi opens /dev/nvidia*; PrivateDevices= and ProtectClock=
+ *   close all devices);
+ * - a file system may be mounted in /home, so it is readable (ProtectHome=read-only);
+ * - the host name may change (ProtectHostname= would keep the old one);
+ * - vendors' GPU programs may need executable memory (MemoryDenyWriteExecute=).
+ * @param nvidiaModprobe its path where NVIDIA's driver is installed: without a display nothing else creates /dev/nvidia*, and
+ *   with NoNewPrivileges= the agent's nvidia-smi cannot
  */
 export function renderServiceUnit(nvidiaModprobe: string | null): string {
   return `${UNIT_NOTE}
@@ -34,9 +34,9 @@ User=${agentUser}
 Group=${agentUser}
 RuntimeDirectory=latchkey-agent
 Restart=on-failure
-# Seldom enough for systemd never to give up.
+# Rarely enough for systemd never to stop retrying.
 RestartSec=5
-# A wrong configuration is no better the next time. This holds for ExecStart= alone, so validate is not run before it.
+# A restart does not fix an invalid configuration. This applies to ExecStart= alone, so validate is not run before it.
 RestartPreventExitStatus=78
 WatchdogSec=60
 TimeoutStartSec=30
@@ -63,7 +63,7 @@ LockPersonality=yes
 RemoveIPC=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
-# What is not in the list is refused, and the program goes on without it.
+# Other system calls fail, and the program continues without them.
 SystemCallErrorNumber=EPERM
 
 [Install]
@@ -74,7 +74,7 @@ WantedBy=multi-user.target
 /** As root and outside of the unit's restrictions (+); a failure does not stop the agent (-). */
 function renderNvidiaDevices(program: string | null): string {
   if (program === null) return '';
-  return `# Makes /dev/nvidia* where nobody has, as on machines without a display.
+  return `# Creates /dev/nvidia* on machines without a display.
 ExecStartPre=-+/bin/sh -c 'i=0; for gpu in /proc/driver/nvidia/gpus/*; do ${program} -c $$i; i=$$((i + 1)); done; ${program} -u'
 `;
 }

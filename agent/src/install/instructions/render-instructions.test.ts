@@ -10,7 +10,7 @@ const options = {
   agentPort: 4096,
 };
 
-describe('the instructions for another web server', () => {
+describe('instructions for another web server', () => {
   test('are chosen by the name of its process', () => {
     assert.deepEqual(
       ['apache2', 'httpd', 'caddy', 'haproxy', 'lighttpd', null].map(identifyServer),
@@ -18,7 +18,7 @@ describe('the instructions for another web server', () => {
     );
   });
 
-  test('say what to put where, how to load it, and how to look at it', () => {
+  test('list the lines to paste, and how to load and check them', () => {
     assert.equal(
       renderInstructions('apache', options),
       `Apache (2.4.47 or newer) answers for this machine. First, once:
@@ -46,7 +46,7 @@ Test it and load it:
 
     apache2ctl configtest && systemctl restart apache2
 
-Look at it (it answers OK once the agent runs):
+Check it (it answers OK once the agent runs):
 
     curl https://monitor.test/latchkey/health
 
@@ -55,7 +55,7 @@ Viewers then connect to wss://monitor.test/latchkey.
     );
   });
 
-  test('keep a quoted text of two lines as it is when they are indented', () => {
+  test('keep the second line of a quoted text without indentation', () => {
     assert.ok(
       renderInstructions('caddy', options).includes(
         '    handle /latchkey/health {\n    \theader Content-Type text/plain\n    \trespond "OK\n" 200\n    }\n',
@@ -64,7 +64,7 @@ Viewers then connect to wss://monitor.test/latchkey.
   });
 
   for (const server of ['apache', 'caddy', 'haproxy', 'other'] as const) {
-    test(`name the files for client certificates where they are asked for (${server})`, () => {
+    test(`name the files for client certificates with mutual TLS (${server})`, () => {
       const files = /\/etc\/latchkey-agent\/pki\/(?:ca|proxy)\.(?:pem|key)/g;
       const named = (mutualTls: boolean): string[] =>
         [...new Set(renderInstructions(server, { ...options, mutualTls }).match(files))].sort();

@@ -25,7 +25,7 @@ export function renderInstructions(server: OtherServer, options: InstructionOpti
   const { domain, proxyPath } = options;
   const parts = [
     ...listParts(server, options),
-    `Look at it (it answers OK once the agent runs):\n\n    curl https://${domain}${proxyPath}/health`,
+    `Check it (it answers OK once the agent runs):\n\n    curl https://${domain}${proxyPath}/health`,
     `Viewers then connect to wss://${domain}${proxyPath}.`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -40,7 +40,7 @@ function listParts(server: OtherServer, options: InstructionOptions): readonly s
 
 /** A copy does not follow renewals, and the agent then refuses the web server. */
 const REPEATED =
-  'Do the last of these again each year, and reload: the certificate in that file is renewed in time before its end (journalctl --unit latchkey-agent-revocations says when), and the copy is not.';
+  'Repeat the last command each year, and reload: the certificate is renewed before it expires (journalctl --unit latchkey-agent-revocations shows when), but the copy is not.';
 
 function listApache(options: InstructionOptions): readonly string[] {
   return [
@@ -51,7 +51,7 @@ function listApache(options: InstructionOptions): readonly string[] {
     indent(renderApache(options)),
     ...(options.mutualTls
       ? [
-          'Apache knows no status 496: who shows no certificate is answered 403, and a bad one ends the handshake.',
+          'Apache does not know status 496: a viewer without a certificate gets 403, and an invalid certificate ends the handshake.',
         ]
       : []),
     'Test it and load it:',
@@ -65,9 +65,9 @@ function listCaddy(options: InstructionOptions): readonly string[] {
     indent(renderCaddy(options)),
     ...(options.mutualTls
       ? [
-          'And this into its "tls { … }", which is added where there is none:',
+          'And this into its "tls { … }"; add one where there is none:',
           indent(renderCaddyTls(options)),
-          'Caddy runs as a user of its own, which must be let in to the files below /etc/latchkey-agent/pki. It reads no list of revoked certificates: the agent rejects revoked ones.',
+          'Caddy runs as a user of its own, which must be able to read the files below /etc/latchkey-agent/pki. It reads no revocation list: the agent rejects revoked ones.',
         ]
       : []),
     'Test it and load it:',
@@ -104,7 +104,7 @@ function indent(text: string): string {
 function renderOther(options: InstructionOptions): string {
   const lines = listRules(options).map((rule) => `- ${rule}`);
   return [
-    'A web server that is not known here answers for this machine. Set it up so that:',
+    'An unknown web server answers for this machine. Configure it so that:',
     '',
     ...lines,
   ].join('\n');
@@ -118,17 +118,17 @@ function listRules({
 }: InstructionOptions): readonly string[] {
   return [
     `https://${domain}${proxyPath}/health is answered with status 200, type text/plain and the text OK with a line end.`,
-    `https://${domain}${proxyPath} and what lies below it is handed to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,
-    'Upgrades to WebSocket are handed on: HTTP/1.1, with the headers Upgrade and Connection.',
-    'The headers Host, X-Real-IP, X-Forwarded-For and X-Forwarded-Proto say who asked, and how.',
+    `https://${domain}${proxyPath} and all paths below it are forwarded to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,
+    'Upgrades to WebSocket are forwarded: HTTP/1.1, with the headers Upgrade and Connection.',
+    'The headers Host, X-Real-IP, X-Forwarded-For and X-Forwarded-Proto carry the domain, the client and the protocol.',
     `The name ${domain} is sent to the agent by SNI, and the agent's self-signed certificate is not verified.`,
-    'Answers are not held back; connecting may take 60 seconds, a connection may be silent for 86400 seconds.',
+    'Responses are not buffered; connecting may take 60 seconds, and a connection may be idle for 86400 seconds.',
     'Visitors may use TLS 1.2 and 1.3, and HTTP/2.',
     ...(mutualTls
       ? [
-          `Client certificates are asked for (not demanded), and verified against ${paths.authorityCertificate} and ${paths.revocations} to a depth of 2; without a good one, ${proxyPath} is answered 496.`,
+          `Client certificates are requested (not required), and verified against ${paths.authorityCertificate} and ${paths.revocations} to a depth of 2; without a valid one, ${proxyPath} is answered 496.`,
           `The header ${CLIENT_CERTIFICATE_HEADER} is set to the certificate of the client, and replaces any that the client sent: PEM, URL-encoded or with spaces as line ends, or DER in base64.`,
-          `The agent is shown ${paths.proxyCertificate} with the key ${paths.proxyCertificateKey}.`,
+          `The web server presents ${paths.proxyCertificate} with the key ${paths.proxyCertificateKey} to the agent.`,
         ]
       : []),
   ];

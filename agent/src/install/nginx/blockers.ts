@@ -3,7 +3,7 @@ import { findRewrite } from './matching.ts';
 import type { ProxyOptions } from './plan-proxy.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
-import type { Server } from './servers.ts';
+import { findEffective, type Server } from './servers.ts';
 
 /** Why nginx is not changed, for the administrator who configures it instead. */
 export interface Blocker {
@@ -25,7 +25,11 @@ const VERIFICATION = new Set([
 
 /** Returns why the route cannot be added to a server block; null when it can. */
 export function findRouteBlocker(server: Server, options: ProxyOptions): Blocker | null {
-  return findTaken(server, options) ?? findAccessBlocker(server) ?? findAnswer(server, options);
+  return (
+    findLocationBlocker(server, options) ??
+    findAccessBlocker(server) ??
+    findRewriteBlocker(server, options)
+  );
 }
 
 /** Returns why the challenge cannot be added to a server block on port 80. */
@@ -43,7 +47,7 @@ export function findAccessBlocker(levels: Levels): Blocker | null {
 }
 
 /** Whether a block already contains the agent's route with all that the options require. */
-export function hasRouteByHand(server: Server, options: ProxyOptions): boolean {
+export function hasManualRoute(server: Server, options: ProxyOptions): boolean {
   const { proxyPath, mutualTls } = options;
   return listLocations(server).some(
     ({ path, node: { children } }) =>
@@ -69,7 +73,7 @@ function checksCertificate({ directive: { args } }: Node): boolean {
   return /^\( ?\$ssl_client_verify ?!= ?SUCCESS ?\)$/.test(args.join(' '));
 }
 
-function findTaken(server: Server, { proxyPath }: ProxyOptions): Blocker | null {
+function findLocationBlocker(server: Server, { proxyPath }: ProxyOptions): Blocker | null {
   const taken = listLocations(server).find(
     ({ path }) =>
       path === proxyPath || path.startsWith(`${proxyPath}/`) || path === refusedLocation,
@@ -78,7 +82,7 @@ function findTaken(server: Server, { proxyPath }: ProxyOptions): Blocker | null 
   return {
     reason: `The path ${taken.path} is taken already (${describeNode(taken.node)}).`,
     advice:
-      'Best install with another path (LATCHKEY_PROXY_PATH); or put the text in place of what has this path now.',
+      'Install with another path (LATCHKEY_PROXY_PATH), or replace the location that has this path now by the text.',
   };
 }
 
@@ -90,34 +94,35 @@ function listLocations({ directives }: Pick<Server, 'directives'>): { path: stri
   });
 }
 
-function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): Blocker | null {
+function findRewriteBlocker(server: Server, { domain, proxyPath }: ProxyOptions): Blocker | null {
   const found =
     findRewrite(server.directives, domain, proxyPath) ??
     findRewrite(server.directives, domain, `${proxyPath}/health`);
   if (found === null) return null;
   const { name } = found.directive;
   return {
-    reason: `The server block of ${domain} answers by "${name}" before it looks at paths (${describeNode(found)}).`,
-    advice: `Put this at its very beginning, so that the "${name}" does not count for the agent's paths:\n\n${renderExemption(proxyPath)}`,
+    reason: `The server block of ${domain} answers by "${name}" before it selects a location (${describeNode(found)}).`,
+    advice: `Put this at its very beginning, so that the "${name}" does not apply to the agent's paths:\n\n${renderExemption(proxyPath)}`,
   };
 }
 
 function findPassword(levels: Levels): Blocker | null {
-  const found = findEffective(levels, 'auth_basic').at(-1);
-  if (found === undefined || found.directive.args[0] === 'off') return null;
-  return {
-    reason: `The site asks for a password on every path (${describeNode(found)}).`,
-    advice: adviseLine('auth_basic off;'),
-  };
+  return findSwitchedOn(levels, 'auth_basic', 'The site requires a password on every path');
 }
 
 function findSubrequest(levels: Levels): Blocker | null {
-  const found = findEffective(levels, 'auth_request').at(-1);
+  return findSwitchedOn(
+    levels,
+    'auth_request',
+    'The site has another program authorize every request',
+  );
+}
+
+/** Blocks by a directive that `off` turns off in a location. */
+function findSwitchedOn(levels: Levels, name: string, reason: string): Blocker | null {
+  const found = findEffective(levels, name).at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;
-  return {
-    reason: `The site lets another program decide on every request (${describeNode(found)}).`,
-    advice: adviseLine('auth_request off;'),
-  };
+  return { reason: `${reason} (${describeNode(found)}).`, advice: adviseLine(`${name} off;`) };
 }
 
 function findDenial({ directives, inherited }: Levels): Blocker | null {
@@ -132,7 +137,7 @@ function findDenial({ directives, inherited }: Levels): Blocker | null {
 }
 
 function adviseLine(line: string): string {
-  return `Add "${line}" to each of the agent's locations that is to be open all the same.`;
+  return `Add "${line}" to each of the agent's locations that must stay open.`;
 }
 
 function listAccessRules(nodes: readonly Node[]): readonly Node[] {
@@ -146,11 +151,11 @@ function findLua({ directives, inherited }: Levels): Blocker | null {
   if (found === undefined) return null;
   return {
     reason: `A program in Lua decides on every request (${describeNode(found)}).`,
-    advice: 'The program must let these paths pass.',
+    advice: 'The program must admit these paths.',
   };
 }
 
-/** Returns why client certificates cannot be requested: a whole server verifies them in one way. */
+/** Returns why client certificates cannot be requested: a server block has one verification for all paths. */
 export function findVerificationBlocker({ directives, inherited }: Levels): string | null {
   const found = [...inherited, ...directives].find(({ directive: { name } }) =>
     VERIFICATION.has(name),
@@ -164,11 +169,5 @@ export function findVerificationBlocker({ directives, inherited }: Levels): stri
   );
   const lost = pages.length === 0 ? listNamed(inherited, 'error_page')[0] : page;
   if (lost === undefined) return null;
-  return `The site has error pages that the one for refused certificates would displace (${describeNode(lost)}).`;
-}
-
-/** Returns the directives of a server, or those that it inherits. */
-function findEffective({ directives, inherited }: Levels, name: string): readonly Node[] {
-  const own = listNamed(directives, name);
-  return own.length > 0 ? own : listNamed(inherited, name);
+  return `The site has error pages that the one for invalid certificates would replace (${describeNode(lost)}).`;
 }

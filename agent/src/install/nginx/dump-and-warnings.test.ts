@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseDump } from './read-configuration.ts';
 import { findFatalWarnings } from '../apply/kinds/nginx.ts';
 
-test('the files that nginx loads are told apart, the main one first', () => {
+test('splits the output of nginx -T into files, the main one first', () => {
   const dump =
     '# configuration file /etc/nginx/nginx.conf:\nevents {}\n\n# configuration file /etc/nginx/a b.conf:\n\n# configuration file /etc/nginx/c:\nx;\n';
   assert.deepEqual(parseDump(dump), [
@@ -15,7 +15,7 @@ test('the files that nginx loads are told apart, the main one first', () => {
   assert.deepEqual(parseDump('nginx: [emerg] …\n'), []);
 });
 
-test('a warning counts when it is new and says that a block of the domain never answers', () => {
+test('reports only new warnings about an ignored block of the domain', () => {
   const conflict = 'nginx: [warn] conflicting server name "a.test" on 0.0.0.0:443, ignored';
   const dated =
     '2026/11/21 12:00:00 [warn] 7#7: conflicting server name "b.test" on [::]:443, ignored';

@@ -19,31 +19,31 @@ function findBlock(text: string, name = 'server'): Block {
 const end = (text: string): string => includeAtEnd(text, findBlock(text), ROUTE);
 const start = (text: string): string => includeAtStart(text, findBlock(text), ROUTE);
 
-describe('a line of ours', () => {
-  test('stands before the closing brace, indented as the lines before it', () => {
+describe('an inserted include', () => {
+  test('precedes the closing brace with the indentation of the block', () => {
     assert.equal(
       end('http {\n\tserver {\n\t\tlisten 443 ssl;\n\n\t\t# the end\n\t}\n}\n'),
       `http {\n\tserver {\n\t\tlisten 443 ssl;\n\n\t\t# the end\n\t\tinclude ${ROUTE}; # latchkey-agent\n\t}\n}\n`,
     );
   });
 
-  test('has the line ends of the file', () => {
+  test('uses the line ends of the file', () => {
     assert.equal(
       end('server {\r\n  a;\r\n}\r\n'),
       `server {\r\n  a;\r\n  include ${ROUTE}; # latchkey-agent\r\n}\r\n`,
     );
   });
 
-  test('is indented by four spaces in a block without directives', () => {
+  test('is indented by four spaces in an empty block', () => {
     assert.equal(end('server {\n}'), `server {\n    include ${ROUTE}; # latchkey-agent\n}`);
   });
 
-  test('shares the line where the brace shares it', () => {
+  test('shares the line of a brace that shares its line', () => {
     assert.equal(end('server { a; }'), `server { a; include ${ROUTE}; }`);
     assert.equal(end('server {\n a; }\n'), `server {\n a; include ${ROUTE}; }\n`);
   });
 
-  test('stands behind the opening brace and its comment', () => {
+  test('follows the opening brace and its comment', () => {
     assert.equal(
       start('server { # shop\n  return 301 /;\n}\n'),
       `server { # shop\n  include ${ROUTE}; # latchkey-agent\n  return 301 /;\n}\n`,
@@ -88,12 +88,12 @@ const oneLine = fc
   .tuple(gap, fc.array(fc.constantFrom('a;', 'b "}" c;', 'd { e; }')), gap)
   .map(([first, body, last]) => `server${first}{${first}${body.join(last)}${last}}`);
 
-describe('taking out what was put in', () => {
+describe('removing includes', () => {
   for (const [where, include] of [
     ['end', includeAtEnd],
     ['start', includeAtStart],
   ] as const) {
-    test(`gives the same characters back (${where})`, () => {
+    test(`restores the original text (${where})`, () => {
       fc.assert(
         fc.property(fc.oneof(file, oneLine), (text) => {
           const block = findBlock(text);
@@ -117,12 +117,12 @@ describe('taking out what was put in', () => {
     ['"include" snippets/latchkey-agent.conf;\n', ''],
   ];
   for (const [text, without] of written) {
-    test(`finds the line in any form that nginx accepts: ${JSON.stringify(text)}`, () => {
+    test(`finds the include in any form that nginx accepts: ${JSON.stringify(text)}`, () => {
       assert.equal(removeIncludes(text, '/etc/nginx'), without);
     });
   }
 
-  test('leaves patterns, comments and quoted texts that only contain the line', () => {
+  test('keeps patterns, comments and quoted texts that only contain the include', () => {
     for (const text of [
       'include snippets/*.conf;\n',
       '# include snippets/latchkey-agent.conf;\n',
@@ -133,7 +133,7 @@ describe('taking out what was put in', () => {
       assert.equal(removeIncludes(text, '/etc/nginx'), text);
   });
 
-  test('leaves what others wrote, also when they moved the line and lost its tag', () => {
+  test('keeps the text of others, even when they moved the include and removed its tag', () => {
     const text = `server {\n  a;\n\tinclude ${ROUTE};  \n  include ${paths.nginxChallenge}; # latchkey-agent\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`;
     assert.equal(
       removeIncludes(text, '/etc/nginx'),

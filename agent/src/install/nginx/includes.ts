@@ -118,7 +118,7 @@ function cut(text: string, { start, end }: Include): string {
  * @param text the original text, to which the block's offsets refer
  * @param changed the text with an insertion in the block
  */
-function removeAround(
+function removeOutside(
   { open, close }: Block,
   text: string,
   changed: string,
@@ -184,7 +184,7 @@ export function includeSnippet(
   // An include elsewhere in the file belongs to another domain of an earlier installation.
   const included = isThere
     ? file.text
-    : removeAround(
+    : removeOutside(
         directive.block,
         file.text,
         include(file.text, directive.block, snippet),

@@ -50,24 +50,28 @@ function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): B
   const own = servers.find(({ node }) => node.file === file);
   if (own === undefined) return NOT_LOADED;
   const rest = servers.filter((server) => server !== own);
-  return findNarrow(rest, port) ?? findDisplaced(servers, own, port) ?? findAccessBlocker(own);
+  return (
+    findListenBlocker(rest, port) ??
+    findPrecedenceBlocker(servers, own, port) ??
+    findAccessBlocker(own)
+  );
 }
 
 /**
  * Returns a block that listens on single addresses: it gets all connections to them, and ours on every address none. Loopback
  * is irrelevant unless it is the only kind, because nginx cannot change to every address while that socket exists.
  */
-function findNarrow(servers: readonly Server[], port: number): Blocker | null {
+function findListenBlocker(servers: readonly Server[], port: number): Blocker | null {
   const isWide = servers.some((server) => listAddresses(server, port).has('*'));
   const known = isWide ? /^(?:\*|\[::\]|127\..*|localhost)$/ : /^(?:\*|\[::\])$/;
   const found = servers.find(
     (server) =>
-      server.listens.some((listen) => listen.takesBoth && isOnPort(listen, port)) ||
+      server.listens.some((listen) => listen.acceptsBoth && isOnPort(listen, port)) ||
       [...listAddresses(server, port)].some((address) => !known.test(address ?? '')),
   );
   if (found === undefined) return null;
-  const reason = `Another site listens on port ${port} in a way of its own (${describeNode(found.node)}), so it cannot be told which addresses are the agent's.`;
-  return { reason, advice: 'Let its "listen" lines name the same addresses.' };
+  const reason = `Another site listens on port ${port} on specific addresses (${describeNode(found.node)}), so the addresses of the agent cannot be determined.`;
+  return { reason, advice: 'Use the same addresses in its "listen" lines.' };
 }
 
 /**
@@ -86,14 +90,18 @@ export function spreadsHttp2(servers: readonly Server[], version: string): boole
 }
 
 /** Whether our block would answer unknown names in place of another site. */
-function findDisplaced(servers: readonly Server[], own: Server, port: number): Blocker | null {
+function findPrecedenceBlocker(
+  servers: readonly Server[],
+  own: Server,
+  port: number,
+): Blocker | null {
   const isDisplacing = [...listAddresses(own, port)].some((address) => {
     const [first, second] = servers.filter((server) => listAddresses(server, port).has(address));
     const hasDefault = servers.some((server) => listAddresses(server, port, true).has(address));
     return first === own && second !== undefined && !hasDefault;
   });
   if (!isDisplacing) return null;
-  const reason = `A server block of the agent would come before the others on port ${port}, and answer for them where no name fits.`;
+  const reason = `A server block of the agent would precede the others on port ${port} and answer requests that match no name.`;
   return { reason, advice: null };
 }
 

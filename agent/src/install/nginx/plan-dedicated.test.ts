@@ -41,8 +41,8 @@ function findLimits(main: string): unknown {
   return [found.limits?.path, found.route.text.includes('limit_conn latchkey_agent 80;')];
 }
 
-describe('a block of its own', () => {
-  test('comes with one for the challenge, where nothing serves the domain', () => {
+describe('a server block of the agent', () => {
+  test('is planned with one for the challenge where no block serves the domain', () => {
     assert.deepEqual(plan(host({})), {
       kind: 'dedicated',
       limits: LIMITS,
@@ -71,13 +71,13 @@ describe('a block of its own', () => {
     });
   });
 
-  test('needs no challenge for a certificate that is there', () => {
+  test('needs no challenge for an existing certificate', () => {
     const found = plan(host({}), { needsChallenge: false });
     assert.ok(found.kind === 'dedicated');
     assert.deepEqual(found.challenge, { files: [], edits: [] });
   });
 
-  test('has its challenge answered in the block of the domain on port 80, before its redirects', () => {
+  test('is planned with the challenge in the block of the domain on port 80, before its redirects', () => {
     const text =
       'server {\n    server_name shop.test;\n    return 301 https://$host$request_uri;\n}\n';
     const found = planSite(text);
@@ -113,7 +113,7 @@ describe('a block of its own', () => {
     ],
   ];
   for (const [text, reason] of challenges) {
-    test(`is refused where the challenge cannot be answered: ${reason}`, () => {
+    test(`is refused when the challenge cannot be answered: ${reason}`, () => {
       const found = planSite(text);
       assert.equal(reasonOf(found), reason);
       assert.ok(
@@ -122,7 +122,7 @@ describe('a block of its own', () => {
     });
   }
 
-  test('does not become the one that answers for names that nobody has', () => {
+  test('never becomes the default block for unknown names', () => {
     const other = 'server { listen 443 ssl; server_name other.test; }\n';
     const found = planSite(other);
     assert.ok(found.kind === 'dedicated');
@@ -141,11 +141,11 @@ describe('a block of its own', () => {
     const inMain = plan(host({}, MAIN.replace(/\}\n$/, `${other}}\n`)));
     assert.equal(
       reasonOf(inMain),
-      'A server block of the agent would come before the others on port 443, and answer for them where no name fits.',
+      'A server block of the agent would precede the others on port 443 and answer requests that match no name.',
     );
   });
 
-  test('limits connections where nginx loads a directory for that', () => {
+  test('limits connections where nginx loads a directory for the zone', () => {
     assert.deepEqual(findLimits(MAIN), ['/etc/nginx/conf.d/latchkey-agent-limits.conf', true]);
     assert.deepEqual(findLimits(MAIN.replace('include /etc/nginx/conf.d/*.conf;', '')), [
       '/etc/nginx/sites-enabled/latchkey-agent-limits.conf',
@@ -155,7 +155,7 @@ describe('a block of its own', () => {
     assert.deepEqual(findLimits(alone), [undefined, false]);
   });
 
-  test('listens on IPv6 where other sites do, or where there are none', () => {
+  test('listens on IPv6 with other sites or without any', () => {
     const both = ['443 ssl http2', '[::]:443 ssl http2'];
     assert.deepEqual(listens('server { server_name a; }\n'), [both, ['80']]);
     assert.deepEqual(listens('server { listen 80; listen [::]:80; listen 443 ssl; }\n'), [
@@ -168,7 +168,7 @@ describe('a block of its own', () => {
     ]);
   });
 
-  test('offers HTTP/2, and says so where the sites beside it begin to', () => {
+  test('offers HTTP/2, and notes when it turns on HTTP/2 for other sites', () => {
     const other = 'server { listen 443 ssl; server_name other.test; }\n';
     const note =
       'The server block of the agent turns on HTTP/2 for the other sites on port 443, too: before nginx 1.25.1 it is a setting of the port. Browsers fall back to HTTP/1.1 where they need it; a newer nginx keeps it to one site.';
@@ -179,19 +179,19 @@ describe('a block of its own', () => {
     assert.deepEqual(offer(other, '1.25.1'), [['listen 443 ssl', 'http2 on'], []]);
   });
 
-  test('comes beside sites that listen for this machine, if others listen for all', () => {
+  test('is planned beside sites on loopback when others listen on every address', () => {
     const site = 'server { listen 127.0.0.1:443 ssl; }\nserver { listen 0.0.0.0:443 ssl; }\n';
     assert.equal(planSite(site).kind, 'dedicated');
   });
 
-  test('is judged for each kind of address by itself', () => {
+  test('is checked for each address family separately', () => {
     const other = 'server { listen 443 ssl default_server; listen [::]:443 ssl; }\n';
     const found = planSite(other);
     assert.ok(found.kind === 'dedicated');
     assert.equal(found.server.path, '/etc/nginx/sites-enabled/zz-latchkey-agent.conf');
   });
 
-  test('stays where it is when it is planned again', () => {
+  test('keeps its path in a second plan', () => {
     const files = host({ [SITE]: 'server { listen 443 ssl; server_name other.test; }\n' });
     const first = plan(files);
     assert.ok(first.kind === 'dedicated');
@@ -212,22 +212,22 @@ describe('a block of its own', () => {
     [
       'another site listens on one address',
       host({ [SITE]: 'server { listen 192.0.2.1:443 ssl; }' }),
-      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
+      /^Another site listens on port 443 on specific addresses .*shop, line 1/,
     ],
     [
       'another site listens for this machine alone',
       host({ [SITE]: 'server { listen 127.0.0.1:443 ssl; }' }),
-      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
+      /^Another site listens on port 443 on specific addresses .*shop, line 1/,
     ],
     [
       'another site takes both kinds of addresses on one socket',
       host({ [SITE]: 'server { listen [::]:443 ssl ipv6only=off; }' }),
-      /^Another site listens on port 443 in a way of its own/,
+      /^Another site listens on port 443 on specific addresses/,
     ],
     [
       'all sites ask for a password',
       host({}, MAIN.replace('types', 'auth_basic x;\n types')),
-      /^The site asks for a password on every path \(\/etc\/nginx\/nginx\.conf, line 4\)/,
+      /^The site requires a password on every path \(\/etc\/nginx\/nginx\.conf, line 4\)/,
     ],
   ];
   for (const [what, files, reason] of hosts) {

@@ -34,12 +34,12 @@ function listNotes(listen: string, body = ''): unknown {
 }
 
 function explainBalanced(place: string): string {
-  return `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${place}), so they cannot be tried from here.`;
+  return `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${place}), so the route cannot be tested from here.`;
 }
 
-describe('a port behind a load balancer that speaks the PROXY protocol', () => {
+describe('a port with the PROXY protocol', () => {
   const balanced = 'server { listen 443 ssl proxy_protocol; server_name other.test; }\n';
-  test('is left to a person, whose block of whom it ever says so', () => {
+  test('is refused, whichever block sets it', () => {
     assert.equal(
       reasonOf(planSite(tls('', 'listen 443 ssl proxy_protocol;'))),
       explainBalanced(`${SITE}, line 1`),
@@ -52,13 +52,13 @@ describe('a port behind a load balancer that speaks the PROXY protocol', () => {
     assert.equal(reasonOf(planSite(balanced)), explainBalanced(`${SITE}, line 1`));
   });
 
-  test('is another matter on another port', () => {
+  test('is irrelevant on another port', () => {
     const elsewhere = `server { listen 8443 ssl proxy_protocol; server_name x.test; }\n${tls('')}`;
     assert.equal(planSite(elsewhere).kind, 'existing');
   });
 });
 
-test('a block that answers without TLS, too, lets nobody in that way', () => {
+test('redirects viewers without TLS to https', () => {
   const found = planSite(tls('', 'listen 80; listen 443 ssl;'));
   assert.ok(found.kind === 'existing');
   const sent = found.route.text.match(
@@ -87,7 +87,7 @@ describe("the domain's own block with TLS", () => {
     ['HTTP/3, too', 'listen 443 quic reuseport; listen 443 ssl;', 'shop.test'],
   ];
   for (const [what, listen, name] of served) {
-    test(`gets one line: ${what}`, () => {
+    test(`gets one include: ${what}`, () => {
       const text = `server {\n    ${listen}\n    server_name ${name};\n}\n`;
       const found = planSite(text);
       assert.equal(found.kind, 'existing', JSON.stringify(found));
@@ -125,10 +125,10 @@ describe("the domain's own block with TLS", () => {
     ],
   ];
   for (const [what, text] of elsewhere) {
-    test(`is not taken from ${what}`, () => assert.equal(planSite(text).kind, 'dedicated'));
+    test(`is not chosen from ${what}`, () => assert.equal(planSite(text).kind, 'dedicated'));
   }
 
-  test('gets the line that other domains of the same file had before', () => {
+  test('gets the include that another domain of the same file had', () => {
     const include = `include ${paths.nginxRoute};`;
     const inline = `server { listen 443 ssl; server_name a.test; ${include} }\n`;
     const line = `server {\n    server_name b.test;\n    ${include} # latchkey-agent\n}\n`;
@@ -140,7 +140,7 @@ describe("the domain's own block with TLS", () => {
     );
   });
 
-  test('is the one with the exact name, not a wildcard or an expression', () => {
+  test('is chosen by the exact name before wildcards and expressions', () => {
     const files = host({
       '/etc/nginx/sites-enabled/a': 'server { listen 443 ssl; server_name *.test ~shop; }\n',
       '/etc/nginx/sites-enabled/b': tls(''),
@@ -177,7 +177,7 @@ describe("the domain's own block with TLS", () => {
     assert.deepEqual(listNotes('listen 443 ssl http2;'), [place]);
     assert.deepEqual(listNotes('listen 80; listen 443 ssl http2;'), [
       place,
-      'It answers without TLS, too: from there the path of the agent leads to https.',
+      'It also answers without TLS: there the path of the agent redirects to https.',
     ]);
     assert.deepEqual(listNotes('listen 443 ssl;', 'http2 on;\n'), [place]);
   });
@@ -193,7 +193,7 @@ describe("the domain's own block with TLS", () => {
     'include /etc/nginx/snippets/*.conf;',
   ];
   for (const line of written) {
-    test(`is left as it is when its owner wrote the line otherwise: ${line}`, () => {
+    test(`stays unchanged when its owner wrote the include in another form: ${line}`, () => {
       const files = host({
         [SITE]: tls(`    ${line}\n`),
         [paths.nginxRoute]: renderRoute(options),
@@ -204,7 +204,7 @@ describe("the domain's own block with TLS", () => {
     });
   }
 
-  test('is left as it is when the line is there', () => {
+  test('stays unchanged when it has the include', () => {
     const first = planSite(tls(''));
     assert.ok(first.kind === 'existing');
     const files = host({
@@ -215,7 +215,7 @@ describe("the domain's own block with TLS", () => {
     assert.deepEqual(second, { ...first, edits: [] });
   });
 
-  test('loads what this way needs alone, also when an earlier installation went another', () => {
+  test('contains only the include of this mode after a change of the mode', () => {
     const site = `server {\n    listen 80;\n    server_name shop.test;\n}\n${tls('')}`;
     const [route, challenge] = [paths.nginxRoute, paths.nginxChallenge];
     const proxied = change(site, 'proxy');
@@ -227,19 +227,19 @@ describe("the domain's own block with TLS", () => {
     assert.equal(change(both, 'challenge'), challenged);
   });
 
-  test('is left as it is when somebody pasted the route', () => {
+  test('stays unchanged when the route was pasted', () => {
     const pasted = tls(renderRoute({ ...options, mutualTls: true }));
-    assert.equal(planSite(pasted, { mutualTls: true }).kind, 'by-hand');
-    assert.equal(planSite(pasted + tls('')).kind, 'by-hand');
+    assert.equal(planSite(pasted, { mutualTls: true }).kind, 'manual');
+    assert.equal(planSite(pasted + tls('')).kind, 'manual');
     const open = tls(renderRoute(options));
-    assert.equal(planSite(open).kind, 'by-hand');
+    assert.equal(planSite(open).kind, 'manual');
     assert.match(
       reasonOf(planSite(open, { mutualTls: true })) ?? '',
       /^The path .* is taken already/,
     );
   });
 
-  test('may end its redirects before they count for the path, and open what all others close', () => {
+  test('is accepted with an exemption of the path from redirects and access rules', () => {
     const exempt = 'if ($uri ~ "^/latchkey(/|$)") { break; }\nreturn 301 /x;\n';
     assert.equal(planSite(tls(exempt)).kind, 'existing');
     assert.equal(planSite(tls('break;\nreturn 301 /x;\n')).kind, 'existing');
@@ -248,7 +248,7 @@ describe("the domain's own block with TLS", () => {
     assert.equal(plan(host({ [SITE]: tls('') }, main)).kind, 'refused');
   });
 
-  test('lets conditions on other names, methods and plain HTTP pass', () => {
+  test('ignores conditions on other names, methods and plain HTTP', () => {
     const body = `
       if ($host = www.shop.test) { return 301 https://shop.test$request_uri; }
       if ($host != shop.test) { return 444; }
@@ -265,7 +265,7 @@ describe("the domain's own block with TLS", () => {
   });
 });
 
-describe('a polite refusal', () => {
+describe('a refusal', () => {
   const reasons: readonly [text: string, reason: string, changes?: Partial<ProxyOptions>][] = [
     [
       tls('') + tls(''),
@@ -273,11 +273,11 @@ describe('a polite refusal', () => {
     ],
     [
       'server { listen 443 ssl; server_name ~^(?<sub>.+)\\.test$; }',
-      `Whether a server block answers for shop.test on port 443 is up to a regular expression or a variable (${SITE}, line 1).`,
+      `Whether a server block answers for shop.test on port 443 depends on a regular expression or a variable (${SITE}, line 1).`,
     ],
     [
       'server { listen 443 ssl; server_name ~(?>s)hop; }',
-      `Whether a server block answers for shop.test on port 443 is up to a regular expression or a variable (${SITE}, line 1).`,
+      `Whether a server block answers for shop.test on port 443 depends on a regular expression or a variable (${SITE}, line 1).`,
     ],
     [
       tls('', 'listen 443;'),
@@ -296,20 +296,20 @@ describe('a polite refusal', () => {
     ],
     [
       tls('return 301 https://www.shop.test$request_uri;\n'),
-      `The server block of shop.test answers by "return" before it looks at paths (${SITE}, line 4).`,
+      `The server block of shop.test answers by "return" before it selects a location (${SITE}, line 4).`,
     ],
     [
       tls('if ($host = shop.test) {\n return 301 https://www.shop.test;\n}\n'),
-      `The server block of shop.test answers by "return" before it looks at paths (${SITE}, line 5).`,
+      `The server block of shop.test answers by "return" before it selects a location (${SITE}, line 5).`,
     ],
     [
       tls('rewrite ^/(.*)$ https://www.shop.test/$1 permanent;\n'),
-      `The server block of shop.test answers by "rewrite" before it looks at paths (${SITE}, line 4).`,
+      `The server block of shop.test answers by "rewrite" before it selects a location (${SITE}, line 4).`,
     ],
-    [tls('auth_basic "Ask";\n'), `The site asks for a password on every path (${SITE}, line 4).`],
+    [tls('auth_basic "Ask";\n'), `The site requires a password on every path (${SITE}, line 4).`],
     [
       tls('auth_request /auth;\n'),
-      `The site lets another program decide on every request (${SITE}, line 4).`,
+      `The site has another program authorize every request (${SITE}, line 4).`,
     ],
     [
       tls('allow 192.0.2.0/24;\ndeny all;\n'),
@@ -331,7 +331,7 @@ describe('a polite refusal', () => {
     ],
     [
       tls('error_page 495 496 /cert.html;\n'),
-      `The site has error pages that the one for refused certificates would displace (${SITE}, line 4).`,
+      `The site has error pages that the one for invalid certificates would replace (${SITE}, line 4).`,
       { mutualTls: true },
     ],
     [
@@ -341,7 +341,7 @@ describe('a polite refusal', () => {
     [tls('# \u{FFFD}\n'), `The file of the site's server block is not in UTF-8 (${SITE}, line 1).`],
   ];
   for (const [text, reason, changes] of reasons) {
-    test(`says: ${reason}`, () => {
+    test(`explains: ${reason}`, () => {
       const found = planSite(text, changes);
       assert.equal(reasonOf(found), reason);
       assert.ok(found.kind === 'refused');
@@ -350,7 +350,7 @@ describe('a polite refusal', () => {
     });
   }
 
-  test('says what beside the text is to be minded', () => {
+  test('gives advice beside the text to paste', () => {
     const advice: readonly [text: string, expected: RegExp][] = [
       [tls('location = /latchkey { }\n'), /another path \(LATCHKEY_PROXY_PATH\)/],
       [
@@ -369,11 +369,11 @@ describe('a polite refusal', () => {
     }
   });
 
-  test('is for client certificates only where they are asked for', () => {
+  test('considers client certificates only with mutual TLS', () => {
     assert.equal(planSite(tls('ssl_verify_client on; error_page 495 /x;\n')).kind, 'existing');
   });
 
-  test('keeps error pages of all sites, which one of a site would end', () => {
+  test('protects inherited error pages', () => {
     const main = MAIN.replace('types', 'error_page 404 /404.html;\n types');
     const found = plan(host({ [SITE]: tls('') }, main), { mutualTls: true });
     assert.match(reasonOf(found) ?? '', /error pages .*nginx\.conf, line 4/);
@@ -381,7 +381,7 @@ describe('a polite refusal', () => {
     assert.equal(own.kind, 'existing');
   });
 
-  test('leaves a file alone that lies elsewhere, is linked from elsewhere, or is read-only', () => {
+  test('protects a file that lies elsewhere, is linked from elsewhere, or is read-only', () => {
     const [main, site] = host({ [SITE]: tls('') });
     assert.ok(main && site);
     const linked = plan([main, { ...site, realPath: '/srv/shop/nginx.conf' }]);
@@ -397,23 +397,23 @@ describe('a polite refusal', () => {
     assert.match(reasonOf(plan(far)) ?? '', /^The site's server block is kept outside/);
   });
 
-  test('does not step between a stream and its server', () => {
+  test('protects the servers of a stream', () => {
     const main = `${MAIN}stream { server { listen 443; proxy_pass 127.0.0.1:8443; } }\n`;
     const site = tls('', 'listen 127.0.0.1:8443 ssl;');
     assert.equal(
       reasonOf(plan(host({ [SITE]: site }, main))),
-      'Port 443 belongs to a "stream" of nginx, which hands connections on (/etc/nginx/nginx.conf, line 8).',
+      'Port 443 is used by a "stream" of nginx, which forwards connections (/etc/nginx/nginx.conf, line 8).',
     );
     const pasted = site.replace(/\}\n$/, `${renderRoute(options)}}\n`);
-    assert.equal(plan(host({ [SITE]: pasted }, main)).kind, 'by-hand');
+    assert.equal(plan(host({ [SITE]: pasted }, main)).kind, 'manual');
   });
 });
 
-test('includes that go in circles end in a refusal', () => {
+test('refuses circular includes', () => {
   const main = MAIN.replace('sites-enabled/*', 'nginx.conf');
   assert.equal(
     reasonOf(plan(host({}, main))),
-    'The files of nginx include each other too often to be understood.',
+    'The files of nginx include each other too often to be parsed.',
   );
 });
 

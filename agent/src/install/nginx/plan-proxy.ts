@@ -2,7 +2,7 @@
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';
-import { findRouteBlocker, findVerificationBlocker, hasRouteByHand } from './blockers.ts';
+import { findRouteBlocker, findVerificationBlocker, hasManualRoute } from './blockers.ts';
 import { findFileBlocker, includeSnippet } from './includes.ts';
 import { isOwnServerFile, writeFile } from './own-files.ts';
 import { placeLimits } from './place-server.ts';
@@ -18,9 +18,9 @@ import {
   listOnPort,
   listServers,
   type Server,
-  speaksPlainly,
-  speaksTls,
-  takesProxyHeader,
+  answersWithoutTls,
+  usesTls,
+  expectsProxyHeader,
 } from './servers.ts';
 import { listTlsNotes } from './tls-notes.ts';
 import { NginxFault } from './tokens.ts';
@@ -45,7 +45,7 @@ export interface ProxyOptions {
   readonly certificateKey: string;
 }
 
-export type ProxyPlan = DedicatedPlan | ExistingPlan | ByHandPlan | RefusedPlan;
+export type ProxyPlan = DedicatedPlan | ExistingPlan | ManualPlan | RefusedPlan;
 
 /**
  * No block serves the domain with TLS. The challenge is loaded first, then the certificate is issued, then the server is
@@ -71,8 +71,8 @@ export interface ExistingPlan {
 }
 
 /** The administrator pasted the route, so nothing is written. */
-export interface ByHandPlan {
-  readonly kind: 'by-hand';
+export interface ManualPlan {
+  readonly kind: 'manual';
   readonly notes: readonly string[];
 }
 
@@ -114,27 +114,27 @@ function decide(
   const [stream] = listOnPort(listServers(configuration, 'stream'), 443);
   const choice = chooseServer(stream === undefined ? listOnPort(servers, 443) : servers, domain);
   // The PROXY protocol is a setting of the socket, whichever block sets it.
-  const balanced = listOnPort(servers, 443).find((server) => takesProxyHeader(server, 443));
+  const balanced = listOnPort(servers, 443).find((server) => expectsProxyHeader(server, 443));
   if (balanced !== undefined) return refuseBalanced(balanced, choice, options);
-  if (listChosen(choice).some((server) => hasRouteByHand(server, options))) {
-    return { kind: 'by-hand', notes: [`The path ${proxyPath} leads to the agent already.`] };
+  if (listChosen(choice).some((server) => hasManualRoute(server, options))) {
+    return { kind: 'manual', notes: [`The path ${proxyPath} leads to the agent already.`] };
   }
   if (stream !== undefined) {
-    const reason = `Port 443 belongs to a "stream" of nginx, which hands connections on (${describeNode(stream.node)}).`;
-    const advice = `It is the block that the "stream" hands connections for ${domain} to.`;
+    const reason = `Port 443 is used by a "stream" of nginx, which forwards connections (${describeNode(stream.node)}).`;
+    const advice = `It is the block to which the "stream" forwards connections for ${domain}.`;
     return refuseRoute({ reason, advice }, options, null);
   }
   if (choice.kind === 'none') return planDedicated({ files, others, servers }, options);
   if (choice.kind === 'one') return planExisting(choice.server, { others, servers }, options);
-  const advice = 'Where several fit, "nginx -t" warns of those that do not answer.';
+  const advice = 'If several match, "nginx -t" warns of those that never answer.';
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
 
 /** Requests of this machine would not be answered, and the agent would take the load balancer for every viewer. */
 function refuseBalanced(balanced: Server, choice: Choice, options: ProxyOptions): ProxyPlan {
-  const reason = `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${describeNode(balanced.node)}), so they cannot be tried from here.`;
+  const reason = `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${describeNode(balanced.node)}), so the route cannot be tested from here.`;
   const advice =
-    'With "$proxy_protocol_addr" in place of "$remote_addr" in X-Real-IP the agent learns who asks.';
+    'Use "$proxy_protocol_addr" instead of "$remote_addr" in X-Real-IP, so that the agent learns the address of the client.';
   const [server] = listChosen(choice);
   return refuseRoute(
     { reason, advice },
@@ -150,7 +150,7 @@ function planExisting(
 ): ProxyPlan {
   const place = describeNode(server.node);
   const directory = findDirectory(others);
-  if (!speaksTls(server, 443)) {
+  if (!usesTls(server, 443)) {
     const reason = `The server block of ${options.domain} listens on port 443 without TLS (${place}).`;
     const advice = 'It must speak TLS: "listen 443 ssl;", with a certificate.';
     return refuseRoute({ reason, advice }, options, place);
@@ -162,7 +162,7 @@ function planExisting(
   const reason = findFileBlocker(server, directory);
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
   const limits = placeLimits(others);
-  const setting = { isPlainToo: speaksPlainly(server), isLimited: limits !== null };
+  const setting = { answersWithoutTls: answersWithoutTls(server), isLimited: limits !== null };
   return {
     kind: 'existing',
     limits,
@@ -182,12 +182,12 @@ function listNotes(
     `The server block of ${domain} is at ${place}.`,
     ...listTlsNotes(server, servers, { version }),
   ];
-  if (speaksPlainly(server)) {
-    notes.push('It answers without TLS, too: from there the path of the agent leads to https.');
+  if (answersWithoutTls(server)) {
+    notes.push('It also answers without TLS: there the path of the agent redirects to https.');
   }
   if (mutualTls) {
     notes.push(
-      `Browsers with a client certificate may ask about it on every page of ${domain}; a name of its own for the agent avoids that.`,
+      `Browsers with a client certificate may ask about it on every page of ${domain}; a separate domain for the agent avoids that.`,
     );
   }
   return notes;

@@ -73,7 +73,7 @@ class Expander {
     return directives.flatMap((directive) => {
       this.#count += 1;
       if (this.#count > MAX_NODES || depth > MAX_DEPTH) {
-        throw new NginxFault('The files of nginx include each other too often to be understood.');
+        throw new NginxFault('The files of nginx include each other too often to be parsed.');
       }
       const children = this.#place(file, directive.block?.directives ?? [], depth);
       return [{ file, directive, children }, ...this.#include(directive, depth)];

@@ -35,8 +35,8 @@ export function instructRoute(
 export function refuseVerification(reason: string, options: ProxyOptions): RefusedPlan {
   const { domain } = options;
   return refuse(reason, options, [
-    `Best give the agent a name of its own, such as monitor.${domain}, and install for that.`,
-    `Or put this into the server block of ${domain}, before its closing "}", in place of its own lines on client certificates:`,
+    `Give the agent a domain of its own, such as monitor.${domain}, and install for that.`,
+    `Or put this into the server block of ${domain}, before its closing "}", instead of its own lines on client certificates:`,
     renderRoute(options),
   ]);
 }
@@ -44,15 +44,14 @@ export function refuseVerification(reason: string, options: ProxyOptions): Refus
 /** Refuses to add a server block, with one to paste. */
 export function refuseServer({ reason, advice }: Blocker, options: ProxyOptions): RefusedPlan {
   const end = advice === null ? [] : [advice];
-  const where =
-    'into the "http" part of the configuration of nginx, behind all other server blocks';
+  const where = 'into the "http" part of the configuration of nginx, after all other server blocks';
   if (!options.needsChallenge)
     return refuse(reason, options, [`Put this ${where}:`, renderServer(options), ...end]);
   return refuse(reason, options, [
     `Put this ${where}, and load it (nginx -t && systemctl reload nginx):`,
     renderChallengeServer(options),
     `Get the certificate:\n\n    mkdir -p ${paths.challenges}\n    certbot certonly --webroot -w ${paths.challenges} -d ${options.domain}`,
-    'Put this behind it:',
+    'Put this after it:',
     renderServer(options),
     ...end,
   ]);
@@ -61,7 +60,7 @@ export function refuseServer({ reason, advice }: Blocker, options: ProxyOptions)
 /** Refuses to answer the challenge for a certificate in the domain's block on port 80. */
 export function refuseChallenge(reason: string, options: ProxyOptions): RefusedPlan {
   return refuse(reason, options, [
-    `Get a certificate of ${options.domain} in the way that this machine is used to, with the chain at ${options.certificate} and its key at ${options.certificateKey}.`,
+    `Obtain a certificate for ${options.domain} as usual on this machine, with the chain at ${options.certificate} and its key at ${options.certificateKey}.`,
     'Then put this into the "http" part of the configuration of nginx:',
     renderServer(options),
   ]);
@@ -74,7 +73,7 @@ function refuse(reason: string, options: ProxyOptions, parts: readonly string[])
 function instruct({ domain, proxyPath }: ProxyOptions, parts: readonly string[]): string {
   const end = [
     'Test it and load it:\n\n    nginx -t && systemctl reload nginx',
-    `Look at it (it answers OK): curl https://${domain}${proxyPath}/health`,
+    `Check it (it answers OK): curl https://${domain}${proxyPath}/health`,
   ];
   return `${[...parts, ...end].map((part) => part.trimEnd()).join('\n\n')}\n`;
 }

@@ -75,12 +75,12 @@ function listen(version: string, hasIpv6: boolean): string[] {
     .map((line) => line.trim());
 }
 
-describe('the texts for nginx', () => {
-  test('are a server block with all that the route needs', () => {
+describe('rendered texts for nginx', () => {
+  test('form a server block with the whole route', () => {
     assert.equal(renderServer(options), SERVER);
   });
 
-  test('switch HTTP/2 on as the version understands it', () => {
+  test('turn on HTTP/2 in the syntax of the version', () => {
     const before = ['listen 443 ssl http2;'];
     const since = ['listen 443 ssl;', 'http2 on;'];
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe('the texts for nginx', () => {
     assert.deepEqual(enforcing, ['= /latchkey', '^~ /latchkey/']);
   });
 
-  test('answer challenges in a block of its own, and in that of others before all else', () => {
+  test('answer challenges in an own block, and first in a block of others', () => {
     assert.equal(
       renderChallengeServer(options),
       `server {

@@ -27,7 +27,7 @@ type RouteOptions = Pick<
 /** What a route depends on beside its options. */
 interface RouteSetting {
   /** Whether the block also answers without TLS, where no viewer is admitted. */
-  readonly isPlainToo?: boolean;
+  readonly answersWithoutTls?: boolean;
   /** Whether nginx loads `renderLimits`. */
   readonly isLimited?: boolean;
 }
@@ -153,12 +153,12 @@ export function isAtLeast(version: string, wanted: readonly [number, number, num
 
 function listRoute(
   options: RouteOptions,
-  { isPlainToo = false, isLimited = false }: RouteSetting,
+  { answersWithoutTls = false, isLimited = false }: RouteSetting,
 ): readonly string[] {
   const { proxyPath, mutualTls, viewersPerAddress } = options;
   const limit = [`limit_conn ${ZONE} ${viewersPerAddress + RESERVE};`, 'limit_conn_status 429;'];
   const forwarding = [
-    ...(isPlainToo ? SECURE : []),
+    ...(answersWithoutTls ? SECURE : []),
     ...(isLimited ? limit : []),
     ...listForwarding(options),
   ];

@@ -39,12 +39,12 @@ export function listOnPort(servers: readonly Server[], port: number): readonly S
 }
 
 /** Whether a block uses TLS on a port. */
-export function speaksTls({ listens }: Server, port: number): boolean {
+export function usesTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
 /** Whether a block also answers other machines without TLS, such as on port 80. */
-export function speaksPlainly({ listens }: Server): boolean {
+export function answersWithoutTls({ listens }: Server): boolean {
   return listens.some(({ isTls, address }) => !isTls && address !== null && !isLoopback(address));
 }
 
@@ -53,8 +53,8 @@ function isLoopback(address: string): boolean {
 }
 
 /** Whether a block is reached only through a load balancer that speaks the PROXY protocol. */
-export function takesProxyHeader({ listens }: Server, port: number): boolean {
-  return listens.some((listen) => listen.takesProxyHeader && isOnPort(listen, port));
+export function expectsProxyHeader({ listens }: Server, port: number): boolean {
+  return listens.some((listen) => listen.expectsProxyHeader && isOnPort(listen, port));
 }
 
 /** Whether a block offers HTTP/2, which as a parameter of `listen` applies to all blocks of that address. */
@@ -110,9 +110,9 @@ export interface Listen {
   readonly isTls: boolean;
   readonly isDefault: boolean;
   /** Accepts IPv4 connections on an IPv6 socket, too. */
-  readonly takesBoth: boolean;
+  readonly acceptsBoth: boolean;
   /** Expects a PROXY protocol header first, as a load balancer sends it. */
-  readonly takesProxyHeader: boolean;
+  readonly expectsProxyHeader: boolean;
 }
 
 const DEFAULT: Listen = {
@@ -121,8 +121,8 @@ const DEFAULT: Listen = {
   lastPort: 80,
   isTls: false,
   isDefault: false,
-  takesBoth: false,
-  takesProxyHeader: false,
+  acceptsBoth: false,
+  expectsProxyHeader: false,
 };
 
 const ADDRESS = /^(?:(?<address>\[[^\]]*\]|[^:[\]]*):)?(?<first>\d+)(?:-(?<last>\d+))?$/;
@@ -136,7 +136,7 @@ function readListens(directives: readonly Node[], inherited: readonly Node[]): r
   const lines = directives
     .map(({ directive }) => directive)
     .filter(({ name }) => name === 'listen');
-  const isOld = hasOldSwitch(directives) ?? hasOldSwitch(inherited) ?? false;
+  const isOld = readSslSwitch(directives) ?? readSslSwitch(inherited) ?? false;
   if (lines.length === 0) return [{ ...DEFAULT, isTls: isOld }];
   return lines
     .filter(({ args }) => !args.includes('quic'))
@@ -144,13 +144,13 @@ function readListens(directives: readonly Node[], inherited: readonly Node[]): r
       ...readAddress(where),
       isTls: isOld || options.includes('ssl'),
       isDefault: options.includes('default_server') || options.includes('default'),
-      takesBoth: options.includes('ipv6only=off'),
-      takesProxyHeader: options.includes('proxy_protocol'),
+      acceptsBoth: options.includes('ipv6only=off'),
+      expectsProxyHeader: options.includes('proxy_protocol'),
     }));
 }
 
 /** Reads `ssl on;` of nginx before 1.15; null without it. */
-function hasOldSwitch(nodes: readonly Node[]): boolean | null {
+function readSslSwitch(nodes: readonly Node[]): boolean | null {
   const found = nodes.findLast(({ directive }) => directive.name === 'ssl');
   return found === undefined ? null : found.directive.args[0] === 'on';
 }
@@ -172,14 +172,23 @@ export function isOnPort({ firstPort, lastPort }: Listen, port: number): boolean
   return firstPort <= port && port <= lastPort;
 }
 
-/** Says in one sentence why the answering block is uncertain. */
+/** Returns the directives of a server, or those that it inherits. */
+export function findEffective(
+  { directives, inherited }: Pick<Server, 'directives' | 'inherited'>,
+  name: string,
+): readonly Node[] {
+  const own = listNamed(directives, name);
+  return own.length > 0 ? own : listNamed(inherited, name);
+}
+
+/** Explains in one sentence why the answering block is uncertain. */
 export function describeSeveral(
   choice: Extract<Choice, { kind: 'several' | 'perhaps' }>,
   domain: string,
   port: number,
 ): string {
   if (choice.kind === 'perhaps') {
-    return `Whether a server block answers for ${domain} on port ${port} is up to a regular expression or a variable (${describeNode(choice.server.node)}).`;
+    return `Whether a server block answers for ${domain} on port ${port} depends on a regular expression or a variable (${describeNode(choice.server.node)}).`;
   }
   const places = choice.servers.map(({ node }) => describeNode(node)).join('; ');
   return `Several server blocks answer for ${domain} on port ${port} (${places}), of which nginx uses one.`;

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { host, MAIN, plan, SITE, SOUND_TLS, tls } from './plan-proxy.fixture.ts';
 
 const NAMED = 'The server block of shop.test is at';
-const LEFT = 'It is not changed here, for it counts for every visitor of the site.';
+const LEFT = 'The installer does not change it, because it affects every visitor of the site.';
 
 /** What the plan notes of a block, beside its place. */
 function listNotes(site: string, version = '1.22.1', main = MAIN): readonly string[] {
@@ -35,7 +35,7 @@ describe('the plan for a block of others', () => {
     ]);
   });
 
-  test('goes by the default of the version where nothing is set', () => {
+  test('uses the default of the version where nothing is set', () => {
     const unset = protocols('');
     assert.match(
       listNotes(unset, '1.22.1')[0] ?? '',
@@ -54,7 +54,7 @@ describe('the plan for a block of others', () => {
     assert.match(listNotes(unset)[0] ?? '', /\(the default of nginx\): set/u);
   });
 
-  test('notes that HTTP/2 is missing, as the version understands it', () => {
+  test('notes missing HTTP/2 in the syntax of the version', () => {
     const without = tls(SOUND_TLS);
     assert.deepEqual(listNotes(without), [
       `It offers no HTTP/2, which "listen 443 ssl http2;" adds. ${LEFT}`,

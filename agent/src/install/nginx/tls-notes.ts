@@ -1,13 +1,13 @@
 import type { ProxyOptions } from './plan-proxy.ts';
-import { describeNode, listNamed, type Node } from './read-configuration.ts';
+import { describeNode } from './read-configuration.ts';
 import { hasHttp2Directive, isAtLeast } from './render.ts';
-import { listensByHttp2, listOnPort, offersHttp2, type Server } from './servers.ts';
+import { findEffective, listensByHttp2, listOnPort, offersHttp2, type Server } from './servers.ts';
 
 const OLD: ReadonlySet<string> = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1']);
 const WANTED = ['TLSv1.2', 'TLSv1.3'];
 
 /** Why the installer does not change it. */
-const REASON = 'It is not changed here, for it counts for every visitor of the site.';
+const REASON = 'The installer does not change it, because it affects every visitor of the site.';
 
 /**
  * Notes what the administrator should change in an existing block, so that viewers connect by TLS 1.2 and 1.3, with the
@@ -26,9 +26,9 @@ export function listTlsNotes(
 }
 
 function noteProtocols(server: Server, version: string): readonly string[] {
-  const set = findEffective(server, 'ssl_protocols');
+  const [set] = findEffective(server, 'ssl_protocols');
   const protocols = set?.directive.args ?? listDefaultProtocols(version);
-  const where = set === null ? `the default of nginx ${version}` : describeNode(set);
+  const where = set === undefined ? `the default of nginx ${version}` : describeNode(set);
   const old = protocols.filter((each) => OLD.has(each));
   const missing = WANTED.filter((each) => !protocols.includes(each));
   if (old.length + missing.length === 0) return [];
@@ -49,9 +49,9 @@ function listDefaultProtocols(version: string): readonly string[] {
 }
 
 function notePreference(server: Server): readonly string[] {
-  const set = findEffective(server, 'ssl_prefer_server_ciphers');
+  const [set] = findEffective(server, 'ssl_prefer_server_ciphers');
   if (set?.directive.args[0] === 'on') return [];
-  const where = set === null ? 'the default of nginx' : describeNode(set);
+  const where = set === undefined ? 'the default of nginx' : describeNode(set);
   return [
     `It lets clients choose the cipher suite (${where}): set "ssl_prefer_server_ciphers on;". ${REASON}`,
   ];
@@ -61,9 +61,4 @@ function noteHttp2(server: Server, servers: readonly Server[], version: string):
   if (offersHttp2(server) || listOnPort(servers, 443).some(listensByHttp2)) return [];
   const line = hasHttp2Directive(version) ? 'http2 on;' : 'listen 443 ssl http2;';
   return [`It offers no HTTP/2, which "${line}" adds. ${REASON}`];
-}
-
-/** Returns the directive of a server, or the one that it inherits. */
-function findEffective({ directives, inherited }: Server, name: string): Node | null {
-  return listNamed(directives, name)[0] ?? listNamed(inherited, name)[0] ?? null;
 }

@@ -55,7 +55,7 @@ const pieces = fc
   .map((parts) => parts.join(''));
 
 describe('tokens', () => {
-  test('are the whole text, whatever it is, or a fault with its place', () => {
+  test('cover the whole text, or report a fault with its place', () => {
     let understood = 0;
     fc.assert(
       fc.property(pieces, (text) => {
@@ -153,7 +153,7 @@ describe('directives', () => {
     ['a {'.repeat(70), 1, 'blocks are nested too deep'],
   ];
   for (const [text, line, what] of faults) {
-    test(`are refused with the line: ${what} (${JSON.stringify(text.slice(0, 20))})`, () => {
+    test(`are rejected with the line: ${what} (${JSON.stringify(text.slice(0, 20))})`, () => {
       assert.throws(() => readDirectives(PATH, text), {
         name: 'NginxFault',
         message: `${PATH}, line ${line} is not understood: ${what}.`,

@@ -67,7 +67,7 @@ test('opens and reserves the configured port', () => {
   assert.equal(accept(OPTIONS, { ...direct, listeners: [listenOn(4096, 'java')] }).agentPort, 5000);
   assert.match(
     JSON.stringify(planInstall(OPTIONS, { ...direct, listeners: [listenOn(5000, 'java')] })),
-    /"Port 5000, which the agent needs, belongs to java/u,
+    /"Port 5000, which the agent needs, is used by java/u,
   );
 });
 
@@ -86,7 +86,7 @@ test('notes that an interval has no effect on a kept configuration', () => {
   );
   assert.deepEqual(same, []);
   assert.deepEqual(other, [
-    `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: 2 in it, then systemctl restart latchkey-agent.service.`,
+    `${paths.configuration} is kept, so the interval is not changed: set interval_seconds: 2 in it, then systemctl restart latchkey-agent.service.`,
   ]);
 });
 

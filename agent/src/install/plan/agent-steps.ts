@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { renderAgentYaml } from '../files/agent-yaml.ts';
 import {
@@ -16,10 +16,51 @@ import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 import type { FileStep, OwnCertificateStep, Step } from '../steps.ts';
+import type { Draft } from './plan.ts';
+import { planFirewall } from './plan-firewall.ts';
 import { keepsConfiguration, planSettings } from './plan-settings.ts';
 
+/** What a mode adds to the steps of every installation. */
+interface DraftParts {
+  readonly mode: InstallMode;
+  readonly source: OwnCertificateStep['source'];
+  /** The ports that viewers and the authority must reach. */
+  readonly ports: readonly number[];
+  readonly needsCertbot?: boolean;
+  /** Steps before those of the agent, such as the issue of its certificate. */
+  readonly preparation?: readonly Step[];
+  /** Steps after those of the agent. */
+  readonly completion?: readonly Step[];
+  readonly notes: readonly string[];
+  readonly objections?: readonly string[];
+  readonly manualSteps?: Draft['manualSteps'];
+}
+
+/** Assembles a draft: the program, open ports, the agent, and what its mode adds. */
+export function assembleDraft(
+  { mode, source, ports, needsCertbot = false, ...parts }: DraftParts,
+  options: InstallOptions,
+  facts: HostFacts,
+): Draft {
+  const { preparation = [], completion = [], notes, objections = [], manualSteps = null } = parts;
+  const firewall = planFirewall(options, facts, ports);
+  return {
+    kind: 'draft',
+    steps: [
+      ...listBaseSteps(facts, needsCertbot),
+      ...firewall.steps,
+      ...preparation,
+      ...listAgentSteps(options, mode, source, facts),
+      ...completion,
+    ],
+    notes: [...notes, ...firewall.notes],
+    objections,
+    manualSteps,
+  };
+}
+
 /** Returns the steps for the program, its user and its directories, which all others depend on. */
-export function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
+function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
   const names = [
     ...(needsCertbot && !facts.hasCertbot ? ['certbot'] : []),
     ...(facts.hasOpenssl ? [] : ['openssl']),
@@ -36,7 +77,7 @@ export function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly
 }
 
 /** Returns the steps for the agent's certificate, configuration and units. */
-export function listAgentSteps(
+function listAgentSteps(
   options: InstallOptions,
   mode: InstallMode,
   source: OwnCertificateStep['source'],
@@ -48,11 +89,11 @@ export function listAgentSteps(
     { kind: 'own-certificate', domain, source },
     ...(mutualTls ? [{ kind: 'authority', domain, withProxyCertificate } as const] : []),
     writeConfiguration(options, mode, facts),
-    writeForAll(paths.unit, renderServiceUnit(facts.nvidiaModprobe)),
+    writePublicFile(paths.unit, renderServiceUnit(facts.nvidiaModprobe)),
     ...(mutualTls
       ? [
-          writeForAll(paths.revocationsUnit, renderRevocationsUnit()),
-          writeForAll(paths.revocationsTimer, renderRevocationsTimer()),
+          writePublicFile(paths.revocationsUnit, renderRevocationsUnit()),
+          writePublicFile(paths.revocationsTimer, renderRevocationsTimer()),
         ]
       : []),
     { kind: 'service', unit: agentUnit },
@@ -65,18 +106,18 @@ export function listAgentSteps(
 function listDiskHealthSteps({ smartctl }: HostFacts): readonly Step[] {
   if (smartctl === null) return [];
   return [
-    writeForAll(paths.diskHealthUnit, renderDiskHealthUnit(smartctl)),
-    writeForAll(paths.diskHealthTimer, renderDiskHealthTimer()),
+    writePublicFile(paths.diskHealthUnit, renderDiskHealthUnit(smartctl)),
+    writePublicFile(paths.diskHealthTimer, renderDiskHealthTimer()),
     { kind: 'service', unit: DISK_HEALTH_TIMER },
   ];
 }
 
-const REVOCATIONS_TIMER = paths.revocationsTimer.slice(dirname(paths.revocationsTimer).length + 1);
+const REVOCATIONS_TIMER = basename(paths.revocationsTimer);
 
 /** Returns the step for certbot's deploy hook; none where the certificate is not certbot's. */
 export function listHookSteps(mode: InstallMode, lineage: string | null): readonly Step[] {
   if (lineage === null) return [];
-  const hook = writeForAll(paths.renewalHook, renderRenewalHook(mode, lineage));
+  const hook = writePublicFile(paths.renewalHook, renderRenewalHook(mode, lineage));
   return [{ ...hook, mode: 0o755 }];
 }
 
@@ -96,6 +137,6 @@ function writeConfiguration(
   };
 }
 
-function writeForAll(path: string, text: string): FileStep {
+function writePublicFile(path: string, text: string): FileStep {
   return { kind: 'file', path, text, mode: 0o644, group: 'root', keepsExisting: false };
 }

@@ -37,30 +37,30 @@ export function checkAddresses(
   const own = new Set(addresses.map(normalizeAddress));
   const elsewhere = domainAddresses.filter((address) => !own.has(normalizeAddress(address)));
   const there = domainAddresses.join(', ');
-  const here = addresses.length === 0 ? 'none that others reach' : addresses.join(', ');
+  const here = addresses.length === 0 ? 'none that is reachable' : addresses.join(', ');
   if (domainAddresses.length === 0 && resolverFault !== null) {
     return objectTo(
-      `The name servers of this machine do not answer for ${domain} (${resolverFault}), so it is not known where it leads: correct /etc/resolv.conf or the service behind it (resolvectl status), or pass over this with --skip-dns-check.`,
+      `The name servers of this machine do not answer for ${domain} (${resolverFault}), so its addresses are unknown: correct /etc/resolv.conf or the service behind it (resolvectl status), or skip this check with --skip-dns-check.`,
     );
   }
   if (domainAddresses.length === 0) {
     return objectTo(
-      `${domain} has no address in the DNS, so no certificate can be issued for it: add a record with the address of this machine (${here}), or pass over this with --skip-dns-check.`,
+      `${domain} has no address in the DNS, so no certificate can be issued for it: add a record with the address of this machine (${here}), or skip this check with --skip-dns-check.`,
     );
   }
   if (elsewhere.length === 0) return { notes: [], objections: [] };
   if (elsewhere.length < domainAddresses.length) {
     return note(
-      `${domain} also leads to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that asks there issues no certificate.`,
+      `${domain} also resolves to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that validates there issues no certificate.`,
     );
   }
   if (elsewhere.some((address) => mayBeBehindNat(address, addresses))) {
     return note(
-      `${domain} leads to ${there}, and this machine knows only its private addresses (${here}): the certificate needs port 80 to be handed on to it.`,
+      `${domain} resolves to ${there}, and this machine has only private addresses (${here}): port 80 must be forwarded to it for the certificate.`,
     );
   }
   return objectTo(
-    `${domain} leads to ${there} and not to this machine (${here}): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`,
+    `${domain} resolves to ${there} and not to this machine (${here}): correct its record in the DNS, or skip this check with --skip-dns-check where a proxy or a router forwards port 80.`,
   );
 }
 

@@ -7,7 +7,7 @@ export function listBlockers(facts: HostFacts): readonly string[] {
   if (!facts.isRoot) return ['Only root can install: run it with sudo, or as root.'];
   if (!facts.hasSystemd) {
     return [
-      'systemd does not run here, and the agent is installed as a service of it: install on a machine that was started with systemd.',
+      'systemd is not running, and the agent is one of its services: install on a machine that was booted with systemd.',
     ];
   }
   const { name } = facts.distribution;
@@ -26,7 +26,7 @@ export function listBlockers(facts: HostFacts): readonly string[] {
 /** Says that a package is needed on a distribution without apt. */
 export function explainPackage(program: string, distribution: string): string {
   const where = distribution === '' ? 'an unknown distribution' : distribution;
-  return `${program} is missing, and only packages of Debian and Ubuntu are installed by this program (this is ${where}): install ${program} and run this again.`;
+  return `${program} is not installed, and this program installs packages on Debian and Ubuntu only (this is ${where}): install ${program} and run this again.`;
 }
 
 /** Returns who else listens on the agent's port, as a sentence with its fix; null when nobody does. */
@@ -35,7 +35,7 @@ export function findPortBlocker({ listeners }: HostFacts, agentPort: number): st
     ({ port, process }) => port === agentPort && process?.unit !== agentUnit,
   );
   if (foreign === undefined) return null;
-  return `Port ${agentPort}, which the agent needs, belongs to ${describeListener(foreign)}: ${describeStop(foreign)} and run this again.`;
+  return `Port ${agentPort}, which the agent needs, is used by ${describeListener(foreign)}: ${describeStop(foreign)} and run this again.`;
 }
 
 /** Notes what a change of domain or mode removes. */
@@ -53,13 +53,13 @@ export function listChangeNotes(
   ];
   if (changes.length === 0) return [];
   return [
-    `The agent moves ${changes.join(' and ')}: what only the earlier installation needed is undone.`,
+    `The agent moves ${changes.join(' and ')}: steps that only the earlier installation needed are undone.`,
   ];
 }
 
 /** Names the process of a listener: `apache2 (process 712, apache2.service)`. */
 export function describeListener({ process }: Listener): string {
-  if (process === null) return 'a program that is not to be seen from here';
+  if (process === null) return 'a program that is not visible here';
   const { pid, name, unit } = process;
   return `${name} (process ${pid}${unit === null ? '' : `, ${unit}`})`;
 }

@@ -34,7 +34,9 @@ export function chooseMode(
   const web = listWebListeners(facts);
   const proxy = web.find((each) => isProxy(each, facts));
   if (web.length === 0) return choose('standalone', describeIdleNginx(facts));
-  return proxy === undefined ? explainByHand(options, facts, web) : chooseProxy(options, facts);
+  return proxy === undefined
+    ? returnInstructions(options, facts, web)
+    : chooseProxy(options, facts);
 }
 
 function choose(mode: InstallMode, ...notes: readonly string[]): ChosenMode {
@@ -43,19 +45,19 @@ function choose(mode: InstallMode, ...notes: readonly string[]): ChosenMode {
 
 function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Manual | Refusal {
   const others = listWebListeners(facts).filter((each) => !isProxy(each, facts));
-  if (others.length > 0) return explainByHand(options, facts, others);
+  if (others.length > 0) return returnInstructions(options, facts, others);
   const { nginx } = facts;
   if (nginx === null) {
     return refuse(
-      'Proxy mode needs a reverse proxy, and none is here: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
+      'Proxy mode needs a reverse proxy, and none is installed: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
     );
   }
   if (!nginx.isRunning) {
     return refuse(
-      'nginx does not run, so the agent cannot be reached through it: start it (systemctl start nginx), or choose standalone mode (--mode standalone).',
+      'nginx is not running, so the agent cannot be reached through it: start it (systemctl start nginx), or choose standalone mode (--mode standalone).',
     );
   }
-  if (nginx.foreign !== null) return leaveToPerson(options, facts, nginx.foreign, 'other');
+  if (nginx.foreign !== null) return createInstructions(options, facts, nginx.foreign, 'other');
   return nginx.fault === null ? choose('proxy') : refuse(explainFault(nginx.fault));
 }
 
@@ -73,7 +75,7 @@ function isProxy({ process }: Listener, { nginx }: HostFacts): boolean {
   return process?.name === 'nginx' && nginx !== null;
 }
 
-function explainByHand(
+function returnInstructions(
   options: InstallOptions,
   facts: HostFacts,
   others: readonly Listener[],
@@ -81,28 +83,29 @@ function explainByHand(
   const known = others.find(({ process }) => identifyServer(process?.name ?? null) !== 'other');
   const first = known ?? others[0];
   const who = first === undefined ? 'Another web server' : describeListener(first);
-  const reason = `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`;
-  return leaveToPerson(options, facts, reason, identifyServer(first?.process?.name ?? null));
+  const reason = `Port ${first?.port ?? 443} is used by ${who}, which this program does not configure.`;
+  return createInstructions(options, facts, reason, identifyServer(first?.process?.name ?? null));
 }
 
-function leaveToPerson(
+function createInstructions(
   options: InstallOptions,
   facts: HostFacts,
   reason: string,
   server: OtherServer,
 ): Manual {
-  const way = { ...options, agentPort: findAgentPort(options, 'proxy', facts) };
-  const instructions = `${explainOrder(options)}\n${renderInstructions(server, way)}`;
+  const agentPort = findAgentPort(options, 'proxy', facts);
+  const text = renderInstructions(server, { ...options, agentPort });
+  const instructions = `${explainOrder(options)}\n${text}`;
   return { kind: 'manual', reason, instructions };
 }
 
 /** The agent first, because the web server may read its files. */
 export function explainOrder({ mutualTls }: InstallOptions): string {
-  const files = mutualTls ? ', which brings the files that are named below' : '';
-  return `First have the agent itself installed, by the same command with --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
+  const files = mutualTls ? ', which creates the files named below' : '';
+  return `First install the agent itself by the same command with --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
 }
 
 function describeIdleNginx({ nginx }: HostFacts): string {
   if (nginx === null) return '';
-  return 'nginx is here but has neither port 80 nor 443, so the agent is installed on a port of its own; for proxy mode start nginx and choose --mode proxy.';
+  return 'nginx is installed but listens on neither port 80 nor 443, so the agent gets a port of its own; for proxy mode start nginx and choose --mode proxy.';
 }

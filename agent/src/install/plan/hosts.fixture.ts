@@ -130,7 +130,7 @@ export function configure(
 }
 
 /** The machine once a plan is carried out. */
-export function carryOut(plan: Plan, facts: HostFacts): HostFacts {
+export function applyToFacts(plan: Plan, facts: HostFacts): HostFacts {
   const issued = plan.steps.find(({ kind }) => kind === 'certificate');
   const isWebroot = issued?.kind === 'certificate' && issued.challenge.kind === 'webroot';
   const webroots = isWebroot ? ['/var/lib/latchkey-agent-challenges'] : [];

@@ -96,7 +96,7 @@ export const HOSTS: readonly (readonly [
       auto: STANDALONE,
       standalone: STANDALONE,
       proxy: [
-        'Proxy mode needs a reverse proxy, and none is here: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
+        'Proxy mode needs a reverse proxy, and none is installed: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
       ],
     },
   ],
@@ -137,13 +137,13 @@ export const HOSTS: readonly (readonly [
     { ...BARE, listeners: [listenOn(80, 'apache2')] },
     {
       auto: [
-        'Port 80 belongs to apache2 (process 780, apache2.service), which this program does not set up.',
+        'Port 80 is used by apache2 (process 780, apache2.service), which this program does not configure.',
       ],
       proxy: [
-        'Port 80 belongs to apache2 (process 780, apache2.service), which this program does not set up.',
+        'Port 80 is used by apache2 (process 780, apache2.service), which this program does not configure.',
       ],
       standalone: [
-        'Port 80, by which the certificate is issued, belongs to apache2 (process 780, apache2.service): stop it (systemctl stop apache2.service) and run this again, or give a certificate of your own with --cert-file and --key-file.',
+        'Port 80, on which the authority validates, is used by apache2 (process 780, apache2.service): stop it (systemctl stop apache2.service) and run this again, or give a certificate of your own with --cert-file and --key-file.',
       ],
     },
   ],
@@ -152,10 +152,10 @@ export const HOSTS: readonly (readonly [
     { ...BARE, listeners: [listenOn(443, 'caddy', '::')] },
     {
       auto: [
-        'Port 443 belongs to caddy (process 1143, caddy.service), which this program does not set up.',
+        'Port 443 is used by caddy (process 1143, caddy.service), which this program does not configure.',
       ],
       proxy: [
-        'Port 443 belongs to caddy (process 1143, caddy.service), which this program does not set up.',
+        'Port 443 is used by caddy (process 1143, caddy.service), which this program does not configure.',
       ],
       standalone: STANDALONE,
     },

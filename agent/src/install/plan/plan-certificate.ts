@@ -53,7 +53,7 @@ export function planCertificate(
     return planIssue(options, facts, challenge);
   }
   return keepCertificate(kept, [
-    `certbot renews the certificate ${kept.name} by ${kept.authenticator}, which will not work as port 80 is used here: see that it is renewed otherwise (certbot certonly --cert-name ${kept.name}).`,
+    `certbot renews the certificate ${kept.name} by ${kept.authenticator}, which fails because of how port 80 is used here: configure another method (certbot certonly --cert-name ${kept.name}).`,
   ]);
 }
 
@@ -144,7 +144,7 @@ function planIssue(
 }
 
 function explainPort80(listener: Listener): string {
-  return `Port 80, by which the certificate is issued, belongs to ${describeListener(listener)}: ${describeStop(listener)} and run this again, or give a certificate of your own with --cert-file and --key-file.`;
+  return `Port 80, on which the authority validates, is used by ${describeListener(listener)}: ${describeStop(listener)} and run this again, or give a certificate of your own with --cert-file and --key-file.`;
 }
 
 const NAMED = /\/etc\/letsencrypt\/live\/([^/"'\\;\s]+)/gu;

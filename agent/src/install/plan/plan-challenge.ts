@@ -25,9 +25,9 @@ export function describeProxy(
   const { hasIpv6, nginx, configured } = facts;
   const agentPort = findAgentPort(options, 'proxy', facts);
   const viewersPerAddress = configured?.viewersPerAddress ?? VIEWERS_PER_ADDRESS;
-  const way = { domain, proxyPath, mutualTls, agentPort, viewersPerAddress };
+  const route = { domain, proxyPath, mutualTls, agentPort, viewersPerAddress };
   const version = nginx?.version ?? '';
-  return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
+  return { ...route, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }
 
 /** Returns the certificate that a server block of ours would present, before it is known whether one is needed. */

@@ -43,7 +43,7 @@ test('never changes legacy iptables, and names the commands', () => {
   );
 });
 
-test('objects to a certificate while ufw refuses port 80', () => {
+test('objects to a certificate while ufw blocks port 80', () => {
   const closed = { firewall: 'ufw', isPort80Refused: true } as const;
   const list = (facts: HostFacts, options: Partial<typeof OPTIONS> = {}) => {
     const made = planInstall({ ...OPTIONS, ...options }, { ...facts, ...closed });
@@ -53,10 +53,7 @@ test('objects to a certificate while ufw refuses port 80', () => {
   for (const facts of [BARE, withNginx(SHOP)]) {
     assert.match(
       list(facts).join(),
-      new RegExp(
-        `^ufw refuses port 80, by which .* ${DOMAIN}: install with --open-firewall, `,
-        'u',
-      ),
+      new RegExp(`^ufw blocks port 80, on which .* ${DOMAIN}: install with --open-firewall, `, 'u'),
     );
     assert.deepEqual(list(facts, { opensFirewall: true }), []);
     assert.deepEqual(list(facts, { skipsDnsCheck: true }), []);

@@ -34,12 +34,12 @@ export function planFirewall(
   const byCommand = commands === '' ? '' : ` (${commands})`;
   const byOption =
     tool === 'iptables'
-      ? 'this program does not change these rules, for each distribution keeps them elsewhere'
+      ? 'this program does not change these rules, because each distribution stores them elsewhere'
       : 'or install again with --open-firewall';
   return {
     steps: [],
     notes: [
-      `A firewall is active (${NAMES[tool]}): ${names} must be open; open what is not${byCommand}, ${byOption}.`,
+      `A firewall is active (${NAMES[tool]}): ${names} must be open; open the closed ones${byCommand}, ${byOption}.`,
     ],
   };
 }
@@ -51,7 +51,7 @@ export function listFirewallObjections(
 ): readonly string[] {
   if (opensFirewall || !isPort80Refused) return [];
   return [
-    `ufw refuses port 80, by which the authority validates ${domain}: install with --open-firewall, or open it (ufw allow 80/tcp), or pass over this with --skip-dns-check where the domain leads here by another way.`,
+    `ufw blocks port 80, on which the authority validates ${domain}: install with --open-firewall, or open it (ufw allow 80/tcp), or skip this check with --skip-dns-check where the domain reaches this machine by another route.`,
   ];
 }
 

@@ -6,7 +6,7 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import {
   BARE,
-  carryOut,
+  applyToFacts,
   configure,
   DOMAIN,
   keep,
@@ -34,7 +34,7 @@ import {
 
 for (const [name, facts, expected] of HOSTS) {
   for (const mode of ['auto', 'standalone', 'proxy'] as const) {
-    test(`${name}, ${mode}: exactly this is done`, () => {
+    test(`plans exactly these steps for ${name} in mode ${mode}`, () => {
       assert.deepEqual(outline({ ...OPTIONS, mode }, facts), expected[mode]);
     });
   }
@@ -114,7 +114,7 @@ test('needs no certbot, e-mail address, port 80 or DNS for a given certificate',
   assert.ok(!describe(behind.steps).some((step) => step.includes('challenge')));
   assert.match(
     accept(options, withNginx(OVER_HTTPS)).notes.join('\n'),
-    /a\.pem is not used: nginx shows a certificate/u,
+    /a\.pem is not used: nginx presents a certificate/u,
   );
 });
 
@@ -141,7 +141,7 @@ test('issues an expired or unrenewable certificate again', () => {
   assert.ok(!describe(alone.steps).some((step) => step.startsWith('certificate')));
   assert.match(
     alone.notes.join('\n'),
-    /certbot renews the certificate monitor\.example\.com by standalone, which will not work/u,
+    /certbot renews the certificate monitor\.example\.com by standalone, which fails/u,
   );
   const ours = { ...BARE, certificate: keep('webroot', ['/var/lib/latchkey-agent-challenges']) };
   assert.ok(outline(OPTIONS, ours).includes('certificate standalone'));
@@ -160,7 +160,7 @@ test('plans the same steps for a second run', () => {
   for (const facts of hosts) {
     for (const options of wishes) {
       const first = accept(options, facts);
-      const after = carryOut(first, facts);
+      const after = applyToFacts(first, facts);
       assertNothingLeft(first, accept(options, after));
       assertNothingLeft(first, accept({ ...options, mode: 'auto', email: null }, after));
     }
@@ -181,10 +181,10 @@ test('keeps domain and mode in an upgrade, and notes a change', () => {
   const notes = moved.notes.join('\n');
   assert.match(
     notes,
-    /The agent moves from standalone to proxy mode: what only the earlier installation needed is undone\./u,
+    /The agent moves from standalone to proxy mode: steps that only the earlier installation needed are undone\./u,
   );
   assert.equal(readConfiguration(moved).keepsExisting, false, 'its address is another one');
-  assert.match(notes, /agent\.yaml is rewritten with your settings in it .* kept as .*\.before/u);
+  assert.match(notes, /agent\.yaml is rewritten with your settings .* kept as .*\.before/u);
   const renamed = accept({ ...OPTIONS, domain: 'm2.example.com' }, standalone);
   assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);
   const stopped = {
@@ -194,7 +194,7 @@ test('keeps domain and mode in an upgrade, and notes a change', () => {
   };
   assert.match(
     refuse(OPTIONS, stopped).join('\n'),
-    /^nginx does not run, .* start it \(systemctl start nginx\)/u,
+    /^nginx is not running, .* start it \(systemctl start nginx\)/u,
   );
 });
 
@@ -214,7 +214,7 @@ test('refuses with one sentence and fix for each reason', () => {
     [
       {},
       { hasSystemd: false },
-      'systemd does not run here, and the agent is installed as a service of it: install on a machine that was started with systemd.',
+      'systemd is not running, and the agent is one of its services: install on a machine that was booted with systemd.',
     ],
     [
       {},
@@ -224,7 +224,7 @@ test('refuses with one sentence and fix for each reason', () => {
     [
       {},
       { hasApt: false, distribution: { id: 'fedora', versionId: '42', name: 'Fedora Linux 42' } },
-      'certbot is missing, and only packages of Debian and Ubuntu are installed by this program (this is Fedora Linux 42): install certbot and run this again.',
+      'certbot is not installed, and this program installs packages on Debian and Ubuntu only (this is Fedora Linux 42): install certbot and run this again.',
     ],
     [
       {},
@@ -234,17 +234,17 @@ test('refuses with one sentence and fix for each reason', () => {
         hasCertbot: true,
         distribution: { id: '', versionId: '', name: '' },
       },
-      'openssl is missing, and only packages of Debian and Ubuntu are installed by this program (this is an unknown distribution): install openssl and run this again.',
+      'openssl is not installed, and this program installs packages on Debian and Ubuntu only (this is an unknown distribution): install openssl and run this again.',
     ],
     [
       {},
       { listeners: [listenOn(4096, 'java', '127.0.0.1')] },
-      'Port 4096, which the agent needs, belongs to java (process 4796, java.service): stop it (systemctl stop java.service) and run this again.',
+      'Port 4096, which the agent needs, is used by java (process 4796, java.service): stop it (systemctl stop java.service) and run this again.',
     ],
     [
       { mode: 'standalone' },
       { listeners: [{ port: 80, address: '::', process: null }] },
-      'Port 80, by which the certificate is issued, belongs to a program that is not to be seen from here: stop it and run this again, or give a certificate of your own with --cert-file and --key-file.',
+      'Port 80, on which the authority validates, is used by a program that is not visible here: stop it and run this again, or give a certificate of your own with --cert-file and --key-file.',
     ],
     [
       { email: null },
@@ -269,21 +269,24 @@ test('returns instructions for a read-only configuration of nginx', () => {
   const manual = planInstall(OPTIONS, fixed);
   assert.ok(manual.kind === 'manual');
   assert.match(manual.reason, /cannot be written to/u);
-  assert.match(manual.instructions, /^First have the agent itself installed, .* --proxy-by-hand/u);
+  assert.match(manual.instructions, /^First install the agent itself .* --proxy-by-hand/u);
   assert.match(manual.instructions, /proxy_pass https:\/\/127\.0\.0\.1:4096/u);
 });
 
 test('objects to a certificate for a domain with another address, unless that is uncertain or accepted', () => {
   const elsewhere = { domainAddresses: ['198.51.100.9'] };
-  const objection = `${DOMAIN} leads to 198.51.100.9 and not to this machine (203.0.113.7): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`;
+  const objection = `${DOMAIN} resolves to 198.51.100.9 and not to this machine (203.0.113.7): correct its record in the DNS, or skip this check with --skip-dns-check where a proxy or a router forwards port 80.`;
   assert.deepEqual(judge(elsewhere), { notes: [], objections: [objection] });
   assert.deepEqual(judge(elsewhere, { skipsDnsCheck: true }), { notes: [], objections: [] });
   assert.match(judge({ domainAddresses: [] }).objections.join('\n'), /has no address in the DNS/u);
   const behind = judge({ ...elsewhere, addresses: ['192.168.1.5', 'fd00::5'] });
   assert.deepEqual(behind.objections, []);
-  assert.match(behind.notes.join('\n'), /knows only its private addresses/u);
+  assert.match(behind.notes.join('\n'), /has only private addresses/u);
   const inside = judge({ domainAddresses: ['192.168.1.99'], addresses: ['192.168.1.5'] });
-  assert.match(inside.objections.join('\n'), /leads to 192\.168\.1\.99 and not to this machine/u);
+  assert.match(
+    inside.objections.join('\n'),
+    /resolves to 192\.168\.1\.99 and not to this machine/u,
+  );
   const half = judge({
     domainAddresses: ['203.0.113.7', '2001:db8:0::9'],
     addresses: ['203.0.113.7', '2001:db8::9'],
@@ -296,7 +299,7 @@ test('objects to a certificate for a domain with another address, unless that is
   const astray = judge({ domainAddresses: ['203.0.113.7', '2001:db8::1'] });
   assert.match(
     astray.notes.join('\n'),
-    /also leads to 2001:db8::1, which is not an address of this machine/u,
+    /also resolves to 2001:db8::1, which is not an address of this machine/u,
   );
   assert.deepEqual(judge({ ...elsewhere, certificate: keep('standalone') }).objections, []);
 });
@@ -307,7 +310,7 @@ test('opens ports only on request, before the certificate needs them', () => {
   assert.ok(!told.steps.some(({ kind }) => kind === 'firewall'));
   assert.match(
     told.notes.join('\n'),
-    /A firewall is active \(ufw\): ports 80 and 4096 must be open; open what is not \(ufw allow 80\/tcp; ufw allow 4096\/tcp\)/u,
+    /A firewall is active \(ufw\): ports 80 and 4096 must be open; open the closed ones \(ufw allow 80\/tcp; ufw allow 4096\/tcp\)/u,
   );
   const opened = outline({ ...OPTIONS, opensFirewall: true }, guarded);
   const at = opened.indexOf('certificate standalone');

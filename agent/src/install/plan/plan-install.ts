@@ -21,7 +21,7 @@ import {
 import { chooseMode } from './choose-mode.ts';
 import { type Draft, type Manual, type Plan, type Refusal, refuse } from './plan.ts';
 import { listKeptCertificates, listRenewalObjections } from './plan-certificate.ts';
-import { planByHand } from './plan-manual.ts';
+import { planManualProxy } from './plan-manual.ts';
 import { planStandalone } from './plan-standalone.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
@@ -51,13 +51,13 @@ function createDraft(
   mode: InstallMode,
 ): Draft | Manual | Refusal {
   const { nginx } = facts;
-  if (options.proxyByHand) return planByHand(options, facts);
+  if (options.proxyByHand) return planManualProxy(options, facts);
   if (mode === 'proxy' && nginx !== null) return planThroughNginx(options, facts, nginx);
   return planStandalone(options, facts);
 }
 
 function finish(
-  { steps, notes, objections, manualSteps = null }: Draft,
+  { steps, notes, objections, manualSteps }: Draft,
   mode: InstallMode,
   reasons: readonly string[],
   options: InstallOptions,
@@ -103,15 +103,14 @@ function describeConfiguration(
   if (configured === null) return [];
   if (!keepsConfiguration(options, mode, installed)) {
     const changes = describeChanges(configured.settings, planSettings(options, mode, facts));
-    const what =
-      changes.length === 0 ? 'they all stay' : `only these change: ${changes.join('; ')}`;
+    const what = changes.length === 0 ? 'all are kept' : `only these change: ${changes.join('; ')}`;
     return [
-      `${paths.configuration} is rewritten with your settings in it (${what}); the previous file is kept as ${paths.configurationBefore}.`,
+      `${paths.configuration} is rewritten with your settings (${what}); the previous file is kept as ${paths.configurationBefore}.`,
     ];
   }
   if (seconds === null || seconds === configured.intervalSeconds) return [];
   return [
-    `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: ${seconds} in it, then systemctl restart ${agentUnit}.`,
+    `${paths.configuration} is kept, so the interval is not changed: set interval_seconds: ${seconds} in it, then systemctl restart ${agentUnit}.`,
   ];
 }
 
@@ -122,6 +121,6 @@ function describeAdmission(
   const hasTokens = typeof configured?.settings.get('viewers.tokens_file') === 'string';
   if (mutualTls || hasTokens) return [];
   return [
-    `Anybody who reaches the address may watch: neither client certificates nor access tokens are required. Install with --mtls, or name a file of tokens in ${paths.configuration} (viewers.tokens_file).`,
+    `Anyone who reaches the address may watch: neither client certificates nor access tokens are required. Install with --mtls, or name a file of tokens in ${paths.configuration} (viewers.tokens_file).`,
   ];
 }

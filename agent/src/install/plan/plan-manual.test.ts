@@ -27,7 +27,7 @@ function plan(facts: HostFacts, options = BY_HAND): ManualSteps | null {
 
 test('adds manual steps for the detected web server', () => {
   assert.match(plan(APACHE)?.instructions ?? '', /<VirtualHost \*:443>.*ProxyPass/su);
-  assert.match(plan(BARE)?.instructions ?? '', /A web server that is not known here/u);
+  assert.match(plan(BARE)?.instructions ?? '', /An unknown web server answers/u);
   const route = /^Put this into the server block that answers.*location = \/latchkey \{/su;
   for (const site of [OVER_HTTPS, SHOP]) {
     assert.match(plan(withNginx(site))?.instructions ?? '', route);

@@ -3,31 +3,24 @@ import { identifyServer, renderInstructions } from '../instructions/render-instr
 import { planProxy } from '../nginx/plan-proxy.ts';
 import { instructRoute } from '../nginx/refuse.ts';
 import type { InstallOptions } from '../options.ts';
-import { listAgentSteps, listBaseSteps } from './agent-steps.ts';
+import { assembleDraft } from './agent-steps.ts';
 import { describeProxy, guessCertificate } from './plan-challenge.ts';
-import { planFirewall } from './plan-firewall.ts';
 import { findAgentPort } from './plan-settings.ts';
 import type { Draft, ManualSteps } from './plan.ts';
 
 /** Plans an agent behind a web server that the administrator configures; that server is not touched. */
-export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
-  const firewall = planFirewall(options, facts, [443]);
+export function planManualProxy(options: InstallOptions, facts: HostFacts): Draft {
   const { domain, proxyPath } = options;
   const port = findAgentPort(options, 'proxy', facts);
-  return {
-    kind: 'draft',
-    steps: [
-      ...listBaseSteps(facts, false),
-      ...firewall.steps,
-      ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts),
-    ],
-    notes: [
-      `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`,
-      ...firewall.notes,
-    ],
+  const note = `The web server of this machine is not changed: it must forward wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`;
+  const parts = {
+    mode: 'proxy',
+    source: { kind: 'self-signed' },
+    ports: [443],
+    notes: [note],
     manualSteps: planManualSteps(options, facts),
-    objections: [],
-  };
+  } as const;
+  return assembleDraft(parts, options, facts);
 }
 
 /** Returns the lines to add to the web server; null where nginx contains them already. */
@@ -45,10 +38,10 @@ function isNginx({ process }: Listener): boolean {
 
 /** An nginx in a container has its configuration there, so these files may not be its. */
 function instructNginx(options: InstallOptions, facts: HostFacts): string | null {
-  const way = describeProxy(options, facts, guessCertificate(options, facts));
-  const plan = planProxy(facts.nginx?.files ?? [], way);
-  if (plan.kind === 'by-hand') return null;
-  return plan.kind === 'refused' ? plan.instructions : instructRoute(way, null, null);
+  const proxy = describeProxy(options, facts, guessCertificate(options, facts));
+  const plan = planProxy(facts.nginx?.files ?? [], proxy);
+  if (plan.kind === 'manual') return null;
+  return plan.kind === 'refused' ? plan.instructions : instructRoute(proxy, null, null);
 }
 
 function instructOther(

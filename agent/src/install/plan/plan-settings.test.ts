@@ -76,7 +76,7 @@ test('covers every setting of the configuration', () => {
 });
 
 for (const [why, options, facts] of REWRITES) {
-  test(`an installation with ${why} keeps every setting of the administrator`, async () => {
+  test(`keeps every setting of the administrator with ${why}`, async () => {
     for (const [name, value] of Object.entries(OWN)) {
       if (value === null) continue;
       const text = textOf(plan(options, facts, { [name]: value }));
@@ -87,7 +87,7 @@ for (const [why, options, facts] of REWRITES) {
     }
   });
 
-  test(`an installation with ${why} leaves a stream with tokens closed, also when no earlier one is known`, async () => {
+  test(`keeps tokens required with ${why}, even without a known earlier installation`, async () => {
     for (const installed of [INSTALLED, null]) {
       const tokens = { 'viewers.tokens_file': '/etc/tokens' };
       const { tokensFile } = await parseConfig(textOf(plan(options, facts, tokens, installed)), '');
@@ -156,7 +156,7 @@ test('refuses to drop required client certificates', () => {
     plan(domain[1], domain[2], ours, null),
   ].map((made) => (made.kind === 'refusal' ? made.reasons.join() : made.kind));
   assert.match(refusals[0] ?? '', /--mtls would replace that authority .*--mtls no/u);
-  assert.match(refusals[1] ?? '', /a reverse proxy cannot pass on.*--mode standalone/u);
+  assert.match(refusals[1] ?? '', /a reverse proxy cannot forward.*--mode standalone/u);
   assert.match(refusals[2] ?? '', /this installation would not: install with --mtls/u);
 });
 
@@ -173,7 +173,7 @@ test('removes installed mutual TLS with --mtls no', async () => {
 function isOpen(options: InstallOptions, settings: Readonly<Record<string, unknown>>): boolean {
   const found = plan(options, BARE, settings);
   assert.ok(found.kind === 'plan');
-  return found.notes.some((note) => note.startsWith('Anybody who reaches the address may watch:'));
+  return found.notes.some((note) => note.startsWith('Anyone who reaches the address may watch:'));
 }
 
 test('notes unrestricted viewers, unless certificates or tokens are required', () => {

@@ -69,7 +69,7 @@ export function listSettingBlockers(
   }
   if (!options.mutualTls && !isOurs && mode === 'proxy') {
     return [
-      `${paths.configuration} requires client certificates of ${authority}, which a reverse proxy cannot pass on: install with --mode standalone, or ${off} first.`,
+      `${paths.configuration} requires client certificates of ${authority}, which a reverse proxy cannot forward: install with --mode standalone, or ${off} first.`,
     ];
   }
   return [];

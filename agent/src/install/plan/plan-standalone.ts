@@ -6,12 +6,11 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { findAgentPort, planListen } from './plan-settings.ts';
-import { listAgentSteps, listBaseSteps, listHookSteps } from './agent-steps.ts';
+import { assembleDraft, listHookSteps } from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
 import { type Draft, type Refusal, refuse } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
 import { describeProxy, listChallengeSteps } from './plan-challenge.ts';
-import { planFirewall } from './plan-firewall.ts';
 import { explainSelinux, listChallengeCommands } from './check-host.ts';
 
 /** Plans an agent that viewers reach on its own port, with a certificate of a public authority. */
@@ -22,25 +21,17 @@ export function planStandalone(options: InstallOptions, facts: HostFacts): Draft
   if (issue.kind === 'refusal') return issue;
   const { certificate: file, key, lineage } = certificate;
   const port = findAgentPort(options, 'standalone', facts);
-  const firewall = planFirewall(options, facts, [...(lineage === null ? [] : [80]), port]);
-  const source = { kind: 'files', certificate: file, key } as const;
-  return {
-    kind: 'draft',
-    steps: [
-      ...listBaseSteps(facts, certificate.issue !== null),
-      ...firewall.steps,
-      ...issue.steps,
-      ...listAgentSteps(options, 'standalone', source, facts),
-      ...listHookSteps('standalone', lineage),
-    ],
-    notes: [
-      ...certificate.notes,
-      ...issue.notes,
-      ...firewall.notes,
-      ...describeIpv6(options, facts),
-    ],
+  const parts = {
+    mode: 'standalone',
+    source: { kind: 'files', certificate: file, key },
+    ports: [...(lineage === null ? [] : [80]), port],
+    needsCertbot: certificate.issue !== null,
+    preparation: issue.steps,
+    completion: listHookSteps('standalone', lineage),
+    notes: [...certificate.notes, ...issue.notes, ...describeIpv6(options, facts)],
     objections: certificate.objections,
-  };
+  } as const;
+  return assembleDraft(parts, options, facts);
 }
 
 interface Issue {
@@ -69,14 +60,14 @@ function planIssue(
   const challenge = planChallengeOnly(nginx.files, describeProxy(options, facts, certificate));
   if (typeof challenge === 'string') {
     return refuse(
-      `nginx has port 80, and the certificate cannot be issued through it: ${challenge} ${INSTEAD}`,
+      `nginx listens on port 80, and the certificate cannot be issued through it: ${challenge} ${INSTEAD}`,
     );
   }
   return {
     kind: 'issue',
     steps: [...listChallengeSteps(challenge, nginx.files), ...issue],
     notes: [
-      `nginx has port 80, so it answers what proves the domain for the certificate (from ${paths.challenges}); the agent itself is reached without it.`,
+      `nginx listens on port 80, so it answers the challenges for the certificate (from ${paths.challenges}); viewers reach the agent without nginx.`,
     ],
   };
 }
@@ -88,6 +79,6 @@ function describeIpv6(options: InstallOptions, facts: HostFacts): readonly strin
   if (isByIpv6 || !hasBoth) return [];
   const port = findAgentPort(options, 'standalone', facts);
   return [
-    `${options.domain} has an IPv6 address, too: with listen: "[::]:${port}" in ${paths.configuration} the agent is reached there as well.`,
+    `${options.domain} has an IPv6 address, too: with listen: "[::]:${port}" in ${paths.configuration} the agent is reachable there, too.`,
   ];
 }

@@ -3,8 +3,8 @@ import { planChallengeOnly } from '../nginx/plan-dedicated.ts';
 import { planProxy, type ProxyPlan } from '../nginx/plan-proxy.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
-import type { EditStep, Step } from '../steps.ts';
-import { listAgentSteps, listBaseSteps, listHookSteps } from './agent-steps.ts';
+import type { EditStep, FileStep, Step } from '../steps.ts';
+import { assembleDraft, listHookSteps } from './agent-steps.ts';
 import { explainOrder } from './choose-mode.ts';
 import type { Draft, Manual, Refusal } from './plan.ts';
 import { planCertificate } from './plan-certificate.ts';
@@ -14,12 +14,9 @@ import {
   listEdits,
   listChallengeSteps,
 } from './plan-challenge.ts';
-import { planFirewall } from './plan-firewall.ts';
-
-type Dedicated = Extract<ProxyPlan, { readonly kind: 'dedicated' }>;
 
 /** nginx, which does not verify it, is the only client of the agent's own port. */
-const OWN = { kind: 'self-signed' } as const;
+const BEHIND_NGINX = { mode: 'proxy', source: { kind: 'self-signed' } } as const;
 
 /** Plans an agent that viewers reach through nginx, by the domain's own server block or by one of ours. */
 export function planThroughNginx(
@@ -27,31 +24,28 @@ export function planThroughNginx(
   facts: HostFacts,
   nginx: NginxFacts,
 ): Draft | Manual | Refusal {
-  const way = planProxy(
-    nginx.files,
-    describeProxy(options, facts, guessCertificate(options, facts)),
-  );
-  if (way.kind === 'refused') return explainByHand(way, options);
-  if (way.kind === 'dedicated') return planDedicated(options, facts, nginx);
-  const route = way.kind === 'existing' ? listEdits([way.route], way.edits, nginx.files) : [];
-  const renewal = planRenewal(route, options, facts, nginx);
-  const note = listUnusedNote(options);
-  const firewall = planFirewall(options, facts, [443]);
-  return {
-    kind: 'draft',
-    steps: [
-      ...listBaseSteps(facts, false),
-      ...firewall.steps,
-      ...listAgentSteps(options, 'proxy', OWN, facts),
-      ...(way.kind === 'existing' ? [...listLimits(way.limits), way.route, ...route] : []),
+  const guessed = guessCertificate(options, facts);
+  const proxy = planProxy(nginx.files, describeProxy(options, facts, guessed));
+  if (proxy.kind === 'refused') return returnInstructions(proxy, options);
+  if (proxy.kind === 'dedicated') return planDedicated(options, facts, nginx);
+  const hasRoute = proxy.kind === 'existing';
+  const edits = hasRoute ? listEdits([proxy.route], proxy.edits, nginx.files) : [];
+  const renewal = planRenewal(edits, options, facts, nginx);
+  const parts = {
+    ...BEHIND_NGINX,
+    ports: [443],
+    completion: [
+      ...(hasRoute ? [...listLimits(proxy.limits), proxy.route, ...edits] : []),
       ...renewal.steps,
-      ...(way.kind === 'existing' ? [{ kind: 'nginx', probesRoute: true } as const] : []),
+      ...(hasRoute ? [RELOAD] : []),
       ...renewal.hooks,
     ],
-    notes: [...way.notes, ...note, ...firewall.notes],
-    objections: [],
+    notes: [...proxy.notes, ...listUnusedNote(options)],
   };
+  return assembleDraft(parts, options, facts);
 }
+
+const RELOAD = { kind: 'nginx', probesRoute: true } as const;
 
 function planDedicated(
   options: InstallOptions,
@@ -60,35 +54,31 @@ function planDedicated(
 ): Draft | Manual | Refusal {
   const certificate = planCertificate(options, facts, true);
   if (certificate.kind === 'refusal') return certificate;
-  const way = planProxy(nginx.files, describeProxy(options, facts, certificate));
-  if (way.kind === 'refused') return explainByHand(way, options);
-  const firewall = planFirewall(options, facts, [
-    ...(certificate.lineage === null ? [] : [80]),
-    443,
-  ]);
-  return {
-    kind: 'draft',
-    steps: [
-      ...listBaseSteps(facts, certificate.issue !== null),
-      ...firewall.steps,
-      ...(way.kind === 'dedicated' ? listChallengeSteps(way.challenge, nginx.files) : []),
-      ...(certificate.issue === null ? [] : [certificate.issue]),
-      ...listAgentSteps(options, 'proxy', OWN, facts),
-      ...(way.kind === 'dedicated' ? listServerSteps(way) : []),
-      ...listHookSteps('proxy', certificate.lineage),
+  const { issue, lineage } = certificate;
+  const proxy = planProxy(nginx.files, describeProxy(options, facts, certificate));
+  if (proxy.kind === 'refused') return returnInstructions(proxy, options);
+  const isDedicated = proxy.kind === 'dedicated';
+  const parts = {
+    ...BEHIND_NGINX,
+    ports: [...(lineage === null ? [] : [80]), 443],
+    needsCertbot: issue !== null,
+    preparation: [
+      ...(isDedicated ? listChallengeSteps(proxy.challenge, nginx.files) : []),
+      ...(issue === null ? [] : [issue]),
     ],
-    notes: [...way.notes, ...certificate.notes, ...firewall.notes],
+    completion: [
+      // Last, so that nginx does not forward viewers before the agent runs.
+      ...(isDedicated ? [...listLimits(proxy.limits), proxy.server, RELOAD] : []),
+      ...listHookSteps('proxy', lineage),
+    ],
+    notes: [...proxy.notes, ...certificate.notes],
     objections: certificate.objections,
   };
-}
-
-/** Last, so that nginx does not forward viewers before the agent runs. */
-function listServerSteps({ limits, server }: Dedicated): readonly Step[] {
-  return [...listLimits(limits), server, { kind: 'nginx', probesRoute: true }];
+  return assembleDraft(parts, options, facts);
 }
 
 /** Before the files that refer to it, because nginx must load the configuration after each step. */
-function listLimits(limits: Dedicated['limits']): readonly Step[] {
+function listLimits(limits: FileStep | null): readonly Step[] {
   return limits === null ? [] : [limits];
 }
 
@@ -109,8 +99,8 @@ function planRenewal(
   const { certificate: kept, certificateUses } = facts;
   const isOurs = kept?.webroots.includes(paths.challenges) === true;
   if (!isOurs || !certificateUses.some(({ name }) => name === kept.name)) return NOTHING_TO_RENEW;
-  const shown = { ...guessCertificate(options, facts), needsChallenge: true };
-  const challenge = planChallengeOnly(files, describeProxy(options, facts, shown));
+  const presented = { ...guessCertificate(options, facts), needsChallenge: true };
+  const challenge = planChallengeOnly(files, describeProxy(options, facts, presented));
   const hooks = listHookSteps('proxy', kept.directory);
   // A file cannot be edited twice; the plan then has an objection.
   if (typeof challenge === 'string') return { steps: [], hooks };
@@ -121,7 +111,7 @@ function planRenewal(
   return { steps: isEditedTwice ? [] : steps, hooks };
 }
 
-function explainByHand(
+function returnInstructions(
   { reason, instructions }: Extract<ProxyPlan, { readonly kind: 'refused' }>,
   options: InstallOptions,
 ): Manual {
@@ -131,6 +121,6 @@ function explainByHand(
 function listUnusedNote({ certificateFiles, domain }: InstallOptions): readonly string[] {
   if (certificateFiles === null) return [];
   return [
-    `${certificateFiles.certificate} is not used: nginx shows a certificate for ${domain} already.`,
+    `${certificateFiles.certificate} is not used: nginx presents a certificate for ${domain} already.`,
   ];
 }

@@ -48,8 +48,6 @@ export function refuse(...reasons: readonly string[]): Refusal {
 }
 
 /** The part of a plan that depends on its mode. */
-export interface Draft extends Pick<Plan, 'notes' | 'objections' | 'steps'> {
-  /** Left out where no manual steps remain. */
-  readonly manualSteps?: Plan['manualSteps'];
+export interface Draft extends Pick<Plan, 'manualSteps' | 'notes' | 'objections' | 'steps'> {
   readonly kind: 'draft';
 }

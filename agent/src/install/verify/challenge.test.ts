@@ -19,7 +19,7 @@ async function askServer(listener: RequestListener): Promise<ChallengeAnswer | u
   return answer;
 }
 
-test('recognises its own answer, also behind a redirect within the domain', async () => {
+test('recognizes its own answer, even behind a redirect within the domain', async () => {
   const answer = await askServer(({ headers, url = '' }, response) => {
     assert.equal(headers.host, DOMAIN);
     if (url.includes('moved')) response.end(challengeProbe.text);
@@ -28,21 +28,21 @@ test('recognises its own answer, also behind a redirect within the domain', asyn
   assert.equal(answer?.isOurs, true);
 });
 
-test('recognises the answer of another site and a redirect to another host', async () => {
+test('recognizes the answer of another site and a redirect to another host', async () => {
   const other = await askServer((_request, response) => response.writeHead(404).end('nothing'));
-  assert.deepEqual([other?.isOurs, other?.says], [false, 'status 404']);
+  assert.deepEqual([other?.isOurs, other?.summary], [false, 'status 404']);
   const away = await askServer((_request, response) =>
     response.writeHead(302, { Location: 'http://www.example.test/' }).end(),
   );
-  assert.deepEqual([away?.isOurs, away?.says], [false, 'a redirect to www.example.test']);
+  assert.deepEqual([away?.isOurs, away?.summary], [false, 'a redirect to www.example.test']);
 });
 
-test('refuses what the authority would refuse, and nothing that cannot be known from here', () => {
-  const ours = { address: '203.0.113.2', isOwn: true, isOurs: true, says: 'OK' };
-  const stale = { address: '2001:db8::9', isOwn: false, isOurs: false, says: 'status 404' };
+test('reports what the authority would reject, and nothing that is unknown here', () => {
+  const ours = { address: '203.0.113.2', isOwn: true, isOurs: true, summary: 'OK' };
+  const stale = { address: '2001:db8::9', isOwn: false, isOurs: false, summary: 'status 404' };
   assert.equal(findChallengeProblem(DOMAIN, [ours]), null);
   assert.match(findChallengeProblem(DOMAIN, [ours, stale]) ?? '', /2001:db8::9 is not an address/u);
   assert.equal(findChallengeProblem(DOMAIN, [ours, { ...stale, isOurs: null }]), null);
-  const silent = { ...ours, isOurs: null, says: 'connect ECONNREFUSED' };
+  const silent = { ...ours, isOurs: null, summary: 'connect ECONNREFUSED' };
   assert.match(findChallengeProblem(DOMAIN, [silent]) ?? '', /ECONNREFUSED.*server block/u);
 });

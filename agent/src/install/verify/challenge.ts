@@ -1,10 +1,7 @@
-import { request, type RequestOptions } from 'node:http';
-import { request as requestSecurely } from 'node:https';
-
+// The challenge of a certificate: whether an authority would get its answer.
 import { challengeProbe } from '../paths.ts';
+import { requestPage } from './request.ts';
 
-const TIMEOUT_MS = 5_000;
-const MAX_BODY_BYTES = 1_000;
 const MAX_REDIRECTS = 5;
 
 /** Where an authority requests an answer, on port 80 of each address of a domain. */
@@ -18,7 +15,7 @@ export interface ChallengeAnswer {
   /** Whether the answer is our file; null without an answer. */
   readonly isOurs: boolean | null;
   /** The answer, or why there was none, in a few words. */
-  readonly says: string;
+  readonly summary: string;
 }
 
 /**
@@ -54,12 +51,11 @@ export function findChallengeProblem(
   if (failed === undefined) return null;
   const url = `http://${domain}/.well-known/acme-challenge/`;
   const elsewhere = `${failed.address} is not an address of this machine: correct the record of ${domain} in the DNS.`;
-  const here =
-    'A redirect or another server block answers in its place: let nginx serve that path.';
-  return `${url} is not answered from ${challengeProbe.directory} at ${failed.address} (${failed.says}), so the authority would refuse the certificate. ${failed.isOwn ? here : elsewhere}`;
+  const here = 'A redirect or another server block answers instead: have nginx serve that path.';
+  return `${url} is not answered from ${challengeProbe.directory} at ${failed.address} (${failed.summary}), so the authority would reject the request. ${failed.isOwn ? here : elsewhere}`;
 }
 
-type Outcome = Pick<ChallengeAnswer, 'isOurs' | 'says'>;
+type Outcome = Pick<ChallengeAnswer, 'isOurs' | 'summary'>;
 
 /** Follows redirects to other paths and to https without verifying its certificate, as authorities do. */
 async function follow(
@@ -68,46 +64,20 @@ async function follow(
   ports: { readonly http: number; readonly https: number },
   left: number,
 ): Promise<Outcome> {
-  const answer = await ask(url, address, url.protocol === 'https:' ? ports.https : ports.http);
-  if (answer.status === null) return { isOurs: null, says: answer.text };
-  const { status, location, text } = answer;
-  if (status === 200 && text === challengeProbe.text) return { isOurs: true, says: 'OK' };
-  if (status < 300 || status > 399 || !URL.canParse(location, url.href) || left === 0)
-    return { isOurs: false, says: `status ${status}` };
-  const next = new URL(location, url);
-  if (next.hostname !== url.hostname) return { isOurs: false, says: `a redirect to ${next.host}` };
-  return follow(next, address, ports, left - 1);
-}
-
-type Answer =
-  | { readonly status: number; readonly location: string; readonly text: string }
-  | { readonly status: null; readonly text: string };
-
-async function ask(url: URL, host: string, port: number): Promise<Answer> {
-  const options: RequestOptions & { rejectUnauthorized: boolean; servername: string } = {
-    host,
-    port,
+  const isPlain = url.protocol === 'http:';
+  const { status, location, body, fault } = await requestPage({
+    host: address,
+    port: isPlain ? ports.http : ports.https,
+    domain: url.hostname,
     path: url.pathname + url.search,
-    headers: { Host: url.hostname },
-    agent: false,
-    servername: url.hostname,
-    rejectUnauthorized: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  };
-  const send = url.protocol === 'https:' ? requestSecurely : request;
-  return new Promise((resolve) => {
-    const sent = send(options, (response) => {
-      const { statusCode = 0, headers } = response;
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        if (text.length < MAX_BODY_BYTES) text += part;
-      });
-      response.once('error', (error) => resolve({ status: null, text: error.message }));
-      response.once('end', () =>
-        resolve({ status: statusCode, location: headers.location ?? '', text }),
-      );
-    });
-    sent.once('error', (error) => resolve({ status: null, text: error.message }));
-    sent.end();
+    isPlain,
   });
+  if (status === null) return { isOurs: null, summary: fault ?? 'no answer' };
+  if (status === 200 && body === challengeProbe.text) return { isOurs: true, summary: 'OK' };
+  if (status < 300 || status > 399 || !URL.canParse(location, url.href) || left === 0)
+    return { isOurs: false, summary: `status ${status}` };
+  const next = new URL(location, url);
+  if (next.hostname !== url.hostname)
+    return { isOurs: false, summary: `a redirect to ${next.host}` };
+  return follow(next, address, ports, left - 1);
 }

@@ -22,10 +22,10 @@ async function describe(viewers: string): Promise<string | undefined> {
   return listNextSteps(installed, 4096, admission).find((line) => line.startsWith('Who may watch'));
 }
 
-test('the end of an installation names who may watch, and how to close an open agent', async () => {
+test('lists who may watch, and how to restrict an open agent', async () => {
   assert.equal(
     await describe(''),
-    'Who may watch        ANYBODY who reaches this address. To close it: latchkey-agent install --mtls',
+    'Who may watch        ANYONE who reaches this address. To restrict it: latchkey-agent install --mtls',
   );
   assert.equal(
     await describe('viewers: { tokens_file: /tokens }'),

@@ -3,7 +3,7 @@ import type { InstalledFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
 
 /** Returns the address of the stream and the live page, without `wss://` and `https://`. */
-export function findPlace(
+export function formatAddress(
   { mode, domain, proxyPath }: Pick<InstalledFacts, 'domain' | 'mode' | 'proxyPath'>,
   agentPort: number,
 ): string {
@@ -14,7 +14,7 @@ export function findPlace(
 export type Admission = 'anybody' | 'certificates' | 'tokens';
 
 const ADMISSION: Readonly<Record<Admission, string>> = {
-  anybody: 'ANYBODY who reaches this address. To close it: latchkey-agent install --mtls',
+  anybody: 'ANYONE who reaches this address. To restrict it: latchkey-agent install --mtls',
   certificates: 'viewers with a client certificate',
   tokens: 'viewers with an access token',
 };
@@ -31,7 +31,7 @@ export function listNextSteps(
   agentPort: number,
   admission: Admission,
 ): string[] {
-  const place = findPlace(installed, agentPort);
+  const place = formatAddress(installed, agentPort);
   return [
     `Viewers connect to   wss://${place}`,
     `The live page is at  https://${place}/`,

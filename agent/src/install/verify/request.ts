@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { request, type RequestOptions } from 'node:https';
+import { type IncomingMessage, request as requestByHttp } from 'node:http';
+import { request as requestByHttps, type RequestOptions } from 'node:https';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1_000;
@@ -11,6 +11,8 @@ export interface Target {
   readonly port: number;
   readonly domain: string;
   readonly path: string;
+  /** Whether to request it by http; default: by https. */
+  readonly isPlain?: boolean;
 }
 
 /** A client certificate to present. */
@@ -23,6 +25,8 @@ export interface Answer {
   /** 101 for an opened WebSocket; null when the connection ended without an answer. */
   readonly status: number | null;
   readonly contentType: string;
+  /** The target of a redirect; empty without one. */
+  readonly location: string;
   readonly body: string;
   /** Why there is no answer. */
   readonly fault: string | null;
@@ -31,43 +35,40 @@ export interface Answer {
 /** Requests a page. The server certificate is not verified: locally it may be one for another name. */
 export async function requestPage(
   target: Target,
-  shown: ClientCertificate | null = null,
+  certificate: ClientCertificate | null = null,
 ): Promise<Answer> {
-  return ask(target, { headers: { Host: target.domain }, ...shown });
+  return send(target, { headers: { Host: target.domain }, ...certificate });
 }
 
 /** Requests a WebSocket, and closes it at once. */
 export async function requestWebSocket(
   target: Target,
-  shown: ClientCertificate | null = null,
-  more: Readonly<Record<string, string>> = {},
+  certificate: ClientCertificate | null = null,
+  additional: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const headers = {
-    ...more,
+    ...additional,
     Host: target.domain,
     Connection: 'Upgrade',
     Upgrade: 'websocket',
     'Sec-WebSocket-Version': '13',
     'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
   };
-  return ask(target, { headers, ...shown });
+  return send(target, { headers, ...certificate });
 }
 
-async function ask(target: Target, options: RequestOptions): Promise<Answer> {
-  const { host, port, domain, path } = target;
+async function send(target: Target, options: RequestOptions): Promise<Answer> {
+  const { host, port, domain, path, isPlain = false } = target;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const connection = { host, port, path, signal, servername: domain, agent: false };
   return new Promise((resolve) => {
-    const sent = request({
-      ...options,
-      host,
-      port,
-      path,
-      servername: domain,
-      rejectUnauthorized: false,
-      agent: false,
-    });
-    const fail = (fault: string) => resolve({ status: null, contentType: '', body: '', fault });
-    sent.setTimeout(TIMEOUT_MS, () => sent.destroy(new Error('no answer within 5 seconds')));
-    sent.once('error', (error) => fail(error.message));
+    const request = isPlain ? requestByHttp : requestByHttps;
+    const sent = request({ ...options, ...connection, rejectUnauthorized: false });
+    const fail = ({ message }: Error) => {
+      const fault = signal.aborted ? 'no answer within 5 seconds' : message;
+      resolve({ status: null, contentType: '', location: '', body: '', fault });
+    };
+    sent.once('error', fail);
     sent.once('upgrade', (response, socket) => {
       socket.destroy();
       resolve(describe(response, ''));
@@ -90,6 +91,7 @@ function describe({ statusCode, headers }: IncomingMessage, body: string): Answe
   return {
     status: statusCode ?? null,
     contentType: headers['content-type'] ?? '',
+    location: headers.location ?? '',
     body,
     fault: null,
   };

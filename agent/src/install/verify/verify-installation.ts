@@ -26,7 +26,7 @@ export interface Verified {
 }
 
 /** How long to retry: old workers of a reloaded nginx answer for a moment, and a restarted agent needs one to listen. */
-const PATIENCE_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 const PAUSE_MS = 200;
 
 /**
@@ -34,10 +34,10 @@ const PAUSE_MS = 200;
  * @throws Error with the first problem
  */
 export async function verifyInstallation(verified: Verified): Promise<void> {
-  const lastAt = performance.now() + PATIENCE_MS;
+  const lastAt = performance.now() + TIMEOUT_MS;
   for (;;) {
     try {
-      return await lookOnce(verified);
+      return await verifyOnce(verified);
     } catch (error) {
       if (performance.now() > lastAt) throw error;
     }
@@ -45,7 +45,7 @@ export async function verifyInstallation(verified: Verified): Promise<void> {
   }
 }
 
-async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
+async function verifyOnce({ installed, runProgram }: Verified): Promise<void> {
   const { code } = await runProgram('systemctl', ['is-active', '--quiet', agentUnit]);
   if (code !== 0) throw new Error(`${agentUnit} does not run.`);
   const config = await loadConfig(paths.configuration);
@@ -64,7 +64,7 @@ function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: nu
   const addresses = found.map(({ address }) => address);
   if (addresses.length === 0) {
     throw new Error(
-      `Nothing listens on port ${port}, which ${paths.configuration} names: put it into force (systemctl restart ${agentUnit}) and run this again.`,
+      `Nothing listens on port ${port}, which ${paths.configuration} names: apply it (systemctl restart ${agentUnit}) and run this again.`,
     );
   }
   const isLocal = addresses.every((address) => address === LOOPBACK || address === '::1');
@@ -131,5 +131,5 @@ function expectRefusal(answer: Answer): void {
   if (answer.status === null && /certificate|alert/iu.test(answer.fault ?? '')) return;
   if (answer.status !== null && REFUSALS.has(answer.status)) return;
   const got = describeAnswer(answer);
-  throw new Error(`A viewer without a certificate is not refused as it must be: ${got}.`);
+  throw new Error(`A viewer without a certificate is not rejected: ${got}.`);
 }

@@ -64,7 +64,7 @@ test('the undo of a killed installation keeps every account where a renewal name
   assert.equal(host.has(`${ACCOUNTS}/1/regr.json`), true);
 });
 
-test('the undo of a killed installation keeps an account that somebody registered later', async () => {
+test('the undo of a killed installation keeps an account that was registered later', async () => {
   using host = new FakeHost();
   await kill(host);
   host.write(`${ACCOUNTS}/2/regr.json`, '{}');
@@ -121,7 +121,7 @@ describe('an installation for another domain', () => {
   const lineages = (host: FakeHost) =>
     [DOMAIN, OTHER].map((name) => host.has(`/etc/letsencrypt/renewal/${name}.conf`));
 
-  test('removes the certificate that nobody uses, and an uninstallation leaves nothing', async () => {
+  test('removes an unused certificate, and leaves nothing when it is uninstalled', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     await applyPlan(order, host.open());
@@ -133,14 +133,14 @@ describe('an installation for another domain', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('leaves the certificate that somebody uses', async () => {
+  test('keeps a certificate that is in use', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     await applyPlan({ ...order, steps: next }, host.open());
     assert.deepEqual(lineages(host), [true, true]);
   });
 
-  test('brings the certificate back with its account when it fails', async () => {
+  test('restores the certificate with its account when it fails', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const list = () =>
@@ -158,7 +158,7 @@ describe('an installation for another domain', () => {
   });
 });
 
-test('asks no authority for a certificate while its challenge would not be answered', async () => {
+test('requests no certificate when the challenge would fail', async () => {
   using host = new FakeHost();
   host.challengeProblem = 'It is not answered.';
   const webroot = { kind: 'webroot', directory: '/var/www' } as const;

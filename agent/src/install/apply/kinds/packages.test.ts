@@ -99,7 +99,7 @@ test('the undo of a killed installation whose apt installed nothing removes noth
   assert.equal(host.read('/var/lib/packages'), `base\n${OURS}`);
 });
 
-test('waits for the lock of apt before it looks which packages are there', async () => {
+test('waits for the lock of apt before it lists packages', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   const asked = host.calls.filter((each) => /^(?:apt-get|dpkg-query) /u.test(each));
@@ -109,7 +109,7 @@ test('waits for the lock of apt before it looks which packages are there', async
   assert.ok(rest.includes('dpkg-query --show'));
 });
 
-test('keeps a dependency that somebody has asked apt to keep since', async () => {
+test('keeps a dependency that was marked as manual', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   host.intercept = (command) =>
@@ -146,7 +146,7 @@ test('keeps the configuration files of a package that had been removed and not p
   );
 });
 
-test('names the packages of an interrupted run for a rehearsal of its undo', async () => {
+test('names the packages of an interrupted run in a dry run of its undo', async () => {
   using host = new FakeHost();
   await kill(host);
   const changes = host.open().journal.unfinished ?? [];
