@@ -4,7 +4,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { rolldown } from 'rolldown';
 
-const SPECIFIERS = ['typebox', 'typebox/schema', 'typebox/system', 'typebox/value'];
+/** Every entry of the package: modules of one left out would be loaded twice, and settings would apply to one copy alone. */
+const ENTRIES = ['compile', 'error', 'format', 'guard', 'schema', 'system', 'type', 'value'];
+const SPECIFIERS = ['typebox', ...ENTRIES.map((entry) => `typebox/${entry}`)];
 
 /**
  * Bundles TypeBox, whose 540 modules take a third of the time in which a process loads the service, and writes a module that

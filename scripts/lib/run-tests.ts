@@ -78,7 +78,8 @@ async function runNodeTests(
   env: NodeJS.ProcessEnv,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const concurrency = Math.max(2, availableParallelism());
+  // One more than the cores: files that wait for something leave their core to another.
+  const concurrency = availableParallelism() + 1;
   const flags = [
     '--test',
     `--test-concurrency=${concurrency}`,
