@@ -60,7 +60,8 @@ const MAX_IDS = 100;
 
 const retryCommand = command({
   name: 'retry',
-  description: 'Run jobs now, and allow them all their attempts again.',
+  description:
+    'Run jobs at once, with all their attempts, after the cause of their failure is removed.',
   examples: {
     'jobs retry 17': 'Retry one job',
     'jobs retry --all --reason "mail relay is back"': 'Retry every failed job',

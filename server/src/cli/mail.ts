@@ -49,7 +49,7 @@ const previewCommand = command({
   },
   hasJson: false,
   parameters: [
-    choiceArgument('<mail>', 'the e-mail, or a template of outreach', [
+    choiceArgument('<mail>', 'the e-mail, or an outreach template', [
       'key',
       'replaced_key',
       'confirmation',

@@ -9,7 +9,7 @@ export const reasonOption = option('--reason <text>', 'reason for the audit log'
 
 export const requiredReasonOption = option(
   '--reason <text>',
-  'reason for the audit log (required)',
+  'reason for the audit log',
   shortText,
 ).required();
 

@@ -82,6 +82,7 @@ class TypedOption<Flags extends string, Value> implements Parameter<Flags, Value
   }
 
   required(): TypedOption<Flags, NonNullable<Value>> {
+    this.declaration.description += ' (required)';
     return new TypedOption(this.syntax, this.declaration.makeOptionMandatory());
   }
 

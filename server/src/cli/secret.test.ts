@@ -41,7 +41,7 @@ test('rewrites a database under a new master secret once every process knows it'
   await outdated.query('select 1');
   const refused = await runWith(both, 'secret', 'rotate');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /does not know the current master secret/u);
+  assert.match(refused.stderr, /\brestart\b/u);
   await outdated.end();
 
   const rotated = await runWith(both, 'secret', 'rotate', '--json');
@@ -61,6 +61,6 @@ test('rejects --new for a secret of the settings, and together with --dry-run', 
   const fromSettings = await runWith(both, 'secret', 'rotate', '--new');
   assert.match(fromSettings.stderr, /LATCHKEY_PREVIOUS_SECRETS/u);
   const dry = await runWith({}, 'secret', 'rotate', '--new', '--dry-run');
-  assert.match(dry.stderr, /changes nothing/u);
+  assert.match(dry.stderr, /--dry-run/u);
   assert.deepEqual([fromSettings.code, dry.code], [1, 1]);
 });

@@ -156,7 +156,7 @@ const eraseCommand = contextCommand({
   description:
     'Delete the subscription of an address and its outreach, and suppress the address. Licenses keep their customer data: see latchkey customer erase.',
   examples: {
-    'subscriber erase ada@example.com --reason "letter of 3 May"':
+    'subscriber erase ada@example.com --reason "request of 3 May"':
       'Answer a request for erasure (GDPR, article 17)',
   },
   parameters: [addressArgument, requiredReasonOption],

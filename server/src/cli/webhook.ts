@@ -17,7 +17,7 @@ import { failed, usageError } from './command-error.ts';
 import { limitOption, moment, requiredReasonOption } from './options.ts';
 import { countOf, printNote, withProgress } from './output.ts';
 import { anyText, choice, option, optionalArgument } from './parameters.ts';
-import { formatRows, formatTable } from './table.ts';
+import { formatRows } from './table.ts';
 import { contextCommand, withContext } from './with-context.ts';
 
 /** The options that select events. */
@@ -210,10 +210,12 @@ async function compareEvents(context: Context, since: Date | null): Promise<Reco
 }
 
 function formatReconciliation({ compared, repaired }: Reconciliation): string {
-  const summary = `Compared ${countOf(compared, 'event')}, ${repaired.length} missing.`;
-  if (repaired.length === 0) return summary;
-  const rows = repaired.map(({ eventId, type, status }) => [eventId, type, status]);
-  return `${summary}\n${formatTable(['event', 'type', 'status'], rows)}`;
+  const table = formatRows(repaired, '', [
+    ['event', (event) => event.eventId],
+    ['type', (event) => event.type],
+    ['status', (event) => event.status],
+  ]);
+  return `Compared ${countOf(compared, 'event')}, ${repaired.length} missing.\n${table}`;
 }
 
 export const webhookCommand = commandGroup(

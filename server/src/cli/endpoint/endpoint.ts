@@ -161,7 +161,8 @@ const removeCommand = changeCommand({
   name: 'remove',
   description: 'Delete an endpoint and its secret permanently.',
   examples: {
-    'endpoint remove https://crm.example.com/hooks --reason "obsolete"': 'Cannot be undone',
+    'endpoint remove https://crm.example.com/hooks --reason "obsolete"':
+      'When a receiver is gone for good',
   },
   change: removeEndpoint,
   done: 'Removed',

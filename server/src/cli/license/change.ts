@@ -36,7 +36,7 @@ async function runChange(name: string, reason: string, change: Change): Promise<
 
 export const extendCommand = command({
   name: 'extend',
-  description: 'Change the expiry of a license.',
+  description: 'Change the expiry of a license, by days or to a date.',
   examples: {
     'license extend LK-… --days 30 --reason "outage in May"': 'Thirty more days',
     'license extend LK-… --until 2028-01-01 --reason "renewed by invoice"': 'A new expiry',

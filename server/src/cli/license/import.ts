@@ -48,7 +48,7 @@ Columns (CSV with a header, or one JSON object on each line): license_key, produ
   parameters: [
     argument('<file>', '.csv or .jsonl file; - reads standard input', anyText),
     option('--product <id>', 'product of records without one', shortText),
-    choice('--format <format>', 'default: by the name of the file', IMPORT_FORMATS),
+    choice('--format <format>', 'format of the file (default: by its name)', IMPORT_FORMATS),
     option('--reason <text>', 'reason for the audit log (default: import of <file>)', shortText),
     flag('--dry-run', 'validate every record without importing it'),
     flag(

@@ -51,7 +51,11 @@ const issueCommand = contextCommand({
     ...expiryOptions('term of the product'),
     option('--note <text>', 'note for operators', shortText),
     reasonOption,
-    option('--count <n>', 'number of licenses to issue', wholeNumber(1, 10_000)),
+    option(
+      '--count <n>',
+      'number of licenses to issue; prints only their keys (default: 1)',
+      wholeNumber(1, 10_000),
+    ),
   ],
   async run(context, { count, json, reason, ...options }) {
     const { maxActivations, expires, days } = options;

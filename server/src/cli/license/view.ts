@@ -1,26 +1,16 @@
 /** A license as the commands of `latchkey license` show it. */
 import type { LicenseRecord } from '#server/features/licenses/queries/licenses.ts';
-import {
-  type LicenseStatus,
-  licenseStatus,
-  publicExpiry,
-} from '#server/features/licenses/rules/status.ts';
+import { licenseStatus, publicExpiry } from '#server/features/licenses/rules/status.ts';
+import type { ListedLicense } from '#server/features/licenses/show.ts';
 
 import type { Cell } from '../table.ts';
 
-/** A license with its status at a moment. */
-export interface ViewedLicense {
-  readonly license: LicenseRecord;
-  readonly status: LicenseStatus;
-  readonly expiresAt: Date | null;
-}
-
-export function viewLicense(license: LicenseRecord, now: Date): ViewedLicense {
+export function viewLicense(license: LicenseRecord, now: Date): ListedLicense {
   return { license, status: licenseStatus(license, now), expiresAt: publicExpiry(license, now) };
 }
 
 /** A license as JSON, with the field names of the API. */
-export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
+export function toLicenseJson({ license, status, expiresAt }: ListedLicense) {
   return {
     license_id: license.id,
     key_hint: license.keyHint,
@@ -41,7 +31,7 @@ export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
 }
 
 /** The fields of a license for the terminal, without its key. */
-export function toLicenseFields(viewed: ViewedLicense): (readonly [string, Cell])[] {
+export function toLicenseFields(viewed: ListedLicense): (readonly [string, Cell])[] {
   const { license, status, expiresAt } = viewed;
   const inDispute = status === 'suspended' && license.disputedAt !== null;
   const customer = [license.customerName, license.customerEmail].filter((text) => text !== null);

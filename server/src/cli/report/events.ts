@@ -75,7 +75,7 @@ export const propsCommand = contextCommand({
     'report props --name export_finished --key format': 'One prop',
   },
   parameters: [
-    option('--name <name>', 'name of the event (required)', anyText).required(),
+    option('--name <name>', 'name of the event', anyText).required(),
     option('--key <key>', 'only this prop', anyText),
     ...rangeOptions(MONTH_DAYS),
   ],

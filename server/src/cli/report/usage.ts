@@ -77,7 +77,7 @@ function versionCommand(name: string, column: string, subject: string, reports: 
 
 export const retentionCommand = contextCommand({
   name: 'retention',
-  description: 'Count machines that return in the weeks after their first one.',
+  description: 'Count the machines that are still active in each week after their first.',
   examples: { 'report retention': 'Retention of the last twelve weeks' },
   parameters: rangeOptions(QUARTER_DAYS),
   run: ({ clock, pool }, options) =>
