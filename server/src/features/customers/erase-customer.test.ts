@@ -24,7 +24,7 @@ import { exportCustomer, readPersonalData } from './personal-data.ts';
 import { listColumns } from './inventory.fixture.ts';
 
 const ADA = 'Ada.Lovelace@Example.com';
-/** What is in every spelling of her name and address, and in nothing else. */
+/** A text that every spelling of her name and address contains, and nothing else does. */
 const TRACE = 'lovelace';
 const BOB = 'bob@example.com';
 const INSTALL = randomUUID();
@@ -182,7 +182,7 @@ test('an erasure removes the person’s data from every table, after show and ex
       [],
     );
   });
-  await t.test('what is about others is as it was', async () => {
+  await t.test('keeps the data of others unchanged', async () => {
     assert.deepEqual(await about('bob'), bobsBefore);
   });
   await t.test('her licenses go on working, and follow later events', async () => {

@@ -38,8 +38,6 @@ export interface ErasureResult {
   readonly keptBodies: number;
 }
 
-export type ErasureDependencies = LicenseChangeDependencies;
-
 /** Bodies in one statement. */
 const MAX_BODIES = 500;
 
@@ -52,7 +50,7 @@ const MAX_BODIES = 500;
  * repeated.
  */
 export async function eraseCustomer(
-  deps: ErasureDependencies,
+  deps: LicenseChangeDependencies,
   { person, events, unapplied }: PersonalData,
   erasure: CustomerErasure,
 ): Promise<ErasureResult> {
@@ -70,7 +68,7 @@ export async function eraseCustomer(
 }
 
 async function removeAllBodies(
-  { pool, clock }: Pick<ErasureDependencies, 'pool' | 'clock'>,
+  { pool, clock }: LicenseChangeDependencies,
   events: readonly EventKey[],
 ): Promise<number> {
   let removed = 0;
@@ -82,7 +80,7 @@ async function removeAllBodies(
 
 /** Locks billing first, as everywhere, so that no payment writes to the rows. */
 async function eraseRows(
-  deps: ErasureDependencies,
+  deps: LicenseChangeDependencies,
   client: Queryable,
   person: Person,
   erasure: CustomerErasure,
@@ -111,7 +109,7 @@ async function eraseRows(
 
 /** Runs after the customers were removed, so that no endpoint receives the address. */
 async function revokeLicenses(
-  deps: ErasureDependencies,
+  deps: LicenseChangeDependencies,
   client: Queryable,
   licenseIds: readonly string[],
   { actor, reason }: CustomerErasure,

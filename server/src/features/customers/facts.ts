@@ -1,3 +1,7 @@
+import type { CustomerKey, TransactionKey } from '../billing/queries/purchases.ts';
+
+export type { CustomerKey, TransactionKey };
+
 /** An e-mail address in all forms in which it may be stored. */
 export interface Address {
   /** The id in audit rows of the address; derived from its HMAC. */
@@ -12,12 +16,6 @@ export interface Address {
   readonly spellings: readonly string[];
 }
 
-/** The key of a payment provider's customer. */
-export interface CustomerKey {
-  readonly provider: string;
-  readonly customerId: string;
-}
-
 /** The key of a payment event. */
 export interface EventKey {
   readonly provider: string;
@@ -30,12 +28,6 @@ export interface LedgerKey extends EventKey {
   readonly id: string;
 }
 
-/** The key of an e-mail with the license keys of a transaction. */
-export interface KeyEmailKey {
-  readonly provider: string;
-  readonly transactionId: string;
-}
-
 /** The keys of all rows about one person. */
 export interface Person {
   readonly address: Address;
@@ -46,7 +38,7 @@ export interface Person {
   readonly ledger: readonly LedgerKey[];
   /** Events of the ledger rows. */
   readonly events: readonly EventKey[];
-  readonly keyEmails: readonly KeyEmailKey[];
+  readonly keyEmails: readonly TransactionKey[];
   /** Messages of outgoing webhooks. */
   readonly messageIds: readonly string[];
   /** From the activations of the licenses. */

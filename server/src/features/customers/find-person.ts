@@ -8,13 +8,13 @@ import { subscriberIdOf, hashAddress, normalizeAddress } from '../suppressions/a
 import type { Person, Address, EventKey } from './facts.ts';
 import { searchBodies } from './queries/bodies.ts';
 import {
-  findAdjustmentEvents,
-  findCustomers,
-  findKeyEmails,
-  findLedgerRows,
-  findLicenseIds,
+  listAdjustmentEvents,
+  listCustomers,
+  listKeyEmails,
+  listLedgerRows,
+  listLicenseIds,
   findMachines,
-  findMessageIds,
+  listMessageIds,
 } from './queries/find-person.ts';
 import { listSearchTexts, mentionsPerson } from './rules/mentions.ts';
 
@@ -28,9 +28,9 @@ export async function findPerson(
 ): Promise<Person> {
   const address = toAddress(vault, email);
   const { spellings } = address;
-  const licenseIds = await findLicenseIds(pool, spellings);
-  const customers = await findCustomers(pool, spellings);
-  const ledger = await findLedgerRows(pool, spellings, customers);
+  const licenseIds = await listLicenseIds(pool, spellings);
+  const customers = await listCustomers(pool, spellings);
+  const ledger = await listLedgerRows(pool, spellings, customers);
   const payments = ledger.filter(({ kind }) => kind === 'payment');
   // Emails with keys are stored with the hash of the stored address, in lower case.
   const hashes = [vault, ...vault.previous].flatMap((keyed) =>
@@ -41,9 +41,9 @@ export async function findPerson(
     licenseIds,
     customers,
     ledger,
-    events: [...ledger, ...(await findAdjustmentEvents(pool, payments))],
-    keyEmails: await findKeyEmails(pool, hashes, licenseIds),
-    messageIds: await findMessageIds(pool, spellings),
+    events: [...ledger, ...(await listAdjustmentEvents(pool, payments))],
+    keyEmails: await listKeyEmails(pool, hashes, licenseIds),
+    messageIds: await listMessageIds(pool, spellings),
     ...(await findMachines(pool, licenseIds)),
   };
 }

@@ -10,6 +10,7 @@ import type { EventKey, Person } from './facts.ts';
 import { findEvents, findPerson } from './find-person.ts';
 import { listEventsWithBodies } from './queries/bodies.ts';
 import { listPersonalDataRows, SOURCES, type PersonalDataRow } from './queries/personal-data.ts';
+import { parseJson } from './rules/mentions.ts';
 
 /** The personal data of one person, without the events of installs. */
 export interface PersonalData {
@@ -56,12 +57,8 @@ export async function readPersonalData(
 function readBody(body: Buffer | null): unknown {
   if (body === null) return null;
   const text = body.toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A body that is not JSON is exported unchanged.
-    return text;
-  }
+  const parsed = parseJson(text);
+  return parsed === undefined ? text : parsed;
 }
 
 /**

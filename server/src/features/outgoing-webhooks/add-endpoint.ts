@@ -129,7 +129,3 @@ export class EndpointError extends Error {
     this.name = 'EndpointError';
   }
 }
-
-export function endpointNotFound(): EndpointError {
-  return new EndpointError('There is no such endpoint: use its id or its URL.');
-}

@@ -1,3 +1,4 @@
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import type { WorkQueue } from '#server/jobs/work-queue.ts';
 
@@ -43,16 +44,14 @@ export function createWebhookTasks(deps: TransitionDependencies): readonly Backg
       intervalMs: 60 * 60 * SECOND_MS,
       event: 'webhooks.cleanup',
       action: 'remove old webhook messages',
-      run: async () => void (await removeOldMessages(deps)),
+      run: (signal) => removeOldMessages(deps, signal),
     },
   ];
 }
 
 function countByEndpoint(deliveries: ReadonlySet<ClaimedDelivery>): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { endpointId } of deliveries)
-    counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
-  return counts;
+  const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+  return new Map([...byEndpoint].map(([endpointId, group]) => [endpointId, group.length]));
 }
 
 async function processDelivery(
@@ -72,22 +71,13 @@ async function processDelivery(
 /** How long messages are listed and can be replayed. */
 const RETENTION_MS = 30 * 86_400_000;
 
-const REMOVAL_PAGE_SIZE = 5_000;
+const MAX_REMOVED = 5_000;
 
-/** The next run removes the rest. */
-const MAX_REMOVAL_PAGES = 20;
-
-/** Removes messages older than 30 days with their deliveries, and returns their number. */
-export async function removeOldMessages({
-  clock,
-  pool,
-}: Pick<DeliveryDependencies, 'clock' | 'pool'>): Promise<number> {
+/** Removes messages older than 30 days with their deliveries. */
+async function removeOldMessages(
+  { clock, pool }: TransitionDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const before = new Date(clock.now().getTime() - RETENTION_MS);
-  let removed = 0;
-  for (let page = 0; page < MAX_REMOVAL_PAGES; page++) {
-    const count = await removeMessagesBefore(pool, before, REMOVAL_PAGE_SIZE);
-    removed += count;
-    if (count < REMOVAL_PAGE_SIZE) break;
-  }
-  return removed;
+  await deleteInBatches(signal, MAX_REMOVED, (limit) => removeMessagesBefore(pool, before, limit));
 }

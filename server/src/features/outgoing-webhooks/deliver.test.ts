@@ -225,8 +225,8 @@ test('410 stops the delivery and disables the endpoint, with a log entry', async
   const [endpoint] = await listEndpoints(service.context);
   assert.deepEqual([endpoint?.disabledReason, endpoint?.disabledAt], ['gone', service.clock.now()]);
   assert.equal((await readLast()).state, 'failed');
-  const said = service.log.filter((line) => line.includes('webhooks.endpoint_disabled'));
-  assert.match(said.at(-1) ?? '', /"level":"error".*410 Gone/);
+  const disabled = service.log.filter((line) => line.includes('webhooks.endpoint_disabled'));
+  assert.match(disabled.at(-1) ?? '', /"level":"error".*410 Gone/);
   await service.issue();
   assert.equal(await service.count('webhook_messages'), 1);
 });

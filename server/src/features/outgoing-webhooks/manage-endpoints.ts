@@ -7,7 +7,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import {
   MAX_ENDPOINTS,
-  endpointNotFound,
+  EndpointError,
   type EndpointChange,
   type EndpointDependencies,
   type EndpointWithSecret,
@@ -140,7 +140,9 @@ function findEndpoint(endpoints: readonly EndpointRecord[], idOrUrl: string): En
   const wanted = idOrUrl.trim();
   const url = URL.canParse(wanted) ? new URL(wanted).href : wanted;
   const found = endpoints.find((each) => each.id === wanted.toLowerCase() || each.url === url);
-  if (found === undefined) throw endpointNotFound();
+  if (found === undefined) {
+    throw new EndpointError('There is no such endpoint: use its id or its URL.');
+  }
   return found;
 }
 

@@ -6,7 +6,7 @@ import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../../../test/test-clo
 import { extendLicense } from '../licenses/change-license.ts';
 import { addEndpoint } from './add-endpoint.ts';
 import { recordTimeBasedEvents } from './record-time-based-events.ts';
-import { removeOldMessages } from './background.ts';
+import { createWebhookTasks } from './background.ts';
 
 const service = await startTestService();
 const { context, pool } = service;
@@ -22,7 +22,7 @@ async function goTo(days: number): Promise<void> {
 }
 
 /** Returns the events of a license with their times. */
-async function listTold(licenseId: string) {
+async function listRecorded(licenseId: string) {
   const { rows } = await pool.query(
     'select payload from webhook_messages where license_id = $1 order by created_at, id',
     [licenseId],
@@ -60,11 +60,11 @@ beforeEach(async () => {
 test('records the expiry of a license once, with its time', async () => {
   const id = await issueSilently({ expires_at: inDays(3) });
   await goTo(2.99);
-  assert.deepEqual(await listTold(id), []);
+  assert.deepEqual(await listRecorded(id), []);
   await goTo(3);
   await goTo(3);
   await goTo(4);
-  assert.deepEqual(await listTold(id), [
+  assert.deepEqual(await listRecorded(id), [
     ['license.expired', fromStart(3 * DAY_MS), 'active', 'expired'],
   ]);
 });
@@ -72,7 +72,7 @@ test('records the expiry of a license once, with its time', async () => {
 test('records past due, then expired after the grace period, also after an outage', async () => {
   const id = await issueSilently({ expires_at: inDays(3), subscription: true });
   await goTo(60);
-  assert.deepEqual(await listTold(id), [
+  assert.deepEqual(await listRecorded(id), [
     ['license.status_changed', fromStart(3 * DAY_MS), 'active', 'past_due'],
     ['license.expired', fromStart(17 * DAY_MS), 'past_due', 'expired'],
   ]);
@@ -87,9 +87,9 @@ test('records scheduled cancellations and pauses when they take effect', async (
     subscription: true,
   });
   await goTo(30);
-  assert.deepEqual(await listTold(canceled), [changed(2, 'active', 'canceled')]);
-  assert.deepEqual(await listTold(paused), [changed(2, 'active', 'paused')]);
-  assert.deepEqual(await listTold(scheduled), [
+  assert.deepEqual(await listRecorded(canceled), [changed(2, 'active', 'canceled')]);
+  assert.deepEqual(await listRecorded(paused), [changed(2, 'active', 'paused')]);
+  assert.deepEqual(await listRecorded(scheduled), [
     changed(2, 'active', 'past_due'),
     ['license.expired', fromStart(5 * DAY_MS), 'past_due', 'expired'],
   ]);
@@ -101,7 +101,7 @@ test('records no expiry of a license that was renewed before', async () => {
   await extendLicense(context, { ...change, keyOrId: id }, { days: 30 });
   await goTo(4);
   assert.deepEqual(
-    (await listTold(id)).map(([type]) => type),
+    (await listRecorded(id)).map(([type]) => type),
     ['license.renewed'],
   );
 });
@@ -112,7 +112,7 @@ test('records an expiry that an operator moved into the past once', async () => 
   await extendLicense(context, { ...change, keyOrId: id }, { until: inDays(1) });
   await goTo(4);
   assert.deepEqual(
-    (await listTold(id)).map(([type]) => type),
+    (await listRecorded(id)).map(([type]) => type),
     ['license.expired'],
   );
 });
@@ -145,7 +145,7 @@ test('records no expiry for an endpoint that is registered later', async () => {
     change,
   );
   await goTo(5);
-  assert.deepEqual(await listTold(id), []);
+  assert.deepEqual(await listRecorded(id), []);
 });
 
 test('removes messages after 30 days with their deliveries', async () => {
@@ -153,11 +153,12 @@ test('removes messages after 30 days with their deliveries', async () => {
   service.clock.set(inDays(1));
   await service.issue();
   service.clock.set(inDays(30));
-  assert.equal(await removeOldMessages(context), 0);
+  const cleanup = createWebhookTasks(context).find(({ name }) => name === 'webhook_cleanup');
+  const countAfterCleanup = async () => {
+    await cleanup?.run(new AbortController().signal);
+    return [await service.count('webhook_messages'), await service.count('webhook_deliveries')];
+  };
+  assert.deepEqual(await countAfterCleanup(), [2, 2]);
   service.clock.set(new Date(inDays(30).getTime() + 1));
-  assert.equal(await removeOldMessages(context), 1);
-  assert.deepEqual(
-    [await service.count('webhook_messages'), await service.count('webhook_deliveries')],
-    [1, 1],
-  );
+  assert.deepEqual(await countAfterCleanup(), [1, 1]);
 });

@@ -33,58 +33,53 @@ export interface WaitingEndpoint {
 
 const PAGE_SIZE = 5_000;
 
+const NOTHING_TO_REPLAY =
+  'There is no delivery to replay: the log has no such message, or its endpoints were removed.';
+
 /**
  * Schedules messages to be delivered again, with the same ids, so that receivers recognize duplicates. Writes an audit
- * entry.
+ * entry. Failed deliveries are replayed in pages, each in a transaction, because an outage of a busy endpoint may leave
+ * many.
  * @throws EndpointError if there is no such endpoint, or no delivery of the message
  */
 export async function replayDeliveries(
   deps: ReplayDependencies,
   replay: Replay,
 ): Promise<ReplayResult> {
-  const { idOrUrl, subject } = replay;
+  const { idOrUrl } = replay;
   const endpointId = idOrUrl === null ? null : (await requireEndpoint(deps, idOrUrl)).id;
-  const replayed =
-    'failedSince' in subject
-      ? await replayAllFailed(deps, replay, endpointId, subject.failedSince)
-      : await replayOne(deps, replay, endpointId, subject.messageId);
+  const replayed: ReplayedDeliveries[] = [];
+  for (let isDone = false; !isDone;) {
+    const page = await replayPage(deps, replay, endpointId);
+    replayed.push(...page);
+    isDone = 'messageId' in replay.subject || sum(page) < PAGE_SIZE;
+  }
   return { count: sum(replayed), waiting: findWaiting(await listEndpoints(deps), replayed) };
 }
 
-async function replayOne(
-  deps: ReplayDependencies,
-  replay: Replay,
+async function replayPage(
+  { clock, pool }: ReplayDependencies,
+  { actor, reason, subject }: Replay,
   endpointId: string | null,
-  messageId: string,
 ): Promise<ReplayedDeliveries[]> {
-  return inTransaction(deps.pool, async (client) => {
-    const now = deps.clock.now();
-    const replayed = await replayMessage(client, messageId, endpointId, now);
-    if (replayed.length === 0) throw nothingToReplay();
-    await insertAuditEntry(client, toAuditEntry(replay, messageId, endpointId, replayed, now));
+  return inTransaction(pool, async (client) => {
+    const now = clock.now();
+    const isMessage = 'messageId' in subject;
+    const replayed = isMessage
+      ? await replayMessage(client, subject.messageId, endpointId, now)
+      : await replayFailed(client, subject.failedSince, endpointId, now, PAGE_SIZE);
+    if (replayed.length === 0 && isMessage) throw new EndpointError(NOTHING_TO_REPLAY);
+    if (replayed.length === 0) return replayed;
+    await insertAuditEntry(client, {
+      actor,
+      reason,
+      occurredAt: now,
+      action: 'endpoint.replay',
+      subjectId: isMessage ? subject.messageId : 'failed',
+      details: { count: sum(replayed), endpoint_id: endpointId },
+    });
     return replayed;
   });
-}
-
-/** Replays in pages, each in a transaction, because an outage of a busy endpoint may leave many deliveries. */
-async function replayAllFailed(
-  deps: ReplayDependencies,
-  replay: Replay,
-  endpointId: string | null,
-  failedSince: Date,
-): Promise<ReplayedDeliveries[]> {
-  const replayed: ReplayedDeliveries[] = [];
-  for (;;) {
-    const page = await inTransaction(deps.pool, async (client) => {
-      const now = deps.clock.now();
-      const deliveries = await replayFailed(client, failedSince, endpointId, now, PAGE_SIZE);
-      const entry = toAuditEntry(replay, 'failed', endpointId, deliveries, now);
-      if (deliveries.length > 0) await insertAuditEntry(client, entry);
-      return deliveries;
-    });
-    replayed.push(...page);
-    if (sum(page) < PAGE_SIZE) return replayed;
-  }
 }
 
 function sum(replayed: readonly ReplayedDeliveries[]): number {
@@ -99,21 +94,4 @@ function findWaiting(
     const count = sum(replayed.filter(({ endpointId }) => endpointId === endpoint.id));
     return endpoint.disabledAt === null || count === 0 ? [] : [{ endpoint, count }];
   });
-}
-
-function toAuditEntry(
-  { actor, reason }: Replay,
-  subjectId: string,
-  endpointId: string | null,
-  replayed: readonly ReplayedDeliveries[],
-  now: Date,
-) {
-  const details = { count: sum(replayed), endpoint_id: endpointId };
-  return { actor, reason, occurredAt: now, action: 'endpoint.replay', subjectId, details };
-}
-
-function nothingToReplay(): EndpointError {
-  return new EndpointError(
-    'There is no delivery to replay: the log has no such message, or its endpoints were removed.',
-  );
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
@@ -17,14 +17,19 @@ const LONG_STATEMENT_MS = 60_000;
 
 const BodyOrNull = Type.Union([Bytes, Type.Null()]);
 
+const SearchedEvent = Type.Object({
+  eventId: Type.String(),
+  provider: Type.String(),
+  body: BodyOrNull,
+});
+
+/** An event, with its body when it may mention the person. */
+type SearchedEvent = Readonly<Static<typeof SearchedEvent>>;
+
 const searchStatement = defineStatement(
   'customer_search_bodies',
-  Type.Object({
-    event_id: Type.String(),
-    provider: Type.String(),
-    body: BodyOrNull,
-  }),
-  `select event_id, provider,
+  SearchedEvent,
+  `select event_id as "eventId", provider,
           case when exists (
             select from unnest($3::text[]) as wanted where position(wanted in searched.body) > 0
           ) then raw end as body
@@ -38,11 +43,6 @@ const searchStatement = defineStatement(
    order by event_id, provider`,
 );
 
-/** An event, with its body when it may mention the person. */
-export interface SearchedEvent extends EventKey {
-  readonly body: Buffer | null;
-}
-
 /**
  * Searches a page of all payment events, in the order of their ids.
  * @param after the last one of the previous page
@@ -54,8 +54,7 @@ export async function searchBodies(
   limit: number,
 ): Promise<SearchedEvent[]> {
   const parameters = [after.eventId, after.provider, searchTexts, limit];
-  const rows = await queryRows(db, searchStatement, parameters, LONG_STATEMENT_MS);
-  return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
+  return queryRows(db, searchStatement, parameters, LONG_STATEMENT_MS);
 }
 
 const removeStatement = defineCommand(
@@ -80,13 +79,11 @@ export async function removeBodies(
 const listStatement = defineStatement(
   'customer_list_events',
   Type.Object({
-    event_id: Type.String(),
-    provider: Type.String(),
     status: Type.String(),
     body: BodyOrNull,
     row: Type.Record(Type.String(), Type.Unknown()),
   }),
-  `select event.event_id, event.provider, status, raw as body, to_jsonb(event) - 'raw' as row
+  `select status, raw as body, to_jsonb(event) - 'raw' as row
    from billing_events as event
    join unnest($1::text[], $2::text[]) as target (event_id, provider)
      on event.event_id = target.event_id and event.provider = target.provider

@@ -9,7 +9,7 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { CustomerKey, KeyEmailKey, LedgerKey, Person } from '../facts.ts';
+import type { CustomerKey, LedgerKey, Person, TransactionKey } from '../facts.ts';
 
 const clearLicensesStatement = defineCommand(
   'customer_clear_licenses',
@@ -77,7 +77,7 @@ const clearKeyEmailsStatement = defineCommand(
 /** Removes the recipients of e-mails with keys. */
 export async function clearKeyEmails(
   db: Queryable,
-  keyEmails: readonly KeyEmailKey[],
+  keyEmails: readonly TransactionKey[],
 ): Promise<void> {
   await execute(db, clearKeyEmailsStatement, toColumns(keyEmails, ['transactionId', 'provider']));
 }

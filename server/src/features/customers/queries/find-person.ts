@@ -8,7 +8,7 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { CustomerKey, KeyEmailKey, LedgerKey } from '../facts.ts';
+import type { CustomerKey, EventKey, LedgerKey, TransactionKey } from '../facts.ts';
 
 /** Some statements read whole tables, without an index, because they rarely run. */
 const LONG_STATEMENT_MS = 5 * 60_000;
@@ -20,7 +20,7 @@ const licensesStatement = defineStatement(
 );
 
 /** Finds the licenses with an address. Reads all licenses. */
-export async function findLicenseIds(
+export async function listLicenseIds(
   db: Queryable,
   spellings: readonly string[],
 ): Promise<string[]> {
@@ -30,18 +30,17 @@ export async function findLicenseIds(
 
 const customersStatement = defineStatement(
   'customer_find_customers',
-  Type.Object({ provider: Type.String(), customer_id: Type.String() }),
-  `select provider, customer_id from billing_customers
+  Type.Object({ provider: Type.String(), customerId: Type.String() }),
+  `select provider, customer_id as "customerId" from billing_customers
    where lower(email) = any ($1::text[]) order by customer_id, provider`,
 );
 
 /** Finds the providers' customers with an address. Reads all customers. */
-export async function findCustomers(
+export async function listCustomers(
   db: Queryable,
   spellings: readonly string[],
 ): Promise<CustomerKey[]> {
-  const rows = await queryRows(db, customersStatement, [spellings], LONG_STATEMENT_MS);
-  return rows.map(({ provider, customer_id: customerId }) => ({ provider, customerId }));
+  return queryRows(db, customersStatement, [spellings], LONG_STATEMENT_MS);
 }
 
 const IS_OF_PERSON = `(lower(fact->'customer'->>'email') = any ($1::text[])
@@ -51,12 +50,12 @@ const IS_OF_PERSON = `(lower(fact->'customer'->>'email') = any ($1::text[])
 const ledgerStatement = defineStatement(
   'customer_find_ledger',
   Type.Object({
-    kind: Type.Union([Type.Literal('payment'), Type.Literal('subscription')]),
+    kind: Type.Enum(['payment', 'subscription']),
     id: Type.String(),
     provider: Type.String(),
-    event_id: Type.String(),
+    eventId: Type.String(),
   }),
-  `select 'payment' as kind, transaction_id as id, provider, event_id
+  `select 'payment' as kind, transaction_id as id, provider, event_id as "eventId"
    from billing_payments where ${IS_OF_PERSON}
    union all
    select 'subscription', subscription_id, provider, event_id
@@ -67,50 +66,46 @@ const ledgerStatement = defineStatement(
  * Finds the ledger rows with an address, and those of its customers without one: a row with another address belongs to
  * another person. Reads the whole ledgers.
  */
-export async function findLedgerRows(
+export async function listLedgerRows(
   db: Queryable,
   spellings: readonly string[],
   customers: readonly CustomerKey[],
 ): Promise<LedgerKey[]> {
   const parameters = [spellings, ...toColumns(customers, ['customerId', 'provider'])];
-  const rows = await queryRows(db, ledgerStatement, parameters, LONG_STATEMENT_MS);
-  return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
+  return queryRows(db, ledgerStatement, parameters, LONG_STATEMENT_MS);
 }
 
 const adjustmentsStatement = defineStatement(
   'customer_find_adjustments',
-  Type.Object({ provider: Type.String(), event_id: Type.String() }),
-  `select distinct provider, event_id from billing_adjustments
+  Type.Object({ provider: Type.String(), eventId: Type.String() }),
+  `select distinct provider, event_id as "eventId" from billing_adjustments
    where (transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))`,
 );
 
 /** Finds the events of refunds and disputes of payments. */
-export async function findAdjustmentEvents(
+export async function listAdjustmentEvents(
   db: Queryable,
   payments: readonly LedgerKey[],
-): Promise<{ provider: string; eventId: string }[]> {
-  const rows = await queryRows(db, adjustmentsStatement, toColumns(payments, ['id', 'provider']));
-  return rows.map(({ provider, event_id: eventId }) => ({ provider, eventId }));
+): Promise<EventKey[]> {
+  return queryRows(db, adjustmentsStatement, toColumns(payments, ['id', 'provider']));
 }
 
 const keyEmailsStatement = defineStatement(
   'customer_find_key_emails',
-  Type.Object({ provider: Type.String(), transaction_id: Type.String() }),
-  `select provider, transaction_id from key_emails
+  Type.Object({ provider: Type.String(), transactionId: Type.String() }),
+  `select provider, transaction_id as "transactionId" from key_emails
    where address_hash = any ($1::text[])
       or (transaction_id, provider) in (
            select transaction_id, provider from billing_licenses where license_id = any ($2::uuid[]))`,
 );
 
 /** Finds the e-mails with keys to an address, sent or queued. Reads all of them. */
-export async function findKeyEmails(
+export async function listKeyEmails(
   db: Queryable,
   addressHashes: readonly string[],
   licenseIds: readonly string[],
-): Promise<KeyEmailKey[]> {
-  const parameters = [addressHashes, licenseIds];
-  const rows = await queryRows(db, keyEmailsStatement, parameters, LONG_STATEMENT_MS);
-  return rows.map(({ provider, transaction_id: transactionId }) => ({ provider, transactionId }));
+): Promise<TransactionKey[]> {
+  return queryRows(db, keyEmailsStatement, [addressHashes, licenseIds], LONG_STATEMENT_MS);
 }
 
 const messagesStatement = defineStatement(
@@ -121,7 +116,7 @@ const messagesStatement = defineStatement(
 );
 
 /** Finds the messages of outgoing webhooks with an address. Reads all of the last 30 days. */
-export async function findMessageIds(
+export async function listMessageIds(
   db: Queryable,
   spellings: readonly string[],
 ): Promise<string[]> {

@@ -5,6 +5,7 @@ import {
   queryRows,
   type Parameter,
   type Queryable,
+  type Statement,
   toColumns,
 } from '#server/db/statement.ts';
 import { toByteaArray } from '#server/db/hot-statement.ts';
@@ -19,14 +20,31 @@ const Row = Type.Object({ row: Type.Record(Type.String(), Type.Unknown()) });
 /** Some statements read a whole table. */
 const LONG_STATEMENT_MS = 60_000;
 
-/** A table with personal data, and the condition for the rows of one person. */
+/** A table with personal data, and how the rows of one person are read. */
 interface Source {
   readonly table: string;
-  /** SQL on the table as `source`. */
-  readonly where: string;
-  readonly parameters: (person: Person, machineKeys: readonly string[]) => readonly Parameter[];
-  /** Keyed hashes and sealed bytes, which cannot be read without the master secret. */
-  readonly omit?: readonly string[];
+  readonly statement: Statement<typeof Row>;
+  readonly parameters: ReadParameters;
+}
+
+type ReadParameters = (person: Person, machineKeys: readonly string[]) => readonly Parameter[];
+
+/**
+ * @param where SQL on the table as `source`
+ * @param omit keyed hashes and sealed bytes, which cannot be read without the master secret
+ */
+function defineSource(
+  table: string,
+  where: string,
+  parameters: ReadParameters,
+  omit: readonly string[] = [],
+): Source {
+  const statement = defineStatement(
+    `customer_list_${table}`,
+    Row,
+    `select to_jsonb(source) - '{${omit.join(',')}}'::text[] as row from ${table} as source where ${where}`,
+  );
+  return { table, statement, parameters };
 }
 
 const byLicense = ({ licenseIds }: Person): Parameter[] => [licenseIds];
@@ -38,90 +56,57 @@ const byLedger =
       ledger.filter((row) => row.kind === kind),
       ['id', 'provider', 'eventId'],
     );
+const OF_LICENSE = 'license_id = any ($1::uuid[])';
 const IN_LEDGER = 'in (select * from unnest($1::text[], $2::text[], $3::text[]))';
 const HAS_ADDRESS = 'address_hash = any ($1::bytea[])';
 
 /** Without payment events and the events of installs, which are read separately. */
 export const SOURCES: readonly Source[] = [
-  {
-    table: 'licenses',
-    where: 'id = any ($1::uuid[])',
-    parameters: byLicense,
-    omit: ['key_sealed'],
-  },
-  { table: 'license_transactions', where: 'license_id = any ($1::uuid[])', parameters: byLicense },
-  {
-    table: 'activations',
-    where: 'license_id = any ($1::uuid[])',
-    parameters: byLicense,
-    omit: ['components', 'machine_digest', 'entitlement_proof'],
-  },
-  {
-    table: 'usage_days',
-    where: 'machine_key = any ($1::uuid[])',
-    parameters: (_person, machineKeys) => [machineKeys],
-  },
-  {
-    table: 'billing_customers',
-    where: '(customer_id, provider) in (select * from unnest($1::text[], $2::text[]))',
-    parameters: ({ customers }) => toColumns(customers, ['customerId', 'provider']),
-  },
-  {
-    table: 'billing_payments',
-    where: `(transaction_id, provider, event_id) ${IN_LEDGER}`,
-    parameters: byLedger('payment'),
-  },
-  {
-    table: 'billing_subscriptions',
-    where: `(subscription_id, provider, event_id) ${IN_LEDGER}`,
-    parameters: byLedger('subscription'),
-  },
-  {
-    table: 'key_emails',
-    where: '(transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))',
-    parameters: ({ keyEmails }) => toColumns(keyEmails, ['transactionId', 'provider']),
-  },
-  { table: 'subscribers', where: HAS_ADDRESS, parameters: byAddress },
-  {
-    table: 'subscriber_confirmations',
-    where: HAS_ADDRESS,
-    parameters: byAddress,
-    omit: ['token_hash'],
-  },
-  { table: 'suppressions', where: HAS_ADDRESS, parameters: byAddress },
-  { table: 'outreach_messages', where: HAS_ADDRESS, parameters: byAddress },
-  {
-    table: 'webhook_messages',
-    where: 'id = any ($1::text[])',
-    parameters: ({ messageIds }) => [messageIds],
-  },
-  {
-    table: 'audit_log',
-    where: 'subject_id = any ($1::text[])',
-    parameters: ({ address, licenseIds }) => [[...address.ids, ...licenseIds]],
-  },
-];
-
-const statements = new Map(
-  SOURCES.map(({ table, where, omit = [] }) => [
-    table,
-    defineStatement(
-      `customer_list_${table}`,
-      Row,
-      `select to_jsonb(source) - '{${omit.join(',')}}'::text[] as row from ${table} as source where ${where}`,
-    ),
+  defineSource('licenses', 'id = any ($1::uuid[])', byLicense, ['key_sealed']),
+  defineSource('license_transactions', OF_LICENSE, byLicense),
+  defineSource('activations', OF_LICENSE, byLicense, [
+    'components',
+    'machine_digest',
+    'entitlement_proof',
   ]),
-);
+  defineSource('usage_days', 'machine_key = any ($1::uuid[])', (_person, keys) => [keys]),
+  defineSource(
+    'billing_customers',
+    '(customer_id, provider) in (select * from unnest($1::text[], $2::text[]))',
+    ({ customers }) => toColumns(customers, ['customerId', 'provider']),
+  ),
+  defineSource(
+    'billing_payments',
+    `(transaction_id, provider, event_id) ${IN_LEDGER}`,
+    byLedger('payment'),
+  ),
+  defineSource(
+    'billing_subscriptions',
+    `(subscription_id, provider, event_id) ${IN_LEDGER}`,
+    byLedger('subscription'),
+  ),
+  defineSource(
+    'key_emails',
+    '(transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))',
+    ({ keyEmails }) => toColumns(keyEmails, ['transactionId', 'provider']),
+  ),
+  defineSource('subscribers', HAS_ADDRESS, byAddress),
+  defineSource('subscriber_confirmations', HAS_ADDRESS, byAddress, ['token_hash']),
+  defineSource('suppressions', HAS_ADDRESS, byAddress),
+  defineSource('outreach_messages', HAS_ADDRESS, byAddress),
+  defineSource('webhook_messages', 'id = any ($1::text[])', ({ messageIds }) => [messageIds]),
+  defineSource('audit_log', 'subject_id = any ($1::text[])', ({ address, licenseIds }) => [
+    [...address.ids, ...licenseIds],
+  ]),
+];
 
 /** Lists the rows of one table about a person. */
 export async function listPersonalDataRows(
   db: Queryable,
-  { table, parameters }: Source,
+  { statement, parameters }: Source,
   person: Person,
   machineKeys: readonly string[],
 ): Promise<PersonalDataRow[]> {
-  const statement = statements.get(table);
-  if (statement === undefined) return [];
   const values = parameters(person, machineKeys);
   const rows = await queryRows(db, statement, values, LONG_STATEMENT_MS);
   return rows.map(({ row }) => row);

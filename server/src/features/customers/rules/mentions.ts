@@ -1,4 +1,4 @@
-import type { CustomerKey, Person } from '../facts.ts';
+import type { Person } from '../facts.ts';
 
 /** The address and customers to search for. */
 type Wanted = Pick<Person, 'address' | 'customers'>;
@@ -54,11 +54,12 @@ function containsAddress(text: string, spellings: ReadonlySet<string>): boolean 
   return words.some((word) => spellings.has(word) || spellings.has(word.replace(/\.$/u, '')));
 }
 
-function parseJson(text: string): unknown {
+/** Parses a body; undefined if it is not JSON, because deliveries that are not JSON are stored too. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Deliveries that are not JSON are stored too.
+    // See above.
     return undefined;
   }
 }
@@ -68,10 +69,7 @@ function parseJson(text: string): unknown {
  * {@link mentionsPerson} confirms, and more.
  */
 export function listSearchTexts({ address, customers }: Wanted): string[] {
-  const texts = [
-    ...address.spellings,
-    ...customers.map(({ customerId }: CustomerKey) => customerId),
-  ];
+  const texts = [...address.spellings, ...customers.map(({ customerId }) => customerId)];
   return [...new Set(texts.flatMap(listJsonForms).map(toEscapeFormat))];
 }
 

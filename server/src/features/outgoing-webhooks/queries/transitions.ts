@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -11,11 +11,10 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
+const StatusTransition = Type.Object({ at: Timestamp, licenseId: Type.String() });
+
 /** A time at which the status of a license may change without a change of the license. */
-export interface StatusTransition {
-  readonly at: Date;
-  readonly licenseId: string;
-}
+export type StatusTransition = Readonly<Static<typeof StatusTransition>>;
 
 const insertStatement = defineCommand(
   'webhook_expiry_cursor_insert',
@@ -30,14 +29,13 @@ export async function insertExpiryCursor(db: Queryable, from: Date): Promise<voi
 
 const lockStatement = defineStatement(
   'webhook_expiry_cursor_lock',
-  Type.Object({ processed_until: Timestamp, license_id: Type.String() }),
-  'select processed_until, license_id from webhook_expiry_cursor for update skip locked',
+  StatusTransition,
+  'select processed_until as at, license_id as "licenseId" from webhook_expiry_cursor for update skip locked',
 );
 
 /** Locks and returns the cursor; null if another process has locked it. */
 export async function lockExpiryCursor(db: Queryable): Promise<StatusTransition | null> {
-  const row = await queryRow(db, lockStatement);
-  return row && { at: row.processed_until, licenseId: row.license_id };
+  return queryRow(db, lockStatement);
 }
 
 const moveStatement = defineCommand(
@@ -64,8 +62,8 @@ function transitionsOf(column: string, shift: string | null, condition: string):
 
 const listStatement = defineStatement(
   'license_list_transitions',
-  Type.Object({ transition_at: Timestamp, id: Type.String() }),
-  `select transition_at, id from (
+  StatusTransition,
+  `select transition_at as at, id as "licenseId" from (
      ${transitionsOf('expires_at', null, '')}
      union ${transitionsOf('expires_at', `$4 * interval '1 millisecond'`, 'and subscription')}
      union ${transitionsOf('cancel_scheduled_for', null, 'and subscription')}
@@ -88,14 +86,13 @@ export async function listTransitions(
   limit: number,
 ): Promise<StatusTransition[]> {
   const parameters = [after.at, after.licenseId, until, graceMs, limit];
-  const rows = await queryRows(db, listStatement, parameters);
-  return rows.map((row) => ({ at: row.transition_at, licenseId: row.id }));
+  return queryRows(db, listStatement, parameters);
 }
 
 const listRecordedStatement = defineStatement(
   'webhook_message_list_recorded_transitions',
-  Type.Object({ id: Type.String(), transition_at: Timestamp }),
-  `select input.license_id as id, input.transition_at
+  StatusTransition,
+  `select input.transition_at as at, input.license_id as "licenseId"
    from unnest($1::uuid[], $2::timestamptz[]) as input (license_id, transition_at)
    where exists (select from webhook_messages message
                  where message.license_id = input.license_id and message.created_at >= input.transition_at
@@ -107,10 +104,5 @@ export async function listRecordedTransitions(
   db: Queryable,
   transitions: readonly StatusTransition[],
 ): Promise<StatusTransition[]> {
-  const rows = await queryRows(
-    db,
-    listRecordedStatement,
-    toColumns(transitions, ['licenseId', 'at']),
-  );
-  return rows.map((row) => ({ at: row.transition_at, licenseId: row.id }));
+  return queryRows(db, listRecordedStatement, toColumns(transitions, ['licenseId', 'at']));
 }
