@@ -9,7 +9,7 @@ import { problem, readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
 
-/** What a payment gives a license: its key is shown for a day. */
+/** A payment sets this on a license: its key is shown for a day. */
 const BILLED = { reveal_until: new Date(TEST_START.getTime() + DAY_MS) };
 
 const PENDING = {

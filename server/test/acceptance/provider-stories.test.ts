@@ -66,7 +66,11 @@ interface Story {
 }
 
 /** Delivers a step at its time, and returns the license as the front end sees it. */
-async function tell({ path, sign, checkoutId }: Story, at: Date, events: readonly unknown[]) {
+async function deliverStep(
+  { path, sign, checkoutId }: Story,
+  at: Date,
+  events: readonly unknown[],
+) {
   service.clock.set(at);
   for (const event of events) {
     const body = JSON.stringify(event);
@@ -83,20 +87,24 @@ async function tell({ path, sign, checkoutId }: Story, at: Date, events: readonl
 function follow(provider: string, story: Story): void {
   test(`${provider}: purchase, renewal, cancellation, refund`, async () => {
     const [april, may] = [APRIL.toISOString(), MAY.toISOString()];
-    assert.deepEqual(await tell(story, TEST_START, story.purchase), ['active', april, true]);
-    assert.deepEqual(await tell(story, APRIL, story.renewal), ['active', may, false]);
-    assert.deepEqual(await tell(story, ANNOUNCED, story.cancellation), ['active', may, false]);
-    assert.deepEqual(await tell(story, MAY, story.end), ['canceled', may, false]);
-    assert.deepEqual(await tell(story, REFUNDED, story.refund), ['refunded', may, false]);
+    assert.deepEqual(await deliverStep(story, TEST_START, story.purchase), ['active', april, true]);
+    assert.deepEqual(await deliverStep(story, APRIL, story.renewal), ['active', may, false]);
+    assert.deepEqual(await deliverStep(story, ANNOUNCED, story.cancellation), [
+      'active',
+      may,
+      false,
+    ]);
+    assert.deepEqual(await deliverStep(story, MAY, story.end), ['canceled', may, false]);
+    assert.deepEqual(await deliverStep(story, REFUNDED, story.refund), ['refunded', may, false]);
   });
 
   test(`${provider}: the signature of another body changes nothing`, async () => {
-    await tell(story, TEST_START, story.purchase);
+    await deliverStep(story, TEST_START, story.purchase);
     const body = JSON.stringify(story.refund[0]);
     const answer = await service.post(story.path, body, story.sign(`${body} `, TEST_START));
     assert.equal(answer.status, 401);
     const april = APRIL.toISOString();
-    assert.deepEqual(await tell(story, TEST_START, []), ['active', april, true]);
+    assert.deepEqual(await deliverStep(story, TEST_START, []), ['active', april, true]);
   });
 }
 

@@ -10,7 +10,6 @@ import {
 import {
   findFirstReceivedAt,
   findReconciliation,
-  hasReconciliationFailed,
 } from '#server/features/billing/queries/reconciliations.ts';
 
 import { formatMoment } from '../table.ts';
@@ -85,7 +84,7 @@ async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
     symptom: `Missing events of Paddle are not found: its event log ${last}.`,
     facts: { reconciled_at: reconciledAt },
   };
-  if (record !== null && hasReconciliationFailed(record)) {
+  if (record !== null && record.failedAt !== null) {
     return warning(RECONCILIATION, {
       ...missed,
       code: 'reconciliation.failed',

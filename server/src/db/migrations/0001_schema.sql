@@ -318,7 +318,7 @@ create table billing_reconciliations (
   event_id       text        not null,
   -- When a comparison last reached the end of the log.
   reconciled_at  timestamptz,
-  -- When the last comparison failed, and why, without keys and addresses.
+  -- When and why a comparison failed since then, without keys and addresses; null after a success.
   failed_at      timestamptz,
   failure        text,
   constraint billing_reconciliations_pkey primary key (provider)

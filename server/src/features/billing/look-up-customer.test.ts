@@ -135,8 +135,8 @@ test('sends no request for other providers or without an API key', async () => {
 });
 
 for (const [what, found, expected] of [
-  ['the API says another one', ann, 'ann@example.org'],
-  ['the API says the same', { ...ann, email: 'typed@example.org' }, 'typed@example.org'],
+  ['the API reports another address', ann, 'ann@example.org'],
+  ['the API reports the same address', { ...ann, email: 'typed@example.org' }, 'typed@example.org'],
   ['the API knows no such customer', null, 'typed@example.org'],
   ['the API knows no address', { ...ann, email: null }, 'typed@example.org'],
 ] as const) {

@@ -5,7 +5,7 @@ import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
-import type { SyncedLicenses } from './sync-licenses.ts';
+import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
 /**
  * Queues the e-mails with the keys of transactions; jobs start when the transaction of `db` is committed. A repeated job is
@@ -53,24 +53,24 @@ export async function queueCustomerLookUps(
 export async function queueNotifications(
   deps: ApplyDependencies,
   client: Queryable,
-  { created, changed }: SyncedLicenses,
+  { licenses }: SyncedLicenses,
 ): Promise<void> {
-  const sendable = changed.filter(
-    ({ before, license }) =>
-      isSendable(license) &&
-      // A mail relay may have refused the previous address.
-      (!isSendable(before) || before.customerEmail !== license.customerEmail),
-  );
-  await queueKeyEmails(client, [...created, ...sendable]);
-  const withoutAddress = created.flatMap(({ license, provider, customerId }) =>
-    license.customerEmail !== null || customerId === null ? [] : [{ provider, customerId }],
+  await queueKeyEmails(client, licenses.filter(isNewlySendable));
+  const withoutAddress = licenses.flatMap(({ before, license, provider, customerId }) =>
+    before !== null || license.customerEmail !== null || customerId === null
+      ? []
+      : [{ provider, customerId }],
   );
   await queueCustomerLookUps(client, withoutAddress);
-  const changes = [
-    ...created.map(({ license }) => ({ before: null, after: license })),
-    ...changed.map(({ before, license }) => ({ before, after: license })),
-  ];
+  const changes = licenses.map(({ before, license }) => ({ before, after: license }));
   await recordLicenseChanges(deps, client, changes, deps.clock.now());
+}
+
+/** Also after a change of the address, because a mail relay may have refused the previous one. */
+function isNewlySendable({ before, license }: SyncedLicense): boolean {
+  if (before === null) return true;
+  if (!isSendable(license)) return false;
+  return !isSendable(before) || before.customerEmail !== license.customerEmail;
 }
 
 /** Whether the license has an address and a usable key. */

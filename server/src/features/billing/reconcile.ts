@@ -4,7 +4,6 @@ import type { BillingDependencies } from './dependencies.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {
-  clearReconciliationFailure,
   findEventBefore,
   findReconciliationCursor,
   recordReconciliation,
@@ -69,7 +68,8 @@ export async function reconcilePaddle(
   if (paddleApi === null || (start === null && since === null)) return null;
   try {
     const reconciliation = await compare(deps, paddleApi, start, options);
-    if (since === null) await recordSuccess(deps, start, reconciliation);
+    // Before the end of the log, a success only proves that Paddle can be read.
+    if (since === null && reconciliation.reachedEnd) await recordEnd(deps, start, null);
     return reconciliation;
   } catch (error) {
     if (since === null && !isStopped(options.signal)) await recordFailure(deps, start, error);
@@ -110,7 +110,10 @@ async function compare(
         onCompared?.(compared);
       }
       // With `since`, the events between the cursor and that time have not been compared.
-      if (since === null) await storeCursor(deps, page);
+      const last = page.events.at(-1);
+      if (since === null && last !== undefined) {
+        await storeReconciliationCursor(deps.pool, PROVIDER, last.eventId);
+      }
     }
   } finally {
     await report(deps, actor, repaired);
@@ -151,11 +154,6 @@ async function readPage(
   return { events, last: events.at(-1)?.eventId ?? after, isLast };
 }
 
-async function storeCursor({ pool }: BillingDependencies, { events }: LogPage): Promise<void> {
-  const last = events.at(-1);
-  if (last !== undefined) await storeReconciliationCursor(pool, PROVIDER, last.eventId);
-}
-
 function processLoggedEvent(deps: BillingDependencies, { body }: LoggedEvent): Promise<Receipt> {
   const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
   return processEvent(deps, paddleAdapter, delivery, body);
@@ -181,27 +179,25 @@ async function report(
   });
 }
 
-/** Before the end of the log, a success only proves that Paddle can be read. */
-async function recordSuccess(
+async function recordEnd(
   { clock, pool }: BillingDependencies,
   start: string | null,
-  { reachedEnd }: Reconciliation,
+  failure: string | null,
 ): Promise<void> {
-  if (!reachedEnd) return clearReconciliationFailure(pool, PROVIDER);
-  await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure: null });
+  await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure });
 }
 
 /** Never throws, so that the caller sees the original error. */
 async function recordFailure(
-  { clock, log, pool }: BillingDependencies,
+  deps: BillingDependencies,
   start: string | null,
   error: unknown,
 ): Promise<void> {
   const failure = error instanceof PaddleApiError ? error.message : 'Internal error: see the log';
   try {
-    await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure });
+    await recordEnd(deps, start, failure);
   } catch (cause) {
-    log.warn(
+    deps.log.warn(
       { event: 'payments.reconciliation_failure_not_recorded', err: cause },
       'could not record the failure of a reconciliation',
     );

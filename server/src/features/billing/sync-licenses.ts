@@ -25,8 +25,8 @@ import type { LicenseDraft } from './rules/compute-licenses.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
-  readonly created: readonly SyncedLicense[];
-  readonly changed: readonly ChangedLicense[];
+  /** Those that were created or changed. */
+  readonly licenses: readonly SyncedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
 }
 
@@ -46,21 +46,18 @@ export async function syncLicenses(
   );
   const created = await createLicenses(deps, client, missing, buyers);
   const changed = await changeLicenses(deps, client, { existing, orphaned }, buyers);
-  return { created, changed, unmatched };
+  return { licenses: [...created, ...changed], unmatched };
 }
 
 /** A license after the synchronization, and its source. */
 export interface SyncedLicense {
   readonly license: LicenseRecord;
+  /** Its previous state; null if it was created. */
+  readonly before: LicenseRecord | null;
   readonly provider: string;
   /** The transaction at its creation; the checkout may have become known later. */
   readonly transactionId: string;
   readonly customerId: string | null;
-}
-
-/** A changed license with its previous state. */
-interface ChangedLicense extends SyncedLicense {
-  readonly before: LicenseRecord;
 }
 
 type Buyers = ReadonlyMap<Purchase, Buyer>;
@@ -112,7 +109,7 @@ async function createLicenses(
     created.map(({ line }) => line),
   );
   await recordCheckoutIds(client, created);
-  return created.map(({ license, ...plan }) => toSyncedLicense(plan, license, buyers));
+  return created.map(({ license, ...plan }) => toSyncedLicense(plan, null, license, buyers));
 }
 
 /** Updates existing licenses, cancels orphaned ones, and returns those that changed. */
@@ -121,7 +118,7 @@ async function changeLicenses(
   client: Queryable,
   plans: Pick<LicensePlans, 'existing' | 'orphaned'>,
   buyers: Buyers,
-): Promise<ChangedLicense[]> {
+): Promise<SyncedLicense[]> {
   const planOf = new Map(
     [...plans.orphaned, ...plans.existing].map((plan) => [plan.line.licenseId, plan]),
   );
@@ -134,7 +131,7 @@ async function changeLicenses(
     const license = changed.get(previous.id);
     const plan = planOf.get(previous.id);
     if (license === undefined || plan === undefined) return [];
-    return [{ ...toSyncedLicense(plan, license, buyers), before: previous }];
+    return [toSyncedLicense(plan, previous, license, buyers)];
   });
 }
 
@@ -184,12 +181,13 @@ function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
 
 function toSyncedLicense(
   { purchase, line }: OrphanedLicense,
+  before: LicenseRecord | null,
   license: LicenseRecord,
   buyers: Buyers,
 ): SyncedLicense {
   const { provider, transactionId } = line;
   const customerId = buyers.get(purchase)?.customerId ?? null;
-  return { license, provider, transactionId, customerId };
+  return { license, before, provider, transactionId, customerId };
 }
 
 type CreatedLine = Pick<ExistingLicense, 'draft' | 'line'>;

@@ -7,7 +7,7 @@ import { countJobs, type JobNumbers } from '#server/jobs/queries.ts';
 import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts';
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';
-import { findReconciliation, hasReconciliationFailed } from '../billing/queries/reconciliations.ts';
+import { findReconciliation } from '../billing/queries/reconciliations.ts';
 import {
   countDeliveriesFailedSince,
   countFailedEndpoints,
@@ -69,7 +69,7 @@ async function countUndelivered({ clock, pool }: BacklogDependencies): Promise<U
 async function isReconciliationFailing({ paddleApi, pool }: BacklogDependencies): Promise<boolean> {
   if (paddleApi === null) return false;
   const reconciliation = await findReconciliation(pool, 'paddle');
-  return reconciliation !== null && hasReconciliationFailed(reconciliation);
+  return reconciliation !== null && reconciliation.failedAt !== null;
 }
 
 const COUNT_INTERVAL_MS = 60_000;

@@ -300,8 +300,8 @@ test('withholds keys of invalid licenses', async () => {
 });
 
 for (const [what, known, reported, subject] of [
-  ['what is known of the customer', 'de', 'fr', /^=\?UTF-8\?Q\?Ihr_Lizenz/u],
-  ['what the payment said', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
+  ['of the stored customer', 'de', 'fr', /^=\?UTF-8\?Q\?Ihr_Lizenz/u],
+  ['of the payment', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
   ['English otherwise', null, null, /^Your license key for Personal$/u],
 ] as const) {
   test(`chooses the language: ${what}`, async () => {

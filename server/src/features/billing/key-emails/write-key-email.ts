@@ -23,31 +23,52 @@ export interface EmailedKey {
 /** Writes the e-mail with the keys of a transaction. */
 export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts): RenderedMail {
   const texts = keyEmailTexts[language];
-  const { keys, transactionId } = facts;
+  const { customerName, keys, transactionId } = facts;
   const products = [...new Set(keys.map(({ productName }) => productName))];
-  const subject = texts.subject(keys.length, products.length === 1 ? (products[0] ?? null) : null);
-  const greeting = texts.greeting(toGreetingName(facts.customerName));
-  const thanks = texts.thanks(keys.length);
-  const blocks: MailBlock[] = [
-    { kind: 'title', text: subject },
-    { kind: 'paragraph', text: greeting },
-    { kind: 'paragraph', text: thanks },
-    ...keys.map((key): MailBlock => ({
-      kind: 'code',
-      label: key.productName,
-      code: key.licenseKey,
-      note: texts.machines(key.maxActivations),
-    })),
-    { kind: 'heading', text: texts.howTo },
-    { kind: 'steps', items: texts.steps },
-    { kind: 'paragraph', text: texts.moving },
-  ];
+  return render(language, {
+    subject: texts.subject(keys.length, products.length === 1 ? (products[0] ?? null) : null),
+    customerName,
+    introduction: texts.thanks(keys.length),
+    keys,
+    instructions: [
+      { kind: 'heading', text: texts.howTo },
+      { kind: 'steps', items: texts.steps },
+      { kind: 'paragraph', text: texts.moving },
+    ],
+    footer: [texts.keep, texts.order(transactionId)],
+  });
+}
+
+interface KeyEmailContent extends Pick<KeyEmailFacts, 'customerName' | 'keys'> {
+  readonly subject: string;
+  readonly introduction: string;
+  readonly instructions: readonly MailBlock[];
+  readonly footer: readonly string[];
+}
+
+function render(
+  language: KeyEmailLanguage,
+  { subject, customerName, introduction, keys, instructions, footer }: KeyEmailContent,
+): RenderedMail {
+  const texts = keyEmailTexts[language];
+  const greeting = texts.greeting(toGreetingName(customerName));
   return renderMail({
     language,
     subject,
-    preview: `${greeting} ${thanks}`,
-    blocks,
-    footer: [texts.keep, texts.order(transactionId)],
+    preview: `${greeting} ${introduction}`,
+    blocks: [
+      { kind: 'title', text: subject },
+      { kind: 'paragraph', text: greeting },
+      { kind: 'paragraph', text: introduction },
+      ...keys.map((key): MailBlock => ({
+        kind: 'code',
+        label: key.productName,
+        code: key.licenseKey,
+        note: texts.machines(key.maxActivations),
+      })),
+      ...instructions,
+    ],
+    footer,
   });
 }
 
@@ -92,28 +113,14 @@ export function writeReplacedKeyEmail(
   facts: ReplacedKeyFacts,
 ): RenderedMail {
   const texts = replacedKeyTexts[language];
-  const { greeting, machines } = keyEmailTexts[language];
-  const subject = texts.subject(facts.productName);
-  const greeted = greeting(toGreetingName(facts.customerName));
-  return renderMail({
-    language,
-    subject,
-    preview: `${greeted} ${texts.replaced}`,
-    blocks: [
-      { kind: 'title', text: subject },
-      { kind: 'paragraph', text: greeted },
-      { kind: 'paragraph', text: texts.replaced },
-      {
-        kind: 'code',
-        label: facts.productName,
-        code: facts.licenseKey,
-        note: machines(facts.maxActivations),
-      },
+  return render(language, {
+    subject: texts.subject(facts.productName),
+    customerName: facts.customerName,
+    introduction: texts.replaced,
+    keys: [facts],
+    instructions: [
       { kind: 'heading', text: texts.whatToDo },
-      {
-        kind: 'paragraph',
-        text: facts.machinesKept ? texts.machinesKept : texts.machinesDropped,
-      },
+      { kind: 'paragraph', text: facts.machinesKept ? texts.machinesKept : texts.machinesDropped },
     ],
     footer: [texts.keep],
   });

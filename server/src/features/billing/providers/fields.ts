@@ -42,6 +42,11 @@ export function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_LIST_LENGTH) : [];
 }
 
+/** Reads the objects of a Stripe list (`{ data: [...] }`). */
+export function readObjects(list: unknown): JsonObject[] {
+  return readList(readObject(list)['data']).map(readObject);
+}
+
 /** Reads a text that is not empty. @param maxLength in characters */
 export function readText(value: unknown, maxLength = 1_000): string | null {
   const isText = typeof value === 'string' && value !== '' && value.length <= maxLength;

@@ -10,7 +10,7 @@ import {
 } from '#server/db/statement.ts';
 
 import type { BillingProvider } from '../facts.ts';
-import type { EventFilter } from './events.ts';
+import { MATCHES_FILTER, type EventFilter } from './events.ts';
 
 const ListedEvent = Type.Object({
   eventId: Type.String(),
@@ -39,16 +39,11 @@ const EventRecord = Type.Object({
 /** A stored event and its outcome. `raw` is the body as signed; null once it was removed. */
 export type EventRecord = Readonly<Static<typeof EventRecord>>;
 
-const FILTER = `($1::text is null or event_id = $1)
-     and ($2::text is null or status = $2)
-     and ($3::text is null or provider = $3)
-     and ($4::timestamptz is null or received_at >= $4)`;
-
 const listStatement = defineStatement(
   'billing_event_list',
   EventRecord,
   `select ${LISTED_COLUMNS}, raw, headers from billing_events
-   where ${FILTER}
+   where ${MATCHES_FILTER}
      and ($5::timestamptz is null or (received_at, event_id) > ($5, $6))
    order by received_at, event_id, provider
    limit $7`,
@@ -90,7 +85,7 @@ const listNewestStatement = defineStatement(
   'billing_event_list_newest',
   ListedEvent,
   `select ${LISTED_COLUMNS} from billing_events
-   where ${FILTER}
+   where ${MATCHES_FILTER}
    order by received_at desc, event_id desc, provider desc
    limit $5`,
 );

@@ -24,6 +24,12 @@ export interface EventFilter {
   readonly since: Date | null;
 }
 
+/** The condition of a filter, which is given as the first four parameters. */
+export const MATCHES_FILTER = `($1::text is null or event_id = $1)
+     and ($2::text is null or status = $2)
+     and ($3::text is null or provider = $3)
+     and ($4::timestamptz is null or received_at >= $4)`;
+
 /** What is stored of the delivery of an event. */
 export interface StoredDelivery {
   readonly receivedAt: Date;
@@ -114,11 +120,7 @@ export async function updateEventOutcomes(
 const dismissStatement = defineCommand(
   'billing_event_dismiss',
   `update billing_events set status = 'ignored', message = $5, next_attempt_at = null
-   where status in ('deferred', 'failed')
-     and ($1::text is null or event_id = $1)
-     and ($2::text is null or status = $2)
-     and ($3::text is null or provider = $3)
-     and ($4::timestamptz is null or received_at >= $4)`,
+   where status in ('deferred', 'failed') and ${MATCHES_FILTER}`,
 );
 
 /** Sets deferred and failed events to ignored and returns their number. */

@@ -64,10 +64,10 @@ export async function findEventBefore(
 const storeStatement = defineCommand(
   'billing_reconciliation_store_event',
   `insert into billing_reconciliations (provider, event_id) values ($1, $2)
-   on conflict (provider) do update set event_id = excluded.event_id`,
+   on conflict (provider) do update set event_id = excluded.event_id, failed_at = null, failure = null`,
 );
 
-/** Stores the last compared event of a provider's log. */
+/** Stores the last compared event of a provider's log, and clears an earlier failure, because there was progress. */
 export async function storeReconciliationCursor(
   db: Queryable,
   provider: string,
@@ -83,8 +83,7 @@ const recordStatement = defineCommand(
    where $2::text is not null or exists (select from billing_reconciliations where provider = $1)
    on conflict (provider) do update
    set reconciled_at = coalesce(excluded.reconciled_at, old.reconciled_at),
-       failed_at = coalesce(excluded.failed_at, old.failed_at),
-       failure = coalesce(excluded.failure, old.failure)`,
+       failed_at = excluded.failed_at, failure = excluded.failure`,
 );
 
 /** The result of a comparison. */
@@ -97,7 +96,7 @@ export interface ReconciliationEnd {
   readonly failure: string | null;
 }
 
-/** Records the last success or the last failure of the comparisons. */
+/** Records a success, which ends an earlier failure, or a failure. */
 export async function recordReconciliation(
   db: Queryable,
   { provider, start, at, failure }: ReconciliationEnd,
@@ -106,23 +105,13 @@ export async function recordReconciliation(
   await execute(db, recordStatement, [provider, start, ...times, failure]);
 }
 
-const clearFailureStatement = defineCommand(
-  'billing_reconciliation_clear_failure',
-  'update billing_reconciliations set failed_at = null, failure = null where provider = $1',
-);
-
-/** Clears the failure of an earlier comparison after a later one made progress. */
-export async function clearReconciliationFailure(db: Queryable, provider: string): Promise<void> {
-  await execute(db, clearFailureStatement, [provider]);
-}
-
 const ReconciliationRecord = Type.Object({
   reconciledAt: Nullable.Timestamp,
   failedAt: Nullable.Timestamp,
   failure: Nullable.Text,
 });
 
-/** The last success and the last failure of the comparisons with a provider's log. */
+/** The last successful comparison with a provider's log, and its failure since then. */
 type ReconciliationRecord = Readonly<Static<typeof ReconciliationRecord>>;
 
 const findStatement = defineStatement(
@@ -138,9 +127,4 @@ export async function findReconciliation(
   provider: string,
 ): Promise<ReconciliationRecord | null> {
   return queryRow(db, findStatement, [provider]);
-}
-
-/** Whether the last comparison failed. */
-export function hasReconciliationFailed({ reconciledAt, failedAt }: ReconciliationRecord): boolean {
-  return failedAt !== null && (reconciledAt === null || failedAt > reconciledAt);
 }

@@ -1,5 +1,4 @@
 import {
-  defineDataReader,
   defineAdapter,
   type DataReader,
   type Verification,
@@ -8,38 +7,25 @@ import {
 } from '../adapter.ts';
 import { readName, readOccurrence } from '../fields.ts';
 import { readHeader, verifyTimedSignature } from '../signatures.ts';
-import { readAdjustment, readSubscription, readTransaction } from './facts.ts';
-import { readCustomerDetails } from './fields.ts';
-import { Adjustment, Customer, Subscription, Transaction } from './schemas.ts';
-
-const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
-const readAdjustmentEvent = defineDataReader(Adjustment, readAdjustment);
-const readCustomerEvent = defineDataReader(Customer, (customer, { occurrence }) => [
-  {
-    kind: 'customer',
-    customerId: customer.id,
-    ...occurrence,
-    customer: readCustomerDetails(customer),
-  },
-]);
+import { readAdjustment, readCustomer, readSubscription, readTransaction } from './facts.ts';
 
 /** Of transactions only the completed one counts: before that the subscription and the totals may change. */
 const READERS: ReadonlyMap<string, DataReader> = new Map([
-  ['transaction.completed', defineDataReader(Transaction, readTransaction)],
-  ['subscription.created', readSubscriptionEvent],
-  ['subscription.imported', readSubscriptionEvent],
-  ['subscription.trialing', readSubscriptionEvent],
-  ['subscription.activated', readSubscriptionEvent],
-  ['subscription.updated', readSubscriptionEvent],
-  ['subscription.past_due', readSubscriptionEvent],
-  ['subscription.paused', readSubscriptionEvent],
-  ['subscription.resumed', readSubscriptionEvent],
-  ['subscription.canceled', readSubscriptionEvent],
-  ['adjustment.created', readAdjustmentEvent],
-  ['adjustment.updated', readAdjustmentEvent],
-  ['customer.created', readCustomerEvent],
-  ['customer.imported', readCustomerEvent],
-  ['customer.updated', readCustomerEvent],
+  ['transaction.completed', readTransaction],
+  ['subscription.created', readSubscription],
+  ['subscription.imported', readSubscription],
+  ['subscription.trialing', readSubscription],
+  ['subscription.activated', readSubscription],
+  ['subscription.updated', readSubscription],
+  ['subscription.past_due', readSubscription],
+  ['subscription.paused', readSubscription],
+  ['subscription.resumed', readSubscription],
+  ['subscription.canceled', readSubscription],
+  ['adjustment.created', readAdjustment],
+  ['adjustment.updated', readAdjustment],
+  ['customer.created', readCustomer],
+  ['customer.imported', readCustomer],
+  ['customer.updated', readCustomer],
 ]);
 
 /** The header's name in this interface, and at Paddle. */

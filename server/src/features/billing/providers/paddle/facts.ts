@@ -5,15 +5,16 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
-import type { Interpretation, ProviderEvent } from '../adapter.ts';
+import { defineDataReader } from '../adapter.ts';
 import { readPeriod, readTime } from '../fields.ts';
 import {
   readAmount,
   readCustomData,
+  readCustomerDetails,
   readSubscriptionLines,
   readTransactionLines,
 } from './fields.ts';
-import type { Adjustment, Subscription, Transaction } from './schemas.ts';
+import { Adjustment, Customer, Subscription, Transaction } from './schemas.ts';
 
 /** Includes the end of a pause, which is `subscription_recurring` too. */
 const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
@@ -25,10 +26,7 @@ const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
 ]);
 
 /** Interprets a completed transaction. A first payment may lack the period and the subscription; none has an e-mail address. */
-export function readTransaction(
-  transaction: Transaction,
-  { occurrence }: ProviderEvent<unknown>,
-): Interpretation {
+export const readTransaction = defineDataReader(Transaction, (transaction, { occurrence }) => {
   const lines = readTransactionLines(transaction);
   if (lines === null) return 'The transaction has an unknown billing cycle.';
   const totals = transaction.details?.totals;
@@ -47,13 +45,10 @@ export function readTransaction(
       total: readAmount(totals?.grand_total) ?? readAmount(totals?.total),
     },
   ];
-}
+});
 
 /** Interprets a subscription: each of its events is a full snapshot. */
-export function readSubscription(
-  subscription: Subscription,
-  { occurrence }: ProviderEvent<unknown>,
-): Interpretation {
+export const readSubscription = defineDataReader(Subscription, (subscription, { occurrence }) => {
   const status = SUBSCRIPTION_STATUSES.find((known) => known === subscription.status);
   if (status === undefined) return 'The subscription has an unknown status.';
   const lines = readSubscriptionLines(subscription);
@@ -74,7 +69,7 @@ export function readSubscription(
       lines,
     },
   ];
-}
+});
 
 function readScheduledChange(
   change: Subscription['scheduled_change'],
@@ -105,10 +100,7 @@ const ADJUSTMENT_STATUSES: ReadonlyMap<string, AdjustmentFact['status']> = new M
 const PARTIAL_TYPES: ReadonlySet<string> = new Set(['partial', 'tax', 'proration']);
 
 /** Interprets a refund, credit or chargeback. */
-export function readAdjustment(
-  adjustment: Adjustment,
-  { occurrence }: ProviderEvent<unknown>,
-): Interpretation {
+export const readAdjustment = defineDataReader(Adjustment, (adjustment, { occurrence }) => {
   const effect = EFFECTS.get(adjustment.action);
   if (effect === undefined) return 'The adjustment has an unknown action.';
   const status = ADJUSTMENT_STATUSES.get(adjustment.status);
@@ -130,9 +122,18 @@ export function readAdjustment(
       })),
     },
   ];
-}
+});
 
 function isFull(type: string | null | undefined): boolean | null {
   if (type === 'full') return true;
   return PARTIAL_TYPES.has(type ?? '') ? false : null;
 }
+
+export const readCustomer = defineDataReader(Customer, (customer, { occurrence }) => [
+  {
+    kind: 'customer',
+    customerId: customer.id,
+    ...occurrence,
+    customer: readCustomerDetails(customer),
+  },
+]);

@@ -141,7 +141,7 @@ describe('customer.*', () => {
   });
 
   test('drops invalid details', () => {
-    const nobody = { email: null, name: null, locale: null };
+    const unknown = { email: null, name: null, locale: null };
     for (const data of [
       { email: undefined, name: undefined, locale: undefined },
       { email: null, name: null, locale: null },
@@ -151,7 +151,7 @@ describe('customer.*', () => {
       { email: 1, name: 2, locale: 3 },
     ]) {
       const { customer } = customerOf(paddleCustomer('updated', { data }));
-      assert.deepEqual(customer, data.locale === 'en\n' ? { ...nobody, locale: 'en' } : nobody);
+      assert.deepEqual(customer, data.locale === 'en\n' ? { ...unknown, locale: 'en' } : unknown);
     }
   });
 });

@@ -88,7 +88,6 @@ export const Adjustment = Type.Object({
   items: optional(Type.Array(AdjustmentItem, { maxItems: MAX_LINES })),
   totals: Totals,
 });
-export type Adjustment = Static<typeof Adjustment>;
 
 export const Customer = Type.Object({
   id: Id,

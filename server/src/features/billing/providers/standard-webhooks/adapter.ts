@@ -1,4 +1,4 @@
-import { defineDataReader, defineAdapter, type DataReader } from '../adapter.ts';
+import { defineAdapter, type DataReader } from '../adapter.ts';
 import { readName, readOccurrence } from '../fields.ts';
 import {
   readCustomerChange,
@@ -7,26 +7,20 @@ import {
   readRefund,
   readSubscription,
 } from './facts.ts';
-import { CustomerChange, Dispute, Payment, Refund, Subscription } from './schemas.ts';
 import { verifyStandardWebhook } from './verify.ts';
 
-const readPaymentEvent = defineDataReader(Payment, readPayment);
-const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
-const readDisputeEvent = defineDataReader(Dispute, readDispute);
-const readCustomerEvent = defineDataReader(CustomerChange, readCustomerChange);
-
 const READERS: ReadonlyMap<string, DataReader> = new Map([
-  ['purchase.completed', readPaymentEvent],
-  ['purchase.renewed', readPaymentEvent],
-  ['purchase.changed', readPaymentEvent],
-  ['subscription.created', readSubscriptionEvent],
-  ['subscription.updated', readSubscriptionEvent],
-  ['subscription.canceled', readSubscriptionEvent],
-  ['payment.refunded', defineDataReader(Refund, readRefund)],
-  ['payment.disputed', readDisputeEvent],
-  ['payment.dispute_won', readDisputeEvent],
-  ['customer.created', readCustomerEvent],
-  ['customer.updated', readCustomerEvent],
+  ['purchase.completed', readPayment],
+  ['purchase.renewed', readPayment],
+  ['purchase.changed', readPayment],
+  ['subscription.created', readSubscription],
+  ['subscription.updated', readSubscription],
+  ['subscription.canceled', readSubscription],
+  ['payment.refunded', readRefund],
+  ['payment.disputed', readDispute],
+  ['payment.dispute_won', readDispute],
+  ['customer.created', readCustomerChange],
+  ['customer.updated', readCustomerChange],
 ]);
 
 /**

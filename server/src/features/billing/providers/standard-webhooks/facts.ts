@@ -8,13 +8,13 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
-import type { Interpretation, ProviderEvent } from '../adapter.ts';
+import { defineDataReader } from '../adapter.ts';
 import { readEmail, readPeriod, readText, readTime } from '../fields.ts';
-import type {
-  Customer,
+import {
+  type Customer,
   CustomerChange,
   Dispute,
-  Line,
+  type Line,
   Payment,
   Refund,
   Subscription,
@@ -32,10 +32,7 @@ const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
   ['purchase.changed', 'change'],
 ]);
 
-export function readPayment(
-  data: Payment,
-  { occurrence, type }: ProviderEvent<unknown>,
-): Interpretation {
+export const readPayment = defineDataReader(Payment, (data, { occurrence, type }) => {
   const lines = readLines(data.lines);
   if (lines === null) return describeUnknown('interval', INTERVALS);
   return [
@@ -52,12 +49,9 @@ export function readPayment(
       total: data.total ?? null,
     },
   ];
-}
+});
 
-export function readSubscription(
-  data: Subscription,
-  { occurrence }: ProviderEvent<unknown>,
-): Interpretation {
+export const readSubscription = defineDataReader(Subscription, (data, { occurrence }) => {
   const status = SUBSCRIPTION_STATUSES.find((known) => known === data.status);
   if (status === undefined) return describeUnknown('status', SUBSCRIPTION_STATUSES);
   const lines = readLines(data.lines);
@@ -82,9 +76,9 @@ export function readSubscription(
       lines,
     },
   ];
-}
+});
 
-export function readRefund(data: Refund, { occurrence }: ProviderEvent<unknown>): Interpretation {
+export const readRefund = defineDataReader(Refund, (data, { occurrence }) => {
   const status = ADJUSTMENT_STATUSES.find((known) => known === (data.status ?? 'approved'));
   if (status === undefined) return describeUnknown('status', ADJUSTMENT_STATUSES);
   return [
@@ -104,13 +98,10 @@ export function readRefund(data: Refund, { occurrence }: ProviderEvent<unknown>)
       })),
     },
   ];
-}
+});
 
 /** A won dispute is reversed under its own id, so that it does not cancel another dispute. */
-export function readDispute(
-  data: Dispute,
-  { occurrence, type }: ProviderEvent<unknown>,
-): Interpretation {
+export const readDispute = defineDataReader(Dispute, (data, { occurrence, type }) => {
   return [
     {
       kind: 'adjustment',
@@ -124,14 +115,11 @@ export function readDispute(
       lines: [],
     },
   ];
-}
+});
 
-export function readCustomerChange(
-  data: CustomerChange,
-  { occurrence }: ProviderEvent<unknown>,
-): Interpretation {
+export const readCustomerChange = defineDataReader(CustomerChange, (data, { occurrence }) => {
   return [{ kind: 'customer', customerId: data.id, ...occurrence, customer: readCustomer(data) }];
-}
+});
 
 function readCustomer(customer: Customer | null | undefined): CustomerDetails {
   return {

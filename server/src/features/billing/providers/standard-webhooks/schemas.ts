@@ -37,7 +37,6 @@ export const Payment = Type.Object({
   lines: optional(Type.Array(Line, { maxItems: 500 })),
   total: Amount,
 });
-export type Payment = Static<typeof Payment>;
 
 export const Subscription = Type.Object({
   subscription_id: Id,
@@ -64,13 +63,10 @@ export const Refund = Type.Object({
     Type.Array(Type.Object({ id: Id, full: Flag, total: Amount }), { maxItems: 500 }),
   ),
 });
-export type Refund = Static<typeof Refund>;
 
 export const Dispute = Type.Object({ dispute_id: Id, transaction_id: Id, total: Amount });
-export type Dispute = Static<typeof Dispute>;
 
 export const CustomerChange = Type.Object({ ...Customer.properties, id: Id });
-export type CustomerChange = Static<typeof CustomerChange>;
 
 export type Customer = Static<typeof Customer>;
 export type Line = Static<typeof Line>;

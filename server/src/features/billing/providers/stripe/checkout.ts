@@ -9,8 +9,8 @@ import {
   readEmail,
   readId,
   readInteger,
-  readList,
   readObject,
+  readObjects,
   readQuantity,
   readReference,
   readText,
@@ -90,8 +90,7 @@ function readSessionLines(session: JsonObject): BillingLine[] {
 }
 
 function readExpandedLines(session: JsonObject): BillingLine[] {
-  return readList(readObject(session['line_items'])['data']).flatMap((entry) => {
-    const item = readObject(entry);
+  return readObjects(session['line_items']).flatMap((item) => {
     const priceId = readReference(item['price']);
     if (priceId === null) return [];
     return {

@@ -2,8 +2,8 @@ import { LINKING_PAYMENT, type BillingPeriod, type PaymentFact } from '../../fac
 import {
   readEmail,
   readInteger,
-  readList,
   readObject,
+  readObjects,
   readReference,
   readText,
   readUnixSeconds,
@@ -82,9 +82,7 @@ function findSubscription(invoice: JsonObject): string | null {
 }
 
 function findPayments(invoice: JsonObject): string[] {
-  const listed = readList(readObject(invoice['payments'])['data']).map((entry) =>
-    readPaidBy(readObject(entry)),
-  );
+  const listed = readObjects(invoice['payments']).map(readPaidBy);
   const own = [readReference(invoice['payment_intent']), readReference(invoice['charge'])];
   return [...own, ...listed].filter((id) => id !== null);
 }

@@ -1,10 +1,10 @@
 import { INTERVALS, type BillingCycle, type BillingLine, type BillingPeriod } from '../../facts.ts';
 import { compareText } from '../../rules/group-purchases.ts';
-import { inferCycle } from '../../rules/billing-cycle.ts';
+import { inferCycle } from '../../rules/paid-through.ts';
 import {
   readInteger,
-  readList,
   readObject,
+  readObjects,
   readQuantity,
   readReference,
   readUnixSeconds,
@@ -29,16 +29,14 @@ export function readPriceCycle(price: unknown): BillingCycle | null {
  * and inferred from the period.
  */
 export function readInvoiceLines(invoice: JsonObject): InvoiceLine[] {
-  return readList(readObject(invoice['lines'])['data'])
-    .map(readObject)
+  return readObjects(invoice['lines'])
     .flatMap((line) => readInvoiceLine(line) ?? [])
     .sort((a, b) => compareText(a.line.lineId, b.line.lineId));
 }
 
 /** Reads the items of a subscription, in the same order as the lines of its invoices: by id, because ids grow with time. */
 export function readSubscriptionLines(subscription: JsonObject): BillingLine[] {
-  return readList(readObject(subscription['items'])['data'])
-    .map(readObject)
+  return readObjects(subscription['items'])
     .flatMap((item) => {
       const price = item['price'] ?? item['plan'];
       const priceId = readReference(price);

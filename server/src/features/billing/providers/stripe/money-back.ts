@@ -1,5 +1,5 @@
 import type { AdjustmentFact } from '../../facts.ts';
-import { readInteger, readList, readObject, readReference } from '../fields.ts';
+import { readInteger, readObjects, readReference } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 
 const NO_PAYMENT = 'The payment intent and the charge are missing.';
@@ -26,13 +26,11 @@ export function readRefundedCharge(event: ProviderEvent): Interpretation {
   const chargeId = requireId(event, 'id');
   const transactionId = readReference(charge['payment_intent']) ?? chargeId;
   const common = { transactionId, occurredAt: event.occurredAt };
-  const refunds = readList(readObject(charge['refunds'])['data'])
-    .map(readObject)
-    .flatMap((refund) => {
-      const id = readReference(refund);
-      if (id === null) return [];
-      return toRefund(common, id, refund['status'], readInteger(refund['amount']));
-    });
+  const refunds = readObjects(charge['refunds']).flatMap((refund) => {
+    const id = readReference(refund);
+    if (id === null) return [];
+    return toRefund(common, id, refund['status'], readInteger(refund['amount']));
+  });
   const facts =
     charge['refunded'] === true ? [...refunds, toWholeRefund(common, chargeId)] : refunds;
   return facts.length > 0

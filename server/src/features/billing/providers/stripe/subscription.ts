@@ -1,7 +1,7 @@
 import { UNKNOWN_CUSTOMER, type BillingPeriod, type SubscriptionFact } from '../../facts.ts';
 import {
-  readList,
   readObject,
+  readObjects,
   readReference,
   readUnixSeconds,
   type JsonObject,
@@ -88,11 +88,9 @@ function readCurrentPeriod(subscription: JsonObject): BillingPeriod | null {
     subscription['current_period_end'],
   );
   if (own !== null) return own;
-  const periods = readList(readObject(subscription['items'])['data'])
-    .map(readObject)
-    .flatMap(
-      (item) => readUnixPeriod(item['current_period_start'], item['current_period_end']) ?? [],
-    );
+  const periods = readObjects(subscription['items']).flatMap(
+    (item) => readUnixPeriod(item['current_period_start'], item['current_period_end']) ?? [],
+  );
   return periods.sort((a, b) => b.endsAt.getTime() - a.endsAt.getTime())[0] ?? null;
 }
 
