@@ -20,7 +20,7 @@ import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
-import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
+import { EventSubscriptions } from './features/outgoing-webhooks/event-subscriptions.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
@@ -89,7 +89,7 @@ export function createContext(options: ContextOptions) {
   metrics.setQueueDepth('activations', () => limiters.licenseLimiter.queued);
   metrics.setQueueDepth('key_lookups', () => limiters.lookUpLimiter.queued);
   metrics.setQueueDepth('outreach', () => outreach.queued);
-  const wantedEvents = new WantedEvents(clock);
+  const eventSubscriptions = new EventSubscriptions(clock);
   return {
     config,
     catalog,
@@ -109,11 +109,11 @@ export function createContext(options: ContextOptions) {
     batches: {
       ...createLicenseBatches({ clock, pool }, metrics),
       trials: createTrialBatch(
-        { catalog, clock, config, pool, signingKeys, vault, wantedEvents },
+        { catalog, clock, config, pool, signingKeys, vault, eventSubscriptions },
         metrics,
       ),
       webhooks: createWebhookBatch(
-        { catalog, clock, config, log, pool, vault, wantedEvents },
+        { catalog, clock, config, log, pool, vault, eventSubscriptions },
         metrics,
       ),
       heartbeats: createHeartbeatQueue({ clock, pool }, metrics),
@@ -128,7 +128,7 @@ export function createContext(options: ContextOptions) {
     },
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
-    wantedEvents,
+    eventSubscriptions,
   };
 }
 

@@ -93,7 +93,7 @@ before(async () => {
     { url: 'https://crm.example.com/', eventTypes: [], description: null },
     by,
   );
-  context.wantedEvents.invalidate();
+  context.eventSubscriptions.invalidate();
   await buy(ada, ADA, 'Ada Lovelace');
   await buy(bob, BOB, 'Bob Example');
   await buyAtStripe(ADA.toUpperCase(), 'ada');

@@ -41,7 +41,7 @@ async function deactivate(
   { activationId, machineId }: { readonly activationId: string; readonly machineId: string },
 ): Promise<boolean> {
   const now = deps.clock.now();
-  if (!(await deps.wantedEvents.has(deps.pool, 'activation.removed'))) {
+  if (!(await deps.eventSubscriptions.has(deps.pool, 'activation.removed'))) {
     return deactivateActivation(deps.pool, licenseId, activationId, machineId, now);
   }
   return inTransaction(deps.pool, async (client) => {

@@ -7,7 +7,7 @@ import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import type { EntitlementDependencies } from '../entitlements/issue-entitlement.ts';
-import type { WantedEvents } from '../outgoing-webhooks/wanted-events.ts';
+import type { EventSubscriptions } from '../outgoing-webhooks/event-subscriptions.ts';
 import type { LicenseBatches } from './batches.ts';
 import type { CheckLimiter } from './check-limiter.ts';
 import type { GuessLimiter } from './guess-limiter.ts';
@@ -22,7 +22,7 @@ export interface LicenseKeyDependencies {
 export interface LicenseChangeDependencies extends LicenseKeyDependencies {
   readonly clock: Clock;
   readonly pool: Pool;
-  readonly wantedEvents: WantedEvents;
+  readonly eventSubscriptions: EventSubscriptions;
 }
 
 /** For the operations of clients. */

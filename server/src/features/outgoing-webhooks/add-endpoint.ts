@@ -17,14 +17,14 @@ import {
 import type { EventType } from './rules/payload.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { sealSecret } from './secrets.ts';
-import type { WantedEvents } from './wanted-events.ts';
+import type { EventSubscriptions } from './event-subscriptions.ts';
 
 /** What registering and changing endpoints needs. */
 export interface EndpointDependencies {
   readonly clock: Clock;
   readonly pool: Pool;
   readonly vault: Vault;
-  readonly wantedEvents: WantedEvents;
+  readonly eventSubscriptions: EventSubscriptions;
 }
 
 /** Actor and reason of a change, for the audit log. */
@@ -90,7 +90,7 @@ export async function addEndpoint(
       details: { host: url.host, events: endpoint.eventTypes.join(' ') || 'all' },
     });
   });
-  deps.wantedEvents.invalidate();
+  deps.eventSubscriptions.invalidate();
   return { endpoint, secret };
 }
 

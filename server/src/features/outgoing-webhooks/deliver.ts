@@ -120,7 +120,7 @@ async function recordFailure(
     forgottenBefore: new Date(now.getTime() - FAILURE_MEMORY_MS),
   });
   if (disabled === null) return;
-  deps.wantedEvents.invalidate();
+  deps.eventSubscriptions.invalidate();
   const cause = isGone ? 'it answered 410 Gone' : 'it has failed for five days';
   deps.log.error(
     { event: 'webhooks.endpoint_disabled', ...fields },

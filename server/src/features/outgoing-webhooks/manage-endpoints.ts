@@ -127,7 +127,7 @@ async function changeEndpoint(
     });
     return result;
   });
-  deps.wantedEvents.invalidate();
+  deps.eventSubscriptions.invalidate();
   return changed;
 }
 

@@ -36,7 +36,7 @@ async function listRecorded() {
 beforeEach(async () => {
   service.clock.set(TEST_START);
   await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
-  context.wantedEvents.invalidate();
+  context.eventSubscriptions.invalidate();
 });
 
 test('records nothing without subscribers', async () => {

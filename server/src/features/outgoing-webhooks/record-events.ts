@@ -13,11 +13,11 @@ import {
   type EventLicense,
   type EventType,
 } from './rules/payload.ts';
-import type { WantedEvents } from './wanted-events.ts';
+import type { EventSubscriptions } from './event-subscriptions.ts';
 
 export interface EventDependencies {
   readonly catalog: () => Catalog;
-  readonly wantedEvents: WantedEvents;
+  readonly eventSubscriptions: EventSubscriptions;
 }
 
 /** An event about a license, to be sent to the endpoints that subscribe to its type. */
@@ -50,7 +50,8 @@ export async function recordEvents(
 ): Promise<void> {
   const messages: NewMessage[] = [];
   for (const event of events) {
-    if (await deps.wantedEvents.has(db, event.type)) messages.push(toMessage(deps, event, now));
+    if (await deps.eventSubscriptions.has(db, event.type))
+      messages.push(toMessage(deps, event, now));
   }
   if (messages.length > 0) await insertMessages(db, messages, now);
 }

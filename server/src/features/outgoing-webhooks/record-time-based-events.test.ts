@@ -136,7 +136,7 @@ test('records several pages of expiries once from two processes', async () => {
 
 test('records no expiry for an endpoint that is registered later', async () => {
   await pool.query('truncate webhook_endpoints');
-  context.wantedEvents.invalidate();
+  context.eventSubscriptions.invalidate();
   const id = await issueSilently({ expires_at: inDays(3) });
   await goTo(4);
   await addEndpoint(

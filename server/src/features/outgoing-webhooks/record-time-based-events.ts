@@ -76,12 +76,12 @@ async function recordPage(
 const LAST_LICENSE_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 async function hasSubscribers(
-  { wantedEvents }: EventDependencies,
+  { eventSubscriptions }: EventDependencies,
   client: PoolClient,
 ): Promise<boolean> {
   return (
-    (await wantedEvents.has(client, 'license.expired')) ||
-    wantedEvents.has(client, 'license.status_changed')
+    (await eventSubscriptions.has(client, 'license.expired')) ||
+    eventSubscriptions.has(client, 'license.status_changed')
   );
 }
 

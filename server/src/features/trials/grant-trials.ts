@@ -12,7 +12,7 @@ import { insertActivations } from '../licenses/queries/activations.ts';
 import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import { insertLicenses } from '../licenses/queries/licenses.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
-import type { WantedEvents } from '../outgoing-webhooks/wanted-events.ts';
+import type { EventSubscriptions } from '../outgoing-webhooks/event-subscriptions.ts';
 import {
   deleteClaims,
   insertFreeClaims,
@@ -27,7 +27,7 @@ import { buildTrial, type NewTrial, type TrialBatch, type TrialRequest } from '.
 export interface TrialBatchDependencies extends LicenseKeyDependencies, EntitlementDependencies {
   readonly clock: Clock;
   readonly pool: Pool;
-  readonly wantedEvents: WantedEvents;
+  readonly eventSubscriptions: EventSubscriptions;
 }
 
 /** A grant costs a signature and four inserts: batches smaller than a validation's keep the latency low. */

@@ -52,15 +52,15 @@ export async function listEndpointRecords(db: Queryable, limit: number): Promise
   return queryRows(db, listStatement, [limit]);
 }
 
-const listWantedStatement = defineStatement(
-  'webhook_endpoint_list_wanted',
+const listSubscribedStatement = defineStatement(
+  'webhook_endpoint_list_subscribed',
   Type.Object({ event_types: Type.Array(Type.String()) }),
   'select event_types from webhook_endpoints where disabled_at is null limit 1000',
 );
 
 /** Lists the event types of each enabled endpoint; an empty list means all types. */
-export async function listWantedTypes(db: Queryable): Promise<(readonly string[])[]> {
-  return (await queryRows(db, listWantedStatement)).map((row) => row.event_types);
+export async function listSubscribedTypes(db: Queryable): Promise<(readonly string[])[]> {
+  return (await queryRows(db, listSubscribedStatement)).map((row) => row.event_types);
 }
 
 const lockTableStatement = defineCommand(

@@ -21,7 +21,7 @@ const insertStatement = defineCommand(
   'webhook_message_insert',
   `with event as (
      select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) as event (id, type, license_id, payload)
-   ), wanted as (
+   ), subscription as (
      select event.id, endpoint.id as endpoint_id
      from event
      join webhook_endpoints endpoint
@@ -31,14 +31,14 @@ const insertStatement = defineCommand(
      insert into webhook_messages (id, type, license_id, payload, created_at)
      select id, type, license_id, payload, $5::timestamptz
      from event
-     where exists (select from wanted where wanted.id = event.id)
+     where exists (select from subscription where subscription.id = event.id)
      order by id
      on conflict (id) do nothing
      returning id
    )
    insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
-   select message.id, wanted.endpoint_id, 'pending', $5::timestamptz
-   from message join wanted on wanted.id = message.id`,
+   select message.id, subscription.endpoint_id, 'pending', $5::timestamptz
+   from message join subscription on subscription.id = message.id`,
 );
 
 /**

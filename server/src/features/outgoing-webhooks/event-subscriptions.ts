@@ -1,7 +1,7 @@
 import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
-import { listWantedTypes } from './queries/endpoints.ts';
+import { listSubscribedTypes } from './queries/endpoints.ts';
 import { EVENT_TYPES, type EventType } from './rules/payload.ts';
 
 /** Other processes may change endpoints. */
@@ -11,7 +11,7 @@ const MAX_AGE_MS = 5_000;
  * A cache of the event types that any endpoint subscribes to, so that activations and trials without subscribers cost no
  * query. Events for an endpoint that another process registers are recorded after at most five seconds.
  */
-export class WantedEvents {
+export class EventSubscriptions {
   readonly #clock: Clock;
   #types: ReadonlySet<EventType> | null = null;
   #readAtMs = 0;
@@ -31,7 +31,7 @@ export class WantedEvents {
     }
     // Set before the query, so that concurrent calls use the cached types.
     this.#readAtMs = nowMs;
-    this.#types = readTypes(await listWantedTypes(db));
+    this.#types = readTypes(await listSubscribedTypes(db));
     return this.#types.has(type);
   }
 
@@ -41,8 +41,10 @@ export class WantedEvents {
   }
 }
 
-function readTypes(wanted: readonly (readonly string[])[]): ReadonlySet<EventType> {
+function readTypes(subscribed: readonly (readonly string[])[]): ReadonlySet<EventType> {
   return new Set(
-    EVENT_TYPES.filter((type) => wanted.some((list) => list.length === 0 || list.includes(type))),
+    EVENT_TYPES.filter((type) =>
+      subscribed.some((list) => list.length === 0 || list.includes(type)),
+    ),
   );
 }
