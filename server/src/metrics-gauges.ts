@@ -45,12 +45,11 @@ export function createGauges(registry: Registry): Gauges {
     setDatabasePool: (pool) => addPool(registry, pool),
     setBacklog: (read) => addBacklog(registry, read),
     setRollupAge: (read) =>
-      addGauge(
-        registry,
-        'latchkey_rollup_age_seconds',
-        'Time since the roll-ups of usage and events were up to date.',
+      addGauge(registry, {
+        name: 'latchkey_rollup_age_seconds',
+        help: 'Time since the roll-ups of usage and events were up to date.',
         read,
-      ),
+      }),
   };
 }
 
@@ -66,127 +65,106 @@ export function addBuildInfo(registry: Registry, version: string): void {
 
 function createQueueGauge(registry: Registry): Gauges['setQueueDepth'] {
   const readers = new Map<string, () => number>();
-  const gauge = {
+  addGauge(registry, {
     name: 'latchkey_queue_depth',
     help: 'Calls that wait for their batch or for a limiter.',
     label: 'queue',
-  };
-  addLabelledGauge(registry, gauge, () =>
-    Object.fromEntries(Array.from(readers, ([queue, read]) => [queue, read()])),
-  );
+    read: () => Object.fromEntries(Array.from(readers, ([queue, read]) => [queue, read()])),
+  });
   return (queue, read) => void readers.set(queue, read);
 }
 
-/** Each state has a series, of which the present one is 1 (OpenMetrics, StateSet). */
 function addHttpLoad(registry: Registry, read: () => HttpLoad): void {
-  const states = {
+  addGauge(registry, {
     name: 'latchkey_http_load_state',
     help: '1 for the present state: normal; overloaded: some requests are refused for lack of memory; refusing: most are, and the readiness probe fails.',
     label: 'state',
-  };
-  addLabelledGauge(registry, states, () => {
-    const { state } = read();
-    const isState = (name: HttpLoad['state']) => Number(state === name);
-    return {
-      normal: isState('normal'),
-      overloaded: isState('overloaded'),
-      refusing: isState('refusing'),
-    };
+    // Each state has a series, of which the present one is 1 (OpenMetrics, StateSet).
+    read: () => ({ normal: 0, overloaded: 0, refusing: 0, [read().state]: 1 }),
   });
-  const used = {
+  addGauge(registry, {
     name: 'latchkey_http_memory_bytes',
     help: 'Memory reserved for requests in progress, by the size of their bodies.',
     label: 'bodies',
-  };
-  addLabelledGauge(registry, used, () => {
-    const { usual, large } = read().memory;
-    return { usual: usual.usedBytes, large: large.usedBytes };
+    read: () => {
+      const { usual, large } = read().memory;
+      return { usual: usual.usedBytes, large: large.usedBytes };
+    },
   });
-  const max = {
+  addGauge(registry, {
     name: 'latchkey_http_memory_limit_bytes',
     help: 'Memory that requests in progress may reserve, by the size of their bodies.',
     label: 'bodies',
-  };
-  addLabelledGauge(registry, max, () => {
-    const { usual, large } = read().memory;
-    return { usual: usual.maxBytes, large: large.maxBytes };
+    read: () => {
+      const { usual, large } = read().memory;
+      return { usual: usual.maxBytes, large: large.maxBytes };
+    },
   });
 }
 
 function addPool(registry: Registry, pool: PoolCounts): void {
-  const connections = {
+  addGauge(registry, {
     name: 'latchkey_database_pool_connections',
     help: 'Connections to the database by state.',
     label: 'state',
-  };
-  addLabelledGauge(registry, connections, () => {
-    const { totalCount, idleCount: idle } = pool;
-    return { idle, used: totalCount - idle };
+    read: () => ({ idle: pool.idleCount, used: pool.totalCount - pool.idleCount }),
   });
-  const help = 'Callers that wait for a connection.';
-  addGauge(registry, 'latchkey_database_pool_waiting', help, () => pool.waitingCount);
+  addGauge(registry, {
+    name: 'latchkey_database_pool_waiting',
+    help: 'Callers that wait for a connection.',
+    read: () => pool.waitingCount,
+  });
 }
 
 function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void {
-  const jobs = {
+  addGauge(registry, {
     name: 'latchkey_jobs',
     help: 'Jobs in the database, counted once a minute.',
     label: 'state',
-  };
-  addLabelledGauge(registry, jobs, () => {
-    const backlog = read();
-    return backlog && { open: backlog.jobs.open, given_up: backlog.jobs.givenUp };
+    read: () => {
+      const jobs = read()?.jobs;
+      return jobs ? { open: jobs.open, given_up: jobs.givenUp } : null;
+    },
   });
-  const events = {
+  addGauge(registry, {
     name: 'latchkey_payment_events_unapplied',
     help: 'Events of payment providers that were not applied, counted once a minute.',
     label: 'status',
-  };
-  addLabelledGauge(registry, events, () => {
-    const backlog = read();
-    return backlog && { deferred: backlog.events.deferred, failed: backlog.events.failed };
+    read: () => read()?.events ?? null,
   });
-  const undelivered = {
+  addGauge(registry, {
     name: 'latchkey_undelivered',
     help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled because they failed, counted once a minute.',
     label: 'kind',
-  };
-  addLabelledGauge(registry, undelivered, () => {
-    const backlog = read();
-    if (backlog === null) return null;
-    const { keyEmails, deliveries, endpoints } = backlog.undelivered;
-    return { key_emails: keyEmails, deliveries, endpoints };
+    read: () => {
+      const undelivered = read()?.undelivered;
+      if (undelivered === undefined) return null;
+      const { keyEmails, ...others } = undelivered;
+      return { key_emails: keyEmails, ...others };
+    },
   });
 }
 
-function addGauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+interface GaugeOptions {
+  readonly name: string;
+  readonly help: string;
+  /** Default: no label. */
+  readonly label?: string;
+  /** Returns the value, or the values by those of the label; null: no value. */
+  readonly read: () => number | Readonly<Record<string, number>> | null;
+}
+
+function addGauge(registry: Registry, { name, help, label, read }: GaugeOptions): void {
   const gauge = new Gauge({
     name,
     help,
+    labelNames: label === undefined ? [] : [label],
     registers: [],
     collect() {
       const value = read();
-      if (value === null) this.remove();
-      else this.set(value);
-    },
-  });
-  registry.registerMetric(gauge);
-}
-
-/** A gauge with one label; `read` returns the values by the values of the label. */
-function addLabelledGauge(
-  registry: Registry,
-  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
-  read: () => Readonly<Record<string, number>> | null,
-): void {
-  const gauge = new Gauge({
-    name,
-    help,
-    labelNames: [label],
-    registers: [],
-    collect() {
-      for (const [named, value] of Object.entries(read() ?? {}))
-        this.set({ [label]: named }, value);
+      if (typeof value === 'number') this.set(value);
+      else if (label === undefined) this.remove();
+      else for (const [key, each] of Object.entries(value ?? {})) this.set({ [label]: key }, each);
     },
   });
   registry.registerMetric(gauge);
