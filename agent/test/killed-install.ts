@@ -1,10 +1,13 @@
 /**
  * Installs on the fake machine in a folder, and is killed at the n-th moment at which something reaches the disk.
  * `node killed-install.ts FOLDER PACKAGE install|undo N [KIND...]`; exit code 0 when there is no n-th moment. Only the steps of
- * these kinds are installed, if any is named.
+ * these kinds are installed, if any is named. With a folder in place of N it is not killed: what a kill would leave at each
+ * moment is copied to that folder, as `1`, `2` and so on.
  */
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { isAbsolute, join } from 'node:path';
 
 import { FakeHost, listEveryStep } from './fake-host.ts';
 
@@ -22,7 +25,8 @@ for (const name of moments) {
   Object.assign(fs, {
     [name]: (...args: never[]) => {
       count += 1;
-      if (count === Number(moment)) process.kill(process.pid, 'SIGKILL');
+      if (isAbsolute(moment)) execFileSync('cp', ['-a', folder, join(moment, String(count))]);
+      else if (count === Number(moment)) process.kill(process.pid, 'SIGKILL');
       return original(...args);
     },
   });

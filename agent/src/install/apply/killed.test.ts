@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -14,56 +14,84 @@ const program = fileURLToPath(new URL('../../../test/killed-install.ts', import.
 const folder = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '1.0.0');
 after(() => rmSync(folder, { recursive: true }));
 
-/** @returns whether it was killed before its end */
-function runKilled(host: FakeHost, task: 'install' | 'undo', moment: number): boolean {
-  const args = [program, host.root, folder, task, `${moment}`];
+type Task = 'install' | 'undo';
+
+function run(host: FakeHost, task: Task, moment: string): NodeJS.Signals | null {
+  const args = [program, host.root, folder, task, moment];
   const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.ok(signal === 'SIGKILL' || status === 0, stderr);
-  return signal === 'SIGKILL';
+  return signal;
+}
+
+/**
+ * Lists the machine as a kill leaves it, at every moment at which something reaches the disk. One process runs to its end and
+ * copies the machine at each moment, because a process for each moment would take many times as long.
+ */
+async function* killAtEachMoment(host: FakeHost, task: Task): AsyncGenerator<[FakeHost, string]> {
+  const copies = mkdtempSync(join(tmpdir(), 'latchkey-agent-moments-'));
+  try {
+    assert.equal(run(host, task, copies), null);
+    const moments = readdirSync(copies).toSorted((one, other) => Number(one) - Number(other));
+    for (const moment of moments) {
+      yield [new FakeHost(join(copies, moment)), `killed at moment ${moment}`];
+    }
+    assert.ok(moments.length > 20, `${moments.length} moments`);
+  } finally {
+    rmSync(copies, { recursive: true });
+  }
+}
+
+const order = { steps: listEveryStep(folder), installed: '{}\n', verify: async () => undefined };
+
+/** Leaves everything done and nothing undone, as a kill at the last step does. */
+async function installHalf(host: FakeHost): Promise<void> {
+  host.intercept = (command) => {
+    if (command.startsWith('ufw allow')) throw new Error('killed');
+    return null;
+  };
+  const context = host.open();
+  const progress = { ...context.progress, failed: () => assert.fail('killed') };
+  await assert.rejects(applyPlan(order, { ...context, progress }));
+  host.intercept = () => null;
 }
 
 test('undoes an installation that was killed at any moment', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
-  const order = { steps: listEveryStep(folder), installed: '{}\n', verify: async () => undefined };
-  let moment = 1;
-  for (; runKilled(host, 'install', moment); moment += 1) {
-    await undoUnfinished(host.open());
-    if (!host.has('/var/lib/latchkey-agent-install/installed.json')) {
-      assert.deepEqual(host.snapshot(), before, `killed at moment ${moment}`);
+  const assertUndone = async (killed: FakeHost, moment: string): Promise<void> => {
+    await undoUnfinished(killed.open());
+    if (!killed.has('/var/lib/latchkey-agent-install/installed.json')) {
+      assert.deepEqual(killed.snapshot(), before, moment);
     }
-    await applyPlan(order, host.open());
-    await uninstall({ keepsConfiguration: false }, host.open());
-    assert.deepEqual(host.snapshot(), before, `killed at moment ${moment}, then uninstalled`);
+    await applyPlan(order, killed.open());
+    await uninstall({ keepsConfiguration: false }, killed.open());
+    assert.deepEqual(killed.snapshot(), before, `${moment}, then uninstalled`);
+  };
+  for (const moment of ['3', '23', '43']) {
+    assert.equal(run(host, 'install', moment), 'SIGKILL');
+    await assertUndone(host, `really killed at moment ${moment}`);
   }
-  assert.ok(moment > 40, `${moment} moments`);
+  for await (const [killed, moment] of killAtEachMoment(host, 'install')) {
+    await assertUndone(killed, moment);
+  }
 });
 
 test('completes an undo that was killed at any moment', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
-  const steps = listEveryStep(folder);
-  let moment = 1;
-  for (let wasKilled = true; wasKilled; moment += 3) {
-    host.intercept = (command) => {
-      // As a run that was killed leaves it: everything done, and nothing undone.
-      if (command.startsWith('ufw allow')) throw new Error('killed');
-      return null;
-    };
-    const context = host.open();
-    const progress = { ...context.progress, failed: () => assert.fail('killed') };
-    await assert.rejects(
-      applyPlan(
-        { steps, installed: '{}\n', verify: async () => undefined },
-        { ...context, progress },
-      ),
-    );
-    host.intercept = () => null;
-    wasKilled = runKilled(host, 'undo', moment);
-    await undoUnfinished(host.open());
-    assert.deepEqual(host.snapshot(), before, `killed at moment ${moment}`);
+  const assertUndone = async (killed: FakeHost, moment: string): Promise<void> => {
+    await undoUnfinished(killed.open());
+    assert.deepEqual(killed.snapshot(), before, moment);
+  };
+  for (const moment of ['3', '13']) {
+    await installHalf(host);
+    assert.equal(run(host, 'undo', moment), 'SIGKILL');
+    await assertUndone(host, `really killed at moment ${moment}`);
   }
-  assert.ok(moment > 20, `${moment} moments`);
+  await installHalf(host);
+  for await (const [killed, moment] of killAtEachMoment(host, 'undo')) {
+    await assertUndone(killed, moment);
+  }
 });
 
 test('leaves the machine unchanged when the journal cannot grow, at any byte', () => {
