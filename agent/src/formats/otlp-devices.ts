@@ -1,6 +1,6 @@
-import type { AgentFilesystem, AgentSnapshot } from '@latchkey/contract';
+import type { AgentDisk, AgentFilesystem, AgentSnapshot } from '@latchkey/contract';
 
-import type { Attributes, Metrics, Point } from './otlp-metrics.ts';
+import { type Attributes, type Metrics, type Point, pointsOf } from './otlp-metrics.ts';
 
 /** Adds disks, filesystems and network interfaces. */
 export function addDevices(metrics: Metrics, snapshot: AgentSnapshot): void {
@@ -9,48 +9,30 @@ export function addDevices(metrics: Metrics, snapshot: AgentSnapshot): void {
   addNetwork(metrics, snapshot);
 }
 
-const ofDisk = (device: string, direction: string): Attributes => ({
-  'system.device': device,
-  'disk.io.direction': direction,
-});
-
 function addDisks(metrics: Metrics, { disks = [] }: AgentSnapshot): void {
-  metrics.add(
-    'system.disk.io',
-    { unit: 'By', kind: 'counter' },
-    disks.flatMap((disk): Point[] => [
-      [disk.read_bytes_total, ofDisk(disk.device, 'read')],
-      [disk.written_bytes_total, ofDisk(disk.device, 'write')],
-    ]),
-  );
-  metrics.add(
-    'system.disk.operations',
-    { unit: '{operation}', kind: 'counter' },
-    disks.flatMap((disk): Point[] => [
-      [disk.reads_total, ofDisk(disk.device, 'read')],
-      [disk.writes_total, ofDisk(disk.device, 'write')],
-    ]),
-  );
-  metrics.add(
-    'system.disk.limit',
-    { unit: 'By', kind: 'sum' },
-    disks.map((disk) => [disk.size_bytes, { 'system.device': disk.device }]),
-  );
+  const addCounter = (name: string, unit: string, read: DiskTotal, write: DiskTotal): void =>
+    metrics.counter(
+      name,
+      unit,
+      disks.flatMap((disk): Point[] => [
+        [disk[read], { 'system.device': disk.device, 'disk.io.direction': 'read' }],
+        [disk[write], { 'system.device': disk.device, 'disk.io.direction': 'write' }],
+      ]),
+    );
+  addCounter('system.disk.io', 'By', 'read_bytes_total', 'written_bytes_total');
+  addCounter('system.disk.operations', '{operation}', 'reads_total', 'writes_total');
+  const sizes = pointsOf(disks, 'size_bytes', ({ device }) => ({ 'system.device': device }));
+  metrics.sum('system.disk.limit', 'By', sizes);
 }
 
+type DiskTotal = Extract<keyof AgentDisk, `${string}_total`>;
+
 function addFilesystems(metrics: Metrics, { filesystems = [] }: AgentSnapshot): void {
-  const bytes = { unit: 'By', kind: 'sum' } as const;
-  metrics.add('system.filesystem.usage', bytes, filesystems.flatMap(usageOf));
-  metrics.add(
-    'system.filesystem.utilization',
-    { unit: '1', kind: 'gauge' },
-    filesystems.map((each) => [each.usage_ratio, describeFilesystem(each)]),
-  );
-  metrics.add(
-    'system.filesystem.limit',
-    bytes,
-    filesystems.map((each) => [each.total_bytes, describeFilesystem(each)]),
-  );
+  metrics.sum('system.filesystem.usage', 'By', filesystems.flatMap(usageOf));
+  const ratios = pointsOf(filesystems, 'usage_ratio', describeFilesystem);
+  metrics.gauge('system.filesystem.utilization', '1', ratios);
+  const sizes = pointsOf(filesystems, 'total_bytes', describeFilesystem);
+  metrics.sum('system.filesystem.limit', 'By', sizes);
 }
 
 function usageOf(filesystem: AgentFilesystem): Point[] {
@@ -84,9 +66,9 @@ function addNetwork(metrics: Metrics, { network }: AgentSnapshot): void {
     field: 'bytes' | 'errors' | 'drops' | 'packets',
     nameOfInterface = 'network.interface.name',
   ): void =>
-    metrics.add(
+    metrics.counter(
       name,
-      { unit, kind: 'counter' },
+      unit,
       interfaces.flatMap((each): Point[] => {
         const at = (direction: string): Attributes => ({
           [nameOfInterface]: each.interface,

@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
-import type { Attributes, Metrics, Point } from './otlp-metrics.ts';
+import { type Attributes, type Metrics, type Point, pointsOf } from './otlp-metrics.ts';
 
 const describeSensor = (sensor: { readonly id: string; readonly label?: string }): Attributes => ({
   'hw.id': sensor.id,
@@ -9,24 +9,14 @@ const describeSensor = (sensor: { readonly id: string; readonly label?: string }
 
 /** Adds temperatures (also of GPUs), fans and batteries. */
 export function addHardware(metrics: Metrics, snapshot: AgentSnapshot): void {
-  const { sensors, batteries } = snapshot;
-  metrics.add('hw.temperature', { unit: 'Cel', kind: 'gauge' }, [
-    ...(sensors?.temperatures ?? []).map((each): Point => [
-      each.temperature_celsius,
-      describeSensor(each),
-    ]),
-    ...listGpuTemperatures(snapshot),
+  const { sensors, gpus = [], batteries = [] } = snapshot;
+  metrics.gauge('hw.temperature', 'Cel', [
+    ...pointsOf(sensors?.temperatures ?? [], 'temperature_celsius', describeSensor),
+    ...pointsOf(gpus, 'temperature_celsius', describeGpu),
   ]);
-  metrics.add(
-    'hw.fan.speed',
-    { unit: 'rpm', kind: 'gauge' },
-    (sensors?.fans ?? []).map((each) => [each.speed_rpm, describeSensor(each)]),
-  );
-  metrics.add(
-    'hw.battery.charge',
-    { unit: '1', kind: 'gauge' },
-    (batteries ?? []).map((each) => [each.charge_ratio, { 'hw.id': each.name }]),
-  );
+  metrics.gauge('hw.fan.speed', 'rpm', pointsOf(sensors?.fans ?? [], 'speed_rpm', describeSensor));
+  const charges = pointsOf(batteries, 'charge_ratio', ({ name }) => ({ 'hw.id': name }));
+  metrics.gauge('hw.battery.charge', '1', charges);
 }
 
 type Gpu = NonNullable<AgentSnapshot['gpus']>[number];
@@ -41,37 +31,16 @@ const describeGpu = ({ vendor, index, name, pci_address: address }: Gpu): Attrib
 
 /** Adds GPUs, without their temperatures. */
 export function addGpus(metrics: Metrics, { gpus = [] }: AgentSnapshot): void {
-  const points = (read: (gpu: Gpu) => number | undefined, also: Attributes = {}): Point[] =>
-    gpus.map((gpu) => [read(gpu), { ...describeGpu(gpu), ...also }]);
-  const share = { unit: '1', kind: 'gauge' } as const;
-  const bytes = { unit: 'By', kind: 'sum' } as const;
-  const general = { 'hw.gpu.task': 'general' };
-  metrics.add(
-    'hw.gpu.utilization',
-    share,
-    points((gpu) => gpu.usage_ratio, general),
-  );
-  metrics.add(
-    'hw.gpu.memory.usage',
-    bytes,
-    points((gpu) => gpu.memory_used_bytes),
-  );
-  metrics.add(
-    'hw.gpu.memory.limit',
-    bytes,
-    points((gpu) => gpu.memory_total_bytes),
-  );
-  metrics.add('hw.gpu.memory.utilization', share, points(readMemoryShare));
-  metrics.add(
-    'hw.power',
-    { unit: 'W', kind: 'gauge' },
-    points((gpu) => gpu.power_watts),
-  );
-}
-
-/** Lists the temperatures of GPUs, which are points of `hw.temperature`. */
-function listGpuTemperatures({ gpus = [] }: AgentSnapshot): Point[] {
-  return gpus.map((gpu) => [gpu.temperature_celsius, describeGpu(gpu)]);
+  const describeTask = (gpu: Gpu): Attributes => ({
+    ...describeGpu(gpu),
+    'hw.gpu.task': 'general',
+  });
+  const memoryShares = gpus.map((gpu): Point => [readMemoryShare(gpu), describeGpu(gpu)]);
+  metrics.gauge('hw.gpu.utilization', '1', pointsOf(gpus, 'usage_ratio', describeTask));
+  metrics.sum('hw.gpu.memory.usage', 'By', pointsOf(gpus, 'memory_used_bytes', describeGpu));
+  metrics.sum('hw.gpu.memory.limit', 'By', pointsOf(gpus, 'memory_total_bytes', describeGpu));
+  metrics.gauge('hw.gpu.memory.utilization', '1', memoryShares);
+  metrics.gauge('hw.power', 'W', pointsOf(gpus, 'power_watts', describeGpu));
 }
 
 function readMemoryShare({

@@ -8,15 +8,16 @@ type Attribute = DataPoint['attributes'][number];
 /** Names and values that identify a point of a metric. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** The unit and the kind of a metric. */
-interface Definition {
-  readonly unit: string;
-  /** A `counter` only grows; a `sum` can be added up over machines, a `gauge` cannot. */
-  readonly kind: 'counter' | 'sum' | 'gauge';
-}
-
 /** A value with its attributes; undefined values are left out. */
 export type Point = readonly [value: number | undefined, attributes?: Attributes];
+
+/** Returns a point for each item: the value of one field, with the attributes of the item. */
+export function pointsOf<
+  Field extends string,
+  Item extends { readonly [Name in Field]?: number | undefined },
+>(items: readonly Item[], field: Field, describeItem: (item: Item) => Attributes): Point[] {
+  return items.map((item) => [item[field], describeItem(item)]);
+}
 
 /** Collects the metrics of one snapshot. A metric without points is left out. */
 export class Metrics {
@@ -33,7 +34,29 @@ export class Metrics {
     this.#timeUnixNano = toNanoseconds(atMs);
   }
 
-  add(name: string, { unit, kind }: Definition, points: Iterable<Point>): void {
+  gauge(name: string, unit: string, points: Iterable<Point>): void {
+    const dataPoints = this.#toDataPoints(points);
+    if (dataPoints.length > 0) this.list.push({ ...describe(name, unit), gauge: { dataPoints } });
+  }
+
+  /** Adds a metric that can be added up over machines. */
+  sum(name: string, unit: string, points: Iterable<Point>): void {
+    this.#addSum(name, unit, points, false);
+  }
+
+  /** Adds a sum that only grows. */
+  counter(name: string, unit: string, points: Iterable<Point>): void {
+    this.#addSum(name, unit, points, true);
+  }
+
+  #addSum(name: string, unit: string, points: Iterable<Point>, isMonotonic: boolean): void {
+    const dataPoints = this.#toDataPoints(points);
+    if (dataPoints.length === 0) return;
+    const sum = { aggregationTemporality: 2, isMonotonic, dataPoints } as const;
+    this.list.push({ ...describe(name, unit), sum });
+  }
+
+  #toDataPoints(points: Iterable<Point>): DataPoint[] {
     const dataPoints: DataPoint[] = [];
     for (const [asDouble, attributes = {}] of points) {
       if (asDouble === undefined) continue;
@@ -44,14 +67,12 @@ export class Metrics {
         asDouble,
       });
     }
-    if (dataPoints.length === 0) return;
-    const head = { name, description: '', unit };
-    if (kind === 'gauge') this.list.push({ ...head, gauge: { dataPoints } });
-    else {
-      const isMonotonic = kind === 'counter';
-      this.list.push({ ...head, sum: { aggregationTemporality: 2, isMonotonic, dataPoints } });
-    }
+    return dataPoints;
   }
+}
+
+function describe(name: string, unit: string) {
+  return { name, description: '', unit };
 }
 
 /** Encodes attributes; undefined ones are left out. */

@@ -4,7 +4,7 @@ import { version } from '../version.ts';
 import { sumProgramMemory } from './vector.ts';
 import { addDevices } from './otlp-devices.ts';
 import { addGpus, addHardware } from './otlp-hardware.ts';
-import { Metrics, type Point, toAttributes } from './otlp-metrics.ts';
+import { Metrics, type Point, pointsOf, toAttributes } from './otlp-metrics.ts';
 
 /** The semantic conventions of names and units; load and pressure, which they lack, have similar names. */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0';
@@ -16,7 +16,7 @@ export function toOtlpRequest(snapshot: AgentSnapshot, host: AgentHost): AgentOt
   const atMs = Date.parse(snapshot.time);
   const bootMs = host.boot_time === undefined ? atMs : Date.parse(host.boot_time);
   const metrics = new Metrics(bootMs, atMs);
-  metrics.add('system.uptime', { unit: 's', kind: 'gauge' }, [[snapshot.uptime_seconds]]);
+  metrics.gauge('system.uptime', 's', [[snapshot.uptime_seconds]]);
   addCpu(metrics, snapshot, host);
   addMemory(metrics, snapshot);
   addDevices(metrics, snapshot);
@@ -44,87 +44,60 @@ function describeHost(host: AgentHost): ReturnType<typeof toAttributes> {
   });
 }
 
-const mode = (value: string) => ({ 'cpu.mode': value });
 const memoryState = (value: string) => ({ 'system.memory.state': value });
 const pagingState = (value: string) => ({ 'system.paging.state': value });
 
 type Cpu = NonNullable<AgentSnapshot['cpu']>;
+type Core = Cpu['cores'][number];
 
 function addCpu(metrics: Metrics, { cpu, load, pressure }: AgentSnapshot, host: AgentHost): void {
   const cores = cpu?.cores ?? [];
-  const count = { unit: '{cpu}', kind: 'sum' } as const;
-  metrics.add('system.cpu.physical.count', count, [[host.cpu_physical_count]]);
-  metrics.add('system.cpu.logical.count', count, [[cpu?.logical_count]]);
-  metrics.add(
-    'system.cpu.time',
-    { unit: 's', kind: 'counter' },
-    cores.flatMap(({ core, times }) => timesOf(times, core)),
+  metrics.sum('system.cpu.physical.count', '{cpu}', [[host.cpu_physical_count]]);
+  metrics.sum('system.cpu.logical.count', '{cpu}', [[cpu?.logical_count]]);
+  metrics.counter('system.cpu.time', 's', cores.flatMap(timesOf));
+  metrics.gauge('system.cpu.utilization', '1', sharesOf(cpu?.shares));
+  const describeCore = ({ core }: Core) => ({ 'cpu.logical_number': core });
+  metrics.gauge('system.cpu.frequency', 'Hz', pointsOf(cores, 'frequency_hertz', describeCore));
+  metrics.gauge('system.cpu.load_average.1m', '{thread}', [[load?.load_1m]]);
+  metrics.gauge('system.cpu.load_average.5m', '{thread}', [[load?.load_5m]]);
+  metrics.gauge('system.cpu.load_average.15m', '{thread}', [[load?.load_15m]]);
+  const stalls = Object.entries(pressure ?? {}).flatMap(([resource, lines]) =>
+    Object.entries(lines).map(([kind, line]): Point => [
+      line.stall_seconds_total,
+      { resource, kind },
+    ]),
   );
-  const utilization = { unit: '1', kind: 'gauge' } as const;
-  metrics.add('system.cpu.utilization', utilization, sharesOf(cpu?.shares));
-  metrics.add(
-    'system.cpu.frequency',
-    { unit: 'Hz', kind: 'gauge' },
-    cores.map((each) => [each.frequency_hertz, { 'cpu.logical_number': each.core }]),
-  );
-  const threads = { unit: '{thread}', kind: 'gauge' } as const;
-  metrics.add('system.cpu.load_average.1m', threads, [[load?.load_1m]]);
-  metrics.add('system.cpu.load_average.5m', threads, [[load?.load_5m]]);
-  metrics.add('system.cpu.load_average.15m', threads, [[load?.load_15m]]);
-  metrics.add(
-    'latchkey.pressure.stall.time',
-    { unit: 's', kind: 'counter' },
-    Object.entries(pressure ?? {}).flatMap(([resource, lines]) =>
-      Object.entries(lines).map(([kind, { stall_seconds_total: seconds }]): Point => [
-        seconds,
-        { resource, kind },
-      ]),
-    ),
-  );
+  metrics.counter('latchkey.pressure.stall.time', 's', stalls);
 }
 
-function timesOf(times: Cpu['times'], core: number): Point[] {
-  const at = (value: string) => ({ 'cpu.logical_number': core, ...mode(value) });
-  return [
-    [times.user_seconds_total, at('user')],
-    [times.nice_seconds_total, at('nice')],
-    [times.system_seconds_total, at('system')],
-    [times.iowait_seconds_total, at('iowait')],
-    [times.interrupt_seconds_total, at('interrupt')],
-    [times.steal_seconds_total, at('steal')],
-    [times.idle_seconds_total, at('idle')],
-  ];
+const MODES = ['user', 'nice', 'system', 'iowait', 'interrupt', 'steal', 'idle'] as const;
+
+function timesOf({ times, core }: Core): Point[] {
+  return MODES.map((mode) => [
+    times[`${mode}_seconds_total`],
+    { 'cpu.logical_number': core, 'cpu.mode': mode },
+  ]);
 }
 
 function sharesOf(shares: Cpu['shares']): Point[] {
-  return [
-    [shares?.user_ratio, mode('user')],
-    [shares?.nice_ratio, mode('nice')],
-    [shares?.system_ratio, mode('system')],
-    [shares?.iowait_ratio, mode('iowait')],
-    [shares?.interrupt_ratio, mode('interrupt')],
-    [shares?.steal_ratio, mode('steal')],
-    [shares?.idle_ratio, mode('idle')],
-  ];
+  return MODES.map((mode) => [shares?.[`${mode}_ratio`], { 'cpu.mode': mode }]);
 }
 
 function addMemory(metrics: Metrics, { memory, swap, processes }: AgentSnapshot): void {
-  const bytes = { unit: 'By', kind: 'sum' } as const;
-  const share = { unit: '1', kind: 'gauge' } as const;
-  metrics.add('system.memory.usage', bytes, [
+  metrics.sum('system.memory.usage', 'By', [
     // The states add up to the total, so "used" excludes buffers and page cache.
     [sumProgramMemory(memory), memoryState('used')],
     [memory?.free_bytes, memoryState('free')],
     [memory?.buffers_bytes, memoryState('buffers')],
     [memory?.cached_bytes, memoryState('cached')],
   ]);
-  metrics.add('system.memory.limit', bytes, [[memory?.total_bytes]]);
-  metrics.add('system.memory.linux.available', bytes, [[memory?.available_bytes]]);
-  metrics.add('system.memory.linux.shared', bytes, [[memory?.shared_bytes]]);
-  metrics.add('system.paging.usage', bytes, [
+  metrics.sum('system.memory.limit', 'By', [[memory?.total_bytes]]);
+  metrics.sum('system.memory.linux.available', 'By', [[memory?.available_bytes]]);
+  metrics.sum('system.memory.linux.shared', 'By', [[memory?.shared_bytes]]);
+  metrics.sum('system.paging.usage', 'By', [
     [swap?.used_bytes, pagingState('used')],
     [swap?.free_bytes, pagingState('free')],
   ]);
-  metrics.add('system.paging.utilization', share, [[swap?.usage_ratio, pagingState('used')]]);
-  metrics.add('system.process.count', { unit: '{process}', kind: 'sum' }, [[processes?.count]]);
+  metrics.gauge('system.paging.utilization', '1', [[swap?.usage_ratio, pagingState('used')]]);
+  metrics.sum('system.process.count', '{process}', [[processes?.count]]);
 }

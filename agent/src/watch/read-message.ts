@@ -6,9 +6,6 @@ import { clean } from './text.ts';
 /** More than a machine with a thousand cores sends. */
 export const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 
-const HELLO_SHAPE = shapeOf(AgentHello);
-const SNAPSHOT_SHAPE = shapeOf(AgentSnapshotMessage);
-
 /** A message of an agent. */
 export type Message =
   | { readonly kind: 'hello'; readonly hello: AgentHello }
@@ -39,78 +36,56 @@ function parse(text: string): unknown {
 function isHello(value: unknown): value is AgentHello {
   return (
     hasType(value, 'hello') &&
-    hasShape(value, HELLO_SHAPE) &&
+    conforms(value, AgentHello) &&
     'schema_version' in value &&
     value.schema_version === 1
   );
 }
 
 function isSnapshot(value: unknown): value is AgentSnapshotMessage {
-  return hasType(value, 'snapshot') && hasShape(value, SNAPSHOT_SHAPE);
+  return hasType(value, 'snapshot') && conforms(value, AgentSnapshotMessage);
 }
 
 function hasType(value: unknown, type: string): value is object {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === type;
 }
 
-/** The type of a JSON value; `?` at the end of a name marks an optional member, and unknown members are allowed. */
-type Shape = 'text' | 'number' | 'flag' | readonly [Shape] | { readonly [name: string]: Shape };
-
 /** More than any machine has of anything. */
 const MAX_ITEMS = 4096;
 
 /**
- * Derives the shape from a schema of the contract. It keeps types and names and drops ranges, formats and choices, so that
- * values of a later agent pass.
+ * Whether a JSON value has the types and the required members of a schema. Ranges, formats and choices are not checked, and
+ * unknown members are allowed, so that values of a later agent pass.
  * @throws TypeError for a schema of an unknown kind
  */
-function shapeOf(schema: unknown): Shape {
+function conforms(value: unknown, schema: unknown): boolean {
   const type = get(schema, 'type');
-  if (type === 'object') return shapeOfMembers(schema);
-  if (type === 'array') return [shapeOf(get(schema, 'items'))];
-  if (type === 'number' || type === 'integer') return 'number';
-  if (type === 'boolean') return 'flag';
+  if (type === 'object') return hasMembers(value, schema);
+  if (type === 'array') return isListOf(value, get(schema, 'items'));
+  if (type === 'boolean') return typeof value === 'boolean';
   const choice = get(schema, 'const') ?? get(schema, 'enum') ?? get(schema, 'anyOf');
-  if (typeof choice === 'number') return 'number';
-  if (type === 'string' || choice !== undefined) return 'text';
-  throw new TypeError(`The schema ${JSON.stringify(schema)} has no shape.`);
+  if (type === 'number' || type === 'integer' || typeof choice === 'number') {
+    return typeof value === 'number' && Number.isFinite(value);
+  }
+  if (type === 'string' || choice !== undefined) return typeof value === 'string';
+  throw new TypeError(`The schema ${JSON.stringify(schema)} is not supported.`);
 }
 
-function shapeOfMembers(schema: unknown): Shape {
+function hasMembers(value: unknown, schema: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const required = get(schema, 'required');
-  const members = Object.entries(Object(get(schema, 'properties'))).map(([name, each]) => {
-    const isRequired = Array.isArray(required) && required.includes(name);
-    return [isRequired ? name : `${name}?`, shapeOf(each)];
-  });
-  return Object.fromEntries(members);
+  return Object.entries(Object(get(schema, 'properties'))).every(([name, each]) =>
+    Object.hasOwn(value, name)
+      ? conforms(get(value, name), each)
+      : !(Array.isArray(required) && required.includes(name)),
+  );
+}
+
+function isListOf(value: unknown, schema: unknown): boolean {
+  if (!Array.isArray(value) || value.length > MAX_ITEMS) return false;
+  return value.every((each: unknown) => conforms(each, schema));
 }
 
 function get(value: unknown, name: string): unknown {
   return Object(value)[name];
-}
-
-/** Checks whether a JSON value has a shape. */
-function hasShape(value: unknown, shape: Shape): boolean {
-  if (shape === 'text') return typeof value === 'string';
-  if (shape === 'number') return typeof value === 'number' && Number.isFinite(value);
-  if (shape === 'flag') return typeof value === 'boolean';
-  if (isList(shape)) return isListOf(value, shape[0]);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const members = new Map<string, unknown>(Object.entries(value));
-  return Object.entries(shape).every(([name, each]) => hasMember(members, name, each));
-}
-
-function hasMember(members: ReadonlyMap<string, unknown>, name: string, shape: Shape): boolean {
-  if (!name.endsWith('?')) return hasShape(members.get(name), shape);
-  const value = members.get(name.slice(0, -1));
-  return value === undefined || hasShape(value, shape);
-}
-
-function isListOf(value: unknown, shape: Shape): boolean {
-  if (!Array.isArray(value) || value.length > MAX_ITEMS) return false;
-  return value.every((each: unknown) => hasShape(each, shape));
-}
-
-function isList(shape: Shape): shape is readonly [Shape] {
-  return Array.isArray(shape);
 }
