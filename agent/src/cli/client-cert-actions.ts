@@ -112,7 +112,7 @@ async function reloadAgent({ root }: RootOptions): Promise<boolean> {
     const { controlSocket } = await loadConfig(path);
     return controlSocket !== null && (await askReload(controlSocket)) === null;
   } catch (error) {
-    // The certificate is revoked; what is wrong with the configuration is reported by the agent and the doctor.
+    // The certificate is revoked; the agent and the doctor report problems of the configuration.
     if (error instanceof ConfigError) return false;
     throw error;
   }
@@ -120,7 +120,7 @@ async function reloadAgent({ root }: RootOptions): Promise<boolean> {
 
 async function reloadProxy(options: RootOptions): Promise<void> {
   const front = findFront(options);
-  if (front === 'by hand') {
+  if (front === 'manual') {
     printNote(
       'You configured the web server in front of the agent: reload it, so that it rejects revoked certificates, too.',
     );
@@ -132,9 +132,9 @@ async function reloadProxy(options: RootOptions): Promise<void> {
 }
 
 /** Returns the web server that verifies client certificates before the agent; null without one. */
-function findFront({ root }: RootOptions): 'by hand' | 'nginx' | null {
+function findFront({ root }: RootOptions): 'manual' | 'nginx' | null {
   const { installed } = detectInstalled({ root });
-  if (installed?.mode === 'proxy') return installed.proxyByHand ? 'by hand' : 'nginx';
+  if (installed?.mode === 'proxy') return installed.proxyByHand ? 'manual' : 'nginx';
   // A running installation records its mode only at the end.
   const ours = [paths.nginxServer, paths.nginxRoute].map((path) => join(root, path));
   return ours.some((path) => existsSync(path)) ? 'nginx' : null;

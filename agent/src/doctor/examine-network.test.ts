@@ -26,7 +26,7 @@ test('reports an agent on IPv4 with a domain on IPv6 only', () => {
     { ...standalone, domain },
     'bind_address',
     'problem',
-    'm.example.com leads to IPv6 addresses alone, and the agent listens on 0.0.0.0.',
+    'm.example.com resolves to IPv6 addresses only, and the agent listens on 0.0.0.0.',
     /^Set listen: "\[::\]:4096" in /u,
   );
   assert.deepEqual(listFaults({ ...standalone, domain, configuration: configuration('::') }), []);
@@ -44,21 +44,21 @@ test('reports a domain with another address or none, and warns behind a router',
     { ...standalone, domain: { ...domain, ownAddresses: ['203.0.113.7'] } },
     'domain',
     'problem',
-    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7.',
+    'm.example.com resolves to 198.51.100.1, and this machine has 203.0.113.7.',
     /Correct the records of m\.example\.com/u,
   );
   assertOnly(
     { ...standalone, domain: { ...domain, ownAddresses: ['192.168.1.5'] } },
     'domain',
     'warning',
-    'm.example.com leads to 198.51.100.1, and this machine has 192.168.1.5.',
-    /router forwards to this machine what comes to port 80, 4096\.$/u,
+    'm.example.com resolves to 198.51.100.1, and this machine has 192.168.1.5.',
+    /router forwards port 80, 4096 to this machine\.$/u,
   );
   assertOnly(
     { ...standalone, domain: { ...domain, addresses: [], ownAddresses: ['203.0.113.7'] } },
     'domain',
     'problem',
-    'm.example.com leads nowhere: the DNS has no address for it.',
+    'm.example.com does not resolve: the DNS has no address for it.',
     /Add a record/u,
   );
 });
@@ -76,14 +76,8 @@ test('warns of an address that the installation accepted', () => {
     },
   };
   const cause =
-    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7; the installation accepted that (--skip-dns-check).';
-  assertOnly(
-    inspection,
-    'domain',
-    'warning',
-    cause,
-    /forwards to this machine .* port 80, 4096\.$/u,
-  );
+    'm.example.com resolves to 198.51.100.1, and this machine has 203.0.113.7; the installation accepted that (--skip-dns-check).';
+  assertOnly(inspection, 'domain', 'warning', cause, /forwards port 80, 4096 to this machine\.$/u);
   const router = { address: '198.51.100.1', isOwn: false, isOurs: false, summary: 'status 404' };
   assert.deepEqual(
     listFaults({ ...inspection, challenges: [router] }).map(({ check, state }) => [check, state]),
@@ -97,7 +91,7 @@ test('reports a port that ufw closes', () => {
     { ...standalone, firewall: { tool: 'ufw', openPorts: [22, 80] } },
     'firewall',
     'problem',
-    'ufw does not let in port 4096.',
+    'ufw blocks port 4096.',
     /^ufw allow 4096\/tcp$/u,
   );
 });
@@ -107,7 +101,7 @@ test('warns of a port that no rule of nftables names', () => {
     { ...standalone, firewall: { tool: 'nft', openPorts: [80] } },
     'firewall',
     'warning',
-    'No rule of nftables names port 4096, and what no rule lets in is refused.',
+    'No rule of nftables names port 4096, and everything that no rule allows is refused.',
     /add "tcp dport \{ 4096 \} accept"/u,
   );
   for (const openPorts of [[80, 4096], null]) {
@@ -126,14 +120,14 @@ test('reports a port that firewalld opens only until its next reload, or only af
     { ...standalone, firewall },
     'firewall',
     'warning',
-    'firewalld lets in port 4096 until it is reloaded: its permanent configuration does not.',
+    'firewalld allows port 4096 until it is reloaded: its permanent configuration does not.',
     /^firewall-cmd --permanent --add-port=4096\/tcp$/u,
   );
   assertOnly(
     { ...standalone, firewall: { ...firewall, openPorts: [80], permanentPorts: [80, 4096] } },
     'firewall',
     'problem',
-    'firewalld does not let in port 4096 before it is reloaded: only its permanent configuration does.',
+    'firewalld blocks port 4096 until it is reloaded: only its permanent configuration allows it.',
     /^firewall-cmd --reload$/u,
   );
 });
@@ -143,14 +137,14 @@ test('reports a port that firewalld closes, and warns of one that no rule of ipt
     { ...standalone, firewall: { tool: 'firewalld', openPorts: [80], permanentPorts: [80] } },
     'firewall',
     'problem',
-    'firewalld does not let in port 4096.',
+    'firewalld blocks port 4096.',
     /^firewall-cmd --permanent --add-port=4096\/tcp && firewall-cmd --reload$/u,
   );
   assertOnly(
     { ...standalone, firewall: { tool: 'iptables', openPorts: [80] } },
     'firewall',
     'warning',
-    'No rule of iptables names port 4096, and what no rule lets in is refused.',
+    'No rule of iptables names port 4096, and everything that no rule allows is refused.',
     /iptables -I INPUT -p tcp -m multiport --dports 4096 -j ACCEPT && ip6tables/u,
   );
 });
@@ -161,7 +155,7 @@ test('reports what SELinux forbids the web server', () => {
     { ...proxied, selinux },
     'selinux',
     'problem',
-    'SELinux is enforced, and forbids the proxy what it needs.',
+    'SELinux is enforced, and denies the proxy what it needs.',
     /^setsebool -P httpd_can_network_connect 1 && semanage fcontext -a -t httpd_sys_content_t '\/var\/lib\/latchkey-agent-challenges\(\/\.\*\)\?' && restorecon -R/u,
   );
   assert.deepEqual(listFaults({ ...standalone, selinux }), []);
@@ -171,7 +165,7 @@ test('reports what SELinux forbids the web server', () => {
     { ...standalone, listeners, renewal: webroot, selinux },
     'selinux',
     'problem',
-    'SELinux is enforced, and forbids the proxy what it needs.',
+    'SELinux is enforced, and denies the proxy what it needs.',
     /^semanage fcontext/u,
   );
   const allowed = { webServerMayConnect: true, webServerMayReadChallenges: true };
@@ -182,7 +176,7 @@ test('needs port 80 for certificates of certbot only', () => {
   const firewall = { tool: 'ufw', openPorts: [22, 4096] } as const;
   assert.deepEqual(
     listFaults({ ...standalone, firewall }).map(({ cause }) => cause),
-    ['ufw does not let in port 80.'],
+    ['ufw blocks port 80.'],
   );
   const certificateFiles = { certificate: '/etc/a/own.pem', key: '/etc/a/own.key' };
   assert.ok(standalone.installed);

@@ -22,7 +22,7 @@ export const renewal: CertificateFacts = {
 
 export function configuration(
   host: string,
-  wish: Partial<Extract<ConfigurationStatus, { kind: 'read' }>> = {},
+  changes: Partial<Extract<ConfigurationStatus, { kind: 'read' }>> = {},
   port = 4096,
 ): ConfigurationStatus {
   return {
@@ -42,11 +42,11 @@ export function configuration(
     },
     findings: { problems: [], warnings: [] },
     unreadable: [],
-    ...wish,
+    ...changes,
   };
 }
 
-/** A machine on which everything is right, reached directly. */
+/** A machine without problems in standalone mode. */
 export const standalone: Inspection = {
   now,
   isRoot: true,
@@ -124,7 +124,7 @@ export function listFaults(inspection: Inspection): Fault[] {
   return examine(inspection).filter((each) => 'cause' in each);
 }
 
-/** What is found wrong, and nothing else is. */
+/** Asserts that an inspection has exactly one fault. */
 export function assertOnly(
   inspection: Inspection,
   check: CheckName,

@@ -119,7 +119,7 @@ test('reports another program on the agent’s port', () => {
   const [port, answers] = listFaults({ ...standalone, listeners, agentFault });
   assert.equal(port?.check, 'ports');
   assert.equal(port.cause, 'python3 (pid 9) listens on 0.0.0.0:4096.');
-  assert.match(port.fix, /^Stop it, or give the agent another port/u);
+  assert.match(port.fix, /^Stop it, or change the port of the agent/u);
   assert.equal(answers?.cause, agentFault);
 });
 
@@ -132,7 +132,7 @@ test('reports a web server on the port 80 that certbot needs', () => {
     },
     'ports',
     'problem',
-    'apache2 (pid 5) listens on port 80, which certbot needs for itself, for m.example.com was set up with --standalone.',
+    'apache2 (pid 5) listens on port 80, which certbot itself needs, because m.example.com was issued with --standalone.',
     /systemctl stop apache2\.service/u,
   );
 });
@@ -201,7 +201,7 @@ test('reports a certificate that certbot does not renew', () => {
     { ...standalone, renewal: { ...renewal, authenticator: 'webroot' } },
     'renewal',
     'problem',
-    'For m.example.com certbot leaves answers to a web server on port 80 (webroot), and there is none.',
+    'certbot renews m.example.com through a web server on port 80 (webroot), and none is running.',
     /systemctl start nginx.*latchkey-agent install --email ADDRESS/u,
   );
 });
@@ -277,7 +277,7 @@ test('reports a standalone agent on loopback', () => {
     { ...standalone, configuration: configuration('127.0.0.1') },
     'bind_address',
     'problem',
-    'It was installed to be reached directly, and listens on 127.0.0.1 only.',
+    'It was installed in standalone mode, and listens on 127.0.0.1 only.',
     /listen: 0\.0\.0\.0:4096/u,
   );
 });
@@ -287,7 +287,7 @@ test('reports an exposed agent behind a proxy', () => {
     { ...proxied, configuration: configuration('0.0.0.0') },
     'bind_address',
     'problem',
-    'The agent listens on 0.0.0.0, so that everybody reaches it past the proxy.',
+    'The agent listens on 0.0.0.0, so that anyone can bypass the proxy.',
     /listen: 127\.0\.0\.1:4096/u,
   );
 });
@@ -298,7 +298,7 @@ test('reports an outdated revocation list, and warns without a timer', () => {
     { ...proxied, revocations: { ...revocations, nextUpdate: inDays(-1) } },
     'revocations',
     'problem',
-    '/etc/a/crl.pem is out of date since 2027-02-28T12:00:00.000Z.',
+    '/etc/a/crl.pem expired on 2027-02-28T12:00:00.000Z.',
     /client-cert refresh-list/u,
   );
   assertOnly(
@@ -315,7 +315,7 @@ test('warns of an unsynchronized clock', () => {
     { ...standalone, isClockSynchronized: false },
     'clock',
     'warning',
-    'Nothing sets the clock of this machine.',
+    'The clock of this machine is not synchronized.',
     /timedatectl set-ntp true/u,
   );
 });

@@ -1,4 +1,4 @@
-// The doctor: checks an installed machine, and says what is wrong, why, and what to do.
+// The doctor: checks an installed machine, and reports symptom, cause and fix of each problem.
 import { checkAnswer, checkConfiguration, checkUnit, checkViewers } from './checks/agent.ts';
 import {
   checkCertificate,

@@ -68,7 +68,7 @@ export const STANDALONE_FAULTS: readonly Fault[] = [
   {
     symptom: 'port already in use: 80',
     check: 'ports',
-    cause: /listens on port 80, which certbot needs for itself/,
+    cause: /listens on port 80, which certbot itself needs/,
     arrange: (at) => run(at, occupy(80)),
     repair: (at) => run(at, 'systemctl stop occupier'),
   },
@@ -89,14 +89,14 @@ export const STANDALONE_FAULTS: readonly Fault[] = [
   {
     symptom: 'certificate verify failed: the clock is behind',
     check: 'clock',
-    cause: /^The clock of this machine is behind: it says 20/,
+    cause: /^The clock of this machine is behind: it shows 20/,
     arrange: (at) => run(at, `${KEEP_CERTIFICATE}\n${AHEAD}`),
     repair: (at) => run(at, PUT_CERTIFICATE_BACK),
   },
   {
     symptom: 'domain validation failed',
     check: 'domain',
-    cause: new RegExp(`^${DOMAIN} leads to 10\\.41\\.0\\.99`),
+    cause: new RegExp(`^${DOMAIN} resolves to 10\\.41\\.0\\.99`),
     arrange: ({ machine }) => setAddress(machine.sandbox, DOMAIN, '10.41.0.99'),
     repair: ({ machine }) => setAddress(machine.sandbox, DOMAIN, MACHINE_ADDRESS),
   },
@@ -110,7 +110,7 @@ export const STANDALONE_FAULTS: readonly Fault[] = [
   {
     symptom: 'connections time out: a firewall',
     check: 'firewall',
-    cause: /^ufw does not let in port 80, 4096\.$/,
+    cause: /^ufw blocks port 80, 4096\.$/,
     arrange: (at) => run(at, 'ufw --force enable'),
     repair: (at) => run(at, 'ufw --force disable'),
   },
@@ -172,14 +172,14 @@ export const PROXY_FAULTS: readonly Fault[] = [
   {
     symptom: 'port 4096 exposed in proxy mode',
     check: 'bind_address',
-    cause: /listens on 0\.0\.0\.0, so that everybody reaches it past the proxy/,
+    cause: /listens on 0\.0\.0\.0, so that anyone can bypass the proxy/,
     arrange: (at) => run(at, listenOn('0.0.0.0')),
     repair: (at) => run(at, listenOn('127.0.0.1')),
   },
   {
     symptom: 'every client refused: a list of revoked certificates that is out of date',
     check: 'revocations',
-    cause: /crl\.pem is out of date since/,
+    cause: /crl\.pem expired on/,
     arrange: (at) => run(at, OUTDATED_LIST),
     repair: (at) => run(at, `latchkey-agent client-cert refresh-list && ${RESTART} && sleep 0.5`),
   },

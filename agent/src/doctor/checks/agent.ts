@@ -20,7 +20,7 @@ export function checkConfiguration({ configuration }: Inspection): Finding {
 
 /** Checks that the unit runs, and starts at boot. */
 export function checkUnit({ unit }: Inspection): Finding {
-  if (unit === null) return skipped('agent_running', 'systemd is not asked on this machine.');
+  if (unit === null) return skipped('agent_running', 'systemd does not answer on this machine.');
   if (!unit.isLoaded) {
     return problem('agent_running', {
       symptom: 'Connections are refused.',
@@ -30,43 +30,44 @@ export function checkUnit({ unit }: Inspection): Finding {
   }
   if (unit.activeState !== 'active') {
     return problem('agent_running', {
-      symptom: 'Connections are refused; behind a proxy they are answered with 502.',
+      symptom: 'Connections are refused; behind a proxy the answer is 502.',
       cause: `${agentUnit} is ${unit.activeState} (${unit.result}).`,
       fix: `See why: journalctl -u ${agentUnit} -n 20, then: systemctl restart ${agentUnit}`,
     });
   }
   if (!unit.isEnabled) {
     return warning('agent_running', {
-      symptom: 'After the next start of the machine, connections will be refused.',
-      cause: `${agentUnit} runs, and is not started with the machine.`,
+      symptom: 'After the next boot, connections will be refused.',
+      cause: `${agentUnit} is running, but does not start at boot.`,
       fix: `systemctl enable ${agentUnit}`,
     });
   }
-  return ok('agent_running', `${agentUnit} is active and starts with the machine.`);
+  return ok('agent_running', `${agentUnit} is active and starts at boot.`);
 }
 
 /** Checks that the agent answers on its own port. */
 export function checkAnswer({ agentFault, configuration }: Inspection): Finding {
   if (configuration.kind === 'wrong') {
-    return skipped('agent_reachable', 'Where the agent listens is not known.');
+    return skipped('agent_reachable', 'The address of the agent is unknown.');
   }
   const { host, port } = configuration.config.listen;
   if (agentFault === null) return ok('agent_reachable', `It answers on ${host}:${port}.`);
   return problem('agent_reachable', {
-    symptom: 'Connections are refused or time out; behind a proxy they are answered with 502.',
+    symptom: 'Connections are refused or time out; behind a proxy the answer is 502.',
     cause: agentFault,
-    fix: `Start it: systemctl restart ${agentUnit}, and look at: journalctl -u ${agentUnit} -n 20`,
+    fix: `Start it: systemctl restart ${agentUnit}, and read: journalctl -u ${agentUnit} -n 20`,
   });
 }
 
 /** Checks that viewers are restricted: without certificates and tokens, anyone may watch. */
 export function checkViewers({ configuration }: Pick<Inspection, 'configuration'>): Finding {
-  if (configuration.kind === 'wrong') return skipped('viewers', 'Who may watch is not known.');
+  if (configuration.kind === 'wrong')
+    return skipped('viewers', 'The rules for viewers are unknown.');
   const { tls, tokensFile } = configuration.config;
   if (tls.clients !== null) return ok('viewers', 'Viewers need a client certificate.');
   if (tokensFile !== null) return ok('viewers', 'Viewers need an access token.');
   return warning('viewers', {
-    symptom: 'Anybody who reaches the address can watch this machine.',
+    symptom: 'Anyone who reaches the address can watch this machine.',
     cause: `${configuration.path} requires neither client certificates nor access tokens.`,
     fix: 'Require certificates: latchkey-agent install --mtls; or set viewers.tokens_file to a file of access tokens, then: systemctl restart latchkey-agent',
   });

@@ -10,10 +10,9 @@ const HTTP_PORT = 80;
 /** Checks that the agent's user can read its TLS files, and that they match, are valid and name the domain. */
 export function checkCertificate(inspection: Inspection): Finding {
   const { configuration } = inspection;
-  if (configuration.kind === 'wrong') return skipped('certificate', 'Its place is not known.');
+  if (configuration.kind === 'wrong') return skipped('certificate', 'Its path is unknown.');
   const [unreadable] = configuration.unreadable;
-  const symptom =
-    'Viewers say that the certificate cannot be verified, or the agent does not start.';
+  const symptom = 'Viewers cannot verify the certificate, or the agent does not start.';
   if (unreadable !== undefined) {
     return problem('certificate', {
       symptom,
@@ -34,12 +33,12 @@ export function checkCertificate(inspection: Inspection): Finding {
   if (soon !== undefined) {
     const cause = `${soon.message} It should have been renewed by now.`;
     return warning('certificate', {
-      symptom: 'Soon: viewers say that it expired.',
+      symptom: 'Soon viewers will reject the certificate as expired.',
       cause,
       fix: howToRenew(inspection),
     });
   }
-  return ok('certificate', `${configuration.config.tls.certificateFile} is good.`);
+  return ok('certificate', `${configuration.config.tls.certificateFile} is valid.`);
 }
 
 /** Checks that certbot renews the certificate in time. */
@@ -49,7 +48,7 @@ export function checkRenewal(inspection: Inspection): Finding {
   if (renewal.authenticator === 'webroot' && !listeners.some(({ port }) => port === HTTP_PORT)) {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
-      cause: `For ${renewal.name} certbot leaves answers to a web server on port 80 (webroot), and there is none.`,
+      cause: `certbot renews ${renewal.name} through a web server on port 80 (webroot), and none is running.`,
       fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
     });
   }
@@ -58,14 +57,14 @@ export function checkRenewal(inspection: Inspection): Finding {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
       cause: challenge,
-      fix: 'Have the installer put its answers first again: latchkey-agent install. Then try: certbot renew --dry-run',
+      fix: 'Let the installer restore its challenge route: latchkey-agent install. Then test: certbot renew --dry-run',
     });
   }
   if (inspection.isCopyOld) {
     return problem('renewal', {
       symptom: 'Viewers will see an expired certificate, though certbot has renewed it.',
       cause: `The agent has an older copy than ${renewal.directory}/fullchain.pem.`,
-      fix: 'Install again, which hands it over now and after each renewal: latchkey-agent install',
+      fix: 'Install again, which copies it now and after each renewal: latchkey-agent install',
     });
   }
   const daysLeft = Math.floor((renewal.expiresAt.getTime() - now.getTime()) / DAY_MS);
@@ -93,7 +92,7 @@ function listConclusive({ challenges, domain, installed }: Inspection): readonly
 
 function howToRenew({ renewal }: Inspection): string {
   return renewal === null
-    ? `Put the right files into place, then: latchkey-agent validate && latchkey-agent reload`
+    ? `Replace the files, then: latchkey-agent validate && latchkey-agent reload`
     : `certbot renew --cert-name ${renewal.name} --force-renewal, then: ${paths.renewalHook} or systemctl reload ${agentUnit}`;
 }
 
@@ -102,12 +101,12 @@ const REVOCATIONS_WARNING_DAYS = 30;
 
 /** Checks that the revocation list is valid, and that a timer renews it. */
 export function checkRevocations({ revocations, now }: Inspection): Finding {
-  if (revocations === null) return skipped('revocations', 'No client certificates are asked for.');
+  if (revocations === null) return skipped('revocations', 'No client certificates are required.');
   const { path, nextUpdate, isTimerActive } = revocations;
   const fix =
     'latchkey-agent client-cert refresh-list; systemctl enable --now latchkey-agent-revocations.timer';
   if (nextUpdate !== null && nextUpdate < now) {
-    const cause = `${path} is out of date since ${nextUpdate.toISOString()}.`;
+    const cause = `${path} expired on ${nextUpdate.toISOString()}.`;
     return problem('revocations', { symptom: 'Every client is refused.', cause, fix });
   }
   const until = nextUpdate === null ? 'without end' : `until ${nextUpdate.toISOString()}`;
@@ -122,24 +121,24 @@ export function checkRevocations({ revocations, now }: Inspection): Finding {
 /** Checks the clock: a wrong one makes valid certificates look expired. */
 export function checkClock({ isClockSynchronized, configuration, now }: Inspection): Finding {
   const fix =
-    'timedatectl set-ntp true, and install systemd-timesyncd or chrony where there is none';
+    'timedatectl set-ntp true; install systemd-timesyncd or chrony if neither is installed';
   const early =
     configuration.kind === 'read' &&
     configuration.findings.problems.some(({ code }) => code === 'certificate_not_yet_valid');
   if (early) {
     return problem('clock', {
       symptom: 'A certificate is not valid yet.',
-      cause: `The clock of this machine is behind: it says ${now.toISOString()}.`,
+      cause: `The clock of this machine is behind: it shows ${now.toISOString()}.`,
       fix,
     });
   }
   if (isClockSynchronized === null)
     return skipped('clock', 'timedatectl does not report whether it is synchronized.');
-  if (isClockSynchronized) return ok('clock', 'It is set by the network.');
+  if (isClockSynchronized) return ok('clock', 'It is synchronized.');
   return warning('clock', {
     symptom:
       'Good certificates may look expired, or not valid yet, and times in snapshots are off.',
-    cause: 'Nothing sets the clock of this machine.',
+    cause: 'The clock of this machine is not synchronized.',
     fix,
   });
 }

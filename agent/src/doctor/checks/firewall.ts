@@ -8,16 +8,16 @@ const HTTPS_PORT = 443;
 /** Checks that the ports of the mode are open. */
 export function checkFirewall(inspection: Inspection): Finding {
   const { tool, openPorts } = inspection.firewall;
-  if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
+  if (tool === 'none') return ok('firewall', 'No firewall of this machine blocks anything.');
   if (openPorts !== null) {
-    if (tool === 'nft') return checkNftables(inspection, openPorts);
-    if (tool === 'iptables') return checkIptables(inspection, openPorts);
+    if (tool === 'nft') return checkRules(inspection, 'nftables', openPorts);
+    if (tool === 'iptables') return checkRules(inspection, tool, openPorts);
     return (
       (tool === 'firewalld' && checkReload(inspection)) || checkManaged(inspection, tool, openPorts)
     );
   }
   const needed = formatList(listNeededPorts(inspection).map(String));
-  const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: make sure that port ${needed} is open.`;
+  const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: check that port ${needed} is open.`;
   return skipped('firewall', says);
 }
 
@@ -49,7 +49,7 @@ function checkManaged(
   if (closed.length > 0) {
     return problem('firewall', {
       symptom: 'Connections from outside time out, or the validation of the domain fails.',
-      cause: `${tool} does not let in port ${formatList(closed.map(String))}.`,
+      cause: `${tool} blocks port ${formatList(closed.map(String))}.`,
       fix: COMMANDS[tool].open(closed),
     });
   }
@@ -57,11 +57,11 @@ function checkManaged(
   if (inspection.installed?.mode === 'proxy' && exposed.includes(port)) {
     return warning('firewall', {
       symptom: `Port ${port} is open, though the agent is reached through the proxy.`,
-      cause: `${tool} lets in port ${port}, which no viewer uses.`,
+      cause: `${tool} allows port ${port}, which no viewer uses.`,
       fix: COMMANDS[tool].close(port),
     });
   }
-  return ok('firewall', `${tool} lets in port ${formatList(needed.map(String))}.`);
+  return ok('firewall', `${tool} allows port ${formatList(needed.map(String))}.`);
 }
 
 /** Reports the needed ports in which the runtime configuration of firewalld differs from the permanent one; null without any. */
@@ -75,43 +75,45 @@ function checkReload(inspection: Inspection): Finding | null {
   if (unloaded.length > 0) {
     return problem('firewall', {
       symptom: 'Connections from outside time out, or the validation of the domain fails.',
-      cause: `firewalld does not let in port ${formatList(unloaded.map(String))} before it is reloaded: only its permanent configuration does.`,
+      cause: `firewalld blocks port ${formatList(unloaded.map(String))} until it is reloaded: only its permanent configuration allows it.`,
       fix: 'firewall-cmd --reload',
     });
   }
   if (lost.length === 0) return null;
   const added = lost.map((each) => `--add-port=${each}/tcp`).join(' ');
   return warning('firewall', {
-    symptom: 'After the next start of the machine, connections from outside will time out.',
-    cause: `firewalld lets in port ${formatList(lost.map(String))} until it is reloaded: its permanent configuration does not.`,
+    symptom: 'After the next boot, connections from outside will time out.',
+    cause: `firewalld allows port ${formatList(lost.map(String))} until it is reloaded: its permanent configuration does not.`,
     fix: `firewall-cmd --permanent ${added}`,
   });
 }
 
 /** Only a warning: a source address or interface may be allowed on every port. */
-function checkNftables(inspection: Inspection, namedPorts: readonly number[]): Finding {
+function checkRules(
+  inspection: Inspection,
+  tool: 'iptables' | 'nftables',
+  namedPorts: readonly number[],
+): Finding {
   const needed = listNeededPorts(inspection);
-  const closed = needed.filter((each) => !namedPorts.includes(each)).join(', ');
-  if (closed === '') return ok('firewall', `nftables has rules for port ${needed.join(', ')}.`);
+  const closed = needed.filter((each) => !namedPorts.includes(each));
+  if (closed.length === 0)
+    return ok('firewall', `${tool} has rules for port ${needed.join(', ')}.`);
   return warning('firewall', {
     symptom: 'Connections from outside may time out, and the validation of the domain fail.',
-    cause: `No rule of nftables names port ${closed}, and what no rule lets in is refused.`,
-    fix: `Unless it is let in otherwise: latchkey-agent install --open-firewall; or add "tcp dport { ${closed} } accept" to the input chain in /etc/nftables.conf, then: systemctl reload nftables`,
+    cause: `No rule of ${tool} names port ${closed.join(', ')}, and everything that no rule allows is refused.`,
+    fix: `Unless another rule allows it: ${RULES[tool](closed)}`,
   });
 }
 
-/** Only a warning, as for nftables. */
-function checkIptables(inspection: Inspection, namedPorts: readonly number[]): Finding {
-  const needed = listNeededPorts(inspection);
-  const closed = needed.filter((each) => !namedPorts.includes(each)).join(',');
-  if (closed === '') return ok('firewall', `iptables has rules for port ${needed.join(', ')}.`);
-  const rule = `INPUT -p tcp -m multiport --dports ${closed} -j ACCEPT`;
-  return warning('firewall', {
-    symptom: 'Connections from outside may time out, and the validation of the domain fail.',
-    cause: `No rule of iptables names port ${closed}, and what no rule lets in is refused.`,
-    fix: `Unless it is let in otherwise: iptables -I ${rule} && ip6tables -I ${rule}; then keep it: netfilter-persistent save on Debian, service iptables save on Red Hat`,
-  });
-}
+/** How an administrator adds a rule that outlasts a boot. */
+const RULES: Readonly<Record<'iptables' | 'nftables', (ports: readonly number[]) => string>> = {
+  nftables: (ports) =>
+    `latchkey-agent install --open-firewall; or add "tcp dport { ${ports.join(', ')} } accept" to the input chain in /etc/nftables.conf, then: systemctl reload nftables`,
+  iptables(ports) {
+    const rule = `INPUT -p tcp -m multiport --dports ${ports.join(',')} -j ACCEPT`;
+    return `iptables -I ${rule} && ip6tables -I ${rule}; then keep it: netfilter-persistent save on Debian, service iptables save on Red Hat`;
+  },
+};
 
 /** Returns the ports that viewers and authorities connect to. */
 export function listNeededPorts(inspection: Inspection): readonly number[] {

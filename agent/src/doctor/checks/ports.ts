@@ -12,31 +12,32 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 /** Checks that no other program uses the agent's port, nor port 80 where certbot answers challenges itself. */
 export function checkPorts(inspection: Inspection): Finding {
   const { configuration, listeners, renewal } = inspection;
-  if (configuration.kind === 'wrong') return skipped('ports', 'The port is not known.');
+  if (configuration.kind === 'wrong') return skipped('ports', 'The port is unknown.');
   const { port } = configuration.config.listen;
   const other = listeners.find((each) => each.port === port && !isAgent(inspection, each));
   if (other !== undefined) {
     return problem('ports', {
       symptom: `The agent does not start: port ${port} is in use.`,
       cause: `${describe(other)} listens on ${other.address}:${port}.`,
-      fix: `Stop ${stop(other)}, or give the agent another port: listen in ${configuration.path}. Then: systemctl restart ${agentUnit}`,
+      fix: `Stop ${stop(other)}, or change the port of the agent: listen in ${configuration.path}. Then: systemctl restart ${agentUnit}`,
     });
   }
   const web = listeners.find((each) => each.port === HTTP_PORT);
   if (renewal?.authenticator === 'standalone' && web !== undefined) {
     return problem('ports', {
       symptom: 'The certificate is not renewed: certbot cannot bind to port 80.',
-      cause: `${describe(web)} listens on port 80, which certbot needs for itself, for ${renewal.name} was set up with --standalone.`,
+      cause: `${describe(web)} listens on port 80, which certbot itself needs, because ${renewal.name} was issued with --standalone.`,
       fix: `Stop ${stop(web)}, or install again, so that it answers the challenges: latchkey-agent install --email ADDRESS`,
     });
   }
-  return ok('ports', `Nobody else has port ${port}.`);
+  return ok('ports', `No other program uses port ${port}.`);
 }
 
 /** Checks that the agent listens on every address, or on loopback only behind a proxy. */
 export function checkBindAddress({ configuration, installed, domain }: Inspection): Finding {
-  if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is not known.');
-  if (installed === null) return skipped('bind_address', 'The agent was not installed in a mode.');
+  if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is unknown.');
+  if (installed === null)
+    return skipped('bind_address', 'The agent was not installed by its installer.');
   const { host, port } = configuration.config.listen;
   const isLocal = LOOPBACK.has(host);
   const change = (to: string): string =>
@@ -44,25 +45,25 @@ export function checkBindAddress({ configuration, installed, domain }: Inspectio
   if (installed.mode === 'standalone' && isLocal) {
     return problem('bind_address', {
       symptom: 'The agent cannot be reached from the internet.',
-      cause: `It was installed to be reached directly, and listens on ${host} only.`,
+      cause: `It was installed in standalone mode, and listens on ${host} only.`,
       fix: `${change(`0.0.0.0:${port}`)}; and open port ${port} in the firewall.`,
     });
   }
   if (installed.mode === 'standalone' && isIPv4(host) && isIpv6Only(domain)) {
     return problem('bind_address', {
       symptom: 'The agent cannot be reached from the internet.',
-      cause: `${installed.domain} leads to IPv6 addresses alone, and the agent listens on ${host}.`,
+      cause: `${installed.domain} resolves to IPv6 addresses only, and the agent listens on ${host}.`,
       fix: change(`"[::]:${port}"`),
     });
   }
   if (installed.mode === 'proxy' && !isLocal) {
     return problem('bind_address', {
-      symptom: `Port ${port} is exposed, though a proxy stands before it.`,
-      cause: `The agent listens on ${host}, so that everybody reaches it past the proxy.`,
+      symptom: `Port ${port} is exposed, though the agent is behind a proxy.`,
+      cause: `The agent listens on ${host}, so that anyone can bypass the proxy.`,
       fix: `${change(`127.0.0.1:${port}`)}; and close port ${port} in the firewall.`,
     });
   }
-  return ok('bind_address', `It listens on ${host}, as ${installed.mode} mode wants it.`);
+  return ok('bind_address', `It listens on ${host}, as ${installed.mode} mode requires.`);
 }
 
 function isIpv6Only(domain: Inspection['domain']): boolean {

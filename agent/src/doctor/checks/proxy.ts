@@ -17,7 +17,7 @@ const NOT_FOUND = 404;
 
 const NO_PROXY = 'The agent is not behind a proxy.';
 const OUT_OF_REACH =
-  'The web server, set up by hand, does not answer this machine itself: ask from outside.';
+  'The manually configured web server does not answer this machine itself: test from outside.';
 
 const PRINT_INSTRUCTIONS = 'See what to put there: latchkey-agent install --mode proxy --dry-run';
 
@@ -158,7 +158,8 @@ function adviseRoute({ domain, proxyByHand }: Installed): Advice {
 
 function adviseReload(answer: Answer, installed: Installed): Advice {
   const cause = `${nameServer(installed)} ${describe(answer)}.`;
-  if (installed.proxyByHand) return { cause, fix: 'See what it says itself, and reload it.' };
+  if (installed.proxyByHand)
+    return { cause, fix: 'Read its log, correct the configuration, and reload it.' };
   const fix = 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl restart nginx';
   return { cause, fix };
 }

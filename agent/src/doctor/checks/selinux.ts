@@ -8,12 +8,12 @@ export function checkSelinux({ selinux, installed, renewal }: Inspection): Findi
   if (selinux === null) return ok('selinux', 'SELinux is not enforced.');
   const isProxied = installed?.mode === 'proxy';
   if (!isProxied && renewal?.webroots.includes(paths.challenges) !== true)
-    return ok('selinux', 'Without a proxy, nothing is needed of it.');
+    return ok('selinux', 'Without a proxy, no permission is needed.');
   const commands = isProxied ? listSelinuxCommands(selinux) : listChallengeCommands(selinux);
   if (commands.length === 0) return ok('selinux', 'SELinux lets the proxy reach the agent.');
   return problem('selinux', {
     symptom: 'The route answers 502 or 503, or the certificate is not renewed.',
-    cause: 'SELinux is enforced, and forbids the proxy what it needs.',
+    cause: 'SELinux is enforced, and denies the proxy what it needs.',
     fix: `${commands.join(' && ')} && restorecon -R ${paths.challenges} /etc/latchkey-agent`,
   });
 }

@@ -86,7 +86,7 @@ export interface FirewallStatus {
   readonly tool: HostFacts['firewall'];
   /** The ports that ufw or firewalld allow, or that rules of nftables or iptables name; null where that is unknown. */
   readonly openPorts: readonly number[] | null;
-  /** The ports that the permanent configuration of firewalld lets in; it may differ from the runtime one. */
+  /** The ports that the permanent configuration of firewalld allows; it may differ from the runtime one. */
   readonly permanentPorts?: readonly number[];
 }
 

@@ -85,7 +85,7 @@ async function inspectFirewalld(
   };
 }
 
-/** Returns the ports that the default zone of firewalld lets in, from what `--list-all` prints. */
+/** Returns the ports that the default zone of firewalld allows, from the output of `--list-all`. */
 function listZonePorts(zone: string, ports: readonly number[]): readonly number[] {
   if (/^ *target: ACCEPT$/mu.test(zone)) return ports;
   const words = (field: string): readonly string[] =>
@@ -110,8 +110,8 @@ async function listIptablesPorts(runProgram: RunProgram): Promise<number[] | nul
 /** Whether the clock is synchronized; null when unknown. */
 export async function isClockSynchronized(runProgram: RunProgram): Promise<boolean | null> {
   const { code, stdout } = await runProgram('timedatectl', ['show', '-pNTPSynchronized']);
-  const [, said] = /^NTPSynchronized=(yes|no)$/mu.exec(stdout) ?? [];
-  return code === 0 && said !== undefined ? said === 'yes' : null;
+  const [, answer] = /^NTPSynchronized=(yes|no)$/mu.exec(stdout) ?? [];
+  return code === 0 && answer !== undefined ? answer === 'yes' : null;
 }
 
 function splitOnce(line: string): readonly [string, string] {

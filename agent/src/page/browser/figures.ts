@@ -2,12 +2,12 @@ import type { AgentGpu, AgentHistoryPoint, AgentMemory, AgentSnapshot } from '@l
 
 import type { Figures } from './timeline.ts';
 
-type Given = Readonly<Record<string, number | undefined>>;
+type OptionalFigures = Readonly<Record<string, number | undefined>>;
 
 /** Drops absent values. */
-function dropAbsent(given: Given): Figures {
+function dropAbsent(figures: OptionalFigures): Figures {
   const kept: Record<string, number> = {};
-  for (const [key, value] of Object.entries(given)) if (value !== undefined) kept[key] = value;
+  for (const [key, value] of Object.entries(figures)) if (value !== undefined) kept[key] = value;
   return kept;
 }
 
@@ -41,7 +41,7 @@ export function toFigures(snapshot: AgentSnapshot): Figures {
   });
 }
 
-function toProcessorFigures({ cpu }: AgentSnapshot): Given {
+function toProcessorFigures({ cpu }: AgentSnapshot): OptionalFigures {
   return {
     'cpu.usage': cpu?.usage_ratio,
     'cpu.iowait': cpu?.shares?.iowait_ratio,
@@ -49,7 +49,7 @@ function toProcessorFigures({ cpu }: AgentSnapshot): Given {
   };
 }
 
-function toMemoryFigures({ memory, swap }: AgentSnapshot): Given {
+function toMemoryFigures({ memory, swap }: AgentSnapshot): OptionalFigures {
   return {
     'memory.used': memory?.usage_ratio,
     'memory.arc': divide(memory?.zfs_arc_bytes, memory?.total_bytes),
@@ -57,7 +57,7 @@ function toMemoryFigures({ memory, swap }: AgentSnapshot): Given {
   };
 }
 
-function toPressureFigures({ pressure }: AgentSnapshot): Given {
+function toPressureFigures({ pressure }: AgentSnapshot): OptionalFigures {
   return {
     'pressure.cpu': pressure?.cpu?.some?.stall_ratio,
     'pressure.memory': pressure?.memory?.some?.stall_ratio,
@@ -66,7 +66,7 @@ function toPressureFigures({ pressure }: AgentSnapshot): Given {
 }
 
 /** Sums disks only: mappers and RAIDs are stacked on them. */
-function toDiskFigures({ disks = [] }: AgentSnapshot): Given {
+function toDiskFigures({ disks = [] }: AgentSnapshot): OptionalFigures {
   const own = disks.filter(({ kind }) => kind === 'disk');
   return {
     'disk.read': sum(own.map((disk) => disk.read_bytes_per_second)),
@@ -74,7 +74,7 @@ function toDiskFigures({ disks = [] }: AgentSnapshot): Given {
   };
 }
 
-function toDeviceFigures({ sensors, gpus = [] }: AgentSnapshot): Given {
+function toDeviceFigures({ sensors, gpus = [] }: AgentSnapshot): OptionalFigures {
   const figures: Record<string, number | undefined> = {};
   for (const { id, temperature_celsius: celsius } of sensors?.temperatures ?? []) {
     figures[`temperature.${id}`] = celsius;

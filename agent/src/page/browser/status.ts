@@ -25,13 +25,13 @@ export function showHost({
 
 /** Shows the state of the connection; the countdown is not announced by screen readers. */
 export function makeStatus(): (state: ConnectionState) => void {
-  const [element, said, note] = [find('#state'), find('#state-text'), find('#state-note')];
+  const [element, text, note] = [find('#state'), find('#state-text'), find('#state-note')];
   const countdown = find('#state-seconds');
   let timer: ReturnType<typeof setInterval> | undefined;
   return (state) => {
     clearInterval(timer);
     element.dataset['state'] = state.name;
-    setText(said, STATE_TEXTS[state.name]);
+    setText(text, STATE_TEXTS[state.name]);
     setText(countdown, '');
     // The reason stays during the next attempt, so that the layout does not jump.
     if (state.name !== 'connecting') {
