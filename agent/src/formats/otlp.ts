@@ -56,7 +56,6 @@ function addCpu(metrics: Metrics, { cpu, load, pressure }: AgentSnapshot, host: 
   metrics.sum('system.cpu.logical.count', '{cpu}', [[cpu?.logical_count]]);
   metrics.counter('system.cpu.time', 's', cores.flatMap(timesOf));
   metrics.gauge('system.cpu.utilization', '1', sharesOf(cpu?.shares));
-  const describeCore = ({ core }: Core) => ({ 'cpu.logical_number': core });
   metrics.gauge('system.cpu.frequency', 'Hz', pointsOf(cores, 'frequency_hertz', describeCore));
   metrics.gauge('system.cpu.load_average.1m', '{thread}', [[load?.load_1m]]);
   metrics.gauge('system.cpu.load_average.5m', '{thread}', [[load?.load_5m]]);
@@ -71,6 +70,8 @@ function addCpu(metrics: Metrics, { cpu, load, pressure }: AgentSnapshot, host: 
 }
 
 const MODES = ['user', 'nice', 'system', 'iowait', 'interrupt', 'steal', 'idle'] as const;
+
+const describeCore = ({ core }: Core) => ({ 'cpu.logical_number': core });
 
 function timesOf({ times, core }: Core): Point[] {
   return MODES.map((mode) => [
