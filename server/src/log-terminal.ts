@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-import { isRecord } from './lib/is-record.ts';
+import { isRecord } from './lib/unknown-values.ts';
 
 type Style = Parameters<typeof styleText>[0];
 

@@ -4,7 +4,7 @@ import { ApiKeyError } from '#server/features/api-keys/manage.ts';
 import { LicenseChangeError } from '#server/features/licenses/change-license.ts';
 import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 
 /** Exit code of a command line that is not valid. */
 export const USAGE_EXIT_CODE = 2;

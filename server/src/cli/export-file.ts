@@ -3,7 +3,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
 import { type CsvCell, formatCsvLine } from '#server/lib/csv.ts';
-import { codeOf, hasCode } from '#server/lib/error-details.ts';
+import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
 import { failed } from './command-error.ts';
 import { commandProcess } from './command-process.ts';

@@ -25,7 +25,7 @@ import { renderTemplate } from '#server/features/outreach/templates/render-templ
 import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
 import { renderConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
 import { nameSender } from '#server/features/suppressions/page-frame.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 

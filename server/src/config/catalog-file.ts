@@ -2,8 +2,7 @@ import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { isMap, isNode, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 
-import { messageOf } from '#server/lib/error-details.ts';
-import { isRecord } from '#server/lib/is-record.ts';
+import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 import { CatalogSchema, type CatalogFile } from './catalog-schema.ts';
 import { StartupError } from './startup-error.ts';

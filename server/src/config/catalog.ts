@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 import type { Logger } from '#server/log.ts';
 
 import { parseCatalogFile, type CatalogProblem } from './catalog-file.ts';

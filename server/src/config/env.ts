@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '#server/lib/error-details.ts';
+import { codeOf, messageOf } from '#server/lib/unknown-values.ts';
 import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';

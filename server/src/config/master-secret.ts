@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { clusterDirectory, createDirectory } from './data-directory.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 import { masterSecret, masterSecretList } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 

@@ -1,6 +1,6 @@
 import { Client, DatabaseError, type Pool } from 'pg';
 
-import { codeOf } from '#server/lib/error-details.ts';
+import { codeOf } from '#server/lib/unknown-values.ts';
 
 /** SQLSTATEs after which the same work should be run again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);

@@ -1,7 +1,7 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { isConnectionFailure } from './database-errors.ts';
 import { createPool, type PoolOptions } from './pool.ts';

@@ -9,7 +9,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from '#server/errors.ts';
-import { hasCode, messageOf } from '#server/lib/error-details.ts';
+import { hasCode, messageOf } from '#server/lib/unknown-values.ts';
 import { reserveInflatedBytes } from './limit-load.ts';
 import { readBody } from './read-body.ts';
 

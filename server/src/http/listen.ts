@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 import type { Config } from '#server/config/config.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { codeOf } from '#server/lib/error-details.ts';
+import { codeOf } from '#server/lib/unknown-values.ts';
 import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 

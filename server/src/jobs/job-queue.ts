@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { Parse } from 'typebox/schema';
 
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 import { exponentialDelayMs } from '#server/lib/retry-delay.ts';
 import { scrub } from '#server/log-scrub.ts';
 import type { Logger } from '#server/log.ts';

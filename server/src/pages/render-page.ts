@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { escapeHtml } from '#server/mail/escape-html.ts';
+import { escapeHtml } from '#server/lib/text.ts';
 
 import type { PageLanguage } from './page-language.ts';
 

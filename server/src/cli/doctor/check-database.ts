@@ -6,7 +6,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
 import { sendQuery } from '#server/db/send-query.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 import { createVault } from '#server/lib/vault.ts';
 
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';

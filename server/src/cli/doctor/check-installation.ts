@@ -8,7 +8,7 @@ import type { ConfigurationReading } from '#server/config/load.ts';
 import { masterSecretPath } from '#server/config/master-secret.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { tryToListen } from '#server/http/listen.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { failure, type Finding, ok, warning } from './finding.ts';
 

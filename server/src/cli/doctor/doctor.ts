@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { clusterDirectory } from '#server/config/data-directory.ts';
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { command } from '../command.ts';
 import { paint } from '../output.ts';

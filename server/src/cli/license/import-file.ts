@@ -5,8 +5,7 @@ import type { Readable } from 'node:stream';
 
 import { findColumnProblem, type ImportRecord } from '#server/features/licenses/import-record.ts';
 import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
-import { hasCode } from '#server/lib/error-details.ts';
-import { isRecord } from '#server/lib/is-record.ts';
+import { hasCode, isRecord } from '#server/lib/unknown-values.ts';
 
 import { commandProcess } from '../command-process.ts';
 import { failed, usageError } from '../command-error.ts';

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import { Parse } from 'typebox/schema';
 
 import { StartupError } from '#server/config/startup-error.ts';
-import { hasCode } from '#server/lib/error-details.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 import type { Account } from './account.ts';
 

@@ -17,7 +17,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 import { StartupError } from '#server/config/startup-error.ts';
-import { hasCode } from '#server/lib/error-details.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
 import { clusterDirectory } from '#server/config/data-directory.ts';
-import { codeOf, hasCode } from '#server/lib/error-details.ts';
+import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
 import { DATABASE_USER } from './cluster.ts';
 import { openDirectory } from './open-directory.ts';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-import { messageOf } from '#server/lib/error-details.ts';
+import { messageOf } from '#server/lib/unknown-values.ts';
 
 import type { EmbeddedPostgresLog } from './server-log.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createDirectory } from '#server/config/data-directory.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { codeOf, hasCode } from '#server/lib/error-details.ts';
+import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
 import { readStartTime } from './processes.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StartupError } from '#server/config/startup-error.ts';
-import { hasCode } from '#server/lib/error-details.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 import { isPostgresOf, readStartTime, signalProcess } from './processes.ts';
 import type { EmbeddedPostgresLog } from './server-log.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-import { hasCode } from '#server/lib/error-details.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 const run = promisify(execFile);
 

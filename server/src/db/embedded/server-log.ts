@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 
 import { StartupError } from '#server/config/startup-error.ts';
-import { hasCode } from '#server/lib/error-details.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 import type { Account } from './account.ts';
 

@@ -1,7 +1,7 @@
 import type { EventBatch, EventBatchResponse } from '@latchkey/contract';
 
 import type { Clock } from '#server/clock.ts';
-import { cutText } from '#server/lib/cut-text.ts';
+import { cutText } from '#server/lib/text.ts';
 
 import type { EventCounts } from './event-counts.ts';
 import type { EventQueue } from './event-queue.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { escapeHtml } from '#server/mail/escape-html.ts';
+import { escapeHtml } from '#server/lib/text.ts';
 import { PAGE_LANGUAGES } from '#server/pages/page-language.ts';
 import { renderPage } from '#server/pages/render-page.ts';
 

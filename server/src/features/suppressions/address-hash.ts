@@ -1,6 +1,6 @@
 import { parseEmail } from '@latchkey/contract';
 
-import { formatUuid } from '#server/lib/format-uuid.ts';
+import { formatUuid } from '#server/lib/text.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
 type TextHashes = Pick<KeyedHashes, 'hashText'>;

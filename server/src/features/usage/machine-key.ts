@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import { defineCommand, execute } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { formatUuid } from '#server/lib/format-uuid.ts';
+import { formatUuid } from '#server/lib/text.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
 /** Returns the key of a machine in the usage tables: 128 bits of the HMAC of its id, as a UUID. */

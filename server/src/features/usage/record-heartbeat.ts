@@ -5,7 +5,7 @@ import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
-import { cutText } from '#server/lib/cut-text.ts';
+import { cutText } from '#server/lib/text.ts';
 
 import { requireIdentity } from '../licenses/read-machine.ts';
 import { rewriteUsage, toMachineKey, type UsageDependencies } from './machine-key.ts';

@@ -3,7 +3,7 @@ import { nameOf, namedSchemas } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
 
-import { isRecord } from '#server/lib/is-record.ts';
+import { isRecord } from '#server/lib/unknown-values.ts';
 
 import {
   type Fault,

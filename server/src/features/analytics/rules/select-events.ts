@@ -1,6 +1,6 @@
 import type { EventIn } from '@latchkey/contract';
 
-import { cutText } from '#server/lib/cut-text.ts';
+import { cutText } from '#server/lib/text.ts';
 
 /** Why an event is dropped, in the order of the checks. */
 export const DROP_REASONS = [

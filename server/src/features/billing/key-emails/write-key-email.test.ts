@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { escapeHtml } from '#server/mail/escape-html.ts';
+import { escapeHtml } from '#server/lib/text.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './texts.ts';

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 
 import { loadCatalog } from '#server/config/catalog.ts';
 import { defaults } from '#server/config/config.ts';
-import { escapeHtml } from '#server/mail/escape-html.ts';
+import { escapeHtml } from '#server/lib/text.ts';
 
 import { testCatalog } from '../../../../test/test-catalog.ts';
 import { cleanName, renderTemplate } from './render-template.ts';
