@@ -18,7 +18,7 @@ export interface Certificate {
 }
 
 /** What is asked of a certificate. */
-interface Wish {
+interface CertificateOptions {
   readonly extensions: string;
   readonly days?: number;
 }
@@ -45,7 +45,7 @@ export class CertificateFixture implements Disposable {
   }
 
   /** A certificate signed by another one. */
-  sign(issuer: Certificate, name: string, { extensions, days = 30 }: Wish): string {
+  sign(issuer: Certificate, name: string, { extensions, days = 30 }: CertificateOptions): string {
     const made = this.#name(name);
     writeFileSync(join(this.directory, `${made}.ext`), extensions);
     const subject = ['-subj', `/CN=${name}`];

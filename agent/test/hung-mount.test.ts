@@ -25,7 +25,7 @@ test('a hanging mount blocks neither the main thread nor other mounts', async (t
   const prober = new MountProber(() => clock.ms);
   let released = false;
   try {
-    prober.ask([directory, '/']);
+    prober.request([directory, '/']);
     clock.ms = 3_000;
     assert.deepEqual(prober.stateOf(directory), { space: null, stale: true });
     await until(() => prober.stateOf('/') !== null);

@@ -34,8 +34,8 @@ interface Server {
   readonly start: (port: number, agentPort: number, mutualTls: boolean) => Promise<WebServer>;
   /** What who shows no certificate is answered, and who shows a bad one: null when the handshake ends. */
   readonly refuses: {
-    readonly nobody: number;
-    readonly stranger: number | null;
+    readonly noCertificate: number;
+    readonly unknownCertificate: number | null;
     readonly revoked: number | null;
   };
 }
@@ -45,7 +45,7 @@ after(() => fixture[Symbol.dispose]());
 const web = fixture.makeRoot('web').makeServer();
 const authority = fixture.makeRoot('clients');
 const [anna, berta, proxy] = ['anna', 'berta', 'proxy'].map((name) => authority.makeClient(name));
-const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
+const unknownClient = fixture.makeRoot('elsewhere').makeClient('anna');
 assert.ok(anna && berta && proxy);
 const revocations = authority.writeRevocations([berta]);
 const inOne = (name: string, cert: string, key: string): string => {
@@ -88,7 +88,7 @@ const MODULES = [
 const apache: Server = {
   program: 'apache2',
   versionArgument: '-v',
-  refuses: { nobody: 403, stranger: null, revoked: null },
+  refuses: { noCertificate: 403, unknownCertificate: null, revoked: null },
   start: async (port, agentPort, mutualTls) =>
     startWebServer({
       program: 'apache2',
@@ -119,7 +119,7 @@ ${place(renderApache(options(mutualTls)), agentPort)}
 const caddy: Server = {
   program: 'caddy',
   versionArgument: 'version',
-  refuses: { nobody: 496, stranger: null, revoked: 101 },
+  refuses: { noCertificate: 496, unknownCertificate: null, revoked: 101 },
   start: async (port, agentPort, mutualTls) =>
     startWebServer({
       program: 'caddy',
@@ -156,7 +156,7 @@ ${place(renderCaddy(options(mutualTls)), agentPort)}
 const haproxy: Server = {
   program: 'haproxy',
   versionArgument: '-v',
-  refuses: { nobody: 496, stranger: 496, revoked: 496 },
+  refuses: { noCertificate: 496, unknownCertificate: 496, revoked: 496 },
   start: async (port, agentPort, mutualTls) =>
     startWebServer({
       program: 'haproxy',
@@ -273,16 +273,16 @@ for (const server of [apache, caddy, haproxy]) {
       });
 
       test('rejects other viewers as the instructions say', async () => {
-        const { nobody, stranger: strange, revoked } = server.refuses;
+        const { noCertificate, unknownCertificate, revoked } = server.refuses;
         assert.deepEqual(
           [
             await tryWatching({}),
-            await tryWatching({ certificate: stranger }),
+            await tryWatching({ certificate: unknownClient }),
             await tryWatching({ certificate: berta }),
           ],
-          [nobody, strange, revoked],
+          [noCertificate, unknownCertificate, revoked],
         );
-        assert.equal((await requestProxy(port, '/latchkey/')).status, nobody);
+        assert.equal((await requestProxy(port, '/latchkey/')).status, noCertificate);
         assert.equal((await requestProxy(port, '/latchkey/health')).text, 'OK\n');
       });
     });

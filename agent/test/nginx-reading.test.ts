@@ -181,6 +181,6 @@ describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
         `${domain}: ${text}, not ${choice.kind} ${indexes.join(', ')}`,
       );
     }
-    assert.deepEqual([...kinds.keys()].sort(), ['none', 'one', 'perhaps', 'several']);
+    assert.deepEqual([...kinds.keys()].sort(), ['none', 'one', 'possible', 'several']);
   });
 });

@@ -36,7 +36,7 @@ limits: { connections: 2000, connections_per_address: 2000 }
   const program = await startProgram({
     name: 'latchkey-agent',
     command: [...command, 'run', '--config', configuration],
-    ask: () => viewer.see(),
+    query: () => viewer.see(),
   });
   stack.use(program);
   const kept = stack.move();

@@ -13,15 +13,15 @@ export function listOthers(directory: string): readonly Other[] {
   return [
     describe('node_exporter', 'prometheus-node-exporter', (path) => ({
       command: [path, '--web.listen-address=127.0.0.1:19100'],
-      ask: () => fetchWhole('http://127.0.0.1:19100/metrics'),
+      query: () => fetchWhole('http://127.0.0.1:19100/metrics'),
     })),
     describe('Netdata', 'netdata', (path) => ({
       command: [path, '-D', '-c', writeNetdataConfiguration(join(directory, 'netdata'))],
-      ask: () => fetchWhole('http://127.0.0.1:19999/api/v1/data?chart=system.cpu&after=-1'),
+      query: () => fetchWhole('http://127.0.0.1:19999/api/v1/data?chart=system.cpu&after=-1'),
     })),
     describe('Glances', 'glances', (path) => ({
       command: [path, '-w', '-B', '127.0.0.1', '-p', '61208', '-t', '1', '--disable-webui'],
-      ask: () => fetchWhole('http://127.0.0.1:61208/api/3/all'),
+      query: () => fetchWhole('http://127.0.0.1:61208/api/3/all'),
     })),
   ];
 }

@@ -6,14 +6,14 @@ export interface Program extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
   /** Requests its metrics once, as a viewer does each second. */
-  ask(): Promise<void>;
+  query(): Promise<void>;
 }
 
 /** The program, and how its metrics are requested. */
 export interface ProgramPlan {
   readonly name: string;
   readonly command: readonly string[];
-  readonly ask: () => Promise<void>;
+  readonly query: () => Promise<void>;
 }
 
 const START_DEADLINE_MS = 20_000;
@@ -23,7 +23,7 @@ const RETRY_MS = 200;
  * Starts a program and waits until it returns metrics.
  * @throws Error when it ends at once, or returns none within twenty seconds
  */
-export async function startProgram({ name, command, ask }: ProgramPlan): Promise<Program> {
+export async function startProgram({ name, command, query }: ProgramPlan): Promise<Program> {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: 'ignore' });
   const kill = (): void => void child.kill();
@@ -33,22 +33,22 @@ export async function startProgram({ name, command, ask }: ProgramPlan): Promise
     await end(child);
   };
   try {
-    await untilAsked(child, name, ask);
+    await untilAnswered(child, name, query);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { name, pid: child.pid ?? Number.NaN, ask, [Symbol.asyncDispose]: stop };
+  return { name, pid: child.pid ?? Number.NaN, query, [Symbol.asyncDispose]: stop };
 }
 
-async function untilAsked(
+async function untilAnswered(
   child: ChildProcess,
   name: string,
-  ask: () => Promise<void>,
+  query: () => Promise<void>,
 ): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
-    const problem = await ask().catch((error: unknown) => error);
+    const problem = await query().catch((error: unknown) => error);
     // Another program on the port may have answered.
     if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: problem });
     if (problem === undefined) return;

@@ -40,7 +40,7 @@ export async function measureCost(
 async function askEachSecond(programs: readonly Program[], seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     const next = new Promise((resolve) => setTimeout(resolve, 1000));
-    await Promise.all([next, ...programs.map((program) => program.ask())]);
+    await Promise.all([next, ...programs.map((program) => program.query())]);
   }
 }
 

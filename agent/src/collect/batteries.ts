@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentBattery } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { listPresent, present, round, shareOf } from '../figures.ts';
+import { listPresent, present, round, shareOf } from '../metric-values.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
 import { listDirectory, parseNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';

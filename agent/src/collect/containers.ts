@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentContainer } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { listPresent, present, Rates, round } from '../figures.ts';
+import { listPresent, present, Rates, round } from '../metric-values.ts';
 import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import { listDirectory, parseNumber, readText } from '../read/small-file.ts';

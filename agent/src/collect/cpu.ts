@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentCpu } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, toRatio } from '../figures.ts';
+import { present, toRatio } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
 import { KeptFile } from '../read/kept-file.ts';

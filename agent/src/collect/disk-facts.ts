@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { AgentDisk } from '@latchkey/contract';
 
-import { present } from '../figures.ts';
+import { present } from '../metric-values.ts';
 import { listDirectory, readNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AgentDiskHealth } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { listPresent } from '../figures.ts';
+import { listPresent } from '../metric-values.ts';
 import {
   ASLEEP_STATUS,
   parseSmartctl,

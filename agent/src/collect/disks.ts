@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentDisk } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { listPresent, present, Rates, round, toRatio } from '../figures.ts';
+import { listPresent, present, Rates, round, toRatio } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';

@@ -27,7 +27,7 @@ function open(roots: Roots, local: (mountPoint: string) => Space | null = () => 
     () => clock.ms,
     (answer) => {
       answers.push(answer);
-      return { ask: () => undefined, stop: () => undefined };
+      return { request: () => undefined, stop: () => undefined };
     },
   );
   const collector = openFilesystemsCollector(roots, prober, local);

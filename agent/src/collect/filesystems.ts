@@ -4,7 +4,7 @@ import type { AgentFilesystem } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
 import { chooseMounts, type ChosenMount, parseMountInfo } from './mounts.ts';
-import { listPresent, present, shareOf } from '../figures.ts';
+import { listPresent, present, shareOf } from '../metric-values.ts';
 import type { MountProber } from '../probe/mount-prober.ts';
 import { readSpace, type Space } from '../probe/statfs-worker.ts';
 import { KeptFile } from '../read/kept-file.ts';
@@ -30,7 +30,7 @@ export function openFilesystemsCollector(
 
   function refresh(): void {
     mounts = chooseMounts(parseMountInfo(file.read()?.toString('utf8') ?? ''));
-    prober.ask(mounts.filter(({ mayHang }) => mayHang).map(({ mountPoint }) => mountPoint));
+    prober.request(mounts.filter(({ mayHang }) => mayHang).map(({ mountPoint }) => mountPoint));
     local = new Map(
       mounts
         .filter(({ mayHang }) => !mayHang)

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 
 import type { AgentInterface } from '@latchkey/contract';
 
-import { present } from '../figures.ts';
+import { present } from '../metric-values.ts';
 import { isMissing, listDirectory, readNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentMemory, AgentSwap } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, Rates, round, toRatio } from '../figures.ts';
+import { present, Rates, round, toRatio } from '../metric-values.ts';
 import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
 import { KeptFile, readWhole } from '../read/kept-file.ts';
 import { readPageSizeBytes } from '../read/small-file.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentInterface, AgentNetwork } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, Rates, round } from '../figures.ts';
+import { present, Rates, round } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentPressure } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, Rates, toRatio } from '../figures.ts';
+import { present, Rates, toRatio } from '../metric-values.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentProcesses } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { present, round, SHORTEST_MS } from '../figures.ts';
+import { present, round, SHORTEST_MS } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
 import { listDirectory, readBytes, readPageSizeBytes } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';

@@ -1,7 +1,7 @@
 import type { AgentSensors } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { listPresent, present, toCelsius } from '../figures.ts';
+import { listPresent, present, toCelsius } from '../metric-values.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
 import { isAsleep } from './gpu/power.ts';
 import { parseNumber } from '../read/small-file.ts';

@@ -44,9 +44,9 @@ export interface Findings {
 /** Checks what a configuration needs of the machine: files, certificates, the port. */
 export async function checkEnvironment(config: AgentConfig, now: Date): Promise<Findings> {
   const findings: Findings = { problems: [], warnings: [] };
-  const tls = tryTo(findings, () => readTlsMaterial(config.tls));
+  const tls = collectProblem(findings, () => readTlsMaterial(config.tls));
   if (tls !== null) checkCertificates(findings, config, tls, now);
-  const tokens = tryTo(findings, () => readTokens(config.tokensFile));
+  const tokens = collectProblem(findings, () => readTokens(config.tokensFile));
   if (config.tls.clients === null && tokens?.length === 0) {
     findings.warnings.push({
       code: 'viewers_unrestricted',
@@ -146,7 +146,7 @@ async function findPortProblem(config: AgentConfig): Promise<string | null> {
   }
 }
 
-function tryTo<T>({ problems }: Findings, read: () => T): T | null {
+function collectProblem<T>({ problems }: Findings, read: () => T): T | null {
   try {
     return read();
   } catch (error) {

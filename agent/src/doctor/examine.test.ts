@@ -325,7 +325,7 @@ test('reports an invalid configuration once, and skips the checks that need it',
   assertOnly(
     {
       ...standalone,
-      configuration: { kind: 'wrong', path, problems: ['agent.yaml:3: listen is no address.'] },
+      configuration: { kind: 'invalid', path, problems: ['agent.yaml:3: listen is no address.'] },
     },
     'configuration',
     'problem',

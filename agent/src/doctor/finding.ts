@@ -18,12 +18,12 @@ export type CheckName =
   | 'server_names'
   | 'viewers';
 
-export type Finding = Fine | Fault;
+export type Finding = Passed | Fault;
 
-export interface Fine {
+export interface Passed {
   readonly check: CheckName;
   readonly state: 'ok' | 'skipped';
-  /** A sentence. */
+  /** The result in a sentence. */
   readonly says: string;
 }
 
@@ -39,21 +39,21 @@ export interface Fault {
 }
 
 /** Reports a check without a problem. */
-export function ok(check: CheckName, says: string): Fine {
-  return { check, state: 'ok', says };
+export function ok(check: CheckName, message: string): Passed {
+  return { check, state: 'ok', says: message };
 }
 
 /** Reports a check that could not be made, or does not apply. */
-export function skipped(check: CheckName, says: string): Fine {
-  return { check, state: 'skipped', says };
+export function skipped(check: CheckName, message: string): Passed {
+  return { check, state: 'skipped', says: message };
 }
 
-type What = Pick<Fault, 'cause' | 'fix' | 'symptom'>;
+type FaultDetails = Pick<Fault, 'cause' | 'fix' | 'symptom'>;
 
-export function problem(check: CheckName, what: What): Fault {
-  return { check, state: 'problem', ...what };
+export function problem(check: CheckName, details: FaultDetails): Fault {
+  return { check, state: 'problem', ...details };
 }
 
-export function warning(check: CheckName, what: What): Fault {
-  return { check, state: 'warning', ...what };
+export function warning(check: CheckName, details: FaultDetails): Fault {
+  return { check, state: 'warning', ...details };
 }

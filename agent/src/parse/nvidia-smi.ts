@@ -1,6 +1,6 @@
 import type { AgentGpu } from '@latchkey/contract';
 
-import { present, toBytes, toHertz, toPercentRatio } from '../figures.ts';
+import { present, toBytes, toHertz, toPercentRatio } from '../metric-values.ts';
 
 /** The queried fields (`nvidia-smi --help-query-gpu`). The name is last because it may contain a comma. */
 export const NVIDIA_FIELDS = [

@@ -1,6 +1,6 @@
 import type { AgentDiskHealth } from '@latchkey/contract';
 
-import { present } from '../figures.ts';
+import { present } from '../metric-values.ts';
 
 /** The outcome of one run of smartctl. */
 export type SmartctlAnswer =

@@ -15,7 +15,7 @@ function openFakeProber() {
     const worker = { answer, stopped: false };
     workers.push(worker);
     return {
-      ask: (mountPoint) => void asked.push(mountPoint),
+      request: (mountPoint) => void asked.push(mountPoint),
       stop: () => {
         worker.stopped = true;
       },
@@ -26,7 +26,7 @@ function openFakeProber() {
 
 test('probes all mounts that answer in one worker', () => {
   const { asked, workers, prober } = openFakeProber();
-  prober.ask(['/a', '/b']);
+  prober.request(['/a', '/b']);
   assert.equal(prober.stateOf('/a'), null);
   workers[0]?.answer(space);
   workers[0]?.answer(space);
@@ -38,11 +38,11 @@ test('probes all mounts that answer in one worker', () => {
 
 test('stops the worker after the last mount, and starts another one for the next', () => {
   const { asked, workers, prober } = openFakeProber();
-  prober.ask(['/a']);
+  prober.request(['/a']);
   workers[0]?.answer(space);
-  prober.ask([]);
+  prober.request([]);
   assert.equal(workers[0]?.stopped, true);
-  prober.ask(['/a']);
+  prober.request(['/a']);
   workers[1]?.answer(space);
   assert.deepEqual(asked, ['/a', '/a']);
   assert.deepEqual(prober.stateOf('/a'), { space, stale: false });
@@ -51,7 +51,7 @@ test('stops the worker after the last mount, and starts another one for the next
 
 test('marks a mount as stale after two seconds, and probes the rest in another worker', () => {
   const { clock, asked, workers, prober } = openFakeProber();
-  prober.ask(['/hangs', '/b']);
+  prober.request(['/hangs', '/b']);
   clock.ms = 2_001;
   assert.deepEqual(prober.stateOf('/hangs'), { space: null, stale: true });
   workers[1]?.answer(space);
@@ -62,11 +62,11 @@ test('marks a mount as stale after two seconds, and probes the rest in another w
 
 test('does not probe a hanging mount again, and stops its worker when it answers', () => {
   const { clock, asked, workers, prober } = openFakeProber();
-  prober.ask(['/a']);
+  prober.request(['/a']);
   workers[0]?.answer(space);
   for (let round = 0; round < 50; round += 1) {
     clock.ms += 5_000;
-    prober.ask(['/a']);
+    prober.request(['/a']);
   }
   assert.deepEqual(asked, ['/a', '/a']);
   assert.equal(workers.length, 1);
@@ -75,7 +75,7 @@ test('does not probe a hanging mount again, and stops its worker when it answers
   workers[0]?.answer(fresh);
   assert.deepEqual(prober.stateOf('/a'), { space: fresh, stale: false });
   assert.deepEqual([workers[0]?.stopped, prober.isStuck()], [true, false]);
-  prober.ask(['/a']);
+  prober.request(['/a']);
   assert.equal(workers.length, 2);
 });
 
@@ -83,7 +83,7 @@ test('limits hanging workers to eight', () => {
   const { clock, asked, workers, prober } = openFakeProber();
   const mounts = Array.from({ length: 20 }, (_, index) => `/m${index}`);
   for (let round = 0; round < 30; round += 1) {
-    prober.ask(mounts);
+    prober.request(mounts);
     clock.ms += 3_000;
   }
   assert.equal(workers.length, 8);
@@ -93,11 +93,11 @@ test('limits hanging workers to eight', () => {
 
 test('forgets an unmounted mount, and does not probe it again while its worker hangs', () => {
   const { clock, asked, prober } = openFakeProber();
-  prober.ask(['/a']);
+  prober.request(['/a']);
   clock.ms = 3_000;
-  prober.ask([]);
+  prober.request([]);
   assert.equal(prober.stateOf('/a'), null);
-  prober.ask(['/a']);
+  prober.request(['/a']);
   assert.deepEqual(asked, ['/a']);
   clock.ms = 6_000;
   assert.deepEqual(prober.stateOf('/a'), { space: null, stale: true });
@@ -105,7 +105,7 @@ test('forgets an unmounted mount, and does not probe it again while its worker h
 
 test('stops every worker when it is closed', () => {
   const { clock, workers, prober } = openFakeProber();
-  prober.ask(['/a', '/b']);
+  prober.request(['/a', '/b']);
   clock.ms = 3_000;
   prober.stateOf('/a');
   prober.close();

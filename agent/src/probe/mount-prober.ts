@@ -47,7 +47,7 @@ export class MountProber {
   }
 
   /** Probes these mounts again, except those that are pending, and forgets the others. Without mounts, the worker is stopped. */
-  ask(mountPoints: readonly string[]): void {
+  request(mountPoints: readonly string[]): void {
     const wanted = new Set(mountPoints);
     this.#queue = this.#queue.filter((mountPoint) => wanted.has(mountPoint));
     for (const known of this.#records.keys()) {
@@ -108,7 +108,7 @@ export class MountProber {
     // The time that it waited for the probe before it does not count.
     const record = this.#records.get(mountPoint);
     if (record !== undefined) record.pendingSinceMs = startedAtMs;
-    worker.ask(mountPoint);
+    worker.request(mountPoint);
   }
 
   #abandonLateProbe(): void {

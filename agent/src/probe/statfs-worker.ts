@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** A statfs worker: it may block for ever in the kernel. */
 export interface StatfsWorker {
   /** Runs statfs on a mount point; one at a time. */
-  ask(mountPoint: string): void;
+  request(mountPoint: string): void;
   stop(): void;
 }
 
@@ -37,7 +37,7 @@ export function startStatfsWorker(answer: (space: Space | null) => void): Statfs
   return {
     // The rule is about browser windows: a worker has no origin.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    ask: (mountPoint) => worker.postMessage(mountPoint),
+    request: (mountPoint) => worker.postMessage(mountPoint),
     stop: () => void worker.terminate(),
   };
 }

@@ -1,7 +1,7 @@
 import type { AgentDisk, AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
 
 import type { PartName } from '../collector.ts';
-import { present } from '../figures.ts';
+import { present } from '../metric-values.ts';
 
 /** Five minutes at one snapshot per second. */
 const MAX_POINTS = 300;

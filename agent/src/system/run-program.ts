@@ -57,7 +57,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { promise, resolve } = Promise.withResolvers<ProgramResult>();
   const startedMs = performance.now();
-  const [file, words] = options.isShielded === true ? shield(program, args) : [program, args];
+  const [file, words] = options.isShielded === true ? inOwnSession(program, args) : [program, args];
   const child = execFile(
     file,
     words,
@@ -79,7 +79,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
 };
 
 /** Runs it in a session of its own, without a terminal. `setsid` executes the program in the same process. */
-function shield(program: string, args: readonly string[]): [string, readonly string[]] {
+function inOwnSession(program: string, args: readonly string[]): [string, readonly string[]] {
   return ['setsid', ['--', program, ...args]];
 }
 

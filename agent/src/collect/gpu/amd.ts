@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { every } from '../../collector.ts';
-import { present, toHertz, toPercentRatio } from '../../figures.ts';
+import { present, toHertz, toPercentRatio } from '../../metric-values.ts';
 import type { BackgroundReader } from '../../read/background-reader.ts';
 import { listDirectory, parseNumber } from '../../read/small-file.ts';
 import { type Card, type Figures, type FiguresReader, openHwmon } from './cards.ts';

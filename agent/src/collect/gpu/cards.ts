@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { AgentGpu } from '@latchkey/contract';
 
-import { present, round, toCelsius, toShare } from '../../figures.ts';
+import { present, round, toCelsius, toShare } from '../../metric-values.ts';
 import { listDirectory, readText, resolvePath } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 

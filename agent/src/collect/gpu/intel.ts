@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { present, Rates, round, toHertz, toRatio } from '../../figures.ts';
+import { present, Rates, round, toHertz, toRatio } from '../../metric-values.ts';
 import { listDirectory, readNumber } from '../../read/small-file.ts';
 import { type Card, type FiguresReader, type Hwmon, openHwmon } from './cards.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AgentGpu } from '@latchkey/contract';
 
 import type { Collector } from '../../collector.ts';
-import { present, toBytes, toHertz, toPercentRatio } from '../../figures.ts';
+import { present, toBytes, toHertz, toPercentRatio } from '../../metric-values.ts';
 import { findProgram, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 import { ToolRunner } from './tool.ts';

@@ -9,7 +9,7 @@ import {
   findUnknownField,
   parseNvidiaSmi,
 } from '../../parse/nvidia-smi.ts';
-import { listPresent, present } from '../../figures.ts';
+import { listPresent, present } from '../../metric-values.ts';
 import { canSleep, isAsleep, SleepPause } from './power.ts';
 import { findProgram, listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';

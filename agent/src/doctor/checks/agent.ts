@@ -47,7 +47,7 @@ export function checkUnit({ unit }: Inspection): Finding {
 
 /** Checks that the agent answers on its own port. */
 export function checkAnswer({ agentFault, configuration }: Inspection): Finding {
-  if (configuration.kind === 'wrong') {
+  if (configuration.kind === 'invalid') {
     return skipped('agent_reachable', 'The address of the agent is unknown.');
   }
   const { host, port } = configuration.config.listen;
@@ -61,7 +61,7 @@ export function checkAnswer({ agentFault, configuration }: Inspection): Finding 
 
 /** Checks that viewers are restricted: without certificates and tokens, anyone may watch. */
 export function checkViewers({ configuration }: Pick<Inspection, 'configuration'>): Finding {
-  if (configuration.kind === 'wrong')
+  if (configuration.kind === 'invalid')
     return skipped('viewers', 'The rules for viewers are unknown.');
   const { tls, tokensFile } = configuration.config;
   if (tls.clients !== null) return ok('viewers', 'Viewers need a client certificate.');

@@ -10,7 +10,7 @@ const HTTP_PORT = 80;
 /** Checks that the agent's user can read its TLS files, and that they match, are valid and name the domain. */
 export function checkCertificate(inspection: Inspection): Finding {
   const { configuration } = inspection;
-  if (configuration.kind === 'wrong') return skipped('certificate', 'Its path is unknown.');
+  if (configuration.kind === 'invalid') return skipped('certificate', 'Its path is unknown.');
   const [unreadable] = configuration.unreadable;
   const symptom = 'Viewers cannot verify the certificate, or the agent does not start.';
   if (unreadable !== undefined) {

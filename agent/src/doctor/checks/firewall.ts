@@ -17,8 +17,8 @@ export function checkFirewall(inspection: Inspection): Finding {
     );
   }
   const needed = formatList(listNeededPorts(inspection).map(String));
-  const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: check that port ${needed} is open.`;
-  return skipped('firewall', says);
+  const message = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: check that port ${needed} is open.`;
+  return skipped('firewall', message);
 }
 
 interface Commands {

@@ -12,7 +12,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 /** Checks that no other program uses the agent's port, nor port 80 where certbot answers challenges itself. */
 export function checkPorts(inspection: Inspection): Finding {
   const { configuration, listeners, renewal } = inspection;
-  if (configuration.kind === 'wrong') return skipped('ports', 'The port is unknown.');
+  if (configuration.kind === 'invalid') return skipped('ports', 'The port is unknown.');
   const { port } = configuration.config.listen;
   const other = listeners.find((each) => each.port === port && !isAgent(inspection, each));
   if (other !== undefined) {
@@ -35,7 +35,7 @@ export function checkPorts(inspection: Inspection): Finding {
 
 /** Checks that the agent listens on every address, or on loopback only behind a proxy. */
 export function checkBindAddress({ configuration, installed, domain }: Inspection): Finding {
-  if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is unknown.');
+  if (configuration.kind === 'invalid') return skipped('bind_address', 'The address is unknown.');
   if (installed === null)
     return skipped('bind_address', 'The agent was not installed by its installer.');
   const { host, port } = configuration.config.listen;

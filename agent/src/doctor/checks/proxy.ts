@@ -45,10 +45,10 @@ export function checkProxyRoute(inspection: Inspection): Finding {
   const { route } = proxy;
   const passed = installed.mutualTls ? proxy.routeWithCertificate : route;
   const url = `https://${installed.domain}${installed.proxyPath}`;
-  const handedTo = findHandedPort(inspection) ?? port;
-  if (handedTo !== port) {
+  const upstreamPort = findLoadedUpstreamPort(inspection) ?? port;
+  if (upstreamPort !== port) {
     const symptom = `${url} does not lead to the agent.`;
-    return problem('proxy_route', { symptom, ...adviseFollowing(handedTo, port) });
+    return problem('proxy_route', { symptom, ...advisePortMismatch(upstreamPort, port) });
   }
   if (passed?.status === BAD_GATEWAY || passed?.status === UNAVAILABLE) {
     return problem('proxy_route', {
@@ -68,15 +68,15 @@ export function checkProxyRoute(inspection: Inspection): Finding {
   return ok('proxy_route', `${url} leads to the agent.`);
 }
 
-function adviseFollowing(handedTo: number, port: number): Advice {
+function advisePortMismatch(upstreamPort: number, port: number): Advice {
   return {
-    cause: `nginx hands it to 127.0.0.1:${handedTo}, and the agent is to listen on port ${port} by ${paths.configuration}.`,
-    fix: `Have nginx follow: latchkey-agent install; or set listen: 127.0.0.1:${handedTo}, then: systemctl restart ${agentUnit}`,
+    cause: `nginx hands it to 127.0.0.1:${upstreamPort}, and the agent is to listen on port ${port} by ${paths.configuration}.`,
+    fix: `Have nginx follow: latchkey-agent install; or set listen: 127.0.0.1:${upstreamPort}, then: systemctl restart ${agentUnit}`,
   };
 }
 
 /** Returns the port to which our files of nginx forward; null where nginx loads none. */
-function findHandedPort({ nginx }: Inspection): number | null {
+function findLoadedUpstreamPort({ nginx }: Inspection): number | null {
   const own = nginx?.files.filter(({ path }) => path === paths.nginxRoute || isOwnServerFile(path));
   const [port] = (own ?? []).flatMap(({ text }) => findUpstreamPort(text) ?? []);
   return port ?? null;

@@ -29,6 +29,6 @@ test('accepts an agent that requires certificates or tokens', async () => {
 });
 
 test('skips the check of viewers with an invalid configuration', () => {
-  const configuration = { kind: 'wrong', path: '/x', problems: [] } as const;
+  const configuration = { kind: 'invalid', path: '/x', problems: [] } as const;
   assert.equal(checkViewers({ configuration }).state, 'skipped');
 });

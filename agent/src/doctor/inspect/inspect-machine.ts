@@ -147,7 +147,7 @@ async function inspectConfiguration(
   runProgram: RunProgram,
   now: Date,
 ): Promise<ConfigurationStatus> {
-  if (config === null) return { kind: 'wrong', path, problems };
+  if (config === null) return { kind: 'invalid', path, problems };
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((file) => file !== null);
   const [findings, unreadable] = await Promise.all([
     checkEnvironment(config, now),

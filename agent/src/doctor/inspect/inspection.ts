@@ -51,7 +51,7 @@ export type ConfigurationStatus =
       /** Files that the agent's user may not read. */
       readonly unreadable: readonly string[];
     }
-  | { readonly kind: 'wrong'; readonly path: string; readonly problems: readonly string[] };
+  | { readonly kind: 'invalid'; readonly path: string; readonly problems: readonly string[] };
 
 /** From `systemctl show`. */
 export interface UnitStatus {

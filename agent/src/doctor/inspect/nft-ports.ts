@@ -14,12 +14,13 @@ export async function listNamedPorts(
 ): Promise<readonly number[] | null> {
   const { code, stdout } = await runProgram('nft', ['--json', 'list', 'ruleset']);
   const items = code === 0 ? parseRuleset(stdout) : [];
-  if (!items.some((item) => refusesTheRest(item, items)) || mentions(items, isForeign)) return null;
+  if (!items.some((item) => deniesByDefault(item, items)) || mentions(items, isForeign))
+    return null;
   return ports.filter((port) => mentions(items.map(readContent), (value) => isPort(value, port)));
 }
 
 /** Whether an input chain refuses what none of its rules allowed. */
-function refusesTheRest(item: Fields, items: readonly Fields[]): boolean {
+function deniesByDefault(item: Fields, items: readonly Fields[]): boolean {
   const chain = readFields(item['chain']);
   if (chain['hook'] !== 'input' || chain['type'] !== 'filter') return false;
   const isRefusing = items.some((each) => {
@@ -39,8 +40,8 @@ function refusesAll(expressions: unknown): boolean {
 /** Returns the content of a rule or set, without the numbers that nftables assigns. */
 function readContent({ rule, set, map }: Fields): unknown {
   const { expr } = readFields(rule);
-  const telling = Array.isArray(expr) ? expr.filter((each) => !isIncidental(each)) : [];
-  return [telling, readFields(set)['elem'], readFields(map)['elem']];
+  const restricting = Array.isArray(expr) ? expr.filter((each) => !isIncidental(each)) : [];
+  return [restricting, readFields(set)['elem'], readFields(map)['elem']];
 }
 
 /** Whether an expression does not restrict a rule; the numbers of a counter are not ports. */

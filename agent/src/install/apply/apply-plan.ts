@@ -6,7 +6,7 @@ import type { Change, Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
 import { explainFailure } from './machine.ts';
-import { type Entry, type Facts, nameEntry, type StepContext } from './step-kind.ts';
+import { type Entry, type JournalFacts, nameEntry, type StepContext } from './step-kind.ts';
 import { describeUndo, undoEntries, UndoError } from './undo.ts';
 
 export interface ApplyRequest {
@@ -166,7 +166,7 @@ async function removeEntry(entry: Entry, around: RunContext): Promise<readonly s
 async function change(
   planned: Change,
   { journal }: RunContext,
-  work: () => Promise<Facts>,
+  work: () => Promise<JournalFacts>,
 ): Promise<void> {
   if (journal.unfinished === null) journal.begin();
   journal.recordBefore(planned);

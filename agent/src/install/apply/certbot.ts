@@ -17,7 +17,7 @@ export const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 export const CERTBOT_DIRECTORIES = [LETSENCRYPT, STATE, LOGS] as const;
 
 /** Files that certbot writes beside accounts and certificates, and never reads again. */
-const DEBRIS = [
+const UNUSED_CERTBOT_FILES = [
   `${LETSENCRYPT}/csr`,
   `${LETSENCRYPT}/keys`,
   `${LETSENCRYPT}/live/README`,
@@ -70,7 +70,7 @@ export function listRenewals(machine: Machine): string[] {
 
 /** Returns the paths of certbot beside its certificates. */
 export function listTraces(machine: Machine): string[] {
-  const files = [ACCOUNTS, ...DEBRIS].flatMap((path) => listBelow(machine, path));
+  const files = [ACCOUNTS, ...UNUSED_CERTBOT_FILES].flatMap((path) => listBelow(machine, path));
   return [...new Set([...files, ...CREATED])].filter((path) => exists(machine, path));
 }
 
@@ -100,7 +100,7 @@ export function removeTraces(
     if (isOwn && !isUsed(machine, account)) removeAll(machine, account);
   }
   const isUnused = listRenewals(machine).length === 0;
-  for (const path of added.filter((each) => isDebris(each) && isFile(machine, each))) {
+  for (const path of added.filter((each) => isUnusedFile(each) && isFile(machine, each))) {
     if (isUnused || isRecent(path, ISSUE_MS)) removeAll(machine, path);
   }
   if (isUnused && added.includes(LOGS) && !hasForeignFiles(machine)) removeAll(machine, LOGS);
@@ -124,7 +124,7 @@ export function findAccount(machine: Machine, name: string): string | null {
 export function hasForeignFiles(machine: Machine): boolean {
   const known = new Set([`${LETSENCRYPT}/cli.ini`, paths.renewalHook]);
   return listBelow(machine, LETSENCRYPT).some(
-    (path) => isFile(machine, path) && !known.has(path) && !isDebris(path),
+    (path) => isFile(machine, path) && !known.has(path) && !isUnusedFile(path),
   );
 }
 
@@ -135,8 +135,8 @@ export function removeEmptyDirectories(machine: Machine, path: string): void {
   }
 }
 
-function isDebris(path: string): boolean {
-  return DEBRIS.some((each) => path === each || path.startsWith(`${each}/`));
+function isUnusedFile(path: string): boolean {
+  return UNUSED_CERTBOT_FILES.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
 /** Returns the account directories among some paths. */

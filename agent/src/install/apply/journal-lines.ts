@@ -10,7 +10,7 @@ import {
 } from '../../system/json.ts';
 import { isKind } from './kinds.ts';
 import type { PathState } from './path-state.ts';
-import type { Before, Entry, Facts } from './step-kind.ts';
+import type { CapturedState, Entry, JournalFacts } from './step-kind.ts';
 
 export type Line =
   /** A step of a completed installation. */
@@ -20,7 +20,7 @@ export type Line =
   /** A step, or the undo of an earlier one, is about to change the machine. */
   | { readonly line: 'before'; readonly action: Action; readonly entry: Entry }
   /** The change completed. */
-  | { readonly line: 'after'; readonly after: Facts }
+  | { readonly line: 'after'; readonly after: JournalFacts }
   /** A step of a completed installation was undone. */
   | { readonly line: 'undone'; readonly name: string };
 
@@ -60,7 +60,7 @@ function parseLine(fields: Fields): Line {
         entry: parseEntry(entry),
       };
     case 'after':
-      return { line, after: parseFacts(after) };
+      return { line, after: parseJournalFacts(after) };
     case 'undone':
       return { line, name: parseText(name) };
     default:
@@ -74,17 +74,17 @@ function parseEntry(value: unknown): Entry {
   return {
     kind,
     subject: mapFields(subject, parseText),
-    before: parseBefore(before),
-    after: parseNullable(after, parseFacts),
+    before: parseCapturedState(before),
+    after: parseNullable(after, parseJournalFacts),
   };
 }
 
-function parseBefore(value: unknown): Before {
+function parseCapturedState(value: unknown): CapturedState {
   const { paths, facts } = parseFields(value);
-  return { paths: parseList(paths, parseState), facts: parseFacts(facts) };
+  return { paths: parseList(paths, parseState), facts: parseJournalFacts(facts) };
 }
 
-function parseFacts(value: unknown): Facts {
+function parseJournalFacts(value: unknown): JournalFacts {
   return mapFields(value, parseTexts);
 }
 

@@ -17,7 +17,7 @@ import { paths } from '../paths.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
 import { Backups } from './path-state.ts';
-import { type Entry, type Facts, nameEntry } from './step-kind.ts';
+import { type Entry, type JournalFacts, nameEntry } from './step-kind.ts';
 
 /** A change of an unfinished run. */
 export interface Change {
@@ -82,7 +82,7 @@ export class Journal {
     this.#append({ line: 'before', ...change });
   }
 
-  recordAfter(after: Facts): void {
+  recordAfter(after: JournalFacts): void {
     this.#append({ line: 'after', after });
   }
 

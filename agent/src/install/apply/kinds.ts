@@ -10,7 +10,7 @@ import { packages } from './kinds/packages.ts';
 import { program } from './kinds/program.ts';
 import { service } from './kinds/service.ts';
 import { user } from './kinds/user.ts';
-import type { Before, Entry, StepContext, StepKind } from './step-kind.ts';
+import type { CapturedState, Entry, StepContext, StepKind } from './step-kind.ts';
 
 type Kinds = { readonly [Name in Step['kind']]: StepKind<StepsByKind[Name]> };
 
@@ -49,7 +49,10 @@ export interface BoundStep {
   readonly title: string;
   readonly subject: Entry['subject'];
   readonly isSatisfied: (context: StepContext) => Promise<boolean>;
-  readonly apply: (context: StepContext, before: Before) => ReturnType<StepKind<Step>['apply']>;
+  readonly apply: (
+    context: StepContext,
+    before: CapturedState,
+  ) => ReturnType<StepKind<Step>['apply']>;
 }
 
 export function bindStep(step: Step): BoundStep {

@@ -43,8 +43,8 @@ export async function listRules(
 ): Promise<(Chain & { readonly handle: string })[]> {
   return (await listRuleset(machine)).flatMap((item) => {
     const rule = readFields(item['rule']);
-    const isMeant = rule['comment'] === comment && isForPort(rule, port);
-    return isMeant ? [{ ...readChain(rule, 'chain'), handle: String(rule['handle']) }] : [];
+    const isOurs = rule['comment'] === comment && isForPort(rule, port);
+    return isOurs ? [{ ...readChain(rule, 'chain'), handle: String(rule['handle']) }] : [];
   });
 }
 

@@ -22,7 +22,7 @@ import {
   writeLink,
 } from '../../system/write-file.ts';
 import { locate, type Machine } from './machine.ts';
-import type { Before, Entry, Facts } from './step-kind.ts';
+import type { CapturedState, Entry, JournalFacts } from './step-kind.ts';
 
 /** The state of a path, from which it can be restored. */
 export type PathState =
@@ -72,8 +72,8 @@ function capturePath(machine: BackedUpMachine, path: string): PathState {
 export function capturePaths(
   machine: BackedUpMachine,
   paths: readonly string[],
-  facts: Facts = {},
-): Before {
+  facts: JournalFacts = {},
+): CapturedState {
   return { paths: paths.map((path) => capturePath(machine, path)), facts };
 }
 
@@ -135,7 +135,7 @@ export function identify(machine: Machine, path: string): string | null {
 }
 
 /** Returns the digest of what a step left at a path. */
-export function identifyResult(machine: Machine, path: string): Facts {
+export function identifyResult(machine: Machine, path: string): JournalFacts {
   return { [path]: [identify(machine, path) ?? 'nothing'] };
 }
 

@@ -2,24 +2,24 @@ import type { Step } from '../steps.ts';
 import type { BackedUpMachine, PathState } from './path-state.ts';
 
 /** What the journal keeps beside files: lists of texts by name. */
-export type Facts = Readonly<Record<string, readonly string[]>>;
+export type JournalFacts = Readonly<Record<string, readonly string[]>>;
 
 /** What a step is about, enough to find it again without the step. */
 export type Subject = Readonly<Record<string, string>>;
 
 /** The captured state before a step. */
-export interface Before {
+export interface CapturedState {
   readonly paths: readonly PathState[];
-  readonly facts: Facts;
+  readonly facts: JournalFacts;
 }
 
 /** An applied step, as the journal has it. */
 export interface Entry {
   readonly kind: Step['kind'];
   readonly subject: Subject;
-  readonly before: Before;
+  readonly before: CapturedState;
   /** What the step left; null when it is unknown whether it completed. */
-  readonly after: Facts | null;
+  readonly after: JournalFacts | null;
 }
 
 export interface StepContext extends BackedUpMachine {
@@ -67,12 +67,16 @@ export interface StepKind<Kind extends Step> {
   /** Whether the machine already is as the step wants it. */
   readonly isSatisfied: (step: Kind, context: StepContext) => Promise<boolean>;
   /** Captures the state that the step is about to change. */
-  readonly capture: (subject: Subject, context: StepContext) => Promise<Before>;
+  readonly capture: (subject: Subject, context: StepContext) => Promise<CapturedState>;
   /**
    * @param before the result of `capture`, as in the journal
    * @returns what the step left, to detect later changes by others
    */
-  readonly apply: (step: Kind, context: StepContext, before: Before) => Promise<Facts>;
+  readonly apply: (
+    step: Kind,
+    context: StepContext,
+    before: CapturedState,
+  ) => Promise<JournalFacts>;
   /** Restores the captured state. It is idempotent. */
   readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
   /** Describes the undo in the imperative; default: by the captured paths. */
@@ -89,7 +93,7 @@ export interface StepKind<Kind extends Step> {
 const NGINX_DIRECTORY = 'nginxDirectory';
 
 /** Returns the fact by which `atNginxDirectory` finds the directory again. */
-export function captureNginxDirectory({ services }: StepContext): Facts {
+export function captureNginxDirectory({ services }: StepContext): JournalFacts {
   return { [NGINX_DIRECTORY]: [services.nginxDirectory] };
 }
 

@@ -17,7 +17,7 @@ export async function undoEntries(
   around: StepContext,
   onUndone: (entry: Entry) => void = () => undefined,
 ): Promise<string[]> {
-  const context = { ...around, runProgram: shield(around.runProgram) };
+  const context = { ...around, runProgram: withoutInterrupts(around.runProgram) };
   const problems: string[] = [];
   const attempt = async (entry: Entry, work: () => Promise<void> | void) => {
     try {
@@ -50,7 +50,7 @@ export class UndoError extends Error {
 }
 
 /** Keeps Ctrl-C from the programs of an undo, which must complete. */
-function shield(runProgram: RunProgram): RunProgram {
+function withoutInterrupts(runProgram: RunProgram): RunProgram {
   return async (program, args, options) =>
     runProgram(program, args, { ...options, isShielded: true });
 }

@@ -92,7 +92,13 @@ export function findGivenFault(
     if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the first is not in PEM');
     const certificate = new X509Certificate(text);
     const key = createPrivateKey(readGiven(root, keyFile));
-    return judge(certificateFiles, certificate, certificate.checkPrivateKey(key), domain, now);
+    return findCertificateProblem(
+      certificateFiles,
+      certificate,
+      certificate.checkPrivateKey(key),
+      domain,
+      now,
+    );
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return `${certificateFile} and ${keyFile} cannot be used: ${why}. Give a certificate with its chain, and its key without a passphrase, both in PEM.`;
@@ -109,7 +115,7 @@ function readGiven(root: string, path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-function judge(
+function findCertificateProblem(
   { certificate: file, key }: { readonly certificate: string; readonly key: string },
   certificate: X509Certificate,
   fits: boolean,

@@ -1,42 +1,44 @@
 import type { Node } from './read-configuration.ts';
 
 /**
- * How well a server name fits a domain, in the order of nginx: an exact name, the longest wildcard in front, the longest at the
- * end, regular expressions. `perhaps` is one that only nginx can decide.
+ * How well a server name matches a domain, in the order of nginx: an exact name, the longest wildcard in front, the longest at the
+ * end, regular expressions. `possible` is one that only nginx can decide.
  */
-export type Fit = { readonly kind: 'sure'; readonly rank: number } | { readonly kind: 'perhaps' };
+export type NameMatch =
+  | { readonly kind: 'certain'; readonly rank: number }
+  | { readonly kind: 'possible' };
 
-const EXACT = 3000;
-const IN_FRONT = 2000;
-const AT_END = 1000;
+const EXACT_RANK = 3000;
+const LEADING_WILDCARD_RANK = 2000;
+const TRAILING_WILDCARD_RANK = 1000;
 
 /**
- * Returns how a `server_name` fits.
+ * Returns how a `server_name` matches.
  * @param domain in lower case
  * @returns null when it does not
  */
-export function fitName(serverName: string, domain: string): Fit | null {
-  if (serverName.startsWith('~')) return fitExpression(serverName.slice(1), domain);
-  if (serverName.includes('$')) return { kind: 'perhaps' };
+export function matchName(serverName: string, domain: string): NameMatch | null {
+  if (serverName.startsWith('~')) return matchExpression(serverName.slice(1), domain);
+  if (serverName.includes('$')) return { kind: 'possible' };
   const name = serverName.toLowerCase();
   // nginx treats a name with a leading dot as an exact name, too: it ignores the second of both.
-  if (name === domain || name === `.${domain}`) return { kind: 'sure', rank: EXACT };
+  if (name === domain || name === `.${domain}`) return { kind: 'certain', rank: EXACT_RANK };
   if (name.startsWith('.') && domain.endsWith(name)) {
-    return { kind: 'sure', rank: IN_FRONT + name.length };
+    return { kind: 'certain', rank: LEADING_WILDCARD_RANK + name.length };
   }
   if (name.startsWith('*.') && domain.endsWith(name.slice(1))) {
-    return { kind: 'sure', rank: IN_FRONT + name.length - 1 };
+    return { kind: 'certain', rank: LEADING_WILDCARD_RANK + name.length - 1 };
   }
   if (name.endsWith('.*') && domain.startsWith(name.slice(0, -1))) {
-    return { kind: 'sure', rank: AT_END + name.length - 1 };
+    return { kind: 'certain', rank: TRAILING_WILDCARD_RANK + name.length - 1 };
   }
   return null;
 }
 
-/** nginx matches case-insensitively. An expression that JavaScript cannot parse may fit. */
-function fitExpression(expression: string, domain: string): Fit | null {
+/** nginx matches case-insensitively. An expression that JavaScript cannot parse may match. */
+function matchExpression(expression: string, domain: string): NameMatch | null {
   const matches = testExpression(expression, domain);
-  return matches === false ? null : { kind: 'perhaps' };
+  return matches === false ? null : { kind: 'possible' };
 }
 
 /** Whether a PCRE expression matches a text; null when JavaScript cannot parse it. */

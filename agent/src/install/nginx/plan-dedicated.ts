@@ -4,7 +4,7 @@ import type { EditStep, FileStep } from '../steps.ts';
 import { findChallengeBlocker } from './blockers.ts';
 import { findFileBlocker, includeSnippet } from './includes.ts';
 import { challengePlaces, isOwnServerFile, serverPlaces, writeFile } from './own-files.ts';
-import { mayUseIpv6, placeLimits, placeServer, spreadsHttp2 } from './place-server.ts';
+import { mayUseIpv6, planLimits, chooseServerFile, spreadsHttp2 } from './choose-server-file.ts';
 import type { ProxyOptions, ProxyPlan } from './plan-proxy.ts';
 import { findDirectory, readConfiguration } from './read-configuration.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
@@ -30,9 +30,9 @@ const SPREADS_HTTP2 =
 /** Plans a server block of our own, and the answers to the challenge for its certificate. */
 export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {
   const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
-  const limits = placeLimits(around.others);
+  const limits = planLimits(around.others);
   const text = renderServer(options, limits !== null);
-  const place = placeServer(around.files, around.others, {
+  const place = chooseServerFile(around.files, around.others, {
     text,
     port: 443,
     candidates: serverPlaces,
@@ -68,7 +68,7 @@ function planChallenge(around: Surroundings, options: ProxyOptions): Challenge |
 function planChallengeServer(around: Surroundings, options: ProxyOptions): Challenge | string {
   const hasIpv6 = options.hasIpv6 && mayUseIpv6(around.servers, 80);
   const text = renderChallengeServer({ ...options, hasIpv6 });
-  const place = placeServer(around.files, around.others, {
+  const place = chooseServerFile(around.files, around.others, {
     text,
     port: 80,
     candidates: challengePlaces,

@@ -5,7 +5,7 @@ import type { EditStep, FileStep } from '../steps.ts';
 import { findRouteBlocker, findVerificationBlocker, hasManualRoute } from './blockers.ts';
 import { findFileBlocker, includeSnippet } from './includes.ts';
 import { isOwnServerFile, writeFile } from './own-files.ts';
-import { placeLimits } from './place-server.ts';
+import { planLimits } from './choose-server-file.ts';
 import { planDedicated, type Surroundings } from './plan-dedicated.ts';
 import { describeNode, findDirectory, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
@@ -161,7 +161,7 @@ function planExisting(
   if (blocker !== null) return refuseRoute(blocker, options, place);
   const reason = findFileBlocker(server, directory);
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
-  const limits = placeLimits(others);
+  const limits = planLimits(others);
   const setting = { answersWithoutTls: answersWithoutTls(server), isLimited: limits !== null };
   return {
     kind: 'existing',

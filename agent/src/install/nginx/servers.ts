@@ -1,4 +1,4 @@
-import { type Fit, fitName } from './matching.ts';
+import { type NameMatch, matchName } from './matching.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 
 /** A server block of `http`. */
@@ -17,8 +17,8 @@ export type Choice =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly server: Server }
   | { readonly kind: 'several'; readonly servers: readonly Server[] }
-  /** Only nginx can decide whether its name fits. */
-  | { readonly kind: 'perhaps'; readonly server: Server };
+  /** Only nginx can decide whether its name matches. */
+  | { readonly kind: 'possible'; readonly server: Server };
 
 /** Returns the server blocks of `http`, or of another block such as `stream`, in nginx's order. */
 export function listServers(configuration: readonly Node[], kind = 'http'): readonly Server[] {
@@ -72,15 +72,15 @@ export function listensByHttp2({ directives }: Server): boolean {
 
 /** Chooses the block for a name as nginx does; the default block does not count. */
 export function chooseServer(servers: readonly Server[], domain: string): Choice {
-  const fits = servers.map((server) => ({ server, fit: findBestFit(server, domain) }));
-  const ranks = fits.map(({ fit }) => (fit?.kind === 'sure' ? fit.rank : 0));
+  const matches = servers.map((server) => ({ server, match: findBestMatch(server, domain) }));
+  const ranks = matches.map(({ match }) => (match?.kind === 'certain' ? match.rank : 0));
   const best = Math.max(0, ...ranks);
-  const chosen = fits.filter((_, index) => best > 0 && ranks[index] === best);
+  const chosen = matches.filter((_, index) => best > 0 && ranks[index] === best);
   const [first, ...others] = chosen.map(({ server }) => server);
   if (first !== undefined && others.length === 0) return { kind: 'one', server: first };
   if (first !== undefined) return { kind: 'several', servers: [first, ...others] };
-  const perhaps = fits.find(({ fit }) => fit?.kind === 'perhaps');
-  return perhaps === undefined ? { kind: 'none' } : { kind: 'perhaps', server: perhaps.server };
+  const possible = matches.find(({ match }) => match?.kind === 'possible');
+  return possible === undefined ? { kind: 'none' } : { kind: 'possible', server: possible.server };
 }
 
 /** Returns all blocks of a choice. */
@@ -89,13 +89,13 @@ export function listChosen(choice: Choice): readonly Server[] {
   return choice.kind === 'several' ? choice.servers : [choice.server];
 }
 
-function findBestFit({ names }: Server, domain: string): Fit | null {
-  let best: Fit | null = null;
+function findBestMatch({ names }: Server, domain: string): NameMatch | null {
+  let best: NameMatch | null = null;
   for (const name of names) {
-    const fit = fitName(name, domain);
-    if (fit === null) continue;
-    if (best === null || best.kind === 'perhaps') best = fit;
-    else if (fit.kind === 'sure' && fit.rank > best.rank) best = fit;
+    const match = matchName(name, domain);
+    if (match === null) continue;
+    if (best === null || best.kind === 'possible') best = match;
+    else if (match.kind === 'certain' && match.rank > best.rank) best = match;
   }
   return best;
 }
@@ -183,11 +183,11 @@ export function findEffective(
 
 /** Explains in one sentence why the answering block is uncertain. */
 export function describeSeveral(
-  choice: Extract<Choice, { kind: 'several' | 'perhaps' }>,
+  choice: Extract<Choice, { kind: 'several' | 'possible' }>,
   domain: string,
   port: number,
 ): string {
-  if (choice.kind === 'perhaps') {
+  if (choice.kind === 'possible') {
     return `Whether a server block answers for ${domain} on port ${port} depends on a regular expression or a variable (${describeNode(choice.server.node)}).`;
   }
   const places = choice.servers.map(({ node }) => describeNode(node)).join('; ');

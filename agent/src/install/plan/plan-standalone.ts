@@ -40,7 +40,7 @@ interface Issue {
   readonly notes: readonly string[];
 }
 
-const INSTEAD = 'Give a certificate with --cert-file and --key-file, or choose proxy mode.';
+const ALTERNATIVES = 'Give a certificate with --cert-file and --key-file, or choose proxy mode.';
 
 /** Plans the issue of the certificate, through nginx where it listens on port 80. */
 function planIssue(
@@ -53,14 +53,14 @@ function planIssue(
   if (!certificate.needsChallenge || nginx === null || !nginx.isRunning) {
     return { kind: 'issue', steps: issue, notes: [] };
   }
-  if (nginx.foreign !== null) return refuse(`${nginx.foreign} ${INSTEAD}`);
+  if (nginx.foreign !== null) return refuse(`${nginx.foreign} ${ALTERNATIVES}`);
   if (nginx.fault !== null) return refuse(explainFault(nginx.fault));
   const denied = listChallengeCommands(facts.selinux);
   if (denied.length > 0) return refuse(explainSelinux('answer challenges', denied));
   const challenge = planChallengeOnly(nginx.files, describeProxy(options, facts, certificate));
   if (typeof challenge === 'string') {
     return refuse(
-      `nginx listens on port 80, and the certificate cannot be issued through it: ${challenge} ${INSTEAD}`,
+      `nginx listens on port 80, and the certificate cannot be issued through it: ${challenge} ${ALTERNATIVES}`,
     );
   }
   return {

@@ -48,14 +48,14 @@ export function fillChildren<Item, Made extends { readonly element: HTMLElement 
 }
 
 /** A stored value; kept in memory when the browser's storage is disabled. */
-interface Kept {
+interface StoredValue {
   read(): string | null;
   /** @param value null removes it */
   write(value: string | null): void;
 }
 
 /** @param area `sessionStorage` for the tab, `localStorage` permanently */
-export function keep(area: 'localStorage' | 'sessionStorage', key: string): Kept {
+export function openStorage(area: 'localStorage' | 'sessionStorage', key: string): StoredValue {
   let value = attempt(() => globalThis[area].getItem(key));
   return {
     read: () => value,

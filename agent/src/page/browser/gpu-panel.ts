@@ -3,7 +3,7 @@ import type { AgentGpu } from '@latchkey/contract';
 import { Chart } from './chart.ts';
 import { Card, type MeterItem, MeterList, type Panel } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
-import { divide, gpuKey } from './figures.ts';
+import { divide, gpuKey } from './metric-values.ts';
 import {
   formatBytes,
   formatCelsius,
@@ -56,11 +56,11 @@ function showGpu({ state, chart, list }: GpuBlock, gpu: AgentGpu): void {
     { key: `${key}.usage`, label: 'Usage', colour: 'green', isFilled: true },
     ...(hasMemory ? [{ key: `${key}.memory`, label: 'Memory', colour: 'pink' as const }] : []),
   ]);
-  list.show(listGpuFigures(gpu));
+  list.show(listGpuValues(gpu));
 }
 
 /** Lists the figures of a GPU; those that it does not report are left out. */
-function listGpuFigures(gpu: AgentGpu): MeterItem[] {
+function listGpuValues(gpu: AgentGpu): MeterItem[] {
   const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
   const { power_limit_watts: limit, temperature_celsius: celsius } = gpu;
   const { fan_ratio: fan, awake_ratio: awake } = gpu;

@@ -3,7 +3,7 @@ import type { AgentHello, AgentSnapshot } from '@latchkey/contract';
 import { Connection, type ConnectionState } from './connection.ts';
 import { makeCpuPanel, makeLoadPanel, makePressurePanel } from './cpu-panels.ts';
 import { fillChildren, find, make, setText } from './dom.ts';
-import { toFigures, toPastFigures } from './figures.ts';
+import { toMetricValues, toPastMetricValues } from './metric-values.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { makeGpuPanel } from './gpu-panel.ts';
 import { Layout } from './layout.ts';
@@ -59,13 +59,13 @@ function greet(hello: AgentHello): void {
   const known = timeline.newest;
   for (const point of hello.history) {
     const timeMs = Date.parse(point.time);
-    if (timeMs > known * 1000) timeline.add(timeMs, toPastFigures(point));
+    if (timeMs > known * 1000) timeline.add(timeMs, toPastMetricValues(point));
   }
   drawCharts();
 }
 
 function receiveSnapshot(snapshot: AgentSnapshot): void {
-  timeline.add(Date.parse(snapshot.time), toFigures(snapshot));
+  timeline.add(Date.parse(snapshot.time), toMetricValues(snapshot));
   // Shows only the newest of several snapshots, and none in a hidden tab.
   if (newest === null) requestAnimationFrame(showNewest);
   newest = snapshot;

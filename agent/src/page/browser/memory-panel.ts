@@ -4,7 +4,7 @@ import { Chart, type Line } from './chart.ts';
 import { Card, makeChartPanel, type Panel } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { formatBytes, formatPercent } from './format.ts';
-import { splitMemory } from './figures.ts';
+import { splitMemory } from './metric-values.ts';
 import type { Timeline } from './timeline.ts';
 
 const LINES: readonly Line[] = [

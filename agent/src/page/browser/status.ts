@@ -2,10 +2,10 @@ import type { AgentHello } from '@latchkey/contract';
 
 import type { ConnectionState } from './connection.ts';
 import { describeHost } from './format.ts';
-import { find, keep, setText } from './dom.ts';
+import { find, openStorage, setText } from './dom.ts';
 
 /** Stored until the tab is closed. */
-const keptToken = keep('sessionStorage', 'latchkey.token');
+const keptToken = openStorage('sessionStorage', 'latchkey.token');
 const TOKEN = /^[\w.~-]{20,200}$/u;
 
 /** Shows the facts of the machine in the header. */

@@ -19,7 +19,7 @@ import {
   nameGpu,
 } from './format.ts';
 import { distribute } from './layout.ts';
-import { splitMemory } from './figures.ts';
+import { splitMemory } from './metric-values.ts';
 import { findNotices } from './notices.ts';
 import { listTiles } from './tiles.ts';
 

@@ -1,11 +1,11 @@
-import { keep } from './dom.ts';
+import { openStorage } from './dom.ts';
 
 /** The colours of lines, as named in styles/theme.css. */
 export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';
 
 type Scheme = 'light' | 'dark';
 
-const choice = keep('localStorage', 'latchkey.scheme');
+const choice = openStorage('localStorage', 'latchkey.scheme');
 const resolved = new Map<string, string>();
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners: (() => void)[] = [];

@@ -2,7 +2,7 @@ import type { AgentSnapshot } from '@latchkey/contract';
 
 import { Meter } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
-import { toFigures } from './figures.ts';
+import { toMetricValues } from './metric-values.ts';
 import {
   formatAmount,
   formatByteRate,
@@ -21,7 +21,7 @@ interface Tile {
   readonly ratio?: number;
 }
 
-/** Lists the most important figures; absent ones are left out. */
+/** Lists the most important values; absent ones are left out. */
 export function listTiles(snapshot: AgentSnapshot): Tile[] {
   return [
     ...toProcessorTiles(snapshot),
@@ -48,9 +48,9 @@ function toMemoryTiles({ memory }: AgentSnapshot): Tile[] {
 }
 
 function toTrafficTiles(snapshot: AgentSnapshot): Tile[] {
-  const figures = toFigures(snapshot);
-  const { 'disk.read': read, 'disk.write': written } = figures;
-  const { 'network.receive': received, 'network.transmit': sent } = figures;
+  const values = toMetricValues(snapshot);
+  const { 'disk.read': read, 'disk.write': written } = values;
+  const { 'network.receive': received, 'network.transmit': sent } = values;
   return [
     ...toPairTiles('disk', 'Disks', ['read', read], ['written', written]),
     ...toPairTiles('network', 'Network', ['in', received], ['out', sent]),

@@ -40,7 +40,7 @@ test('scales gap and window with the interval', () => {
   assert.equal(to - from, 1500);
 });
 
-test('drops times before the window, and figures without values', () => {
+test('drops times before the window, and keys without values', () => {
   const timeline = new Timeline();
   timeline.add(START_MS, { gone: 1 });
   fill(

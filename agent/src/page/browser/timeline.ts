@@ -1,5 +1,5 @@
-/** The charted figures of one time, by key. */
-export type Figures = Readonly<Record<string, number>>;
+/** The charted values of one time, by key. */
+export type MetricValues = Readonly<Record<string, number>>;
 
 /** One figure over time; null when it is absent. */
 export type Column = (number | null)[];
@@ -10,7 +10,7 @@ const WINDOW_INTERVALS = 300;
 /** A longer time without a snapshot is a gap in the lines. */
 const GAP_INTERVALS = 2.5;
 
-/** The figures of the last minutes on one time axis, limited to the window. */
+/** The values of the last minutes on one time axis, limited to the window. */
 export class Timeline {
   /** Unix time in seconds, as uPlot takes it. */
   readonly times: number[] = [];
@@ -31,13 +31,13 @@ export class Timeline {
     return [this.newest - WINDOW_INTERVALS * this.#intervalSeconds, this.newest];
   }
 
-  /** Adds figures. Later entries date from before the clock was set back, and are dropped. */
-  add(timeMs: number, figures: Figures): void {
+  /** Adds values. Later entries date from before the clock was set back, and are dropped. */
+  add(timeMs: number, values: MetricValues): void {
     const time = timeMs / 1000;
     while (this.times.length > 0 && this.newest >= time) this.#dropNewest();
     const isAfterGap = time - this.newest > GAP_INTERVALS * this.#intervalSeconds;
     if (this.times.length > 0 && isAfterGap) this.#append(this.newest + 0.001, {});
-    this.#append(time, figures);
+    this.#append(time, values);
     this.#dropOld();
   }
 
@@ -45,8 +45,8 @@ export class Timeline {
     return this.#columns.get(key) ?? this.times.map(() => null);
   }
 
-  #append(time: number, figures: Figures): void {
-    for (const key of Object.keys(figures)) {
+  #append(time: number, values: MetricValues): void {
+    for (const key of Object.keys(values)) {
       if (!this.#columns.has(key))
         this.#columns.set(
           key,
@@ -54,7 +54,7 @@ export class Timeline {
         );
     }
     this.times.push(time);
-    for (const [key, column] of this.#columns) column.push(figures[key] ?? null);
+    for (const [key, column] of this.#columns) column.push(values[key] ?? null);
   }
 
   #dropNewest(): void {
@@ -69,7 +69,7 @@ export class Timeline {
     this.times.splice(0, kept);
     for (const [key, column] of this.#columns) {
       column.splice(0, kept);
-      // Drops the figures of devices that have vanished.
+      // Drops the values of devices that have vanished.
       if (column.every((value) => value === null)) this.#columns.delete(key);
     }
   }

@@ -5,7 +5,7 @@ import { paths } from '../../paths.ts';
 import type { AuthorityStep } from '../../steps.ts';
 import { locate } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
-import type { Before, StepContext, StepKind } from '../step-kind.ts';
+import type { CapturedState, StepContext, StepKind } from '../step-kind.ts';
 
 /** The files of root, and those that the agent and nginx read. */
 const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
@@ -48,7 +48,10 @@ export const authority: StepKind<AuthorityStep> = {
 };
 
 /** Returns the register before, whose certificates must be kept; null when there was none. */
-function readEarlierRegister({ paths: states }: Before, { backups }: StepContext): string | null {
+function readEarlierRegister(
+  { paths: states }: CapturedState,
+  { backups }: StepContext,
+): string | null {
   const register = states.find(({ path }) => path === join(paths.authority, 'register.json'));
   if (register?.type !== 'file') return null;
   return Buffer.from(backups.read(register.backup)).toString('utf8');

@@ -23,7 +23,7 @@ import {
 } from '../certbot.ts';
 import { locate } from '../machine.ts';
 import { lstatOrNull } from '../path-state.ts';
-import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';
+import type { CapturedState, Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const CERTBOT = 'certbot';
 
@@ -82,13 +82,13 @@ export const packages: StepKind<PackagesStep> = {
   },
 };
 
-function readMark({ facts }: Before): string {
+function readMark({ facts }: CapturedState): string {
   const [mark] = facts['mark'] ?? [];
   if (mark === undefined) throw new Error('The journal has no mark for the packages of a run.');
   return mark;
 }
 
-function listPlanned({ facts }: Before): readonly string[] {
+function listPlanned({ facts }: CapturedState): readonly string[] {
   return facts['planned'] ?? [];
 }
 

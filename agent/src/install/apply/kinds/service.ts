@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { agentUnit, paths } from '../../paths.ts';
 import type { ServiceStep } from '../../steps.ts';
 import { lastLines, locate, type Machine, mustRun, ProgramError, succeeds } from '../machine.ts';
-import { type Before, type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
+import { type CapturedState, type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
 
 const START_WAIT = { timeoutMs: 15_000, pauseMs: 100 };
 
@@ -72,7 +72,7 @@ async function startAgain(unit: string, context: StepContext): Promise<void> {
   );
 }
 
-function hadState({ facts }: Before, state: string): boolean {
+function hadState({ facts }: CapturedState, state: string): boolean {
   return facts['state']?.includes(state) === true;
 }
 

@@ -1,18 +1,18 @@
 import type { AgentGpu, AgentHistoryPoint, AgentMemory, AgentSnapshot } from '@latchkey/contract';
 
-import type { Figures } from './timeline.ts';
+import type { MetricValues } from './timeline.ts';
 
-type OptionalFigures = Readonly<Record<string, number | undefined>>;
+type OptionalMetricValues = Readonly<Record<string, number | undefined>>;
 
 /** Drops absent values. */
-function dropAbsent(figures: OptionalFigures): Figures {
+function dropAbsent(values: OptionalMetricValues): MetricValues {
   const kept: Record<string, number> = {};
-  for (const [key, value] of Object.entries(figures)) if (value !== undefined) kept[key] = value;
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) kept[key] = value;
   return kept;
 }
 
-/** Returns the charted figures of a history point. */
-export function toPastFigures(point: AgentHistoryPoint): Figures {
+/** Returns the charted values of a history point. */
+export function toPastMetricValues(point: AgentHistoryPoint): MetricValues {
   return dropAbsent({
     'cpu.usage': point.cpu_usage_ratio,
     'load.1m': point.load_1m,
@@ -24,24 +24,24 @@ export function toPastFigures(point: AgentHistoryPoint): Figures {
   });
 }
 
-/** Returns the charted figures of a snapshot. */
-export function toFigures(snapshot: AgentSnapshot): Figures {
+/** Returns the charted values of a snapshot. */
+export function toMetricValues(snapshot: AgentSnapshot): MetricValues {
   const { load, network } = snapshot;
   return dropAbsent({
-    ...toProcessorFigures(snapshot),
-    ...toMemoryFigures(snapshot),
-    ...toPressureFigures(snapshot),
+    ...toProcessorValues(snapshot),
+    ...toMemoryValues(snapshot),
+    ...toPressureValues(snapshot),
     'load.1m': load?.load_1m,
     'load.5m': load?.load_5m,
     'load.15m': load?.load_15m,
     'network.receive': network?.receive_bytes_per_second,
     'network.transmit': network?.transmit_bytes_per_second,
-    ...toDiskFigures(snapshot),
-    ...toDeviceFigures(snapshot),
+    ...toDiskValues(snapshot),
+    ...toDeviceValues(snapshot),
   });
 }
 
-function toProcessorFigures({ cpu }: AgentSnapshot): OptionalFigures {
+function toProcessorValues({ cpu }: AgentSnapshot): OptionalMetricValues {
   return {
     'cpu.usage': cpu?.usage_ratio,
     'cpu.iowait': cpu?.shares?.iowait_ratio,
@@ -49,7 +49,7 @@ function toProcessorFigures({ cpu }: AgentSnapshot): OptionalFigures {
   };
 }
 
-function toMemoryFigures({ memory, swap }: AgentSnapshot): OptionalFigures {
+function toMemoryValues({ memory, swap }: AgentSnapshot): OptionalMetricValues {
   return {
     'memory.used': memory?.usage_ratio,
     'memory.arc': divide(memory?.zfs_arc_bytes, memory?.total_bytes),
@@ -57,7 +57,7 @@ function toMemoryFigures({ memory, swap }: AgentSnapshot): OptionalFigures {
   };
 }
 
-function toPressureFigures({ pressure }: AgentSnapshot): OptionalFigures {
+function toPressureValues({ pressure }: AgentSnapshot): OptionalMetricValues {
   return {
     'pressure.cpu': pressure?.cpu?.some?.stall_ratio,
     'pressure.memory': pressure?.memory?.some?.stall_ratio,
@@ -66,7 +66,7 @@ function toPressureFigures({ pressure }: AgentSnapshot): OptionalFigures {
 }
 
 /** Sums disks only: mappers and RAIDs are stacked on them. */
-function toDiskFigures({ disks = [] }: AgentSnapshot): OptionalFigures {
+function toDiskValues({ disks = [] }: AgentSnapshot): OptionalMetricValues {
   const own = disks.filter(({ kind }) => kind === 'disk');
   return {
     'disk.read': sum(own.map((disk) => disk.read_bytes_per_second)),
@@ -74,19 +74,19 @@ function toDiskFigures({ disks = [] }: AgentSnapshot): OptionalFigures {
   };
 }
 
-function toDeviceFigures({ sensors, gpus = [] }: AgentSnapshot): OptionalFigures {
-  const figures: Record<string, number | undefined> = {};
+function toDeviceValues({ sensors, gpus = [] }: AgentSnapshot): OptionalMetricValues {
+  const values: Record<string, number | undefined> = {};
   for (const { id, temperature_celsius: celsius } of sensors?.temperatures ?? []) {
-    figures[`temperature.${id}`] = celsius;
+    values[`temperature.${id}`] = celsius;
   }
   for (const gpu of gpus) {
-    figures[`${gpuKey(gpu)}.usage`] = gpu.usage_ratio;
-    figures[`${gpuKey(gpu)}.memory`] = divide(gpu.memory_used_bytes, gpu.memory_total_bytes);
+    values[`${gpuKey(gpu)}.usage`] = gpu.usage_ratio;
+    values[`${gpuKey(gpu)}.memory`] = divide(gpu.memory_used_bytes, gpu.memory_total_bytes);
   }
-  return figures;
+  return values;
 }
 
-/** Returns the key prefix of a GPU's figures. */
+/** Returns the key prefix of a GPU's values. */
 export function gpuKey({ vendor, index }: AgentGpu): string {
   return `gpu.${vendor}.${index}`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Rate, shareOf, toRatio } from './figures.ts';
+import { Rate, shareOf, toRatio } from './metric-values.ts';
 
 test('returns no rate at first, then the growth per second', () => {
   const rate = new Rate();

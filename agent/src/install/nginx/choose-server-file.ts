@@ -7,9 +7,9 @@ import { hasHttp2Directive, renderLimits } from './render.ts';
 import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
 /** The path of our server block, or why there is none. */
-export type Place = { readonly path: string } | Blocker;
+export type ServerFile = { readonly path: string } | Blocker;
 
-interface Wanted {
+interface ServerRequest {
   readonly text: string;
   readonly port: number;
   /** The candidate paths, best first. */
@@ -22,11 +22,11 @@ interface Wanted {
  * @param others all files but ours
  * @param files with ours
  */
-export function placeServer(
+export function chooseServerFile(
   files: readonly NginxFile[],
   others: readonly NginxFile[],
-  { text, port, candidates }: Wanted,
-): Place {
+  { text, port, candidates }: ServerRequest,
+): ServerFile {
   const earlier = candidates.find((path) => files.some((file) => file.path === path));
   if (earlier !== undefined) return { path: earlier };
   const found: Blocker[] = [];
@@ -120,7 +120,7 @@ function listAddresses(
  * @param others all files but ours
  * @returns null where nginx loads no directory for it: the agent limits viewers itself
  */
-export function placeLimits(others: readonly NginxFile[]): FileStep | null {
+export function planLimits(others: readonly NginxFile[]): FileStep | null {
   const text = renderLimits();
   const path = limitPlaces.find((each) => {
     const file = { path: each, realPath: each, text, isWritable: true };

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { exampleSnapshot } from '../../../test/example-snapshot.ts';
-import { toFigures, toPastFigures } from './figures.ts';
+import { toMetricValues, toPastMetricValues } from './metric-values.ts';
 
-test('converts a snapshot into figures, with sums of physical disks, without absent ones', () => {
-  assert.deepEqual(toFigures(exampleSnapshot), {
+test('converts a snapshot into values, with sums of physical disks, without absent ones', () => {
+  assert.deepEqual(toMetricValues(exampleSnapshot), {
     'cpu.usage': 0.25,
     'cpu.iowait': 0,
     'cpu.steal': 0,
@@ -21,11 +21,11 @@ test('converts a snapshot into figures, with sums of physical disks, without abs
     'temperature.coretemp.0/temp1': 51,
     'temperature.nvme.0/temp1': -2.5,
   });
-  assert.deepEqual(toFigures({ time: exampleSnapshot.time }), {});
+  assert.deepEqual(toMetricValues({ time: exampleSnapshot.time }), {});
 });
 
 test('converts the history into the same keys', () => {
-  const past = toPastFigures({
+  const past = toPastMetricValues({
     time: exampleSnapshot.time,
     cpu_usage_ratio: 0.25,
     load_1m: 0.5,
@@ -35,13 +35,13 @@ test('converts the history into the same keys', () => {
     receive_bytes_per_second: 2048,
     transmit_bytes_per_second: 4096,
   });
-  const live = toFigures(exampleSnapshot);
+  const live = toMetricValues(exampleSnapshot);
   assert.equal(Object.keys(past).length, 7);
   for (const [key, value] of Object.entries(past)) assert.equal(live[key], value, key);
 });
 
-test('adds figures for each GPU and for the ZFS cache', () => {
-  const figures = toFigures({
+test('adds values for each GPU and for the ZFS cache', () => {
+  const values = toMetricValues({
     time: exampleSnapshot.time,
     gpus: [
       { vendor: 'nvidia', index: 0, usage_ratio: 0.5, memory_used_bytes: 1, memory_total_bytes: 4 },
@@ -58,7 +58,7 @@ test('adds figures for each GPU and for the ZFS cache', () => {
       zfs_arc_bytes: 2,
     },
   });
-  assert.deepEqual(figures, {
+  assert.deepEqual(values, {
     'memory.used': 0.25,
     'memory.arc': 0.25,
     'gpu.nvidia.0.usage': 0.5,
