@@ -4,9 +4,9 @@
  */
 import { createServer } from 'node:http';
 
-import { EMPTY_VALIDATE } from './lib/empty-answers.ts';
+import { VALIDATE_RESPONSE } from './lib/sample-responses.ts';
 
-const answer = JSON.stringify(EMPTY_VALIDATE);
+const answer = JSON.stringify(VALIDATE_RESPONSE);
 const headers = {
   'content-type': 'application/json',
   'content-length': Buffer.byteLength(answer),

@@ -39,7 +39,7 @@ import { createMailTransport } from '#server/mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
-import { EMPTY_TRIAL, EMPTY_VALIDATE } from './lib/empty-answers.ts';
+import { TRIAL_RESPONSE, VALIDATE_RESPONSE } from './lib/sample-responses.ts';
 
 const heartbeatSchema = {
   body: ref(HeartbeatRequest),
@@ -86,8 +86,8 @@ function addUsageComparisons(app: App, context: Context): void {
 
 function addComparisons(app: App, context: Context): void {
   const single = sendOneByOne(context);
-  app.post('/bench/empty/validate', { schema: validateOperation }, async () => EMPTY_VALIDATE);
-  app.post('/bench/empty/trial', { schema: startTrialOperation }, async () => EMPTY_TRIAL);
+  app.post('/bench/empty/validate', { schema: validateOperation }, async () => VALIDATE_RESPONSE);
+  app.post('/bench/empty/trial', { schema: startTrialOperation }, async () => TRIAL_RESPONSE);
   app.post('/bench/single/validate', { schema: validateOperation }, (request) =>
     validateLicense(single, request.body, request.ip),
   );

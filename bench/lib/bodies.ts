@@ -1,5 +1,5 @@
 import { credentialsOf } from './credentials.ts';
-import type { NextBody } from './lanes.ts';
+import type { NextBody } from './http-connection.ts';
 
 /** Bodies are prepared before the load starts, so that they cost almost nothing during it. */
 const POOL_SIZE = 100_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { NextBody } from './lanes.ts';
+import type { NextBody } from './http-connection.ts';
 
 const NAMES = ['app_started', 'document_opened', 'export_finished', 'settings_changed'];
 

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
-  closeLanes,
-  connectLanes,
-  openLanes,
-  type Lane,
-  type LanePlan,
+  closeConnections,
+  openConnections,
+  openWarmConnections,
+  type HttpConnection,
+  type ConnectionPlan,
   type SignedBody,
-} from './lanes.ts';
+} from './http-connection.ts';
 import { Recorder, type LoadResult } from './recorder.ts';
 
 /** A load and its duration. */
-export interface LoadPlan extends LanePlan {
+export interface LoadPlan extends ConnectionPlan {
   readonly seconds: number;
 }
 
 /** Sends requests in a closed loop: each connection sends the next one after an answer. */
 export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
-  const lanes = await openLanes(plan);
+  const connections = await openWarmConnections(plan);
   const recorder = new Recorder();
   let stopped = false;
-  for (const lane of lanes) {
+  for (const connection of connections) {
     const sendNext = (): void => {
       if (stopped) return;
       const sentAt = performance.now();
-      lane.send(plan.nextBody(), (status) => {
+      connection.send(plan.nextBody(), (status) => {
         recorder.add(performance.now() - sentAt, status);
         sendNext();
       });
@@ -33,7 +33,7 @@ export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
   }
   const result = await recorder.recordFor(plan.seconds);
   stopped = true;
-  await closeLanes(lanes);
+  await closeConnections(connections);
   return result;
 }
 
@@ -44,18 +44,18 @@ export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
 export async function runOpenLoop(
   plan: LoadPlan & { readonly requestsPerSecond: number },
 ): Promise<LoadResult> {
-  const lanes = await openLanes(plan);
+  const connections = await openWarmConnections(plan);
   const recorder = new Recorder();
-  const free = [...lanes];
+  const free = [...connections];
   const due: number[] = [];
   const sendDue = (): void => {
     while (due.length > 0 && free.length > 0) {
-      const lane = free.pop();
+      const connection = free.pop();
       const dueAt = due.shift();
-      if (lane === undefined || dueAt === undefined) return;
-      lane.send(plan.nextBody(), (status) => {
+      if (connection === undefined || dueAt === undefined) return;
+      connection.send(plan.nextBody(), (status) => {
         recorder.add(performance.now() - dueAt, status);
-        free.push(lane);
+        free.push(connection);
         sendDue();
       });
     }
@@ -68,8 +68,8 @@ export async function runOpenLoop(
   stopClock();
   // Waits for pending requests, so that a stall at the end counts; unanswered ones count as failed.
   await sleep(DRAIN_MS);
-  const unanswered = due.length + (lanes.length - free.length);
-  await closeLanes(lanes);
+  const unanswered = due.length + (connections.length - free.length);
+  await closeConnections(connections);
   return { ...result, failures: result.failures + unanswered };
 }
 
@@ -84,15 +84,18 @@ export interface BurstResult {
 /**
  * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the sender does.
  */
-export async function runBurst(plan: LanePlan, requests: number): Promise<BurstResult> {
-  const lanes = await connectLanes(plan);
+export async function runBurst(plan: ConnectionPlan, requests: number): Promise<BurstResult> {
+  const connections = await openConnections(plan);
   let left = requests;
   let max = 0;
   let sentAgain = 0;
-  const sendUntilTaken = async (lane: Lane, request: string | SignedBody): Promise<void> => {
+  const sendUntilTaken = async (
+    connection: HttpConnection,
+    request: string | SignedBody,
+  ): Promise<void> => {
     for (;;) {
       const sentAt = performance.now();
-      const status = await new Promise<number>((resolve) => lane.send(request, resolve));
+      const status = await new Promise<number>((resolve) => connection.send(request, resolve));
       max = Math.max(max, performance.now() - sentAt);
       if (status === 200) return;
       if (status !== 503) throw new Error(`a request of the burst was answered with ${status}`);
@@ -101,14 +104,14 @@ export async function runBurst(plan: LanePlan, requests: number): Promise<BurstR
     }
   };
   await Promise.all(
-    lanes.map(async (lane) => {
+    connections.map(async (connection) => {
       for (; left > 0;) {
         left--;
-        await sendUntilTaken(lane, plan.nextBody());
+        await sendUntilTaken(connection, plan.nextBody());
       }
     }),
   );
-  await closeLanes(lanes);
+  await closeConnections(connections);
   return { max, sentAgain };
 }
 

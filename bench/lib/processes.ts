@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Target } from './lanes.ts';
+import type { Target } from './http-connection.ts';
 import { BILLING_SECRET } from './purchases.ts';
 
 /** A server in a separate process. */

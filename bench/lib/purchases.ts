@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-import type { NextBody, SignedBody } from './lanes.ts';
+import type { NextBody, SignedBody } from './http-connection.ts';
 
 /** The webhook secret of the service under load. */
 export const BILLING_SECRET = 'pdl_ntfset_benchmark';

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import type { Target } from './lanes.ts';
+import type { Target } from './http-connection.ts';
 import type { LoadResult } from './recorder.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { withDatabase } from '../lib/database.ts';
 import { eventBodies } from '../lib/event-bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
-import type { NextBody } from '../lib/lanes.ts';
+import type { NextBody } from '../lib/http-connection.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';

@@ -1,6 +1,6 @@
 import { knownTrialBodies, newTrialBodies, trialBody } from '../lib/bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
-import type { NextBody } from '../lib/lanes.ts';
+import type { NextBody } from '../lib/http-connection.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import type { Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';

@@ -12,7 +12,7 @@ import { generateApiKey } from '#server/lib/api-key.ts';
 
 import type { TestService } from './harness.ts';
 
-type Keeper = Pick<TestService, 'context'>;
+type ServiceContext = Pick<TestService, 'context'>;
 
 const change = { actor: 'test', reason: 'a test asks for it' };
 
@@ -25,8 +25,8 @@ export function anyUnknownApiKey(): string {
 export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
 
 /** Creates an API key; by default with a new name, for outreach, without an expiry. */
-export function makeKey(
-  { context }: Keeper,
+export function createKey(
+  { context }: ServiceContext,
   order: Partial<NewApiKey> = {},
 ): Promise<CreatedApiKey> {
   return createApiKey(
@@ -42,7 +42,7 @@ export function makeKey(
 }
 
 export function rollKey(
-  { context }: Keeper,
+  { context }: ServiceContext,
   idOrName: string,
   overlapMs: number,
 ): Promise<RolledApiKey> {
@@ -50,7 +50,7 @@ export function rollKey(
 }
 
 /** Revokes keys and returns their ids. */
-export async function revokeKeys({ context }: Keeper, idOrName: string): Promise<string[]> {
+export async function revokeKeys({ context }: ServiceContext, idOrName: string): Promise<string[]> {
   const revoked = await revokeApiKey(context, { ...change, idOrName });
   return revoked.map(({ id }) => id);
 }

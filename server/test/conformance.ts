@@ -6,7 +6,7 @@ import { Format } from 'typebox/format';
 import { Compile } from 'typebox/schema';
 
 /** The checked parts of an answer. */
-export interface JudgedAnswer {
+export interface CheckedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
@@ -34,7 +34,7 @@ const operations = paths.map(([path, item]) => ({
 const validators = new Map<unknown, ReturnType<typeof Compile>>();
 
 /** Pages, the document itself and the metrics, which are not operations. */
-const BESIDE_THE_INTERFACE = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
+const PATHS_WITHOUT_OPERATION = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
 
 /** Paths for people, which also answer failures with a page. */
 const PAGES_FOR_PEOPLE = /^\/[us]\//;
@@ -46,7 +46,7 @@ const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
  * Checks an answer against the interface document: the operation documents its status, content type and body, and it has the
  * headers of every answer.
  */
-export function assertConforms(method: string, url: string, answer: JudgedAnswer): void {
+export function assertConforms(method: string, url: string, answer: CheckedAnswer): void {
   const { headers, status } = answer;
   assert.match(headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,128}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
@@ -75,14 +75,14 @@ function findFaults(schema: unknown, body: unknown): string[] {
   return errors.map((error) => `${error.instancePath}: ${error.message}`);
 }
 
-function findSchema(method: string, path: string, { status, headers }: JudgedAnswer): unknown {
+function findSchema(method: string, path: string, { status, headers }: CheckedAnswer): unknown {
   const found = operations.find(({ pattern }) => pattern.test(path));
   const operation = found?.item[method.toLowerCase()];
   const response =
     operation === undefined ? undefined : (readObject(operation)['responses'] ?? undefined);
   const documented = response === undefined ? undefined : readObject(response)[String(status)];
   if (documented === undefined) {
-    const isKnown = STATUSES_WITHOUT_OPERATION.has(status) || BESIDE_THE_INTERFACE.test(path);
+    const isKnown = STATUSES_WITHOUT_OPERATION.has(status) || PATHS_WITHOUT_OPERATION.test(path);
     assert.ok(isKnown, `${method} ${path} is not documented to answer ${status}`);
     return null;
   }
@@ -94,7 +94,7 @@ function findSchema(method: string, path: string, { status, headers }: JudgedAns
 }
 
 /** Problem details (RFC 9457) with a code that always has this status. */
-function assertIsProblem({ status, headers, body }: JudgedAnswer): void {
+function assertIsProblem({ status, headers, body }: CheckedAnswer): void {
   assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
   const problem = readObject(body);
   assert.deepEqual(Object.keys(problem).slice(0, 5), ['type', 'title', 'status', 'detail', 'code']);

@@ -14,7 +14,7 @@ import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 const run = promisify(execFile);
 
-const holder = fileURLToPath(new URL('./hold-embedded-postgres.ts', import.meta.url));
+const holder = fileURLToPath(new URL('./run-embedded-postgres.ts', import.meta.url));
 
 /** Creates a log that records its messages. */
 export function createRecordingLog(): EmbeddedPostgresLog & { readonly messages: string[] } {
@@ -24,7 +24,7 @@ export function createRecordingLog(): EmbeddedPostgresLog & { readonly messages:
 }
 
 /** Creates a stopped cluster in a data directory. */
-export async function makeCluster(dataDirectory: string): Promise<void> {
+export async function createCluster(dataDirectory: string): Promise<void> {
   const log = createRecordingLog();
   const postgres = await startEmbeddedPostgres({ dataDirectory, durable: false, log });
   await postgres.stop();
@@ -53,7 +53,7 @@ export async function queryOnce(
 }
 
 /** Starts a process that runs the database of a data directory, and waits until the database is ready. */
-export async function holdInAnotherProcess(
+export async function startDatabaseProcess(
   dataDirectory: string,
   account?: Account,
 ): Promise<ChildProcess> {

@@ -14,11 +14,11 @@ const INTERVAL_MS = 10;
  * @throws Error on a timeout
  */
 export async function eventually(
-  holds: () => boolean | Promise<boolean>,
-  { timeoutMs = 30_000, describe = () => holds.toString() }: WaitOptions = {},
+  condition: () => boolean | Promise<boolean>,
+  { timeoutMs = 30_000, describe = () => condition.toString() }: WaitOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (performance.now() > deadline)
       throw new Error(`timeout after ${timeoutMs} ms: ${describe()}`);
     await sleep(INTERVAL_MS);

@@ -1,6 +1,6 @@
 import { createTestDatabase } from './database.ts';
 import {
-  makeServiceHome,
+  createServiceHome,
   type ServiceHome,
   type ServiceProcess,
   type Settings,
@@ -13,11 +13,11 @@ export interface ExternalHome extends AsyncDisposable {
   start(more?: Settings): Promise<ServiceProcess>;
 }
 
-export async function makeExternalHome(): Promise<ExternalHome> {
+export async function createExternalHome(): Promise<ExternalHome> {
   await using resources = new AsyncDisposableStack();
   const database = await createTestDatabase();
   resources.defer(() => database.drop());
-  const home = resources.use(await makeServiceHome());
+  const home = resources.use(await createServiceHome());
   const settings = {
     DATABASE_URL: database.url,
     LATCHKEY_SECRET: 'the secret of a service under test',

@@ -10,18 +10,18 @@ function message(type: string, content: Buffer): Buffer {
 }
 
 /** Accepts a connection without a password. */
-export const WELCOME = Buffer.concat([
+export const AUTHENTICATION_OK = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('Z', Buffer.from('I')),
 ]);
 
 /** Rejects a connection. */
-export function rejection(sqlState: string, text: string): Buffer {
+export function errorResponse(sqlState: string, text: string): Buffer {
   return message('E', Buffer.from(`SFATAL\0C${sqlState}\0M${text}\0\0`));
 }
 
 /** Answers a query with one row of one text column. */
-export function oneText(name: string, value: string): Buffer {
+export function textRow(name: string, value: string): Buffer {
   const type = Buffer.alloc(18);
   // The type `text`, of varying length.
   type.writeInt32BE(25, 6);

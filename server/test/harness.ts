@@ -117,7 +117,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   if (beside === undefined) resources.defer(() => database.drop());
   const clock = beside?.clock ?? options.clock ?? createTestClock();
   const log: string[] = [];
-  const { context, useCatalog } = makeTestContext(options, database, clock, log);
+  const { context, useCatalog } = createTestContext(options, database, clock, log);
   resources.defer(() => context.pool.end());
   await loadSigningKeys(context);
   const app = buildApp(context, {
@@ -143,7 +143,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ...createHttpClient(url),
-    ...makeDatabaseHelpers(context),
+    ...createDatabaseHelpers(context),
     url,
     context,
     pool: context.pool,
@@ -154,7 +154,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
 }
 
-function makeTestContext(
+function createTestContext(
   options: TestServiceOptions,
   database: TestDatabase,
   clock: TestClock,
@@ -203,7 +203,9 @@ function makeTestContext(
   };
 }
 
-function makeDatabaseHelpers(context: Context): Pick<TestService, 'issue' | 'setFacts' | 'count'> {
+function createDatabaseHelpers(
+  context: Context,
+): Pick<TestService, 'issue' | 'setFacts' | 'count'> {
   async function setFacts(licenseId: string, facts: LicenseFactsChange): Promise<void> {
     const names = Object.keys(facts);
     const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ');

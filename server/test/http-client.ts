@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 
-import { assertConforms, type JudgedAnswer } from './conformance.ts';
+import { assertConforms, type CheckedAnswer } from './conformance.ts';
 
 /** An answer of the service, with a parsed JSON body. */
-export interface Answer extends JudgedAnswer {
+export interface Answer extends CheckedAnswer {
   readonly text: string;
 }
 

@@ -7,7 +7,7 @@ import { Parse } from 'typebox/value';
 import { CONCURRENT_MESSAGES } from '#server/features/outreach/deliver-messages.ts';
 import { createSmtpTransport, type SmtpOptions } from '#server/mail/smtp-transport.ts';
 
-import { makeKey } from './api-key-steps.ts';
+import { createKey } from './api-key-steps.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './harness.ts';
 import type { Answer } from './http-client.ts';
 import { startMailRelay, type MailRelay, type RelayScript } from './mail-relay.ts';
@@ -68,12 +68,12 @@ export async function startOutreachService({
     ...options,
     outreachLimits: { retryPauseMs: 20, ...options.outreachLimits },
   });
-  return { relay, service, ...(await makeSender(service)) };
+  return { relay, service, ...(await createSender(service)) };
 }
 
 /** Creates a key for outreach and a client with it. */
-export async function makeSender(service: TestService): Promise<OutreachSender> {
-  const { apiKey } = await makeKey(service);
+export async function createSender(service: TestService): Promise<OutreachSender> {
+  const { apiKey } = await createKey(service);
   const send: OutreachSender['send'] = (request, headers = {}) =>
     service.post(
       OUTREACH_PATH,

@@ -20,7 +20,7 @@ export const lacksPgbouncer = found.status === 0 ? false : 'needs PgBouncer';
 const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(found.stdout ?? '') ?? [];
 
 /** Whether it supports prepared statements in transaction mode, as 1.21 and newer do. */
-export const keepsStatements = Number(major) > 1 || Number(minor) >= 21;
+export const supportsPreparedStatements = Number(major) > 1 || Number(minor) >= 21;
 
 /** A pooler in front of a database. */
 export interface Pooler extends AsyncDisposable {

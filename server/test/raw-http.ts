@@ -19,7 +19,7 @@ export interface RawConnection extends Disposable {
 const TIMEOUT_MS = 20_000;
 
 /** Connects to a service. */
-export async function openRaw(url: string): Promise<RawConnection> {
+export async function openRawConnection(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let received = '';
@@ -31,8 +31,11 @@ export async function openRaw(url: string): Promise<RawConnection> {
   // A reset connection counts as closed.
   socket.on('error', () => {});
 
-  async function waitUntil(holds: () => boolean, what: string, timeoutMs: number) {
-    await eventually(holds, { timeoutMs, describe: () => `${what}: ${received.slice(-2_000)}` });
+  async function waitUntil(condition: () => boolean, what: string, timeoutMs: number) {
+    await eventually(condition, {
+      timeoutMs,
+      describe: () => `${what}: ${received.slice(-2_000)}`,
+    });
     return received;
   }
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '#server/clock.ts';
 
 /** A clock that only the test advances. */
 export interface TestClock extends Clock {
-  set(moment: Date): void;
+  set(now: Date): void;
   advance(milliseconds: number): void;
 }
 
@@ -17,8 +17,8 @@ export function createTestClock(start: Date = TEST_START): TestClock {
   let nowMs = start.getTime();
   return {
     now: () => new Date(nowMs),
-    set: (moment) => {
-      nowMs = moment.getTime();
+    set: (now) => {
+      nowMs = now.getTime();
     },
     advance: (milliseconds) => {
       nowMs += milliseconds;

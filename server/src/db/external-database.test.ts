@@ -8,7 +8,12 @@ import { Client } from 'pg';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import { createTestDatabase } from '../../test/database.ts';
-import { oneText, rejection, startFakePostgres, WELCOME } from '../../test/fake-postgres.ts';
+import {
+  textRow,
+  errorResponse,
+  startFakePostgres,
+  AUTHENTICATION_OK,
+} from '../../test/fake-postgres.ts';
 import { withDatabase } from '../../test/test-cluster.ts';
 import { openExternalDatabase } from './external-database.ts';
 
@@ -20,9 +25,9 @@ const options = { maxConnections: 1, log: { warn: () => {} } };
 /** Accepts every connection, and answers every query with a version. */
 function serveVersion(version: string): (socket: Socket) => void {
   return (socket) => {
-    socket.write(WELCOME);
+    socket.write(AUTHENTICATION_OK);
     socket.on('data', (data) => {
-      if (String(data).startsWith('Q')) socket.write(oneText('server_version_num', version));
+      if (String(data).startsWith('Q')) socket.write(textRow('server_version_num', version));
     });
   };
 }
@@ -58,7 +63,9 @@ test('rejects a PostgreSQL that is too old, and closes the connection', async (t
 
 test('rejects a wrong password at once, without naming it', async (t) => {
   const reason = 'password authentication failed for user "ann"';
-  const { port } = await startFakePostgres(t, (socket) => socket.end(rejection('28P01', reason)));
+  const { port } = await startFakePostgres(t, (socket) =>
+    socket.end(errorResponse('28P01', reason)),
+  );
   await assertRejected(`postgres://ann:wrong-one@127.0.0.1:${port}/latchkey`, unusable(reason));
 });
 
@@ -76,7 +83,7 @@ test('waits for a server that is starting', async (t) => {
   const { port } = await startFakePostgres(t, (socket, startup) => {
     connections += 1;
     if (connections === 1) {
-      socket.end(rejection('57P03', 'the database system is starting up'));
+      socket.end(errorResponse('57P03', 'the database system is starting up'));
     } else {
       const real = connect(target);
       real.write(startup);

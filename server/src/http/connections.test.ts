@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../test/eventually.ts';
-import { openRaw } from '../../test/raw-http.ts';
+import { openRawConnection } from '../../test/raw-http.ts';
 import { connectionsOf } from './connections.ts';
 import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
@@ -94,15 +94,15 @@ test('writes on to a client that reads slowly, and keeps its connection afterwar
 test('one client network cannot take all connections', async (t) => {
   const { connections, countLimited, events, url } = await setUp(t, { maxConnections: 10 });
   using opened = new DisposableStack();
-  for (let count = 0; count < 5; count++) opened.use(await openRaw(url));
+  for (let count = 0; count < 5; count++) opened.use(await openRawConnection(url));
   await eventually(() => connections.size === 5);
-  using refused = await openRaw(url);
+  using refused = await openRawConnection(url);
   await refused.waitForClose();
   assert.equal(await countLimited('network_connections'), 1);
   assert.equal(events[0], 'http.network_connections_exceeded_started');
   opened.dispose();
   await eventually(() => connections.size === 0);
-  using served = await openRaw(url);
+  using served = await openRawConnection(url);
   served.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
   assert.match(await served.waitForAnswers(1), /^HTTP\/1\.1 200 /u);
 });
@@ -110,8 +110,8 @@ test('one client network cannot take all connections', async (t) => {
 test('the connections of a trusted proxy are bounded together only', async (t) => {
   const { connections, url } = await setUp(t, { maxConnections: 10 }, ['127.0.0.0/8']);
   using opened = new DisposableStack();
-  for (let count = 0; count < 10; count++) opened.use(await openRaw(url));
+  for (let count = 0; count < 10; count++) opened.use(await openRawConnection(url));
   await eventually(() => connections.size === 10);
-  using refused = await openRaw(url);
+  using refused = await openRawConnection(url);
   await refused.waitForClose();
 });

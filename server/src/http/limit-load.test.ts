@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../test/eventually.ts';
-import { openRaw } from '../../test/raw-http.ts';
+import { openRawConnection } from '../../test/raw-http.ts';
 import { addGzipJsonParser } from './json-parser.ts';
 import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
@@ -55,7 +55,7 @@ function beginPost(path: string, announced: number, sent: number, network = '192
 test('keeps the memory of a request whose client disconnected until its handler has ended', async (t) => {
   const { app, held, listen, post, started } = setUp(t, { usualBytes: 140_000 });
   const url = await listen();
-  const connection = await openRaw(url);
+  const connection = await openRawConnection(url);
   const body = JSON.stringify({ text: 'a'.repeat(50_000) });
   connection.send(beginPost('/slow', body.length, 0, '127.0.0.1') + body);
   await eventually(() => started.count === 1);
@@ -108,7 +108,7 @@ test('reserves memory for an inflated body', async (t) => {
 
 test('closes an instance only after the handlers of disconnected clients have ended', async (t) => {
   const { app, held, listen, started } = setUp(t);
-  const connection = await openRaw(await listen());
+  const connection = await openRawConnection(await listen());
   connection.send(beginPost('/slow', 0, 0));
   await eventually(() => started.count === 1);
   connection[Symbol.dispose]();
@@ -127,7 +127,9 @@ test('reserves no memory for a body that is announced and does not arrive', asyn
   const url = await listen();
   using connections = new DisposableStack();
   for (let count = 0; count < 20; count++) {
-    connections.use(await openRaw(url)).send(beginPost('/quick', 60_000, 1, `192.0.2.${count}`));
+    connections
+      .use(await openRawConnection(url))
+      .send(beginPost('/quick', 60_000, 1, `192.0.2.${count}`));
   }
   assert.equal((await post(30_000, '198.51.100.1')).statusCode, 200);
 });
@@ -140,7 +142,7 @@ test('one client network cannot use the memory of the others', async (t) => {
   const url = await listen();
   using connections = new DisposableStack();
   for (let count = 0; count < 20; count++) {
-    connections.use(await openRaw(url)).send(beginPost('/quick', 60_000, 59_999));
+    connections.use(await openRawConnection(url)).send(beginPost('/quick', 60_000, 59_999));
   }
   await eventually(async () => (await metrics.render()).includes('limit="network_memory"} 1'));
   assert.equal((await post(60_000, '192.0.2.1')).statusCode, 503);
@@ -156,7 +158,7 @@ test('drops bodies that make no progress with 408, and logs once that it does', 
   using connections = new DisposableStack();
   const stalled = await Promise.all(
     [0, 1, 1_000].map(async (sent) => {
-      const connection = connections.use(await openRaw(url));
+      const connection = connections.use(await openRawConnection(url));
       connection.send(beginPost('/quick', 60_000, sent));
       return connection.waitForClose();
     }),
@@ -173,7 +175,7 @@ test('drops bodies that make no progress with 408, and logs once that it does', 
 test('reads a body that arrives slowly', async (t) => {
   const { listen } = setUp(t);
   const url = await listen();
-  using connection = await openRaw(url);
+  using connection = await openRawConnection(url);
   const body = JSON.stringify({ text: 'a'.repeat(60_000) });
   connection.send(beginPost('/quick', body.length, 0));
   // Twice as fast as is asked for, for twice as long as a body may stall.

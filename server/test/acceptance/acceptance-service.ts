@@ -21,7 +21,7 @@ const ISSUE_VARIABLE = 'LATCHKEY_ACCEPTANCE_ISSUE';
 const externalUrl = process.env[URL_VARIABLE];
 
 /** For tests that move the clock or look into the database: they run where the service is this process's own. */
-export const inside = {
+export const inProcess = {
   skip:
     externalUrl === undefined
       ? false
@@ -39,7 +39,7 @@ export const withLicense = {
 export interface AcceptanceService extends HttpClient {
   /** The key of a new, perpetual license of the product `personal`, good for two machines. */
   issueKey(): Promise<string>;
-  /** The service itself, for tests marked {@link inside}. */
+  /** The service itself, for tests marked {@link inProcess}. */
   readonly own: TestService;
 }
 

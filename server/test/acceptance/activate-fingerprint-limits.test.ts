@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { anyUnknownKey } from '../license-steps.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { fingerprintFault } from './bodies.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { fingerprintError } from './bodies.ts';
 
 const PATH = '/api/v1/licenses/activate';
 
@@ -30,7 +30,7 @@ function long(bytes: number) {
 }
 
 describe('422', () => {
-  test('accepts a fingerprint of 3 levels, 32 keys or 8 KiB', inside, async () => {
+  test('accepts a fingerprint of 3 levels, 32 keys or 8 KiB', inProcess, async () => {
     const { licenseKey } = await service.own.issue({ maxActivations: 9 });
     for (const fingerprint of [deep(3), wide(32), long(8192)]) {
       assert.equal((await ask(licenseKey, fingerprint)).status, 200);
@@ -59,7 +59,7 @@ describe('422', () => {
     test(`a fingerprint with ${what}`, async () => {
       // The key is unknown: what is wrong with the request comes first.
       const answer = await ask(anyUnknownKey(), fingerprint);
-      assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(message)]);
+      assert.deepEqual([answer.status, answer.body], [422, fingerprintError(message)]);
     });
   }
 });

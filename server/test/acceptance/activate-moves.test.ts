@@ -5,7 +5,7 @@ import { allowMoves } from '#server/features/licenses/change-license.ts';
 
 import { activate, anyMachine, deactivate } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
 import { readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
@@ -54,7 +54,7 @@ describe('409', () => {
     });
   });
 
-  test('reports when the next machine is possible, and activates it then', inside, async () => {
+  test('reports when the next machine is possible, and activates it then', inProcess, async () => {
     const { licenseKey } = await reachLimit();
     const refused = await ask(licenseKey, anyMachine());
     assert.equal(readBody(refused.body)['available_at'], fromStart(30 * DAY_MS));
@@ -66,7 +66,7 @@ describe('409', () => {
     assert.equal(readBody(next.body)['available_at'], fromStart(30 * DAY_MS + HOUR_MS));
   });
 
-  test('a refused machine gets no activation and changes no row', inside, async () => {
+  test('a refused machine gets no activation and changes no row', inProcess, async () => {
     const { licenseKey, license } = await reachLimit();
     await ask(licenseKey, anyMachine());
     const { rows } = await service.own.pool.query(
@@ -76,7 +76,7 @@ describe('409', () => {
     assert.deepEqual(rows, [{ count: LIMIT, freed: LIMIT }]);
   });
 
-  test('the activation limit is reported before the move limit', inside, async () => {
+  test('the activation limit is reported before the move limit', inProcess, async () => {
     const { licenseKey, machines } = await reachLimit();
     for (const machine of machines.slice(0, 2)) await activate(service, licenseKey, machine);
     const { status, body } = await ask(licenseKey, anyMachine());
@@ -87,14 +87,14 @@ describe('409', () => {
 describe('200', () => {
   test(
     'a machine of the license may return any number of times within the period',
-    inside,
+    inProcess,
     async () => {
       const { licenseKey, machines } = await reachLimit();
       for (const machine of [...machines, ...machines]) await use(licenseKey, machine);
     },
   );
 
-  test('a machine that returns repeatedly is counted once in each period', inside, async () => {
+  test('a machine that returns repeatedly is counted once in each period', inProcess, async () => {
     const { licenseKey, machines } = await reachLimit();
     service.own.clock.advance(29 * DAY_MS);
     for (const machine of machines) await use(licenseKey, machine);
@@ -103,7 +103,7 @@ describe('200', () => {
     assert.equal((await ask(licenseKey, anyMachine())).status, 409);
   });
 
-  test('an active machine gets its existing activation at the move limit', inside, async () => {
+  test('an active machine gets its existing activation at the move limit', inProcess, async () => {
     const { licenseKey, machines } = await reachLimit();
     const [machine = anyMachine()] = machines;
     const first = await activate(service, licenseKey, machine);
@@ -111,7 +111,7 @@ describe('200', () => {
     assert.equal(second.activation_id, first.activation_id);
   });
 
-  test('an operator allows exactly the given number of extra moves', inside, async () => {
+  test('an operator allows exactly the given number of extra moves', inProcess, async () => {
     const { licenseKey, license } = await reachLimit();
     const change = { keyOrId: license.id, actor: 'ann', reason: 'stolen laptop' };
     await allowMoves(service.own.context, change, 2);

@@ -4,12 +4,12 @@ import { describe, test } from 'node:test';
 import { verifyEntitlement } from '../entitlements.ts';
 import { activate, anyMachine, deactivate, listMachines } from '../license-steps.ts';
 import { TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
 
 const service = await openAcceptanceService();
 
 describe('200', () => {
-  test('the same machine gets its existing activation and no second one', inside, async () => {
+  test('the same machine gets its existing activation and no second one', inProcess, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     const first = await activate(service, licenseKey, machine);
@@ -73,7 +73,7 @@ describe('200', () => {
 
   test(
     'without a machine_id no machine is bound, and the token contains none',
-    inside,
+    inProcess,
     async () => {
       const { licenseKey, license } = await service.own.issue();
       const answer = await activate(service, licenseKey, { board_serial: 'b', disk_serial: 'd' });

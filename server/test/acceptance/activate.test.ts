@@ -14,9 +14,9 @@ import {
   validate,
 } from '../license-steps.ts';
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
 import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
-import { faultsOf, problem, readBody } from './bodies.ts';
+import { validationErrorsOf, problem, readBody } from './bodies.ts';
 
 const PATH = '/api/v1/licenses/activate';
 
@@ -54,34 +54,38 @@ describe('200', () => {
     });
   });
 
-  test('the token has exactly these claims, and the published keys verify it', inside, async () => {
-    const { licenseKey, license } = await service.own.issue();
-    const answer = await activate(service, licenseKey, { machine_id: 'the machine' });
-    const { header, claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
-    const { kid, ...named } = header;
-    assert.deepEqual(named, { alg: 'EdDSA', typ: 'entitlement+jwt' });
-    assert.match(String(kid), /^[\w-]{43}$/);
-    const { jti, ...stated } = claims;
-    assert.match(String(jti), /^[\w-]{22}$/);
-    const issuedAt = TEST_START.getTime() / 1000;
-    assert.deepEqual(stated, {
-      iss: TEST_ISSUER,
-      aud: 'personal',
-      sub: license.id,
-      iat: issuedAt,
-      nbf: issuedAt,
-      exp: issuedAt + 14 * 86_400,
-      activation_id: answer.activation_id,
-      machine: createHash('sha256').update('the machine').digest('base64url'),
-      tier: 'personal',
-      features: ['history', 'gpu'],
-      status: 'active',
-      license_expires_at: null,
-      trial: false,
-    });
-  });
+  test(
+    'the token has exactly these claims, and the published keys verify it',
+    inProcess,
+    async () => {
+      const { licenseKey, license } = await service.own.issue();
+      const answer = await activate(service, licenseKey, { machine_id: 'the machine' });
+      const { header, claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
+      const { kid, ...named } = header;
+      assert.deepEqual(named, { alg: 'EdDSA', typ: 'entitlement+jwt' });
+      assert.match(String(kid), /^[\w-]{43}$/);
+      const { jti, ...stated } = claims;
+      assert.match(String(jti), /^[\w-]{22}$/);
+      const issuedAt = TEST_START.getTime() / 1000;
+      assert.deepEqual(stated, {
+        iss: TEST_ISSUER,
+        aud: 'personal',
+        sub: license.id,
+        iat: issuedAt,
+        nbf: issuedAt,
+        exp: issuedAt + 14 * 86_400,
+        activation_id: answer.activation_id,
+        machine: createHash('sha256').update('the machine').digest('base64url'),
+        tier: 'personal',
+        features: ['history', 'gpu'],
+        status: 'active',
+        license_expires_at: null,
+        trial: false,
+      });
+    },
+  );
 
-  test('a fixed term ends the token, and is reported', inside, async () => {
+  test('a fixed term ends the token, and is reported', inProcess, async () => {
     const expiresAt = new Date(TEST_START.getTime() + 3 * DAY_MS);
     const { licenseKey } = await service.own.issue({ productId: 'yearly', expiresAt });
     const { activation_id: _, entitlement, ...answer } = await activate(service, licenseKey);
@@ -96,7 +100,7 @@ describe('200', () => {
     assert.equal(claims['license_expires_at'], expiresAt.getTime() / 1000);
   });
 
-  test('the product’s term begins when the license is created', inside, async () => {
+  test('the product’s term begins when the license is created', inProcess, async () => {
     const { licenseKey } = await service.own.issue({ productId: 'yearly' });
     const answer = await activate(service, licenseKey);
     assert.equal(answer.expires_at, '2028-02-29T12:00:00.000Z');
@@ -119,7 +123,7 @@ describe('200', () => {
     }
   });
 
-  test('an imported key of another format is looked up verbatim', inside, async () => {
+  test('an imported key of another format is looked up verbatim', inProcess, async () => {
     const licenseKey = `Old Vendor/${randomUUID()}`;
     await service.own.issue({ licenseKey });
     assert.equal((await ask(licenseKey, anyMachine())).status, 200);
@@ -127,7 +131,7 @@ describe('200', () => {
     assert.equal((await ask(licenseKey.toUpperCase(), anyMachine())).status, 404);
   });
 
-  test('past_due lasts 14 days to the millisecond', inside, async () => {
+  test('past_due lasts 14 days to the millisecond', inProcess, async () => {
     const { licenseKey } = await service.own.issue({
       expiresAt: TEST_START,
       facts: { subscription: true },
@@ -145,7 +149,7 @@ describe('200', () => {
 
   test(
     'an install_id is stored in any case of its letters, and null does not erase it',
-    inside,
+    inProcess,
     async () => {
       const { licenseKey, license } = await service.own.issue();
       const machine = anyMachine();
@@ -167,7 +171,7 @@ describe('200', () => {
     },
   );
 
-  test('a feature added to the catalogue applies to earlier licenses', inside, async () => {
+  test('a feature added to the catalogue applies to earlier licenses', inProcess, async () => {
     const { own } = service;
     const { licenseKey } = await own.issue({ productId: 'yearly' });
     const before = own.context.catalog();
@@ -210,7 +214,7 @@ describe('403', () => {
   ] as const;
 
   for (const [code, facts] of cases) {
-    test(`${code}: no activation, and no row`, inside, async () => {
+    test(`${code}: no activation, and no row`, inProcess, async () => {
       const before = await service.own.count('activations');
       const answer = await activateWith(facts);
       assert.deepEqual([answer.status, answer.body], [403, problem(code)]);
@@ -218,7 +222,7 @@ describe('403', () => {
     });
   }
 
-  test('a fixed term ends at its second', inside, async () => {
+  test('a fixed term ends at its second', inProcess, async () => {
     const { licenseKey } = await service.own.issue({
       expiresAt: new Date(TEST_START.getTime() + SECOND_MS),
     });
@@ -229,7 +233,7 @@ describe('403', () => {
     assert.equal((await ask(licenseKey, anyMachine())).status, 403);
   });
 
-  test('an active machine is refused too', inside, async () => {
+  test('an active machine is refused too', inProcess, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     await activate(service, licenseKey, machine);
@@ -237,7 +241,7 @@ describe('403', () => {
     assert.equal((await ask(licenseKey, machine)).status, 403);
   });
 
-  test('the status with the highest precedence is reported', inside, async () => {
+  test('the status with the highest precedence is reported', inProcess, async () => {
     const answer = await activateWith({
       expires_at: TEST_START,
       suspended_at: TEST_START,
@@ -255,7 +259,7 @@ describe('404', () => {
     }
   });
 
-  test('a mistyped key is refused without a query', inside, async () => {
+  test('a mistyped key is refused without a query', inProcess, async () => {
     const { lookups } = service.own.context.batches;
     const submit = lookups.submit.bind(lookups);
     let asked = 0;
@@ -300,7 +304,7 @@ describe('409', () => {
     },
   );
 
-  test('a lowered limit keeps active machines', inside, async () => {
+  test('a lowered limit keeps active machines', inProcess, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -325,7 +329,7 @@ describe('422', () => {
       license_key: 5,
     });
     assert.equal(answer.status, 422);
-    assert.deepEqual(faultsOf(answer.body), [
+    assert.deepEqual(validationErrorsOf(answer.body), [
       ['body.license_key', 'string_type'],
       ['body.machine_fingerprint', 'dict_type'],
       ['body.install_id', 'uuid_parsing'],

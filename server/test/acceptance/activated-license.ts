@@ -3,7 +3,10 @@ import { activate, anyMachine } from '../license-steps.ts';
 import type { AcceptanceService } from './acceptance-service.ts';
 
 /** Makes a license with one machine on it; for tests inside. */
-export async function issueActivated(service: AcceptanceService, facts: LicenseFactsChange = {}) {
+export async function issueActivatedLicense(
+  service: AcceptanceService,
+  facts: LicenseFactsChange = {},
+) {
   const { licenseKey, license } = await service.own.issue();
   const machine = anyMachine();
   const { activation_id: activationId } = await activate(service, licenseKey, machine);

@@ -9,7 +9,7 @@ import {
   paddleId,
   paddleTransactionCompleted,
 } from '../payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
+import { deliverPaddle, createPaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
 
@@ -45,7 +45,7 @@ test('deferred: retries an event that the database rejects, and processes the ot
   const bad = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'Bob' });
   const events = [
     bad,
-    ...[1, 2, 3].map(() => paddleTransactionCompleted(makePaddlePurchase().once)),
+    ...[1, 2, 3].map(() => paddleTransactionCompleted(createPaddlePurchase().once)),
   ];
   const answers = await Promise.all(events.map((event) => deliverPaddle(service, event)));
   assert.deepEqual(

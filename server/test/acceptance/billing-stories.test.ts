@@ -9,7 +9,7 @@ import {
   paddleSubscription,
   paddleTransactionCompleted,
 } from '../payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
+import { deliverPaddle, createPaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
@@ -25,7 +25,7 @@ async function check(transactionId: string): Promise<Readonly<Record<string, unk
 }
 
 test('several lines: one license each, in the order of the lines', async () => {
-  const { transactionId, once } = makePaddlePurchase();
+  const { transactionId, once } = createPaddlePurchase();
   const lines = [{ priceId: TEST_PRICES.sellers }, { priceId: TEST_PRICES.personal, quantity: 3 }];
   await deliverPaddle(service, paddleTransactionCompleted({ ...once, lines }));
   const { licenses } = await check(transactionId);
@@ -47,7 +47,7 @@ test('several lines: one license each, in the order of the lines', async () => {
 
 test('finds the buyer by the customer, in any order of events', async () => {
   for (const customerFirst of [true, false]) {
-    const { transactionId, customerId, once } = makePaddlePurchase();
+    const { transactionId, customerId, once } = createPaddlePurchase();
     const events = [
       paddleCustomer('created', { customerId, email: 'ann@example.com', name: 'Ann' }),
       paddleTransactionCompleted(once),
@@ -67,7 +67,7 @@ test('a canceled or paused subscription is never perpetual', async () => {
     ['canceled', 'canceled'],
     ['paused', 'paused'],
   ] as const) {
-    const { transactionId, monthly } = makePaddlePurchase();
+    const { transactionId, monthly } = createPaddlePurchase();
     await deliverAll(
       paddleTransactionCompleted({ ...monthly, subscriptionId: null }),
       paddleSubscription('created', monthly),
@@ -89,7 +89,7 @@ test('a canceled or paused subscription is never perpetual', async () => {
 
 test('a full refund ends the license and hides its key, even if it arrives before the purchase', async () => {
   for (const refundFirst of [true, false]) {
-    const { transactionId, once } = makePaddlePurchase();
+    const { transactionId, once } = createPaddlePurchase();
     const events = [
       paddleTransactionCompleted(once),
       paddleAdjustment('created', { transactionId, adjustmentId: paddleId('adj') }),
@@ -101,7 +101,7 @@ test('a full refund ends the license and hides its key, even if it arrives befor
 });
 
 test('a chargeback suspends and its reversal reinstates, but not a manual suspension', async () => {
-  const { transactionId, once } = makePaddlePurchase();
+  const { transactionId, once } = createPaddlePurchase();
   const adjust = (action: string) =>
     paddleAdjustment('created', { transactionId, action, adjustmentId: paddleId('adj') });
   await deliverAll(paddleTransactionCompleted(once), adjust('chargeback'));
@@ -118,7 +118,7 @@ test('a chargeback suspends and its reversal reinstates, but not a manual suspen
 });
 
 test('the key is shown for 24 hours', async () => {
-  const { transactionId, once } = makePaddlePurchase();
+  const { transactionId, once } = createPaddlePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(once));
   service.clock.set(new Date(TEST_START.getTime() + 24 * HOUR_MS));
   assert.equal((await check(transactionId))['license_key'], null);

@@ -18,7 +18,7 @@ export function readBody(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** The 422 for a fingerprint that passes its limits. */
-export function fingerprintFault(what: string) {
+export function fingerprintError(what: string) {
   const loc = ['body', 'machine_fingerprint'];
   return { detail: [{ loc, msg: `machine_fingerprint ${what}`, type: 'value_error' }] };
 }
@@ -33,6 +33,6 @@ const Faults = Type.Object({
 });
 
 /** Place and kind of every fault that a 422 tells. */
-export function faultsOf(body: unknown): [place: string, type: string][] {
+export function validationErrorsOf(body: unknown): [place: string, type: string][] {
   return Parse(Faults, body).detail.map(({ loc, type }) => [loc.join('.'), type]);
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { anyAddress } from '../http-client.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 import { problem, readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
@@ -47,14 +47,14 @@ describe('200', () => {
     }
   });
 
-  test('no key of a manually issued license', inside, async () => {
+  test('no key of a manually issued license', inProcess, async () => {
     const transactionId = `txn_${randomUUID()}`;
     await service.own.issue({ transactionId });
     const { licenses: _, ...body } = readBody((await ask(transactionId)).body);
     assert.deepEqual([body['license_key'], body['status']], [null, 'active']);
   });
 
-  test('an existing license: in the fields and in the list', inside, async () => {
+  test('an existing license: in the fields and in the list', inProcess, async () => {
     const transactionId = `txn_${randomUUID()}`;
     assert.deepEqual((await ask(transactionId)).body, PENDING);
     const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
@@ -78,7 +78,7 @@ describe('200', () => {
 
   test(
     'several line items: the first in the fields, all in the list in order',
-    inside,
+    inProcess,
     async () => {
       const transactionId = `txn_${randomUUID()}`;
       const made = [];
@@ -101,7 +101,7 @@ describe('200', () => {
     },
   );
 
-  test('concurrent requests each get their own checkout', inside, async () => {
+  test('concurrent requests each get their own checkout', inProcess, async () => {
     const issued = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const transactionId = `txn_${randomUUID()}`;
@@ -117,7 +117,7 @@ describe('200', () => {
     );
   });
 
-  test('the key is shown for 24 hours to the second', inside, async () => {
+  test('the key is shown for 24 hours to the second', inProcess, async () => {
     const transactionId = `txn_${randomUUID()}`;
     const { licenseKey } = await service.own.issue({ transactionId, facts: BILLED });
     const shownAfter = async (milliseconds: number) => {
@@ -144,7 +144,7 @@ describe('200', () => {
     ['past_due', { expires_at: TEST_START, subscription: true }, true, fromStart(0)],
   ] as const;
   for (const [status, facts, isShown, expiresAt] of states) {
-    test(`${status}: its key is ${isShown ? 'shown' : 'not shown'}`, inside, async () => {
+    test(`${status}: its key is ${isShown ? 'shown' : 'not shown'}`, inProcess, async () => {
       const transactionId = `txn_${randomUUID()}`;
       const { licenseKey } = await service.own.issue({
         transactionId,
@@ -161,7 +161,7 @@ describe('200', () => {
     });
   }
 
-  test('a product that is no longer in the catalogue has no type', inside, async () => {
+  test('a product that is no longer in the catalogue has no type', inProcess, async () => {
     const { own } = service;
     const transactionId = `txn_${randomUUID()}`;
     await own.issue({ productId: 'yearly', transactionId });
@@ -209,7 +209,7 @@ describe('414', () => {
 describe('429', () => {
   test(
     'rejects unknown checkouts beyond 120 an hour, until the next is allowed',
-    inside,
+    inProcess,
     async () => {
       const address = anyAddress();
       const known = `txn_${randomUUID()}`;
@@ -233,7 +233,7 @@ describe('429', () => {
     },
   );
 
-  test('a checkout whose license was created does not count', inside, async () => {
+  test('a checkout whose license was created does not count', inProcess, async () => {
     const address = anyAddress();
     for (let sale = 0; sale < 130; sale++) {
       const transactionId = `txn_${randomUUID()}`;

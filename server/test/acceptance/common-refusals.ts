@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { anyAddress, type Answer } from '../http-client.ts';
 import { anyMachine, activate, anyUnknownKey, MISTYPED_KEY } from '../license-steps.ts';
 import { SECOND_MS } from '../test-clock.ts';
-import { inside, type AcceptanceService } from './acceptance-service.ts';
+import { inProcess, type AcceptanceService } from './acceptance-service.ts';
 import { problem } from './bodies.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -106,7 +106,7 @@ export function describeGuessing(
       expectUnknown(await ask(anyUnknownKey(), anyAddress()));
     });
 
-    test('serves a valid key to a paused address', inside, async () => {
+    test('serves a valid key to a paused address', inProcess, async () => {
       const { licenseKey } = await service.own.issue();
       await activate(service, licenseKey, anyMachine());
       const guesser = anyAddress();
@@ -117,7 +117,7 @@ export function describeGuessing(
 
     test(
       'serves an imported key to a paused address only if the address used it before',
-      inside,
+      inProcess,
       async () => {
         const guesser = anyAddress();
         const keys = ['used', 'new'].map((name) => `IMPORTED-${name}-${randomUUID()}`);
@@ -133,7 +133,7 @@ export function describeGuessing(
       },
     );
 
-    test('ends the pause; the next one is twice as long', inside, async () => {
+    test('ends the pause; the next one is twice as long', inProcess, async () => {
       const { clock } = service.own;
       const guesser = anyAddress();
       for (let guess = 1; guess <= 11; guess++) await ask(anyUnknownKey(), guesser);

@@ -12,8 +12,8 @@ import {
   validate,
 } from '../license-steps.ts';
 import { HOUR_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
-import { faultsOf, problem } from './bodies.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { validationErrorsOf, problem } from './bodies.ts';
 import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
 
 const PATH = '/api/v1/licenses/deactivate';
@@ -64,22 +64,26 @@ describe('200', () => {
     assert.deepEqual([answer.valid, answer.reason], [false, 'activation_inactive']);
   });
 
-  test('a repetition keeps the time of the first, and changes no other row', inside, async () => {
-    const { pool, clock } = service.own;
-    const { licenseKey, activationId, machineId } = await setUp();
-    const other = await activate(service, licenseKey);
-    await deactivate(service, licenseKey, activationId, machineId);
-    clock.advance(HOUR_MS);
-    await deactivate(service, licenseKey, activationId, machineId);
-    const { rows } = await pool.query(
-      'select id, deactivated_at from activations where id = any ($1) order by deactivated_at',
-      [[activationId, other.activation_id]],
-    );
-    assert.deepEqual(rows, [
-      { id: activationId, deactivated_at: TEST_START },
-      { id: other.activation_id, deactivated_at: null },
-    ]);
-  });
+  test(
+    'a repetition keeps the time of the first, and changes no other row',
+    inProcess,
+    async () => {
+      const { pool, clock } = service.own;
+      const { licenseKey, activationId, machineId } = await setUp();
+      const other = await activate(service, licenseKey);
+      await deactivate(service, licenseKey, activationId, machineId);
+      clock.advance(HOUR_MS);
+      await deactivate(service, licenseKey, activationId, machineId);
+      const { rows } = await pool.query(
+        'select id, deactivated_at from activations where id = any ($1) order by deactivated_at',
+        [[activationId, other.activation_id]],
+      );
+      assert.deepEqual(rows, [
+        { id: activationId, deactivated_at: TEST_START },
+        { id: other.activation_id, deactivated_at: null },
+      ]);
+    },
+  );
 
   const states = [
     'expires_at',
@@ -90,7 +94,7 @@ describe('200', () => {
     'revoked_at',
   ] as const;
   for (const state of states) {
-    test(`deactivates with license status ${state}`, inside, async () => {
+    test(`deactivates with license status ${state}`, inProcess, async () => {
       const { licenseKey, license } = await service.own.issue();
       const machine = anyMachine();
       const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -167,7 +171,7 @@ describe('422', () => {
     });
     assert.equal(answer.status, 422);
     assert.deepEqual(
-      faultsOf(answer.body).map(([place]) => place),
+      validationErrorsOf(answer.body).map(([place]) => place),
       ['body.license_key', 'body.activation_id', 'body.machine_id'],
     );
   });

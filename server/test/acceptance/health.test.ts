@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
 import { SECOND_MS } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 import { readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
@@ -38,7 +38,7 @@ describe('200', () => {
 describe('503', () => {
   test(
     'without its database: not ready and unhealthy, but alive, without inner error messages',
-    inside,
+    inProcess,
     async () => {
       const own = await startTestService();
       await own.database.drop();

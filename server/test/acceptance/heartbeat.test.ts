@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 
 import { activate, listMachines } from '../license-steps.ts';
 import { DAY_MS, HOUR_MS } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { faultsOf, fingerprintFault } from './bodies.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { validationErrorsOf, fingerprintError } from './bodies.ts';
 import { describeBodyRefusals } from './common-refusals.ts';
 
 const PATH = '/api/v1/usage/heartbeat';
@@ -42,7 +42,7 @@ describe('200', () => {
 
   test(
     'counts a day in UTC by the clock of the service, to its first and last millisecond',
-    inside,
+    inProcess,
     async () => {
       const { clock, pool } = service.own;
       await pool.query('truncate usage_days');
@@ -69,7 +69,7 @@ describe('200', () => {
     },
   );
 
-  test('keeps a known version when a request omits it or sends null', inside, async () => {
+  test('keeps a known version when a request omits it or sends null', inProcess, async () => {
     await service.own.pool.query('truncate usage_days');
     await sendHeartbeat('m', { app_version: '2.0', os_version: '15.1' });
     await sendHeartbeat('m', { app_version: null, os_version: '' });
@@ -78,7 +78,7 @@ describe('200', () => {
     assert.deepEqual([day.beats, day.app_version, day.os_version], [3, '2.1', '15.1']);
   });
 
-  test('reads versions that the request omits from the fingerprint', inside, async () => {
+  test('reads versions that the request omits from the fingerprint', inProcess, async () => {
     await service.own.pool.query('truncate usage_days');
     const machine_fingerprint = { machine_id: 'm', os_version: '14', app_version: 3 };
     await sendHeartbeat('m', { machine_fingerprint, os_version: '15' });
@@ -86,14 +86,14 @@ describe('200', () => {
     assert.deepEqual([day.app_version, day.os_version], ['3', '15']);
   });
 
-  test('cuts long versions between characters', inside, async () => {
+  test('cuts long versions between characters', inProcess, async () => {
     await service.own.pool.query('truncate usage_days');
     await sendHeartbeat('m', { app_version: `${'v'.repeat(63)}😀😀`, os_version: 'w'.repeat(200) });
     const [day] = await readDays();
     assert.deepEqual([day.app_version, day.os_version], [`${'v'.repeat(63)}😀`, 'w'.repeat(128)]);
   });
 
-  test('stores no machine id', inside, async () => {
+  test('stores no machine id', inProcess, async () => {
     await sendHeartbeat('a-name-that-nobody-else-has');
     const { rows } = await service.own.pool.query('select usage_days::text as row from usage_days');
     assert.doesNotMatch(JSON.stringify(rows), /nobody-else/);
@@ -101,7 +101,7 @@ describe('200', () => {
 
   test(
     'lists the versions of the activation or the heartbeat, whichever is newer',
-    inside,
+    inProcess,
     async () => {
       const { clock } = service.own;
       const { licenseKey } = await service.own.issue();
@@ -126,7 +126,7 @@ describe('200', () => {
 });
 
 describe('concurrency', () => {
-  test('counts all concurrent heartbeats, of which one creates the day', inside, async () => {
+  test('counts all concurrent heartbeats, of which one creates the day', inProcess, async () => {
     await service.own.pool.query('truncate usage_days');
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => sendHeartbeat(`machine ${index % 3}`)),
@@ -144,7 +144,7 @@ describe('422', () => {
   test('reports all missing fields', async () => {
     const answer = await service.post(PATH, {});
     assert.equal(answer.status, 422);
-    assert.deepEqual(faultsOf(answer.body), [
+    assert.deepEqual(validationErrorsOf(answer.body), [
       ['body.machine_id', 'missing'],
       ['body.machine_fingerprint', 'missing'],
     ]);
@@ -152,7 +152,7 @@ describe('422', () => {
 
   test('rejects an empty fingerprint', async () => {
     const answer = await sendHeartbeat('m', { machine_fingerprint: {} });
-    assert.deepEqual([answer.status, answer.body], [422, fingerprintFault('must not be empty')]);
+    assert.deepEqual([answer.status, answer.body], [422, fingerprintError('must not be empty')]);
   });
 
   test('rejects versions that are not text', async () => {
@@ -162,7 +162,7 @@ describe('422', () => {
       app_version: 2,
       os_version: [],
     });
-    assert.deepEqual(faultsOf(answer.body), [
+    assert.deepEqual(validationErrorsOf(answer.body), [
       ['body.app_version', 'string_type'],
       ['body.os_version', 'string_type'],
     ]);

@@ -8,8 +8,8 @@ import { MAX_EVENTS, type EventIn } from '@latchkey/contract';
 import { anyAddress, type Answer } from '../http-client.ts';
 import { activate } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { faultsOf, problem } from './bodies.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { validationErrorsOf, problem } from './bodies.ts';
 
 const PATH = '/api/v1/events';
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -58,7 +58,7 @@ async function readTimes({ event_id: eventId }: EventIn): Promise<unknown[]> {
 }
 
 describe('200', () => {
-  test('stores the fields of events unchanged', inside, async () => {
+  test('stores the fields of events unchanged', inProcess, async () => {
     const event = anyEvent({ props: { plan: 'pro', '': '' } });
     const batch = batchOf([event, anyEvent({ props: null }), anyEvent({ props: {} })]);
     const answer = await service.post(PATH, batch);
@@ -115,7 +115,7 @@ describe('200', () => {
     assert.deepEqual(readResult(answer), [200, { accepted: 1, dropped: 7 }, reasons]);
   });
 
-  test('cuts long values and versions', inside, async () => {
+  test('cuts long values and versions', inProcess, async () => {
     const emoji = `${'y'.repeat(1_023)}🙂`;
     const event = anyEvent({ props: { long: 'x'.repeat(1_025), emoji: `${emoji}🙂` } });
     await ingest([event], { app_version: 'v'.repeat(65), os_version: 'w'.repeat(129) });
@@ -129,7 +129,7 @@ describe('200', () => {
 
   test(
     'corrects the times of a client whose clock is ahead, and keeps the original times',
-    inside,
+    inProcess,
     async () => {
       const newest = anyEvent({ occurred_at: fromStart(2 * HOUR_MS) });
       const older = anyEvent({ occurred_at: fromStart(HOUR_MS) });
@@ -144,7 +144,7 @@ describe('200', () => {
 
   test(
     'replaces a time more than a day ahead by the present one, and keeps past times',
-    inside,
+    inProcess,
     async () => {
       const far = anyEvent({ occurred_at: '9999-12-31T23:59:59Z' });
       const old = anyEvent({ occurred_at: '0001-01-01T00:00:00Z' });
@@ -162,7 +162,7 @@ describe('200', () => {
     },
   );
 
-  test('creates the missing partition of a day', inside, async () => {
+  test('creates the missing partition of a day', inProcess, async () => {
     service.own.clock.advance(400 * DAY_MS);
     const [first, second] = await Promise.all([ingest([anyEvent()]), ingest(anyEvents(60))]);
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe('200', () => {
 
   test(
     'stores no events of an install that does not share usage data, until it shares again',
-    inside,
+    inProcess,
     async () => {
       const { licenseKey } = await service.own.issue();
       const installId = randomUUID();
@@ -276,7 +276,7 @@ function sendCompressed(body: Buffer, encoding: string): Promise<Answer> {
 describe('503', () => {
   test(
     'rejects a batch whose partition cannot be created with Retry-After, and logs the cause',
-    inside,
+    inProcess,
     async () => {
       const { clock, log, pool } = service.own;
       const before = clock.now();
@@ -338,7 +338,7 @@ describe('422', () => {
     const counts = [0, MAX_EVENTS + 1];
     const answers = await Promise.all(counts.map((count) => ingest(anyEvents(count))));
     assert.deepEqual(
-      answers.map(({ status, body }) => [status, faultsOf(body)]),
+      answers.map(({ status, body }) => [status, validationErrorsOf(body)]),
       [
         [422, [['body.events', 'too_short']]],
         [422, [['body.events', 'too_long']]],
@@ -356,7 +356,7 @@ describe('422', () => {
       { install_id: 'x' },
     );
     assert.equal(answer.status, 422);
-    const faults = faultsOf(answer.body)
+    const faults = validationErrorsOf(answer.body)
       .map(([place, type]) => `${place} ${type}`)
       .sort();
     assert.deepEqual(faults, [

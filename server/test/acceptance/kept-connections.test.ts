@@ -3,14 +3,14 @@ import { after, before, describe, test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
 import { activate } from '../license-steps.ts';
-import { openRaw, renderPost, type RawConnection } from '../raw-http.ts';
+import { openRawConnection, renderPost, type RawConnection } from '../raw-http.ts';
 
 const service = await startTestService();
 let connection: RawConnection;
 let answers = 0;
 
 before(async () => {
-  connection = await openRaw(service.url);
+  connection = await openRawConnection(service.url);
 });
 after(() => connection[Symbol.dispose]());
 
@@ -88,7 +88,7 @@ describe('a refusal keeps the connection when the body was read in full', () => 
 });
 
 test('a refusal closes the connection when some of the body is unread', async () => {
-  using own = await openRaw(service.url);
+  using own = await openRawConnection(service.url);
   own.send(post(VALIDATE, ' '.repeat(96 * 1024)));
   assert.match(await own.waitForClose(), /^HTTP\/1\.1 413 [^]*^connection: close\r$/imu);
 });

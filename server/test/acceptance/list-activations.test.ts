@@ -11,7 +11,7 @@ import {
   validate,
 } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
 import { problem } from './bodies.ts';
 import { describeGuessing } from './common-refusals.ts';
 
@@ -28,7 +28,7 @@ describe('200', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-store');
   });
 
-  test('every machine with all its values', inside, async () => {
+  test('every machine with all its values', inProcess, async () => {
     const { clock } = service.own;
     const { licenseKey } = await service.own.issue();
     const first = await activate(service, licenseKey, {
@@ -90,24 +90,28 @@ describe('200', () => {
     );
   });
 
-  test('of more than 1,000 machines the last deactivated ones are left out', inside, async () => {
-    const { licenseKey } = await service.own.issue();
-    const { activation_id: kept } = await activate(service, licenseKey);
-    await service.own.pool.query(
-      `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at,
+  test(
+    'of more than 1,000 machines the last deactivated ones are left out',
+    inProcess,
+    async () => {
+      const { licenseKey } = await service.own.issue();
+      const { activation_id: kept } = await activate(service, licenseKey);
+      await service.own.pool.query(
+        `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at,
                                   versions_reported_at)
        select license_id, gen_random_uuid(), components, machine_digest, activated_at - day * interval '1 day', activated_at,
               last_validated_at, versions_reported_at
        from activations cross join generate_series(1, 1000) as day
        where id = $1`,
-      [kept],
-    );
-    const machines = await listMachines(service, licenseKey);
-    assert.equal(machines.length, 1_000);
-    assert.equal(machines[0]?.activation_id, kept);
-    assert.equal(machines[1]?.activated_at, fromStart(-1_000 * DAY_MS));
-    assert.equal(machines.at(-1)?.activated_at, fromStart(-2 * DAY_MS));
-  });
+        [kept],
+      );
+      const machines = await listMachines(service, licenseKey);
+      assert.equal(machines.length, 1_000);
+      assert.equal(machines[0]?.activation_id, kept);
+      assert.equal(machines[1]?.activated_at, fromStart(-1_000 * DAY_MS));
+      assert.equal(machines.at(-1)?.activated_at, fromStart(-2 * DAY_MS));
+    },
+  );
 
   test(
     'an unbound machine has its digest as id until a validation binds it',
@@ -123,7 +127,7 @@ describe('200', () => {
     },
   );
 
-  test('a machine has the same digest on every license', inside, async () => {
+  test('a machine has the same digest on every license', inProcess, async () => {
     const parts = { board_serial: 'b9', disk_serial: 'd9' };
     const digests = await Promise.all(
       [0, 1].map(async () => {
@@ -143,7 +147,7 @@ describe('200', () => {
     }
   });
 
-  test('with every status of the license', inside, async () => {
+  test('with every status of the license', inProcess, async () => {
     const { licenseKey } = await service.own.issue({ facts: { revoked_at: TEST_START } });
     assert.deepEqual(await listMachines(service, licenseKey), []);
   });

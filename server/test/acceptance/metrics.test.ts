@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { anyUnknownApiKey, makeKey, revokeKeys } from '../api-key-steps.ts';
+import { anyUnknownApiKey, createKey, revokeKeys } from '../api-key-steps.ts';
 import type { RequestHeaders } from '../http-client.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 import { problem } from './bodies.ts';
 
 const service = await openAcceptanceService();
@@ -12,9 +12,9 @@ const read = (headers: RequestHeaders = {}) => service.get('/metrics', headers);
 const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` });
 
 describe('200', () => {
-  test('a key for metrics, or for all, sent either way', inside, async () => {
+  test('a key for metrics, or for all, sent either way', inProcess, async () => {
     for (const scope of ['metrics:read', 'admin'] as const) {
-      const { apiKey } = await makeKey(service.own, { scopes: [scope] });
+      const { apiKey } = await createKey(service.own, { scopes: [scope] });
       for (const headers of [bearer(apiKey), { 'x-api-key': apiKey }]) {
         const answer = await read(headers);
         assert.equal(answer.status, 200);
@@ -38,16 +38,16 @@ describe('401', () => {
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key')]);
   });
 
-  test('with a key that was revoked', inside, async () => {
-    const { apiKey, key } = await makeKey(service.own, { scopes: ['metrics:read'] });
+  test('with a key that was revoked', inProcess, async () => {
+    const { apiKey, key } = await createKey(service.own, { scopes: ['metrics:read'] });
     await revokeKeys(service.own, key.id);
     assert.equal((await read(bearer(apiKey))).status, 401);
   });
 });
 
 describe('403', () => {
-  test('with a key for something else', inside, async () => {
-    const { apiKey } = await makeKey(service.own, { scopes: ['outreach:send'] });
+  test('with a key for something else', inProcess, async () => {
+    const { apiKey } = await createKey(service.own, { scopes: ['outreach:send'] });
     const answer = await read(bearer(apiKey));
     const detail = 'The API key does not have the scope metrics:read.';
     assert.deepEqual(

@@ -23,7 +23,7 @@ import {
   paddleSubscription,
   paddleTransactionCompleted,
 } from '../payment-providers/paddle-events.ts';
-import { makePaddleSamples } from '../payment-providers/paddle-samples.ts';
+import { createPaddleSamples } from '../payment-providers/paddle-samples.ts';
 import { deliverPaddle } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
@@ -216,7 +216,7 @@ function sampleOrder(): { transactionId: string; events: unknown[] } {
     [PADDLE_IDS.adjustment, paddleId('adj')],
     [PADDLE_IDS.customer, paddleId('ctm')],
   ] as const;
-  const events = makePaddleSamples().map((event): unknown =>
+  const events = createPaddleSamples().map((event): unknown =>
     JSON.parse(fresh.reduce((text, [old, id]) => text.replaceAll(old, id), JSON.stringify(event))),
   );
   return { transactionId, events };

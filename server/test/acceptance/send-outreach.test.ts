@@ -7,15 +7,15 @@ import type { ErrorCode } from '#server/error-catalogue.ts';
 
 import {
   anyUnknownApiKey,
-  makeKey,
+  createKey,
   MISTYPED_API_KEY,
   revokeKeys,
   rollKey,
 } from '../api-key-steps.ts';
 import { DAY_MS, HOUR_MS } from '../test-clock.ts';
 import { manyRecipients, readOutreach, startOutreachService } from '../outreach-steps.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { faultsOf, problem } from './bodies.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { validationErrorsOf, problem } from './bodies.ts';
 
 const service = await openAcceptanceService();
 
@@ -38,8 +38,8 @@ async function expectAnswer(apiKey: string): Promise<void> {
 }
 
 describe('200', () => {
-  test('reports mail_not_configured for each recipient, in order', inside, async () => {
-    const { apiKey } = await makeKey(service.own);
+  test('reports mail_not_configured for each recipient, in order', inProcess, async () => {
+    const { apiKey } = await createKey(service.own);
     const recipients = [
       { email: 'Ada@EXAMPLE.com', name: 'Ada' },
       { email: 'bob@example.com', name: null },
@@ -62,9 +62,9 @@ describe('200', () => {
 
   test(
     'sends each template in each language to the maximum number of recipients',
-    inside,
+    inProcess,
     async () => {
-      const { apiKey } = await makeKey(service.own);
+      const { apiKey } = await createKey(service.own);
       const recipients = manyRecipients(500);
       for (const template of OUTREACH_TEMPLATES) {
         for (const language of OUTREACH_LANGUAGES) {
@@ -75,18 +75,18 @@ describe('200', () => {
     },
   );
 
-  test('accepts a key with its scope, with several scopes, or of an admin', inside, async () => {
+  test('accepts a key with its scope, with several scopes, or of an admin', inProcess, async () => {
     for (const scopes of [
       ['outreach:send'],
       ['admin'],
       ['metrics:read', 'outreach:send'],
     ] as const) {
-      const { apiKey } = await makeKey(service.own, { scopes });
+      const { apiKey } = await createKey(service.own, { scopes });
       await expectAnswer(apiKey);
     }
   });
 
-  test('reports the outcome of each recipient', inside, async () => {
+  test('reports the outcome of each recipient', inProcess, async () => {
     const outreach = await startOutreachService({
       script: {
         forRecipient: (address) =>
@@ -124,19 +124,22 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  test('rejects no recipients, and more than 500', inside, async () => {
-    const { apiKey } = await makeKey(service.own);
+  test('rejects no recipients, and more than 500', inProcess, async () => {
+    const { apiKey } = await createKey(service.own);
     for (const [recipients, type] of [
       [[], 'too_short'],
       [manyRecipients(501), 'too_long'],
     ] as const) {
       const answer = await send(apiKey, { template: 'personal', recipients });
-      assert.deepEqual([answer.status, faultsOf(answer.body)], [422, [['body.recipients', type]]]);
+      assert.deepEqual(
+        [answer.status, validationErrorsOf(answer.body)],
+        [422, [['body.recipients', type]]],
+      );
     }
   });
 
-  test('rejects an address that contains several addresses or a header', inside, async () => {
-    const { apiKey } = await makeKey(service.own);
+  test('rejects an address that contains several addresses or a header', inProcess, async () => {
+    const { apiKey } = await createKey(service.own);
     for (const email of [
       'ada@example.com, eve@example.com',
       'ada@example.com\r\nBcc: eve@example.com',
@@ -146,24 +149,24 @@ describe('422', () => {
     ]) {
       const answer = await send(apiKey, { template: 'personal', recipients: [{ email }] });
       assert.equal(answer.status, 422, email);
-      assert.deepEqual(faultsOf(answer.body)[0]?.[0], 'body.recipients.0.email');
+      assert.deepEqual(validationErrorsOf(answer.body)[0]?.[0], 'body.recipients.0.email');
     }
   });
 
-  test('rejects an empty or too long idempotency key', inside, async () => {
-    const { apiKey } = await makeKey(service.own);
+  test('rejects an empty or too long idempotency key', inProcess, async () => {
+    const { apiKey } = await createKey(service.own);
     for (const key of ['', 'k'.repeat(256)]) {
       const headers = { 'x-api-key': apiKey, 'idempotency-key': key };
       const answer = await service.post(PATH, BODY, headers);
       assert.equal(answer.status, 422);
-      assert.deepEqual(faultsOf(answer.body)[0]?.[0], 'header.Idempotency-Key');
+      assert.deepEqual(validationErrorsOf(answer.body)[0]?.[0], 'header.Idempotency-Key');
     }
   });
 
   test('reports a missing X-API-Key together with the problems of the body', async () => {
     const answer = await service.post(PATH, { template: 'none' });
     assert.equal(answer.status, 422);
-    assert.deepEqual(faultsOf(answer.body), [
+    assert.deepEqual(validationErrorsOf(answer.body), [
       ['header.X-API-Key', 'missing'],
       ['body.template', 'enum'],
       ['body.recipients', 'missing'],
@@ -174,7 +177,7 @@ describe('422', () => {
     const answer = await service.post(PATH, BODY, {
       authorization: `Bearer ${anyUnknownApiKey()}`,
     });
-    assert.deepEqual(faultsOf(answer.body), [['header.X-API-Key', 'missing']]);
+    assert.deepEqual(validationErrorsOf(answer.body), [['header.X-API-Key', 'missing']]);
   });
 
   test('validates the body before the key', async () => {
@@ -199,23 +202,23 @@ describe('401', () => {
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
   });
 
-  test('rejects a key from its expiry on', inside, async () => {
-    const { apiKey } = await makeKey(service.own, { term: { days: 1 } });
+  test('rejects a key from its expiry on', inProcess, async () => {
+    const { apiKey } = await createKey(service.own, { term: { days: 1 } });
     service.own.clock.advance(DAY_MS - 1);
     await expectAnswer(apiKey);
     service.own.clock.advance(1);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 
-  test('rejects a revoked key at once', inside, async () => {
-    const { apiKey, key } = await makeKey(service.own);
+  test('rejects a revoked key at once', inProcess, async () => {
+    const { apiKey, key } = await createKey(service.own);
     await expectAnswer(apiKey);
     await revokeKeys(service.own, key.id);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 
-  test('rejects a rolled key after the overlap', inside, async () => {
-    const old = await makeKey(service.own);
+  test('rejects a rolled key after the overlap', inProcess, async () => {
+    const old = await createKey(service.own);
     const next = await rollKey(service.own, old.key.name, HOUR_MS);
     service.own.clock.advance(HOUR_MS - 1);
     await expectAnswer(old.apiKey);
@@ -224,22 +227,22 @@ describe('401', () => {
     await expectAnswer(next.apiKey);
   });
 
-  test('rejects a key that was rolled without overlap', inside, async () => {
-    const old = await makeKey(service.own);
+  test('rejects a key that was rolled without overlap', inProcess, async () => {
+    const old = await createKey(service.own);
     await rollKey(service.own, old.key.id, 0);
     await expectRefusal(old.apiKey, 'invalid_api_key');
   });
 
-  test('rejects an expired key of any scope', inside, async () => {
-    const { apiKey, key } = await makeKey(service.own, { scopes: ['metrics:read'] });
+  test('rejects an expired key of any scope', inProcess, async () => {
+    const { apiKey, key } = await createKey(service.own, { scopes: ['metrics:read'] });
     await revokeKeys(service.own, key.name);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 });
 
 describe('403', () => {
-  test('rejects a key of another scope', inside, async () => {
-    const { apiKey } = await makeKey(service.own, { scopes: ['metrics:read'] });
+  test('rejects a key of another scope', inProcess, async () => {
+    const { apiKey } = await createKey(service.own, { scopes: ['metrics:read'] });
     const detail = 'The API key does not have the scope outreach:send.';
     await expectRefusal(apiKey, 'insufficient_scope', detail);
   });
@@ -269,7 +272,7 @@ describe('415', () => {
 });
 
 describe('409', () => {
-  test('rejects an idempotency key that was used with another body', inside, async () => {
+  test('rejects an idempotency key that was used with another body', inProcess, async () => {
     const outreach = await startOutreachService();
     const headers = { 'idempotency-key': 'rows 2 to 3' };
     const recipients = [{ email: 'ada@example.com' }];
@@ -281,7 +284,7 @@ describe('409', () => {
 });
 
 describe('503', () => {
-  test('rejects requests beyond the queue with Retry-After', inside, async () => {
+  test('rejects requests beyond the queue with Retry-After', inProcess, async () => {
     const outreach = await startOutreachService({
       script: { slowMs: 500 },
       service: { outreachLimits: { maxConcurrent: 1, maxWaiting: 1 } },

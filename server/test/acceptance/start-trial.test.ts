@@ -15,8 +15,8 @@ import {
   validate,
 } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { faultsOf, fingerprintFault, problem, readBody } from './bodies.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { validationErrorsOf, fingerprintError, problem, readBody } from './bodies.ts';
 import { describeBodyRefusals } from './common-refusals.ts';
 
 const PATH = '/api/v1/trial/start';
@@ -49,7 +49,7 @@ describe('200', () => {
     assert.deepEqual(plain, { features: ['history'], status: 'active', tier: 'trial' });
   });
 
-  test('lasts 7 days, and is stored as one license for one machine', inside, async () => {
+  test('lasts 7 days, and is stored as one license for one machine', inProcess, async () => {
     const before = await countRows();
     const trial = await startTrial(service, anyMachine());
     assert.equal(trial.expires_at, fromStart(7 * DAY_MS));
@@ -74,7 +74,7 @@ describe('200', () => {
     ]);
   });
 
-  test('the token is marked as a trial, and expires with it', inside, async () => {
+  test('the token is marked as a trial, and expires with it', inProcess, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     const { claims } = await verifyEntitlement(service, trial.entitlement, TEST_START);
@@ -106,7 +106,7 @@ describe('200', () => {
     }
   });
 
-  test('an hour later a new token is signed, once', inside, async () => {
+  test('an hour later a new token is signed, once', inProcess, async () => {
     const machine = anyMachine();
     const { entitlement: first } = await startTrial(service, machine);
     service.own.clock.advance(HOUR_MS);
@@ -118,7 +118,7 @@ describe('200', () => {
     assert.notEqual((await startTrial(service, machine)).entitlement, second);
   });
 
-  test('a later request does not extend it', inside, async () => {
+  test('a later request does not extend it', inProcess, async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
     const before = await countRows();
@@ -129,11 +129,11 @@ describe('200', () => {
     assert.deepEqual(await countRows(), before);
   });
 
-  test('an expired trial is returned with its end, to the second', inside, async () => {
+  test('an expired trial is returned with its end, to the second', inProcess, async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
-    const ask = async (moment: number) => {
-      service.own.clock.set(new Date(TEST_START.getTime() + moment));
+    const ask = async (offsetMs: number) => {
+      service.own.clock.set(new Date(TEST_START.getTime() + offsetMs));
       return startTrial(service, machine);
     };
     assert.equal((await ask(7 * DAY_MS - SECOND_MS)).status, 'active');
@@ -184,7 +184,7 @@ describe('200', () => {
     assert.notEqual(second.license_key, first.license_key);
   });
 
-  test('a machine built from parts of two others gets the older trial', inside, async () => {
+  test('a machine built from parts of two others gets the older trial', inProcess, async () => {
     const [one, other] = [anyMachine(), anyMachine()];
     const older = await startTrial(service, one);
     service.own.clock.advance(HOUR_MS);
@@ -242,7 +242,7 @@ describe('200', () => {
     assert.deepEqual([listed?.machine_id, others], [machine.machine_id, []]);
   });
 
-  test('a revoked trial is returned as revoked, without a token', inside, async () => {
+  test('a revoked trial is returned as revoked, without a token', inProcess, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     await service.own.pool.query(
@@ -256,7 +256,7 @@ describe('200', () => {
 
   test(
     'an operator can move its end, but not remove it, because the response requires one',
-    inside,
+    inProcess,
     async () => {
       const machine = anyMachine();
       const { license_key: keyOrId } = await startTrial(service, machine);
@@ -271,7 +271,7 @@ describe('200', () => {
     },
   );
 
-  test('install_id is stored', inside, async () => {
+  test('install_id is stored', inProcess, async () => {
     const installId = randomUUID();
     const answer = await service.post(PATH, {
       machine_fingerprint: anyMachine(),
@@ -286,7 +286,7 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  test('the limits of fingerprints apply to trials, and nothing is stored', inside, async () => {
+  test('the limits of fingerprints apply to trials, and nothing is stored', inProcess, async () => {
     const before = await countRows();
     const wide = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, 1]));
     const refused: [unknown, string][] = [
@@ -297,7 +297,7 @@ describe('422', () => {
     ];
     for (const [fingerprint, what] of refused) {
       const answer = await service.post(PATH, { machine_fingerprint: fingerprint });
-      assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(what)]);
+      assert.deepEqual([answer.status, answer.body], [422, fingerprintError(what)]);
     }
     assert.deepEqual(await countRows(), before);
   });
@@ -306,7 +306,7 @@ describe('422', () => {
     const answer = await service.post(PATH, { install_id: 7, machine_fingerprint: 'text' });
     assert.equal(answer.status, 422);
     assert.deepEqual(
-      faultsOf(answer.body).map(([place]) => place),
+      validationErrorsOf(answer.body).map(([place]) => place),
       ['body.machine_fingerprint', 'body.install_id'],
     );
   });

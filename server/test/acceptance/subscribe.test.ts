@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { anyUnknownApiKey, makeKey, MISTYPED_API_KEY, revokeKeys } from '../api-key-steps.ts';
+import { anyUnknownApiKey, createKey, MISTYPED_API_KEY, revokeKeys } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';
 import { anyAddress, type Answer } from '../http-client.ts';
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 import { problem } from './bodies.ts';
 import { describeBodyRefusals } from './common-refusals.ts';
 
@@ -33,14 +33,14 @@ async function countRows(email: string): Promise<number> {
 }
 
 describe('201', () => {
-  test('returns the id, the time of the request and the address', inside, async () => {
+  test('returns the id, the time of the request and the address', inProcess, async () => {
     const answer = await subscribe('ada@example.com');
     const id = idOf(answer);
     assert.deepEqual(answer.body, { id, subscribed_at: fromStart(0), email: 'ada@example.com' });
     assert.equal(answer.headers.get('cache-control'), 'no-store');
   });
 
-  test('returns the same id and the new time for a known address', inside, async () => {
+  test('returns the same id and the new time for a known address', inProcess, async () => {
     const id = idOf(await subscribe('grace@example.com'));
     service.own.clock.advance(3 * DAY_MS);
     const again = await subscribe('grace@example.com');
@@ -57,17 +57,21 @@ describe('201', () => {
     assert.deepEqual(rows, [{ first_subscribed_at: TEST_START, subscribed_at: last }]);
   });
 
-  test('treats another spelling as the same address and returns it as sent', inside, async () => {
-    const id = idOf(await subscribe('Mary.Jackson@example.com'));
-    const again = await subscribe('  mary.JACKSON@EXAMPLE.Com\n');
-    assert.deepEqual(again.body, {
-      id,
-      subscribed_at: fromStart(0),
-      email: 'mary.JACKSON@example.com',
-    });
-    assert.equal(await countRows('Mary.Jackson@example.com'), 1);
-    assert.equal(await countRows('mary.JACKSON@example.com'), 0);
-  });
+  test(
+    'treats another spelling as the same address and returns it as sent',
+    inProcess,
+    async () => {
+      const id = idOf(await subscribe('Mary.Jackson@example.com'));
+      const again = await subscribe('  mary.JACKSON@EXAMPLE.Com\n');
+      assert.deepEqual(again.body, {
+        id,
+        subscribed_at: fromStart(0),
+        email: 'mary.JACKSON@example.com',
+      });
+      assert.equal(await countRows('Mary.Jackson@example.com'), 1);
+      assert.equal(await countRows('mary.JACKSON@example.com'), 0);
+    },
+  );
 
   test('returns an id without the time of the first request', async () => {
     const id = idOf(await subscribe('dorothy@example.com'));
@@ -75,7 +79,7 @@ describe('201', () => {
     assert.notEqual(id, idOf(await subscribe('katherine@example.com')));
   });
 
-  test('responds alike to known, unknown and suppressed addresses', inside, async () => {
+  test('responds alike to known, unknown and suppressed addresses', inProcess, async () => {
     const { pool } = service.own;
     await subscribe('known@example.com');
     await subscribe('gone@example.com');
@@ -100,7 +104,7 @@ describe('201', () => {
     assert.equal(await countRows('gone@example.com'), 0, 'what was erased is not kept again');
   });
 
-  test('confirms addresses at once without mail, except suppressed ones', inside, async () => {
+  test('confirms addresses at once without mail, except suppressed ones', inProcess, async () => {
     const { pool } = service.own;
     await subscribe('word@example.com', { 'accept-language': 'fr-CH, en;q=0.5' });
     await subscribe('never@example.com');
@@ -145,11 +149,11 @@ describe('422', () => {
   }
 });
 
-describe('201 with an API key', inside, () => {
+describe('201 with an API key', inProcess, () => {
   test('does not limit a server that forwards its form', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     for (const scope of ['subscribers:write', 'admin'] as const) {
-      const { apiKey } = await makeKey(service.own, { scopes: [scope] });
+      const { apiKey } = await createKey(service.own, { scopes: [scope] });
       for (let count = 0; count < 10; count++) {
         const answer = await subscribe('ada@example.com', { ...from, 'x-api-key': apiKey });
         assert.equal(answer.status, 201);
@@ -172,16 +176,16 @@ describe('401', () => {
     }
   });
 
-  test('rejects a revoked key', inside, async () => {
-    const { apiKey, key } = await makeKey(service.own, { scopes: ['subscribers:write'] });
+  test('rejects a revoked key', inProcess, async () => {
+    const { apiKey, key } = await createKey(service.own, { scopes: ['subscribers:write'] });
     await revokeKeys(service.own, key.id);
     assert.equal((await subscribe('ada@example.com', { 'x-api-key': apiKey })).status, 401);
   });
 });
 
 describe('403', () => {
-  test('rejects a key of another scope', inside, async () => {
-    const { apiKey } = await makeKey(service.own, { scopes: ['outreach:send'] });
+  test('rejects a key of another scope', inProcess, async () => {
+    const { apiKey } = await createKey(service.own, { scopes: ['outreach:send'] });
     const answer = await subscribe('ada@example.com', { 'x-api-key': apiKey });
     const detail = 'The API key does not have the scope subscribers:write.';
     assert.deepEqual(
@@ -191,7 +195,7 @@ describe('403', () => {
   });
 });
 
-describe('429', inside, () => {
+describe('429', inProcess, () => {
   test('serves five requests a minute and rejects the sixth until the next is allowed', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     for (let count = 0; count < 5; count++) {

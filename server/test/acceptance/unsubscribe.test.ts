@@ -6,7 +6,7 @@ import { findSuppression } from '#server/features/suppressions/queries.ts';
 import { createUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 
 import { TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 
 const service = await openAcceptanceService();
 
@@ -19,7 +19,7 @@ function open(email: string) {
   };
 }
 
-describe('200', inside, () => {
+describe('200', inProcess, () => {
   test('shows the address; GET and HEAD change nothing', async () => {
     const { path, suppression } = open('ada+b&c@example.com');
     for (const method of ['GET', 'HEAD', 'GET']) {
@@ -124,7 +124,7 @@ describe('404', () => {
   }
 });
 
-describe('500', inside, () => {
+describe('500', inProcess, () => {
   test('shows a page when the database fails, and does not confirm the unsubscription', async () => {
     const { path, suppression } = open('away@example.com');
     const { pool } = service.own;

@@ -11,8 +11,8 @@ import {
   validate,
 } from '../license-steps.ts';
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { issueActivated, readActivation } from './activated-license.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { issueActivatedLicense, readActivation } from './activated-license.ts';
 
 const service = await openAcceptanceService();
 
@@ -33,9 +33,9 @@ describe('200, not valid', () => {
     }
   });
 
-  test('activation_not_found: an unknown activation, or another license’s', inside, async () => {
-    const { licenseKey } = await issueActivated(service);
-    const other = await issueActivated(service);
+  test('activation_not_found: an unknown activation, or another license’s', inProcess, async () => {
+    const { licenseKey } = await issueActivatedLicense(service);
+    const other = await issueActivatedLicense(service);
     for (const id of [randomUUID(), '00000000-0000-0000-0000-000000000000', other.activationId]) {
       const answer = await validate(service, licenseKey, id, other.machineId);
       assert.deepEqual(answer, {
@@ -59,8 +59,8 @@ describe('200, not valid', () => {
   ] as const;
 
   for (const [status, facts, times] of states) {
-    test(`license_${status}: its own status, and nothing is counted`, inside, async () => {
-      const { licenseKey, activationId, machineId } = await issueActivated(service, facts);
+    test(`license_${status}: its own status, and nothing is counted`, inProcess, async () => {
+      const { licenseKey, activationId, machineId } = await issueActivatedLicense(service, facts);
       const answer = await validate(service, licenseKey, activationId, machineId);
       const reason = `license_${status}`;
       assert.deepEqual(answer, { ...refusal, ...times, tier: 'personal', status, reason });
@@ -68,11 +68,11 @@ describe('200, not valid', () => {
     });
   }
 
-  test('trial_expired: an expired trial, to the second', inside, async () => {
+  test('trial_expired: an expired trial, to the second', inProcess, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
-    const ask = async (moment: number) => {
-      service.own.clock.set(new Date(TEST_START.getTime() + moment));
+    const ask = async (offsetMs: number) => {
+      service.own.clock.set(new Date(TEST_START.getTime() + offsetMs));
       const { license_key: key, activation_id: id } = trial;
       const answer = await validate(service, key, id, machine.machine_id);
       return [answer.valid, answer.status, answer.reason, answer.tier];
@@ -83,8 +83,8 @@ describe('200, not valid', () => {
     assert.deepEqual(await ask(7 * DAY_MS + SECOND_MS), over);
   });
 
-  test('activation_inactive: reports the license’s own status', inside, async () => {
-    const { licenseKey, activationId, machineId } = await issueActivated(service);
+  test('activation_inactive: reports the license’s own status', inProcess, async () => {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service);
     await deactivate(service, licenseKey, activationId, machineId);
     const answer = await validate(service, licenseKey, activationId, machineId);
     assert.deepEqual(answer, {
@@ -96,8 +96,8 @@ describe('200, not valid', () => {
     });
   });
 
-  test('machine_mismatch: another machine, compared verbatim', inside, async () => {
-    const { licenseKey, activationId, machineId } = await issueActivated(service);
+  test('machine_mismatch: another machine, compared verbatim', inProcess, async () => {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service);
     for (const other of ['', machineId.toUpperCase(), ` ${machineId}`]) {
       const answer = await validate(service, licenseKey, activationId, other);
       assert.deepEqual(answer, {
@@ -114,9 +114,9 @@ describe('200, not valid', () => {
 
   test(
     'reports the first reason that applies: activation unknown, license, inactive, machine',
-    inside,
+    inProcess,
     async () => {
-      const { licenseKey, license, activationId, machineId } = await issueActivated(service);
+      const { licenseKey, license, activationId, machineId } = await issueActivatedLicense(service);
       await deactivate(service, licenseKey, activationId, machineId);
       const reasonFor = async (id: string) =>
         (await validate(service, licenseKey, id, 'another machine')).reason;
@@ -127,8 +127,8 @@ describe('200, not valid', () => {
     },
   );
 
-  test('a refused activation is valid again when its license is usable', inside, async () => {
-    const { licenseKey, license, activationId, machineId } = await issueActivated(service, {
+  test('a refused activation is valid again when its license is usable', inProcess, async () => {
+    const { licenseKey, license, activationId, machineId } = await issueActivatedLicense(service, {
       suspended_at: TEST_START,
     });
     const ask = async () => (await validate(service, licenseKey, activationId, machineId)).valid;

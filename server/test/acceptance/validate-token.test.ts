@@ -4,17 +4,17 @@ import { describe, test } from 'node:test';
 import { verifyEntitlement } from '../entitlements.ts';
 import { activate, validate } from '../license-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService } from './acceptance-service.ts';
-import { issueActivated } from './activated-license.ts';
+import { inProcess, openAcceptanceService } from './acceptance-service.ts';
+import { issueActivatedLicense } from './activated-license.ts';
 
 const service = await openAcceptanceService();
 
 describe('200, the token', () => {
-  test('is reused for an hour, then signed again', inside, async () => {
+  test('is reused for an hour, then signed again', inProcess, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await issueActivated(service);
-    const ask = async (moment: number) => {
-      clock.set(new Date(TEST_START.getTime() + moment));
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service);
+    const ask = async (offsetMs: number) => {
+      clock.set(new Date(TEST_START.getTime() + offsetMs));
       return (await validate(service, licenseKey, activationId, machineId)).entitlement;
     };
     const first = await ask(0);
@@ -26,8 +26,8 @@ describe('200, the token', () => {
     assert.equal(claims['iat'], (TEST_START.getTime() + HOUR_MS) / 1000);
   });
 
-  test('changes with its claims', inside, async () => {
-    const { licenseKey, license, activationId, machineId } = await issueActivated(service);
+  test('changes with its claims', inProcess, async () => {
+    const { licenseKey, license, activationId, machineId } = await issueActivatedLicense(service);
     const before = await validate(service, licenseKey, activationId, machineId);
     const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
     await service.own.setFacts(license.id, { expires_at: expiresAt });
@@ -37,24 +37,28 @@ describe('200, the token', () => {
     assert.equal(claims['exp'], expiresAt.getTime() / 1000);
   });
 
-  test('expires with the grace period, at the latest after the offline days', inside, async () => {
-    const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await issueActivated(service, {
-      subscription: true,
-      expires_at: TEST_START,
-    });
-    const endOf = async (moment: number) => {
-      clock.set(new Date(TEST_START.getTime() + moment));
-      const { entitlement } = await validate(service, licenseKey, activationId, machineId);
-      const { claims } = await verifyEntitlement(service, entitlement, clock.now());
-      return Number(claims['exp']) * 1000 - TEST_START.getTime();
-    };
-    assert.equal(await endOf(-DAY_MS), 13 * DAY_MS);
-    assert.equal(await endOf(0), 14 * DAY_MS);
-    assert.equal(await endOf(10 * DAY_MS), 14 * DAY_MS);
-  });
+  test(
+    'expires with the grace period, at the latest after the offline days',
+    inProcess,
+    async () => {
+      const { clock } = service.own;
+      const { licenseKey, activationId, machineId } = await issueActivatedLicense(service, {
+        subscription: true,
+        expires_at: TEST_START,
+      });
+      const endOf = async (offsetMs: number) => {
+        clock.set(new Date(TEST_START.getTime() + offsetMs));
+        const { entitlement } = await validate(service, licenseKey, activationId, machineId);
+        const { claims } = await verifyEntitlement(service, entitlement, clock.now());
+        return Number(claims['exp']) * 1000 - TEST_START.getTime();
+      };
+      assert.equal(await endOf(-DAY_MS), 13 * DAY_MS);
+      assert.equal(await endOf(0), 14 * DAY_MS);
+      assert.equal(await endOf(10 * DAY_MS), 14 * DAY_MS);
+    },
+  );
 
-  test('contains neither key nor address', inside, async () => {
+  test('contains neither key nor address', inProcess, async () => {
     const customerEmail = 'ada@example.com';
     const { licenseKey } = await service.own.issue({ customerEmail, customerName: 'Ada' });
     const { entitlement } = await activate(service, licenseKey);

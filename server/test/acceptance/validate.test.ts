@@ -7,9 +7,9 @@ import { VALIDATION_TRIGGERS } from '@latchkey/contract';
 import { verifyEntitlement } from '../entitlements.ts';
 import { activate, anyMachine, listMachines, validate } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
-import { issueActivated, readActivation } from './activated-license.ts';
-import { faultsOf, readBody } from './bodies.ts';
+import { inProcess, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { issueActivatedLicense, readActivation } from './activated-license.ts';
+import { validationErrorsOf, readBody } from './bodies.ts';
 import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
 
 const PATH = '/api/v1/licenses/validate';
@@ -56,13 +56,13 @@ describe('200, valid', () => {
     assert.equal(listed?.validation_count, VALIDATION_TRIGGERS.length);
   });
 
-  test('rounds the days left up, and ends a fixed term at its second', inside, async () => {
+  test('rounds the days left up, and ends a fixed term at its second', inProcess, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await issueActivated(service, {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service, {
       expires_at: new Date(TEST_START.getTime() + 2 * DAY_MS),
     });
-    const ask = async (moment: number) => {
-      clock.set(new Date(TEST_START.getTime() + moment));
+    const ask = async (offsetMs: number) => {
+      clock.set(new Date(TEST_START.getTime() + offsetMs));
       const answer = await validate(service, licenseKey, activationId, machineId);
       return [answer.valid, answer.status, answer.reason, answer.days_until_expiry];
     };
@@ -75,14 +75,14 @@ describe('200, valid', () => {
     assert.deepEqual(await ask(400 * DAY_MS), [false, 'expired', 'license_expired', 0]);
   });
 
-  test('a subscription is past_due for 14 days after the paid period', inside, async () => {
+  test('a subscription is past_due for 14 days after the paid period', inProcess, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await issueActivated(service, {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service, {
       subscription: true,
       expires_at: TEST_START,
     });
-    const ask = async (moment: number) => {
-      clock.set(new Date(TEST_START.getTime() + moment));
+    const ask = async (offsetMs: number) => {
+      clock.set(new Date(TEST_START.getTime() + offsetMs));
       const answer = await validate(service, licenseKey, activationId, machineId);
       return [answer.valid, answer.status, answer.expires_at, answer.days_until_expiry];
     };
@@ -94,8 +94,8 @@ describe('200, valid', () => {
     assert.deepEqual(await ask(14 * DAY_MS + SECOND_MS), [false, 'expired', paid, 0]);
   });
 
-  test('a scheduled cancellation ends the grace period', inside, async () => {
-    const { licenseKey, activationId, machineId } = await issueActivated(service, {
+  test('a scheduled cancellation ends the grace period', inProcess, async () => {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service, {
       subscription: true,
       expires_at: TEST_START,
       cancel_scheduled_for: TEST_START,
@@ -104,8 +104,8 @@ describe('200, valid', () => {
     assert.deepEqual([answer.valid, answer.reason], [false, 'license_expired']);
   });
 
-  test('a valid answer is counted with its time; the count starts at 0', inside, async () => {
-    const { licenseKey, activationId, machineId } = await issueActivated(service);
+  test('a valid answer is counted with its time; the count starts at 0', inProcess, async () => {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service);
     const before = await readActivation(service, activationId);
     assert.deepEqual(
       [before?.['validation_count'], before?.['last_validated_at']],
@@ -120,8 +120,8 @@ describe('200, valid', () => {
     assert.deepEqual(after?.['last_validated_at'], new Date(TEST_START.getTime() + HOUR_MS));
   });
 
-  test('install_id and usage_sharing are stored, and null erases neither', inside, async () => {
-    const { licenseKey, activationId, machineId } = await issueActivated(service);
+  test('install_id and usage_sharing are stored, and null erases neither', inProcess, async () => {
+    const { licenseKey, activationId, machineId } = await issueActivatedLicense(service);
     const installId = randomUUID();
     const body = { license_key: licenseKey, activation_id: activationId, machine_id: machineId };
     await service.post(PATH, { ...body, install_id: installId, usage_sharing: false });
@@ -135,7 +135,7 @@ describe('200, valid', () => {
 
   test(
     'the first validation binds the machine verbatim; then no other is valid',
-    inside,
+    inProcess,
     async () => {
       const { licenseKey } = await service.own.issue();
       const parts = { board_serial: 'b', disk_serial: 'd' };
@@ -206,7 +206,7 @@ describe('422', () => {
     });
     assert.equal(answer.status, 422);
     assert.deepEqual(
-      faultsOf(answer.body).map(([place]) => place),
+      validationErrorsOf(answer.body).map(([place]) => place),
       [
         'body.license_key',
         'body.activation_id',

@@ -12,9 +12,9 @@ import {
   paddleTransactionCompleted,
   signPaddle,
 } from '../payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
+import { deliverPaddle, createPaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
-import { faultsOf, problem, readBody } from './bodies.ts';
+import { validationErrorsOf, problem, readBody } from './bodies.ts';
 
 const PATH = '/api/v1/webhooks/billing';
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -44,7 +44,7 @@ async function readCounts(names: readonly string[]): Promise<number[]> {
 
 describe('200', () => {
   test('processed: a purchase creates a license, and the check returns its key', async () => {
-    const { transactionId, once } = makePaddlePurchase();
+    const { transactionId, once } = createPaddlePurchase();
     assert.equal((await check(transactionId))['status'], 'pending');
     const event = paddleTransactionCompleted(once);
     const answer = await deliverPaddle(service, event);
@@ -63,7 +63,7 @@ describe('200', () => {
   });
 
   test('duplicate: a second delivery changes nothing', async () => {
-    const { once } = makePaddlePurchase();
+    const { once } = createPaddlePurchase();
     const event = paddleTransactionCompleted(once);
     await deliverPaddle(service, event);
     const before = await service.count('licenses');
@@ -74,7 +74,7 @@ describe('200', () => {
 
   test('ignored: events without effect and of unknown type, with the reason', async () => {
     for (const event of [
-      paddleTransaction('payment_failed', makePaddlePurchase().once),
+      paddleTransaction('payment_failed', createPaddlePurchase().once),
       paddleEvent('weather.changed', { id: 'w' }),
     ]) {
       const { status, message } = readBody((await deliverPaddle(service, event)).body);
@@ -85,7 +85,7 @@ describe('200', () => {
 
   test('ignored: a price that is not in the catalogue', async () => {
     const price = paddleId('pri');
-    const { transactionId, once } = makePaddlePurchase(price);
+    const { transactionId, once } = createPaddlePurchase(price);
     const { status, message } = readBody(
       (await deliverPaddle(service, paddleTransactionCompleted(once))).body,
     );
@@ -103,7 +103,7 @@ describe('200', () => {
         statuses.map((status) => `webhook_events_total{provider="paddle",status="${status}"}`),
       );
     const before = await count();
-    const purchase = paddleTransactionCompleted(makePaddlePurchase().once);
+    const purchase = paddleTransactionCompleted(createPaddlePurchase().once);
     const malformed = { event_id: paddleId('evt'), event_type: 'transaction.completed', data: '' };
     for (const event of [purchase, purchase, paddleEvent('weather.changed', {}), malformed]) {
       await deliverPaddle(service, event);
@@ -213,7 +213,7 @@ describe('422', () => {
     test(`signed, but not an event: ${body.slice(0, 40)}`, async () => {
       const answer = await sendSigned(body);
       assert.equal(answer.status, 422, answer.text);
-      assert.deepEqual(faultsOf(answer.body), [fault]);
+      assert.deepEqual(validationErrorsOf(answer.body), [fault]);
     });
   }
 });

@@ -6,10 +6,10 @@ import { signalProcess } from '#server/db/embedded/processes.ts';
 
 import { eventually } from '../eventually.ts';
 import { readMemoryMib } from '../memory.ts';
-import { openRaw, renderPost, tallyAnswers } from '../raw-http.ts';
-import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
-import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
-import { proveLedger } from './prove-ledger.ts';
+import { openRawConnection, renderPost, tallyAnswers } from '../raw-http.ts';
+import { listDatabaseProcesses, createServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowestMs, failuresOf } from './loaded-service.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 /** A connection times out after 3 s and a statement after 5 s; the rest is for a busy machine. */
@@ -25,7 +25,7 @@ test(
   'a frozen database fails requests in time, its queue is bounded, and requests succeed after it resumes',
   { skip: process.platform !== 'linux' },
   async () => {
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     const service = await home.start();
     const keys = await issueForLoad(home);
     await using load = startRecordedLoad(async () => service.url, keys);
@@ -44,8 +44,8 @@ test(
     const { outcomes } = ledger;
     assert.deepEqual(failuresOf(outcomes), [503]);
     assertUnavailable(outcomes, ['database_unavailable', 'overloaded']);
-    assert.ok(slowest(outcomes) < MAX_RESPONSE_MS, `a request took ${slowest(outcomes)} ms`);
-    await proveLedger(service.url, ledger);
+    assert.ok(slowestMs(outcomes) < MAX_RESPONSE_MS, `a request took ${slowestMs(outcomes)} ms`);
+    await verifyLedger(service.url, ledger);
     assert.equal((await fetch(`${service.url}/api/v1/health/ready`)).status, 200);
     const growth = (await readMemoryMib(service.pid)) - memoryBefore;
     assert.ok(growth < MAX_GROWTH_MIB, `memory grew by ${growth} MiB`);
@@ -72,7 +72,7 @@ async function assertQueueIsBounded(url: string): Promise<void> {
   using connections = new DisposableStack();
   const crowd = await Promise.all(
     Array.from({ length: CROWD_CONNECTIONS }, async () => {
-      const connection = connections.use(await openRaw(url));
+      const connection = connections.use(await openRawConnection(url));
       connection.send(question.repeat(CROWD_REQUESTS_EACH));
       return connection;
     }),

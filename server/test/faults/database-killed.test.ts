@@ -5,9 +5,9 @@ import { test } from 'node:test';
 
 import { readPostmasterPid } from '#server/db/embedded/postmaster.ts';
 
-import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
-import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
-import { proveLedger } from './prove-ledger.ts';
+import { listDatabaseProcesses, createServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowestMs, failuresOf } from './loaded-service.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 /** The limit for a request while the database restarts. */
@@ -17,7 +17,7 @@ test(
   'answers 503 until a killed database has restarted, and loses nothing that was answered',
   { skip: process.platform !== 'linux' },
   async () => {
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     const service = await home.start();
     const keys = await issueForLoad(home);
     await using load = startRecordedLoad(async () => service.url, keys);
@@ -30,8 +30,8 @@ test(
     const { outcomes } = ledger;
     assert.deepEqual(failuresOf(outcomes), [503]);
     assertUnavailable(outcomes, ['database_unavailable']);
-    assert.ok(slowest(outcomes) < MAX_RESPONSE_MS, `a request took ${slowest(outcomes)} ms`);
-    await proveLedger(service.url, ledger);
+    assert.ok(slowestMs(outcomes) < MAX_RESPONSE_MS, `a request took ${slowestMs(outcomes)} ms`);
+    await verifyLedger(service.url, ledger);
     await service.waitForLine(/"level":"info".*"postgres.restarted"/u);
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
     assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);

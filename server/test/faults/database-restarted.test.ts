@@ -12,9 +12,9 @@ import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 import { createRecordingLog } from '../embedded-postgres.ts';
 import { eventually } from '../eventually.ts';
-import { makeServiceHome } from '../service-process.ts';
-import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
-import { proveLedger } from './prove-ledger.ts';
+import { createServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowestMs, failuresOf } from './loaded-service.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 const MAX_RESPONSE_MS = 6_000;
@@ -28,7 +28,7 @@ test('a running service survives a restart of the database of DATABASE_URL', asy
   const options = { dataDirectory, durable: false, log: createRecordingLog() };
   let postgres = await startEmbeddedPostgres(options);
   try {
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     const settings = {
       DATABASE_URL: toUrl(postgres.connection),
       LATCHKEY_SECRET: 'the secret of a service whose database goes away',
@@ -46,8 +46,8 @@ test('a running service survives a restart of the database of DATABASE_URL', asy
     const ledger = await load.stop();
     assert.deepEqual(failuresOf(ledger.outcomes), [503]);
     assertUnavailable(ledger.outcomes, ['database_unavailable']);
-    assert.ok(slowest(ledger.outcomes) < MAX_RESPONSE_MS);
-    await proveLedger(service.url, ledger);
+    assert.ok(slowestMs(ledger.outcomes) < MAX_RESPONSE_MS);
+    await verifyLedger(service.url, ledger);
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
   } finally {
     await postgres.stop();

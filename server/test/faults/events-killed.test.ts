@@ -9,7 +9,7 @@ import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome } from '../external-service.ts';
+import { createExternalHome } from '../external-service.ts';
 import type { ServiceProcess } from '../service-process.ts';
 
 const CLIENTS = 20;
@@ -53,7 +53,7 @@ test(
   'stores each acknowledged or resent event once when the service is killed',
   { skip: process.platform === 'win32' },
   async () => {
-    await using external = await makeExternalHome();
+    await using external = await createExternalHome();
     const settings = { LATCHKEY_EVENTS_RATE: '100000/100000' };
     const sent: EventBatch[] = [];
     const unanswered: EventBatch[] = [];

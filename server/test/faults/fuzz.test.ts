@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import type { TSchema } from 'typebox';
 
 import { assertConforms } from '../conformance.ts';
-import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { anyAddress, createHttpClient } from '../http-client.ts';
 import { activate } from '../license-steps.ts';
 import { valuesOf, type RequestSchema } from '../schema-values.ts';
@@ -25,14 +25,14 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let bodies: readonly (readonly [string, Record<string, unknown>])[] = [];
 
 before(async () => {
-  external = await makeExternalHome();
+  external = await createExternalHome();
   service = await external.start({
     LATCHKEY_BILLING_SECRETS: 'a secret that no input contains',
     LATCHKEY_OUTREACH_API_KEY: OUTREACH_KEY,
   });
   const order = { count: 1, maxActivations: 1_000 };
   const [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
-  bodies = await makeBodies(licenseKey);
+  bodies = await createBodies(licenseKey);
 });
 
 after(async () => {
@@ -40,7 +40,7 @@ after(async () => {
   await external[Symbol.asyncDispose]();
 });
 
-async function makeBodies(licenseKey: string): Promise<typeof bodies> {
+async function createBodies(licenseKey: string): Promise<typeof bodies> {
   const fingerprint = { machine_id: 'machine-1', cpu_id: 'c', hostname: 'h', macs: ['a', 'b'] };
   const { activation_id: activationId } = await activate(
     createHttpClient(service.url),
@@ -84,7 +84,12 @@ interface FuzzedRequest {
 }
 
 /** Sends one request; asserts that the answer conforms to the interface and is not a 5xx. */
-async function proveAnswered({ method, path, headers, body }: FuzzedRequest): Promise<number> {
+async function sendAndAssertConforms({
+  method,
+  path,
+  headers,
+  body,
+}: FuzzedRequest): Promise<number> {
   const { status, headers: answerHeaders, content } = await exchange(method, path, headers, body);
   assert.ok(status < 500, `${status} ${content}`);
   const isOperation = method === 'POST' || method === 'GET';
@@ -118,12 +123,12 @@ function exchange(
   });
 }
 
-function prove(
+function checkProperty(
   requests: fc.Arbitrary<FuzzedRequest>,
   isRight: (status: number) => boolean = () => true,
 ): Promise<void> {
   const property = fc.asyncProperty(requests, async (request) => {
-    const status = await proveAnswered(request);
+    const status = await sendAndAssertConforms(request);
     assert.ok(isRight(status), `answered with ${status}`);
   });
   return fc.assert(property, {
@@ -133,7 +138,7 @@ function prove(
 }
 
 /** Asserts that the service logged no error. */
-function proveUnharmed(): void {
+function assertNoErrorLogged(): void {
   assert.deepEqual(
     service.lines.filter((line) => /"level":"(?:error|fatal)"/u.test(line)),
     [],
@@ -197,8 +202,8 @@ const mutatedBody = fc
   });
 
 test('answers mutated bodies without an internal error', async () => {
-  await prove(mutatedBody);
-  proveUnharmed();
+  await checkProperty(mutatedBody);
+  assertNoErrorLogged();
 });
 
 const requestSchemas = new Map<string, TSchema>();
@@ -230,8 +235,8 @@ const fittingBody = fc.oneof(
 );
 
 test('never answers 422 to a body that matches its schema', async () => {
-  await prove(fittingBody, (status) => status !== 422);
-  proveUnharmed();
+  await checkProperty(fittingBody, (status) => status !== 422);
+  assertNoErrorLogged();
 });
 
 const operationPath = fc.nat().map((index) => bodies[index % bodies.length]?.[0] ?? '/');
@@ -298,6 +303,6 @@ const anyRequest = fc.record({
 });
 
 test('answers any method, path, header and bytes without an internal error', async () => {
-  await prove(anyRequest);
-  proveUnharmed();
+  await checkProperty(anyRequest);
+  assertNoErrorLogged();
 });

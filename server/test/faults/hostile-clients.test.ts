@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { readMemoryMib } from '../memory.ts';
-import { openRaw, tallyAnswers, type RawConnection } from '../raw-http.ts';
+import { openRawConnection, tallyAnswers, type RawConnection } from '../raw-http.ts';
 import { issueKeys, type ServiceProcess } from '../service-process.ts';
 
 let external: ExternalHome;
@@ -12,7 +12,7 @@ let service: ServiceProcess;
 let licenseKey = '';
 
 before(async () => {
-  external = await makeExternalHome();
+  external = await createExternalHome();
   service = await external.start();
   const order = { count: 1, maxActivations: 1_000 };
   [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
@@ -80,7 +80,7 @@ describe('hostile clients', { concurrency: true }, () => {
   test('closes thousands of idle and stalled connections without an effect on other clients', async () => {
     using connections = new DisposableStack();
     const open = async (bytes: string): Promise<RawConnection> => {
-      const connection = connections.use(await openRaw(service.url));
+      const connection = connections.use(await openRawConnection(service.url));
       if (bytes !== '') connection.send(bytes);
       return connection;
     };
@@ -101,7 +101,7 @@ describe('hostile clients', { concurrency: true }, () => {
   describe('hostile requests', () => {
     for (const [name, bytes, code] of REFUSED) {
       test(`refuses ${name} with ${code}`, async () => {
-        using connection = await openRaw(service.url);
+        using connection = await openRawConnection(service.url);
         connection.send(bytes);
         const answer = await connection.waitForClose();
         assert.deepEqual(tallyAnswers(answer), { [code]: 1 });
@@ -120,14 +120,14 @@ describe('hostile clients', { concurrency: true }, () => {
     });
 
     test('closes only the connection with garbage after a request', async () => {
-      using connection = await openRaw(service.url);
+      using connection = await openRawConnection(service.url);
       connection.send(`${head('/').replace('POST', 'GET')}garbage\r\n\r\n`);
       assert.match(await connection.waitForClose(), /"code":"bad_request"/u);
       await activateOnce();
     });
 
     test('ignores an unknown Expect header', async () => {
-      using connection = await openRaw(service.url);
+      using connection = await openRawConnection(service.url);
       connection.send(head(TRIAL_PATH, json, 'expect: miracles', 'content-length: 2') + '{}');
       assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 422 /u);
     });
@@ -135,7 +135,7 @@ describe('hostile clients', { concurrency: true }, () => {
     test('logs no error when clients disconnect within a body', async () => {
       const seen = service.lines.length;
       for (let count = 0; count < 20; count += 1) {
-        using connection = await openRaw(service.url);
+        using connection = await openRawConnection(service.url);
         connection.send(`${head(TRIAL_PATH, json, 'content-length: 100')}{"machine`);
         await sleep(5);
       }
@@ -155,7 +155,7 @@ test(
     const sendAll = () =>
       Promise.all(
         Array.from({ length: 50 }, async (_, index) => {
-          using connection = await openRaw(service.url);
+          using connection = await openRawConnection(service.url);
           connection.send(REFUSED[index % REFUSED.length]?.[1] ?? '');
           await connection.waitForClose();
         }),

@@ -45,6 +45,6 @@ export function assertUnavailable(outcomes: readonly Outcome[], codes: readonly 
 }
 
 /** Returns the duration of the slowest request in milliseconds. */
-export function slowest(outcomes: readonly Outcome[]): number {
+export function slowestMs(outcomes: readonly Outcome[]): number {
   return Math.max(...outcomes.map(({ durationMs }) => durationMs));
 }

@@ -15,14 +15,14 @@ const LOCKED_MS = 6_000;
 /** The limit for other clients: a statement may wait for a lock first, on a busy machine. */
 const MAX_RESPONSE_MS = 4_000;
 
-async function makeMachine() {
+async function createMachine() {
   const { licenseKey, license } = await service.issue({ maxActivations: 1_000 });
   const { machine_id: machineId } = anyMachine();
   const { activation_id: id } = await activate(service, licenseKey, { machine_id: machineId });
   return { licenseKey, licenseId: license.id, machineId, id };
 }
 
-type Machine = Awaited<ReturnType<typeof makeMachine>>;
+type Machine = Awaited<ReturnType<typeof createMachine>>;
 
 /** Locks a row in a transaction that stays open, as an operator with psql might. */
 async function lockRow(table: string, id: string): Promise<Client> {
@@ -93,8 +93,8 @@ const cases: [string, string, (machine: Machine) => Promise<number>][] = [
 describe('a locked row', { concurrency: true }, () => {
   for (const [what, table, ask] of cases) {
     test(`locking ${what} for six seconds fails only requests that need it`, async () => {
-      const locked = await makeMachine();
-      const others = await Promise.all(Array.from({ length: 8 }, makeMachine));
+      const locked = await createMachine();
+      const others = await Promise.all(Array.from({ length: 8 }, createMachine));
       const end = performance.now() + LOCKED_MS;
       const isOver = (): boolean => performance.now() > end;
       const holder = await lockRow(table, table === 'licenses' ? locked.licenseId : locked.id);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome } from '../external-service.ts';
+import { createExternalHome } from '../external-service.ts';
 import { startMailRelay } from '../mail-relay.ts';
 import { createHttpClient } from '../http-client.ts';
 import { errorsOf, manyRecipients, OUTREACH_PATH, readOutreach } from '../outreach-steps.ts';
@@ -15,7 +15,7 @@ const BODY = { template: 'personal', recipients: manyRecipients(80) };
 /** Longer than a lease lasts. */
 const EXPIRE_LEASES = `update outreach_idempotency_keys set claimed_at = claimed_at - interval '1 minute'`;
 
-const home = await makeExternalHome();
+const home = await createExternalHome();
 after(() => home[Symbol.asyncDispose]());
 const relay = await startMailRelay({ slowMs: 150 });
 after(() => relay.close());

@@ -12,7 +12,7 @@ import { activate, anyMachine } from '../license-steps.ts';
 import {
   errorsOf,
   MAIL_FROM,
-  makeSender,
+  createSender,
   manyRecipients,
   readOutreach,
 } from '../outreach-steps.ts';
@@ -51,7 +51,7 @@ test('an unresponsive relay delays no request beyond its deadline, and no other 
     outreachMail: transport,
     outreachLimits: { totalMs: TOTAL_MS, maxConcurrent: 2, maxWaiting: 2, maxWaitMs: 500 },
   });
-  const { send } = await makeSender(service);
+  const { send } = await createSender(service);
   const { licenseKey } = await service.issue();
   const machine = anyMachine();
   const { activation_id } = await activate(service, licenseKey, machine);

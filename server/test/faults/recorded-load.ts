@@ -65,7 +65,7 @@ const PAUSE_BETWEEN_ROUNDS_MS = 20;
 const VALIDATIONS_PER_ROUND = 3;
 
 /** Machines that a client leaves active. */
-const MAX_STAYING = 2;
+const MAX_ACTIVE_MACHINES = 2;
 
 /** Returns the service's URL, after a restart if one is in progress. */
 type FindUrl = () => Promise<string>;
@@ -113,7 +113,7 @@ export function startRecordedLoad(url: FindUrl, licenseKeys: readonly string[]):
 }
 
 async function runClient(url: FindUrl, licenseKey: string, recording: Recording): Promise<void> {
-  let staying = 0;
+  let activeMachines = 0;
   while (!recording.stopped) {
     const machineId = `machine-${randomUUID()}`;
     const activation = await activate(url, licenseKey, machineId, recording);
@@ -125,7 +125,7 @@ async function runClient(url: FindUrl, licenseKey: string, recording: Recording)
       await validate(url, activation, recording);
     }
     await startTrial(url, machineId, recording);
-    if (staying < MAX_STAYING) staying += 1;
+    if (activeMachines < MAX_ACTIVE_MACHINES) activeMachines += 1;
     else await deactivate(url, activation, recording);
     await sleep(PAUSE_BETWEEN_ROUNDS_MS);
   }

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { activate } from '../license-steps.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 import { issueKeys, type ServiceProcess, type Settings } from '../service-process.ts';
@@ -22,7 +22,7 @@ let licenseKey = '';
 let catalogPath = '';
 
 before(async () => {
-  external = await makeExternalHome();
+  external = await createExternalHome();
   catalogPath = join(external.home.directory, 'catalog.yaml');
   settings = { ...external.settings, LATCHKEY_CATALOG: catalogPath };
   await writeFile(catalogPath, catalogWith('[history]'));

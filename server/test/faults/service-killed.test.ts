@@ -3,16 +3,16 @@ import { test } from 'node:test';
 
 import { signalProcess } from '#server/db/embedded/processes.ts';
 
-import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
+import { listDatabaseProcesses, createServiceHome } from '../service-process.ts';
 import { issueForLoad, failuresOf } from './loaded-service.ts';
-import { proveLedger } from './prove-ledger.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 test(
   'loses nothing that was answered when the service is killed under load, alone or with its database',
   { skip: process.platform !== 'linux' },
   async () => {
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     let starting = home.start();
     let service = await starting;
     const keys = await issueForLoad(home);
@@ -28,7 +28,7 @@ test(
     await load.waitForAnswers(150);
     const ledger = await load.stop();
     assert.deepEqual(failuresOf(ledger.outcomes), [0]);
-    await proveLedger(service.url, ledger);
+    await verifyLedger(service.url, ledger);
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
     assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);
   },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type ExternalHome, makeExternalHome } from '../external-service.ts';
-import { openRaw, renderPost, type RawConnection } from '../raw-http.ts';
-import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
+import { type ExternalHome, createExternalHome } from '../external-service.ts';
+import { openRawConnection, renderPost, type RawConnection } from '../raw-http.ts';
+import { listDatabaseProcesses, createServiceHome } from '../service-process.ts';
 import { assertUnavailable, issueForLoad, failuresOf } from './loaded-service.ts';
-import { proveLedger } from './prove-ledger.ts';
+import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 const DONE = { code: 0, signal: null };
@@ -16,7 +16,7 @@ const HALF = TRIAL.length - 20;
 
 /** Sends half a request, for which a stopping service has to wait. */
 async function sendHalf(url: string): Promise<RawConnection> {
-  const connection = await openRaw(url);
+  const connection = await openRawConnection(url);
   connection.send(TRIAL.slice(0, HALF));
   // Until the service has read it.
   await fetch(`${url}/api/v1/health/live`);
@@ -26,12 +26,12 @@ async function sendHalf(url: string): Promise<RawConnection> {
 describe('a stop', { concurrency: true }, () => {
   let external: ExternalHome;
   before(async () => {
-    external = await makeExternalHome();
+    external = await createExternalHome();
   });
   after(() => external[Symbol.asyncDispose]());
 
   test('under load completes accepted requests, loses no count, and leaves no process', async () => {
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     const first = await home.start();
     const keys = await issueForLoad(home);
     await using load = startRecordedLoad(async () => first.url, keys);
@@ -51,18 +51,18 @@ describe('a stop', { concurrency: true }, () => {
     // Requests without a response were not executed: exactly the valid responses were counted.
     for (const activation of ledger.activations) activation.unanswered = 0;
     const second = await home.start();
-    await proveLedger(second.url, ledger);
+    await verifyLedger(second.url, ledger);
   });
 
   test('waits for a request in progress, and closes idle connections', async () => {
     const service = await external.start();
-    using idle = await openRaw(service.url);
+    using idle = await openRawConnection(service.url);
     using connection = await sendHalf(service.url);
     // Twice, since Ctrl-C arrives from the terminal and from npm.
     service.send('SIGINT');
     const ended = service.stop('SIGINT');
     await idle.waitForClose();
-    await assert.rejects(openRaw(service.url), { code: 'ECONNREFUSED' });
+    await assert.rejects(openRawConnection(service.url), { code: 'ECONNREFUSED' });
     connection.send(TRIAL.slice(HALF));
     assert.match(await connection.waitForClose(), /^HTTP\/1\.1 200 OK\r\n/u);
     assert.deepEqual(await ended, DONE);
@@ -71,7 +71,7 @@ describe('a stop', { concurrency: true }, () => {
   test('aborts an endless request that makes progress after ten seconds, and one without earlier', async (t) => {
     const service = await external.start();
     using silent = await sendHalf(service.url);
-    using connection = await openRaw(service.url);
+    using connection = await openRawConnection(service.url);
     connection.send(TRIAL.replace(/content-length: \d+/iu, 'content-length: 65000').slice(0, HALF));
     const sending = setInterval(() => connection.send(' '.repeat(400)), 100);
     t.after(() => clearInterval(sending));
@@ -88,7 +88,7 @@ describe('a stop', { concurrency: true }, () => {
 
   test('ends at once on a second Ctrl-C', async () => {
     const service = await external.start();
-    using idle = await openRaw(service.url);
+    using idle = await openRawConnection(service.url);
     using connection = await sendHalf(service.url);
     service.send('SIGINT');
     // Until the first has arrived; a second one counts only after a second.

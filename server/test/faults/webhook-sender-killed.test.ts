@@ -9,7 +9,7 @@ import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from '../database.ts';
-import { makeServiceHome } from '../service-process.ts';
+import { createServiceHome } from '../service-process.ts';
 import { startWebhookReceiver } from '../webhook-receiver.ts';
 
 const WithSecret = Type.Object({ secret: Type.String() });
@@ -17,7 +17,7 @@ const WithSecret = Type.Object({ secret: Type.String() });
 test('a service that is killed between sending and recording repeats the message with its id', async () => {
   const database = await createTestDatabase();
   await using receiver = await startWebhookReceiver();
-  await using home = await makeServiceHome();
+  await using home = await createServiceHome();
   const settings = {
     DATABASE_URL: database.url,
     LATCHKEY_SECRET: 'a-secret-for-the-test-of-a-killed-sender',

@@ -9,14 +9,14 @@ import { eventually } from '../eventually.ts';
 import type { PaddleEvent } from '../payment-providers/paddle-events.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import {
-  assertOneOfEach,
+  assertOneLicenseAndEmailEach,
   deliver,
-  type KilledShop,
-  makePurchases,
-  openKilledShop,
-  outwaitTheKilled,
+  type PurchaseFixture,
+  createPurchases,
+  openPurchaseFixture,
+  expireClaims,
   type Purchase,
-} from './killed-shop.ts';
+} from './purchase-fixture.ts';
 
 /*
  * Webhooks whose service is killed before it responds lead to one license and one e-mail after they are delivered again. A
@@ -59,12 +59,12 @@ const HOLD_COMMITS = `
     deferrable initially deferred for each row execute function hold_commit()`;
 
 describe('killed between arrival and commit', onUnix, () => {
-  let shop: KilledShop;
+  let shop: PurchaseFixture;
   let service: ServiceProcess;
   let sold = 0;
 
   before(async () => {
-    shop = await openKilledShop();
+    shop = await openPurchaseFixture();
     await shop.pool.query(HOLD_COMMITS);
     service = await shop.start();
   });
@@ -73,7 +73,7 @@ describe('killed between arrival and commit', onUnix, () => {
   for (const { when, hold, commits } of POINTS) {
     test(`${when}: one license, one e-mail`, async () => {
       const { pool, relay } = shop;
-      const [known, unknown] = [makePurchases(10), makePurchases(10)];
+      const [known, unknown] = [createPurchases(10), createPurchases(10)];
       const payments = [...known, ...unknown].map(({ payment }) => payment);
       const events = [...payments, ...unknown.map(({ customer }) => customer)];
       for (const { customer } of known) assert.equal(await deliver(service, customer), 'processed');
@@ -96,7 +96,7 @@ describe('killed between arrival and commit', onUnix, () => {
         const expected = kept.has(event.event_id) ? 'duplicate' : 'processed';
         assert.equal(await deliver(service, event), expected);
       }
-      await assertOneOfEach(shop, service, [...known, ...unknown], sold);
+      await assertOneLicenseAndEmailEach(shop, service, [...known, ...unknown], sold);
       sold += events.length - unknown.length;
     });
   }
@@ -112,16 +112,16 @@ test(
   'killed under load, with unanswered events both committed and not: one license, one e-mail',
   onUnix,
   async () => {
-    await using shop = await openKilledShop();
+    await using shop = await openPurchaseFixture();
     // The relay accepts nothing until the last process is killed.
     shop.relay.script = { sender: { code: 451, words: 'later' } };
     const sold: Purchase[] = [];
     const became = new Set<string>();
-    await shop.pool.query(TELL_COMMITS);
+    await shop.pool.query(NOTIFY_COMMITS);
     let service = await shop.start();
     for (let round = 1; became.size < 2; round += 1) {
       assert.ok(round <= MAX_ROUNDS, `only ${[...became].join()} in ${MAX_ROUNDS} rounds`);
-      const purchases = makePurchases(PURCHASES);
+      const purchases = createPurchases(PURCHASES);
       sold.push(...purchases);
       const unanswered = await killUnderLoad(shop.pool, service, purchases);
       service = await shop.start();
@@ -131,15 +131,15 @@ test(
     assert.deepEqual([...became].toSorted(), ['duplicate', 'processed']);
     assert.equal(shop.relay.mails.length, 0);
     shop.relay.script = {};
-    await outwaitTheKilled(shop.pool);
+    await expireClaims(shop.pool);
     const last = await shop.start();
-    await assertOneOfEach(shop, last, sold);
+    await assertOneLicenseAndEmailEach(shop, last, sold);
     await last.stop();
   },
 );
 
 /** Notifies listeners of every commit of events. */
-const TELL_COMMITS = `
+const NOTIFY_COMMITS = `
   create function tell_commit() returns trigger language plpgsql as
     $$ begin perform pg_notify('commits', ''); return null; end $$;
   create trigger tell_commit after insert on billing_events execute function tell_commit()`;

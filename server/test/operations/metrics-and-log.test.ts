@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { createHttpClient, type Answer, type HttpClient } from '../http-client.ts';
 import { activate, anyMachine, anyUnknownKey, deactivate, startTrial } from '../license-steps.ts';
 import { issueKeys, type ServiceProcess } from '../service-process.ts';
@@ -21,7 +21,7 @@ const confidential: string[] = [];
 const requestIds: string[] = [];
 
 before(async () => {
-  external = await makeExternalHome();
+  external = await createExternalHome();
   service = await external.start({
     LATCHKEY_METRICS_PORT: '0',
     LATCHKEY_METRICS_TOKEN: TOKEN,

@@ -2,17 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { makeExternalHome, type ExternalHome } from '../external-service.ts';
-import { assertOneOfEach, makePurchases, openKilledShop } from '../faults/killed-shop.ts';
-import { keepsStatements, lacksPgbouncer, startPgbouncer } from '../pgbouncer.ts';
+import { createExternalHome, type ExternalHome } from '../external-service.ts';
+import {
+  assertOneLicenseAndEmailEach,
+  createPurchases,
+  openPurchaseFixture,
+} from '../faults/purchase-fixture.ts';
+import { supportsPreparedStatements, lacksPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 
 const WITHOUT_PREPARED = [
   'pool_mode = transaction',
-  ...(keepsStatements ? ['max_prepared_statements = 0'] : []),
+  ...(supportsPreparedStatements ? ['max_prepared_statements = 0'] : []),
 ];
 const WITH_PREPARED = ['pool_mode = transaction', 'max_prepared_statements = 200'];
 
-const needsNewer = keepsStatements ? false : 'needs PgBouncer 1.21 or newer';
+const needsNewer = supportsPreparedStatements ? false : 'needs PgBouncer 1.21 or newer';
 
 function urlOf({ settings }: ExternalHome): string {
   return settings['DATABASE_URL'] ?? '';
@@ -23,7 +27,7 @@ for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
     `rejects a pooler without prepared statements at the start, with ${order}`,
     { skip: lacksPgbouncer },
     async () => {
-      await using external = await makeExternalHome();
+      await using external = await createExternalHome();
       await using pooler = await startPgbouncer(urlOf(external), [...WITHOUT_PREPARED, order]);
       const settings = { ...external.settings, DATABASE_URL: pooler.url };
       assert.deepEqual(await external.home.runToEnd(settings), {
@@ -44,11 +48,11 @@ for (const [what, settings, skip] of [
     `through PgBouncer ${what} each purchase creates one license and one e-mail, without warnings`,
     { skip },
     async () => {
-      await using shop = await openKilledShop();
+      await using shop = await openPurchaseFixture();
       await using pooler = await startPgbouncer(shop.databaseUrl, settings);
       const own = { DATABASE_URL: pooler.url, LATCHKEY_DATABASE_POOL_SIZE: '6' };
       const services = [await shop.start(own), await shop.start(own)] as const;
-      await assertOneOfEach(shop, services[0], makePurchases(40));
+      await assertOneLicenseAndEmailEach(shop, services[0], createPurchases(40));
       for (const service of services) {
         assert.deepEqual(await service.stop(), { code: 0, signal: null });
         assert.deepEqual(

@@ -13,7 +13,7 @@ import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 import { eventually } from '../eventually.ts';
 import { startTestService } from '../harness.ts';
 import { readHeader, readParts } from '../mail-relay.ts';
-import { errorsOf, MAIL_FROM, makeSender, manyRecipients } from '../outreach-steps.ts';
+import { errorsOf, MAIL_FROM, createSender, manyRecipients } from '../outreach-steps.ts';
 import { findFreePort } from '../ports.ts';
 
 const run = promisify(execFile);
@@ -114,7 +114,7 @@ test('delivers outreach through Postfix, and reports its refusals', { skip }, as
   });
   after(() => transport.close());
   const service = await startTestService({ mailFrom: MAIL_FROM, outreachMail: transport });
-  const { sendWell } = await makeSender(service);
+  const { sendWell } = await createSender(service);
 
   const recipients = [
     { email: 'zoe@example.org', name: 'Zoë, "the first"' },

@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome } from '../external-service.ts';
+import { createExternalHome } from '../external-service.ts';
 
 test('an idle service deletes subscribers who did not confirm within 30 days', async () => {
-  await using external = await makeExternalHome();
+  await using external = await createExternalHome();
   const client = new Client({ connectionString: external.settings['DATABASE_URL'] });
   await client.connect();
   try {
     await client.query(
       `insert into subscribers (address_hash, id, email, first_subscribed_at, subscribed_at)
-       select decode(repeat(digit, 64), 'hex'), gen_random_uuid(), digit || '@example.com', moment, moment
-       from (values ('a', now() - interval '31 days'), ('b', now() - interval '29 days')) as old (digit, moment)`,
+       select decode(repeat(digit, 64), 'hex'), gen_random_uuid(), digit || '@example.com', subscribed_at, subscribed_at
+       from (values ('a', now() - interval '31 days'), ('b', now() - interval '29 days')) as old (digit, subscribed_at)`,
     );
     const service = await external.start();
     const list = async () => {

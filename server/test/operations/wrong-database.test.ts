@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { lockDataDirectory } from '#server/db/embedded/owner-lock.ts';
 
 import { createTestDatabase } from '../database.ts';
-import { makeExternalHome } from '../external-service.ts';
-import { makeServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
+import { createExternalHome } from '../external-service.ts';
+import { createServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
 import { execute } from '../test-cluster.ts';
 
 const SECRET = 'the secret of a service with a wrong database';
@@ -28,7 +28,7 @@ test('refuses a database of a newer version', async () => {
       database.url,
       `insert into schema_migrations (name, checksum) values ('9999_from_the_future', 'x')`,
     );
-    await using home = await makeServiceHome();
+    await using home = await createServiceHome();
     await assertRefuses(
       home,
       { DATABASE_URL: database.url, LATCHKEY_SECRET: SECRET },
@@ -40,7 +40,7 @@ test('refuses a database of a newer version', async () => {
 });
 
 test('refuses a wrong master secret, and starts with the right one', async () => {
-  await using external = await makeExternalHome();
+  await using external = await createExternalHome();
   await (await external.start()).stop();
   await assertRefuses(
     external.home,
@@ -51,7 +51,7 @@ test('refuses a wrong master secret, and starts with the right one', async () =>
 });
 
 test('refuses a data directory that another process uses', async () => {
-  await using home = await makeServiceHome();
+  await using home = await createServiceHome();
   const lock = await lockDataDirectory(home.dataDirectory);
   await assertRefuses(
     home,

@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { makeServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
+import { createServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
 
 const CONFIGURATION_EXIT_CODE = 78;
 
@@ -30,7 +30,7 @@ let takenPort = 0;
 let wrongCatalog = '';
 
 before(async () => {
-  home = await makeServiceHome();
+  home = await createServiceHome();
   unresponsive = createServer(() => {}).listen(0, '127.0.0.1');
   await once(unresponsive, 'listening');
   takenPort = portOf(unresponsive);

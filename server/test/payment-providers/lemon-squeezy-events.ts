@@ -63,7 +63,7 @@ export function lemonSqueezyOrder(
   options: LemonSqueezyOrderOptions = {},
 ): LemonSqueezyTestEvent {
   const { orderId = 1, total = 1_000, refunded = 0, variantId = 17 } = options;
-  return makeEvent(name, 'orders', orderId, options, {
+  return createEvent(name, 'orders', orderId, options, {
     identifier: options.identifier ?? '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10',
     order_number: 5,
     customer_id: 3,
@@ -92,7 +92,7 @@ export function lemonSqueezySubscription(
     options.renewsAt === undefined
       ? new Date(TEST_START.getTime() + 30 * DAY_MS)
       : options.renewsAt;
-  return makeEvent(name, 'subscriptions', subscriptionId, options, {
+  return createEvent(name, 'subscriptions', subscriptionId, options, {
     order_id: orderId,
     order_item_id: orderId * 10,
     customer_id: 3,
@@ -119,7 +119,7 @@ export function lemonSqueezyInvoice(
   options: LemonSqueezyInvoiceOptions = {},
 ): LemonSqueezyTestEvent {
   const { total = 1_000, refunded = 0 } = options;
-  return makeEvent(name, 'subscription-invoices', options.invoiceId ?? 1, options, {
+  return createEvent(name, 'subscription-invoices', options.invoiceId ?? 1, options, {
     subscription_id: options.subscriptionId ?? 1,
     customer_id: 3,
     billing_reason: options.reason ?? 'renewal',
@@ -142,7 +142,7 @@ export function lemonSqueezyDelivery(
   };
 }
 
-function makeEvent(
+function createEvent(
   name: string,
   type: string,
   id: number,

@@ -60,7 +60,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** Creates one event of each type with new event ids. */
-export function makePaddleSamples(): PaddleEvent[] {
+export function createPaddleSamples(): PaddleEvent[] {
   return [
     paddleTransaction('created'),
     paddleTransaction('ready'),

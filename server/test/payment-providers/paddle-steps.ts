@@ -22,7 +22,7 @@ export async function deliverPaddle(service: Receiver, event: unknown): Promise<
 }
 
 /** The common options of the events of a new checkout: one-time and monthly. */
-export function makePaddlePurchase(priceId: string = TEST_PRICES.personal) {
+export function createPaddlePurchase(priceId: string = TEST_PRICES.personal) {
   const transactionId = paddleId('txn');
   const subscriptionId = paddleId('sub');
   const customerId = paddleId('ctm');

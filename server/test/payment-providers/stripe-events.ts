@@ -100,7 +100,7 @@ let events = 0;
 /** `checkout.session.completed`: a payment, or the start of a subscription. */
 export function stripeCheckoutCompleted(options: StripeCheckoutOptions = {}): StripeTestEvent {
   const { at = TEST_START, email = 'ann@example.com', total = 1_000 } = options;
-  return makeEvent('checkout.session.completed', options, {
+  return createEvent('checkout.session.completed', options, {
     id: options.checkoutId ?? 'cs_test_ann',
     object: 'checkout.session',
     status: 'complete',
@@ -146,7 +146,7 @@ export function stripeInvoicePaid(options: StripeInvoiceOptions = {}): StripeTes
   const subscriptionId = orDefault(options.subscriptionId, 'sub_ann');
   const paymentIntentId = orDefault(options.paymentIntentId, 'pi_ann');
   const lines = options.lines ?? [{ priceId: 'price_monthly' }];
-  return makeEvent('invoice.paid', options, {
+  return createEvent('invoice.paid', options, {
     id: options.invoiceId ?? 'in_ann',
     object: 'invoice',
     status: 'paid',
@@ -184,7 +184,7 @@ export function stripeInvoicePaymentPaid(
     readonly paymentIntentId?: string;
   } = {},
 ): StripeTestEvent {
-  return makeEvent('invoice_payment.paid', options, {
+  return createEvent('invoice_payment.paid', options, {
     id: 'inpay_ann',
     object: 'invoice_payment',
     invoice: options.invoiceId ?? 'in_ann',
@@ -206,7 +206,7 @@ export function stripeSubscription(
     current_period_start: toSeconds(period.startsAt),
     current_period_end: toSeconds(period.endsAt),
   };
-  return makeEvent(`customer.subscription.${change}`, options, {
+  return createEvent(`customer.subscription.${change}`, options, {
     id: options.subscriptionId ?? 'sub_ann',
     object: 'subscription',
     status: options.status ?? (change === 'deleted' ? 'canceled' : 'active'),
@@ -237,7 +237,7 @@ export function stripeRefund(
   change: 'created' | 'updated' | 'failed',
   options: StripeRefundOptions = {},
 ): StripeTestEvent {
-  return makeEvent(`refund.${change}`, options, {
+  return createEvent(`refund.${change}`, options, {
     id: options.refundId ?? 're_ann',
     object: 'refund',
     amount: options.amount ?? 1_000,
@@ -249,7 +249,7 @@ export function stripeRefund(
 
 /** `charge.refunded`: the refunds of a charge. */
 export function stripeChargeRefunded(options: StripeRefundOptions = {}): StripeTestEvent {
-  return makeEvent('charge.refunded', options, {
+  return createEvent('charge.refunded', options, {
     id: options.chargeId ?? 'ch_ann',
     object: 'charge',
     amount: 1_000,
@@ -268,7 +268,7 @@ export function stripeDispute(
     readonly status?: string;
   } = {},
 ): StripeTestEvent {
-  return makeEvent(`charge.dispute.${change}`, options, {
+  return createEvent(`charge.dispute.${change}`, options, {
     id: options.disputeId ?? 'du_ann',
     object: 'dispute',
     amount: 1_000,
@@ -283,7 +283,7 @@ export function stripeCustomer(
   change: 'created' | 'updated',
   options: StripeEventOptions & { readonly email?: string | null } = {},
 ): StripeTestEvent {
-  return makeEvent(`customer.${change}`, options, {
+  return createEvent(`customer.${change}`, options, {
     id: options.customerId ?? 'cus_ann',
     object: 'customer',
     email: orDefault(options.email, 'ann@example.com'),
@@ -306,7 +306,7 @@ export function stripeDelivery(
   };
 }
 
-function makeEvent(
+function createEvent(
   type: string,
   { eventId, at = TEST_START, object = {} }: StripeEventOptions,
   usual: Readonly<Record<string, unknown>>,

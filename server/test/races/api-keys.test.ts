@@ -3,14 +3,14 @@ import { test } from 'node:test';
 
 import { ApiKeyError, listApiKeys } from '#server/features/api-keys/manage.ts';
 
-import { makeKey, revokeKeys, rollKey } from '../api-key-steps.ts';
+import { createKey, revokeKeys, rollKey } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';
 import { HOUR_MS } from '../test-clock.ts';
-import { atOnce, takeTurns, tally } from './at-once.ts';
+import { runConcurrently, roundRobin, tally } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
-const pick = takeTurns([one, two]);
+const pick = roundRobin([one, two]);
 
 const ROUNDS = 10;
 
@@ -32,8 +32,10 @@ async function listStates(name: string): Promise<string[]> {
 
 test('a key that is rolled concurrently has one successor', async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    const { key } = await makeKey(one);
-    const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.id, HOUR_MS)));
+    const { key } = await createKey(one);
+    const outcomes = await runConcurrently(6, (index) =>
+      outcomeOf(rollKey(pick(index), key.id, HOUR_MS)),
+    );
     assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
     assert.deepEqual(tally(await listStates(key.name)), { active: 1, rolled: 1 });
   }
@@ -41,8 +43,10 @@ test('a key that is rolled concurrently has one successor', async () => {
 
 test('a name that is rolled concurrently has one key at all times', async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    const { key } = await makeKey(one);
-    const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.name, HOUR_MS)));
+    const { key } = await createKey(one);
+    const outcomes = await runConcurrently(6, (index) =>
+      outcomeOf(rollKey(pick(index), key.name, HOUR_MS)),
+    );
     const { made = 0 } = tally(outcomes);
     assert.ok(made >= 1);
     assert.deepEqual(tally(await listStates(key.name)), { active: 1, rolled: made });
@@ -52,7 +56,9 @@ test('a name that is rolled concurrently has one key at all times', async () => 
 test('of concurrent creations with one name one succeeds', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `wanted ${round}`;
-    const outcomes = await atOnce(6, (index) => outcomeOf(makeKey(pick(index), { name })));
+    const outcomes = await runConcurrently(6, (index) =>
+      outcomeOf(createKey(pick(index), { name })),
+    );
     assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
     assert.deepEqual(await listStates(name), ['active']);
   }
@@ -60,7 +66,7 @@ test('of concurrent creations with one name one succeeds', async () => {
 
 test('a name that is revoked while it is rolled has no valid key afterwards', async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    const { key } = await makeKey(one);
+    const { key } = await createKey(one);
     await Promise.all([
       outcomeOf(rollKey(one, key.name, HOUR_MS)),
       outcomeOf(revokeKeys(two, key.name)),

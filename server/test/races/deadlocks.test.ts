@@ -9,7 +9,7 @@ import {
 
 import { startTestService, type TestService } from '../harness.ts';
 import { activate } from '../license-steps.ts';
-import { atOnce } from './at-once.ts';
+import { runConcurrently } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
@@ -20,8 +20,8 @@ const ACTIVATIONS = 80;
 const MISSING = 20;
 const ROUNDS = 15;
 
-async function makeActivations(): Promise<ValidationRecord[]> {
-  return atOnce(ACTIVATIONS, async () => {
+async function createActivations(): Promise<ValidationRecord[]> {
+  return runConcurrently(ACTIVATIONS, async () => {
     const { license, licenseKey } = await one.issue();
     const { activation_id: activationId } = await activate(one, licenseKey);
     const answer = { installId: null, usageSharing: null, newProof: null, isCounted: false };
@@ -39,7 +39,7 @@ async function count(service: TestService, records: readonly ValidationRecord[])
 }
 
 test('two processes count overlapping batches in opposite orders exactly', async () => {
-  const records = await makeActivations();
+  const records = await createActivations();
   const forwards = records.slice(0, -MISSING);
   const backwards = records.slice(MISSING).reverse();
   for (let round = 0; round < ROUNDS; round++) {

@@ -9,11 +9,11 @@ import { storeEvents, type EventsToStore } from '#server/features/analytics/quer
 
 import { startTestService, type TestService } from '../harness.ts';
 import { DAY_MS, TEST_START } from '../test-clock.ts';
-import { atOnce, tally, takeTurns } from './at-once.ts';
+import { runConcurrently, tally, roundRobin } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
-const pick = takeTurns<TestService>([one, two]);
+const pick = roundRobin<TestService>([one, two]);
 
 function anyEvents(count: number): EventIn[] {
   return Array.from({ length: count }, () => ({
@@ -51,7 +51,7 @@ async function countStored(events: readonly EventIn[]): Promise<number> {
 test('stores a batch once that two processes receive twenty times at once', async () => {
   for (const size of [1, 40, 500]) {
     const events = anyEvents(size);
-    const accepted = await atOnce(20, (index) => send(pick(index), events));
+    const accepted = await runConcurrently(20, (index) => send(pick(index), events));
     assert.equal(sum(accepted), size);
     assert.equal(await countStored(events), size);
   }
@@ -59,7 +59,7 @@ test('stores a batch once that two processes receive twenty times at once', asyn
 
 test('stores each event once when batches share events in different orders', async () => {
   const events = anyEvents(300);
-  const accepted = await atOnce(30, (index) => {
+  const accepted = await runConcurrently(30, (index) => {
     const part = events.slice((index % 7) * 20, 200 + (index % 5) * 25);
     return send(pick(index), index % 2 === 0 ? part : part.toReversed());
   });
@@ -107,13 +107,13 @@ test('stores an event that two requests of one statement contain for the first o
 
 test('stores the first events of a day without a partition in two processes', async () => {
   one.clock.advance(30 * DAY_MS);
-  const accepted = await atOnce(20, (index) => send(pick(index), anyEvents(3)));
+  const accepted = await runConcurrently(20, (index) => send(pick(index), anyEvents(3)));
   assert.equal(sum(accepted), 60);
 });
 
 test('counts all heartbeats of two processes, of which one creates the day', async () => {
   const machines = Array.from({ length: 5 }, () => randomUUID());
-  const messages = await atOnce(100, async (index) => {
+  const messages = await runConcurrently(100, async (index) => {
     const machine_id = machines[index % machines.length];
     const body = { machine_id, machine_fingerprint: { machine_id } };
     const answer = await pick(Math.floor(index / 5)).post('/api/v1/usage/heartbeat', body);

@@ -3,18 +3,18 @@ import { test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
 import { activate, deactivate, listMachines, validate } from '../license-steps.ts';
-import { atOnce, takeTurns, tally } from './at-once.ts';
+import { runConcurrently, roundRobin, tally } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
-const pick = takeTurns([one, two]);
+const pick = roundRobin([one, two]);
 
 const UNBOUND = { board_serial: 'b', disk_serial: 'd' };
 
 test('20 machines validate an unbound activation concurrently: exactly one is bound', async () => {
   const { licenseKey } = await one.issue();
   const { activation_id: id } = await activate(one, licenseKey, UNBOUND);
-  const answers = await atOnce(20, async (index) => {
+  const answers = await runConcurrently(20, async (index) => {
     const machineId = `machine ${index}`;
     return { machineId, ...(await validate(pick(index), licenseKey, id, machineId)) };
   });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
 import { activate, anyMachine, validate } from '../license-steps.ts';
-import { atOnce, tally } from './at-once.ts';
+import { runConcurrently, tally } from './concurrency.ts';
 
 const service = await startTestService();
 
@@ -41,18 +41,20 @@ test('a flood of listings delays no validation and no check, and is refused beyo
   const list = () => service.get(`/api/v1/licenses/${licenseKey}/activations`);
   const release = holdDatabaseLimiter();
   try {
-    const flood = atOnce(WAITING + 50, list);
+    const flood = runConcurrently(WAITING + 50, list);
     while (service.context.databaseLimiter.queued < WAITING)
       await new Promise((resolve) => setTimeout(resolve, 5));
 
     const validating = await measureMs(async () => {
-      const answers = await atOnce(20, () => validate(service, licenseKey, id, machine.machine_id));
+      const answers = await runConcurrently(20, () =>
+        validate(service, licenseKey, id, machine.machine_id),
+      );
       assert.deepEqual(tally(answers.map(({ valid }) => String(valid))), { true: 20 });
     });
     assert.ok(validating < BOUND_MS, `validations took ${validating} ms`);
 
     const checking = await measureMs(async () => {
-      const answers = await atOnce(300, () =>
+      const answers = await runConcurrently(300, () =>
         service.get(`/api/v1/licenses/check/txn_${randomUUID()}`),
       );
       assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 300 });

@@ -7,7 +7,7 @@ import { Parse } from 'typebox/value';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { readBody } from '../acceptance/bodies.ts';
-import { takeTurns } from './at-once.ts';
+import { roundRobin } from './concurrency.ts';
 import {
   paymentStories,
   STORIES_END,
@@ -17,7 +17,7 @@ import {
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
-const pick = takeTurns<TestService>([one, two]);
+const pick = roundRobin<TestService>([one, two]);
 one.clock.set(STORIES_END);
 
 const RUNS_PER_STORY = 12;
@@ -37,7 +37,7 @@ function anyOrder(length: number) {
   return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
 }
 
-async function deliver(story: PaymentStory, order: readonly number[], atOnce: boolean) {
+async function deliver(story: PaymentStory, order: readonly number[], concurrent: boolean) {
   const deliveries = story.deliveries(one.clock.now());
   const send = async (which: number, turn: number): Promise<unknown> => {
     const { body, headers } = deliveries[which] ?? assert.fail('an order names no delivery');
@@ -45,7 +45,7 @@ async function deliver(story: PaymentStory, order: readonly number[], atOnce: bo
     assert.equal(answer.status, 200, answer.text);
     return readBody(answer.body)['status'];
   };
-  if (atOnce) return Promise.all(order.map(send));
+  if (concurrent) return Promise.all(order.map(send));
   const statuses: unknown[] = [];
   for (const [turn, which] of order.entries()) statuses.push(await send(which, turn));
   return statuses;
@@ -62,7 +62,7 @@ type SoldTerms = Pick<
 >;
 
 /** The license as seen by the buyer (`check`) and by the seller. */
-async function see({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
+async function readSoldLicenses({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
   const checked = await check(checkoutId);
   const { rows } = await one.pool.query<SoldTerms>(
     `select l.tier, l.features, l.max_activations, l.customer_email, l.customer_name
@@ -90,16 +90,16 @@ async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<nu
 }
 
 describe("a provider's deliveries in any order, each twice, to two processes, end in the same for buyer and seller", () => {
-  for (const [name, tell] of Object.entries(paymentStories)) {
+  for (const [name, createStory] of Object.entries(paymentStories)) {
     test(name, async () => {
-      const { length } = tell().deliveries(one.clock.now());
+      const { length } = createStory().deliveries(one.clock.now());
       await fc.assert(
-        fc.asyncProperty(anyOrder(length), fc.boolean(), async (order, atOnce) => {
-          const story = tell();
-          const statuses = await deliver(story, order, atOnce);
+        fc.asyncProperty(anyOrder(length), fc.boolean(), async (order, concurrent) => {
+          const story = createStory();
+          const statuses = await deliver(story, order, concurrent);
           assert.equal(statuses.filter((status) => status === 'duplicate').length, length);
           assert.equal(statuses.filter((status) => status === 'processed').length, length);
-          assert.deepEqual(await see(story), story.ends);
+          assert.deepEqual(await readSoldLicenses(story), story.ends);
           for (const id of story.otherIds) assert.deepEqual(await check(id), [], id);
           assert.deepEqual(await listKeyEmails(story), [story.ends.length]);
         }),

@@ -9,11 +9,11 @@ import { scenarios } from '#server/features/billing/rules/scenarios.fixture.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { permute } from '../permute.ts';
-import { takeTurns } from './at-once.ts';
+import { roundRobin } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
-const pick = takeTurns<TestService>([one, two]);
+const pick = roundRobin<TestService>([one, two]);
 
 /**
  * Scenarios with at most this number of facts are tested in every order; `compute-licenses.test.ts` tests all of them so
@@ -21,7 +21,7 @@ const pick = takeTurns<TestService>([one, two]);
  */
 const MAX_EVENTS_IN_EVERY_ORDER = 5;
 
-const ORDERS_AT_ONCE = 30;
+const CONCURRENT_ORDERS = 30;
 
 /** Random orders of each scenario, with duplicates, half of them concurrent. */
 const RANDOM_ORDERS = 8;
@@ -111,8 +111,8 @@ describe('facts in any order, delivered twice to two processes, lead to the same
     test(name, async () => {
       const orders = listOrders(facts.length);
       // Purchases are independent of each other, so that those of several orders share batches.
-      for (let start = 0; start < orders.length; start += ORDERS_AT_ONCE) {
-        const some = orders.slice(start, start + ORDERS_AT_ONCE);
+      for (let start = 0; start < orders.length; start += CONCURRENT_ORDERS) {
+        const some = orders.slice(start, start + CONCURRENT_ORDERS);
         await Promise.all(some.map((order) => check(order, false)));
       }
       const property = fc.asyncProperty(anyOrder(facts.length), fc.boolean(), check);

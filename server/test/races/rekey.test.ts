@@ -6,7 +6,7 @@ import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
 import { eventually } from '../eventually.ts';
 import { startTestService } from '../harness.ts';
 import { anyMachine } from '../license-steps.ts';
-import { atOnce, tally } from './at-once.ts';
+import { runConcurrently, tally } from './concurrency.ts';
 
 const service = await startTestService();
 
@@ -56,10 +56,10 @@ test('of several concurrent replacements of a key one succeeds, and the old key 
   const { licenseKey } = await service.issue();
   const [rekeyed, answers] = await Promise.all([
     Promise.allSettled(Array.from({ length: 4 }, () => rekey(licenseKey))),
-    atOnce(30, () => activateBy(licenseKey)),
+    runConcurrently(30, () => activateBy(licenseKey)),
   ]);
   assert.deepEqual(tally(rekeyed.map(({ status }) => status)), { fulfilled: 1, rejected: 3 });
   assert.ok(answers.every(({ status }) => [200, 404, 409].includes(status)));
-  const after = await atOnce(5, () => activateBy(licenseKey));
+  const after = await runConcurrently(5, () => activateBy(licenseKey));
   assert.deepEqual(tally(after.map(({ status }) => status)), { 404: 5 });
 });

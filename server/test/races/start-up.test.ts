@@ -17,7 +17,7 @@ import { createLog } from '#server/log.ts';
 import { createTestDatabase } from '../database.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../harness.ts';
 import { createTestClock, SECOND_MS } from '../test-clock.ts';
-import { atOnce, tally } from './at-once.ts';
+import { runConcurrently, tally } from './concurrency.ts';
 
 const database = await createTestDatabase();
 const log = createLog({ level: 'silent' });
@@ -91,7 +91,7 @@ describe('imports', () => {
     const product = service.context.catalog().products.get('personal');
     assert.ok(product);
     const keys = Array.from({ length: 10 }, () => randomUUID());
-    const outcomes = await atOnce(6, () =>
+    const outcomes = await runConcurrently(6, () =>
       importLicenses(
         service.context,
         keys.map((licenseKey) => ({ product, licenseKey })),

@@ -16,7 +16,7 @@ import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { eventually } from '../eventually.ts';
 import { startTestService } from '../harness.ts';
 import { HOUR_MS, TEST_START } from '../test-clock.ts';
-import { atOnce, takeTurns } from './at-once.ts';
+import { runConcurrently, roundRobin } from './concurrency.ts';
 
 /** Mail is configured, so that confirmation is asked for; nothing is sent, for no jobs are done here. */
 const mail: MailTransport = {
@@ -25,7 +25,7 @@ const mail: MailTransport = {
 };
 const one = await startTestService({ mail });
 const two = await startTestService({ beside: one, mail });
-const pick = takeTurns([one, two] as const);
+const pick = roundRobin([one, two] as const);
 
 const { context, pool } = one;
 const EMAIL = 'ada@example.com';
@@ -40,7 +40,7 @@ const subscribe = (index: number) =>
   pick(index).post('/api/v1/subscribers', { email: index % 3 === 0 ? EMAIL : 'ADA@Example.com' });
 
 test('30 concurrent subscriptions of one address at two processes create one row, one id and one job', async () => {
-  const answers = await atOnce(30, subscribe);
+  const answers = await runConcurrently(30, subscribe);
   const bodies = answers.map(({ status, body }) => {
     assert.equal(status, 201);
     return Object(body);
@@ -95,7 +95,9 @@ test('ten concurrent confirmations of one link confirm once', async () => {
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);
   await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
-  const views = await atOnce(10, (index) => confirmSubscription(pick(index).context, token));
+  const views = await runConcurrently(10, (index) =>
+    confirmSubscription(pick(index).context, token),
+  );
   const decisions = views.map(({ decision }) => decision).sort();
   assert.deepEqual(decisions, [...Array.from({ length: 9 }, () => 'already'), 'confirm']);
 });

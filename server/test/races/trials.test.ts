@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { anyMachine, startTrial } from '../license-steps.ts';
-import { atOnce, takeTurns } from './at-once.ts';
+import { runConcurrently, roundRobin } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
@@ -25,11 +25,11 @@ async function countNew(work: () => Promise<unknown>): Promise<number[]> {
 }
 
 for (const [deployment, services] of deployments) {
-  const pick = takeTurns(services);
+  const pick = roundRobin(services);
 
   /** Returns the number of different keys that machines get when they start a trial concurrently. */
   const startAtOnce = async (times: number, fingerprint: (index: number) => object) => {
-    const keys = await atOnce(
+    const keys = await runConcurrently(
       times,
       async (index) => (await startTrial(pick(index), { ...fingerprint(index) })).license_key,
     );
@@ -85,7 +85,7 @@ for (const [deployment, services] of deployments) {
       });
       // Every machine three times, the chain in an order that no one link decides.
       const order = Array.from({ length: 30 }, (_, index) => (index * 7) % 10);
-      const keys = await atOnce(order.length, async (index) => {
+      const keys = await runConcurrently(order.length, async (index) => {
         const { license_key: key } = await startTrial(pick(index), {
           ...link(order[index] ?? 0),
         });

@@ -7,7 +7,7 @@ import { revokeLicense } from '#server/features/licenses/change-license.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { activate, anyMachine, deactivate, listMachines, validate } from '../license-steps.ts';
-import { atOnce, takeTurns, tally } from './at-once.ts';
+import { runConcurrently, roundRobin, tally } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
@@ -37,7 +37,7 @@ async function endWhileValidating(
   const machine = await setUp();
   const { licenseKey, id, machineId, countOf } = machine;
   let isOver = false;
-  const asking = atOnce(10, async (index) => {
+  const asking = runConcurrently(10, async (index) => {
     const answers: LicenseValidateResponse[] = [];
     for (let left = 3; left > 0 && answers.length < 500;) {
       const tooLate = isOver;
@@ -59,19 +59,21 @@ async function endWhileValidating(
 }
 
 for (const [deployment, services] of deployments) {
-  const pick = takeTurns(services);
+  const pick = roundRobin(services);
 
   describe(deployment, () => {
     test('50 concurrent validations of one activation are counted as exactly 50', async () => {
       const { licenseKey, id, machineId, countOf } = await setUp();
-      const answers = await atOnce(50, (index) => validate(pick(index), licenseKey, id, machineId));
+      const answers = await runConcurrently(50, (index) =>
+        validate(pick(index), licenseKey, id, machineId),
+      );
       assert.ok(answers.every(({ valid }) => valid));
       assert.equal(await countOf(), 50);
     });
 
     test('5 concurrent validations of each of 20 activations are counted separately', async () => {
-      const machines = await atOnce(20, setUp);
-      await atOnce(100, async (index) => {
+      const machines = await runConcurrently(20, setUp);
+      await runConcurrently(100, async (index) => {
         const machine = machines[index % machines.length];
         assert.ok(machine);
         const { licenseKey, id, machineId } = machine;
@@ -96,8 +98,10 @@ for (const [deployment, services] of deployments) {
 
 test('an activation that many requests deactivate is deactivated once', async () => {
   const { licenseKey, id, machineId } = await setUp();
-  const pick = takeTurns([one, two]);
-  const answers = await atOnce(20, (index) => deactivate(pick(index), licenseKey, id, machineId));
+  const pick = roundRobin([one, two]);
+  const answers = await runConcurrently(20, (index) =>
+    deactivate(pick(index), licenseKey, id, machineId),
+  );
   assert.ok(answers.every(({ success, activation_id: each }) => success && each === id));
   const [listed, ...others] = await listMachines(one, licenseKey);
   assert.deepEqual([listed?.is_active, others], [false, []]);

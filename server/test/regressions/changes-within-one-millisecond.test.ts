@@ -10,7 +10,7 @@ import {
   paddleTransactionCompleted,
   type PaddleEvent,
 } from '../payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
+import { deliverPaddle, createPaddlePurchase } from '../payment-providers/paddle-steps.ts';
 
 const service = await startTestService();
 
@@ -62,7 +62,7 @@ test('the newer of two snapshots of a subscription within one millisecond applie
       ['resumed', 'paused'],
       ['paused', 'resumed'],
     ] as const) {
-      const { transactionId, monthly } = makePaddlePurchase();
+      const { transactionId, monthly } = createPaddlePurchase();
       const snapshots = order(
         paddleSubscription(older, monthly),
         paddleSubscription(newer, monthly),
@@ -80,7 +80,7 @@ test('the newer of two states of a refund within one millisecond applies', async
       ['pending_approval', 'approved'],
       ['approved', 'rejected'],
     ] as const) {
-      const { transactionId, once } = makePaddlePurchase();
+      const { transactionId, once } = createPaddlePurchase();
       const common = { transactionId, action: 'refund', adjustmentId: `adj_${transactionId}` };
       const states = order(
         paddleAdjustment('created', { ...common, status: older }),
@@ -99,7 +99,7 @@ test('the newer of two addresses of a customer within one millisecond applies', 
       ['a@example.com', 'z@example.com'],
       ['z@example.com', 'a@example.com'],
     ] as const) {
-      const { transactionId, customerId, once } = makePaddlePurchase();
+      const { transactionId, customerId, once } = createPaddlePurchase();
       const changes = order(
         paddleCustomer('updated', { customerId, email: older }),
         paddleCustomer('updated', { customerId, email: newer }),

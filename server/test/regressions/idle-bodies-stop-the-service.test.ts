@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 
 import { startTestService } from '../harness.ts';
 import { activate, anyMachine, validate } from '../license-steps.ts';
-import { openRaw, type RawConnection } from '../raw-http.ts';
+import { openRawConnection, type RawConnection } from '../raw-http.ts';
 
 const service = await startTestService();
 
@@ -23,7 +23,7 @@ test('requests that send no body reserve no memory for it', async () => {
   const { activation_id: id } = await activate(service, licenseKey, { machine_id: machineId });
   using connections = new DisposableStack();
   const open = async (head: string): Promise<RawConnection> => {
-    const connection = connections.use(await openRaw(service.url));
+    const connection = connections.use(await openRawConnection(service.url));
     connection.send(head);
     return connection;
   };

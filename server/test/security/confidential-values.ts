@@ -26,7 +26,7 @@ export interface RunSecrets {
 }
 
 /** Runs the operations of clients and operators, valid and invalid ones. */
-export async function useService(service: TestService): Promise<RunSecrets> {
+export async function exerciseService(service: TestService): Promise<RunSecrets> {
   const mark = randomUUID();
   const email = `ada.${mark}@customers.example`;
   const transactionId = `txn_${mark}`;
@@ -92,7 +92,7 @@ export async function useService(service: TestService): Promise<RunSecrets> {
 }
 
 /** Returns encodings of a text: verbatim, URL-encoded, compact, lower case, base64 and hexadecimal. */
-export function spellingsOf(secret: string): string[] {
+export function encodingsOf(secret: string): string[] {
   const compact = secret.replaceAll(/[\s-]/g, '');
   return [secret, compact, encodeURIComponent(secret)].flatMap((each) => [
     each,

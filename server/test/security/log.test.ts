@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startTestService } from '../harness.ts';
-import { spellingsOf, useService } from './confidential-values.ts';
+import { encodingsOf, exerciseService } from './confidential-values.ts';
 
 test('logs no key, address, fingerprint, transaction or token at any level', async () => {
   const service = await startTestService();
-  const secrets = await useService(service);
+  const secrets = await exerciseService(service);
   // The database rejects this row, and its error quotes the row.
   await service.pool.query('alter table activations add check (machine_digest is null) not valid');
   const { licenseKey } = await service.issue();
@@ -31,7 +31,7 @@ test('logs no key, address, fingerprint, transaction or token at any level', asy
   assert.match(log, /"route":"\/api\/v1\/licenses\/:license_key\/activations"/);
   assert.match(log, /"route":"\/api\/v1\/licenses\/check\/:transaction_id"/);
   for (const secret of [...Object.values(secrets).flat(), licenseKey]) {
-    for (const spelling of spellingsOf(secret)) {
+    for (const spelling of encodingsOf(secret)) {
       assert.ok(!log.includes(spelling), `the log contains ${spelling}`);
     }
   }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { findPostmaster } from '#server/db/embedded/postmaster.ts';
 
 import { eventually } from '../eventually.ts';
-import { makeServiceHome, type ServiceHome, type ServiceProcess } from '../service-process.ts';
+import { createServiceHome, type ServiceHome, type ServiceProcess } from '../service-process.ts';
 
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -41,7 +41,7 @@ describe('the service that root starts', onlyRoot, () => {
   let service: ServiceProcess;
 
   before(async () => {
-    home = await makeServiceHome();
+    home = await createServiceHome();
     cluster = join(home.dataDirectory, 'postgres');
     service = await home.start();
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startTestService, type TestService } from '../harness.ts';
-import { spellingsOf, useService } from './confidential-values.ts';
+import { encodingsOf, exerciseService } from './confidential-values.ts';
 
 /** Dumps every row of every table as text; bytes as hexadecimal digits, and again decoded as text. */
 async function dumpTables({ pool }: TestService): Promise<string> {
@@ -22,14 +22,14 @@ async function dumpTables({ pool }: TestService): Promise<string> {
 
 test('the database contains neither a key nor a value of a fingerprint', async () => {
   const service = await startTestService();
-  const secrets = await useService(service);
+  const secrets = await exerciseService(service);
   const dump = await dumpTables(service);
   // The dump does contain expected values.
   for (const present of [...secrets.emails, ...secrets.machineIds, 'license.suspend']) {
     assert.ok(dump.includes(present), present);
   }
   for (const secret of [...secrets.keys, ...secrets.fingerprintValues, ...secrets.tokens]) {
-    for (const spelling of spellingsOf(secret)) {
+    for (const spelling of encodingsOf(secret)) {
       assert.ok(!dump.includes(spelling), `the database holds ${spelling}`);
     }
   }
@@ -37,7 +37,7 @@ test('the database contains neither a key nor a value of a fingerprint', async (
 
 test('only the signature and the issue time of a token are stored', async () => {
   const service = await startTestService();
-  const { tokens } = await useService(service);
+  const { tokens } = await exerciseService(service);
   const dump = await dumpTables(service);
   for (const token of tokens) {
     const [header = '', payload = ''] = token.split('.');

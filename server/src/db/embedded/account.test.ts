@@ -77,7 +77,7 @@ test(
 
 test('changes the owner of a cluster that root restored from a backup', onlyRoot, async () => {
   const data = join(directory, 'restored');
-  await embedded.makeCluster(data);
+  await embedded.createCluster(data);
   await run('chown', ['-R', '0:0', data]);
   await run('chmod', ['755', join(data, 'postgres')]);
   const log = embedded.createRecordingLog();
@@ -101,7 +101,7 @@ test('an ordinary user runs PostgreSQL under the own account', onlyRoot, async (
   await mkdir(data);
   await chmod(directory, 0o755);
   await chown(data, account.uid, account.gid);
-  const holder = await embedded.holdInAnotherProcess(data, account);
+  const holder = await embedded.startDatabaseProcess(data, account);
   holder.kill('SIGKILL');
   const cluster = join(data, 'postgres');
   assert.equal((await stat(cluster)).uid, NOBODY);

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 
-import { rejection, startFakePostgres, WELCOME } from '../../../test/fake-postgres.ts';
+import {
+  errorResponse,
+  startFakePostgres,
+  AUTHENTICATION_OK,
+} from '../../../test/fake-postgres.ts';
 
 import { waitUntilReady } from './connection.ts';
 
 /** Has no database but `postgres`, and disconnects at `create database`. */
 function accept(socket: Socket, startup: Buffer): void {
   if (startup.includes('database\0latchkey\0')) {
-    socket.end(rejection('3D000', 'no such database'));
+    socket.end(errorResponse('3D000', 'no such database'));
   } else {
-    socket.once('data', () => socket.destroy()).write(WELCOME);
+    socket.once('data', () => socket.destroy()).write(AUTHENTICATION_OK);
   }
 }
 

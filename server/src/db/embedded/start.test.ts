@@ -23,7 +23,7 @@ before(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), 'latchkey-embedded-')));
   data = join(directory, 'data');
   cluster = join(data, 'postgres');
-  await embedded.makeCluster(data);
+  await embedded.createCluster(data);
 });
 
 after(() => embedded.removeDirectory(directory));
@@ -122,7 +122,7 @@ test('a stop during a restart ends the server', async () => {
 });
 
 test('rejects a directory that another process uses, names the process and leaves it running', async () => {
-  const owner = await embedded.holdInAnotherProcess(data);
+  const owner = await embedded.startDatabaseProcess(data);
   const problem = await startupProblem(start());
   assert.notEqual(await findEmbeddedPostgres(data), null);
   owner.kill('SIGKILL');
@@ -134,7 +134,7 @@ test('rejects a directory that another process uses, names the process and leave
 
 test('the server ends when its service is killed, and the next start succeeds', async (t) => {
   if (process.platform !== 'linux') return t.skip('needs /proc');
-  const owner = await embedded.holdInAnotherProcess(data);
+  const owner = await embedded.startDatabaseProcess(data);
   assert.notDeepEqual(await embedded.listProcessesIn(cluster), []);
   owner.kill('SIGKILL');
   const postgres = await start();

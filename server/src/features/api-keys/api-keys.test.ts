@@ -8,7 +8,7 @@ import { createLog } from '#server/log.ts';
 
 import {
   anyUnknownApiKey,
-  makeKey,
+  createKey,
   MISTYPED_API_KEY,
   revokeKeys,
   rollKey,
@@ -50,7 +50,7 @@ function withoutDatabase() {
 
 test('a row contains the digest of a key and its last four symbols, and never the key', async () => {
   const until = new Date(fromStart(DAY_MS));
-  const { apiKey, key } = await makeKey(service, { scopes: ['admin', 'admin'], term: { until } });
+  const { apiKey, key } = await createKey(service, { scopes: ['admin', 'admin'], term: { until } });
   assert.deepEqual(key.expiresAt, until);
   const next = await rollKey(service, key.id, HOUR_MS);
   assert.deepEqual(await reread(key), {
@@ -75,7 +75,7 @@ test('a row contains the digest of a key and its last four symbols, and never th
 });
 
 test('every change has an audit row with actor and reason', async () => {
-  const { key } = await makeKey(service);
+  const { key } = await createKey(service);
   await rollKey(service, key.name, HOUR_MS);
   await revokeKeys(service, key.id);
   const entries = await listAuditEntries(pool, key.id);
@@ -104,7 +104,7 @@ test('every change has an audit row with actor and reason', async () => {
 });
 
 test('a refused change stores nothing', async () => {
-  const { key } = await makeKey(service);
+  const { key } = await createKey(service);
   const counts = () => Promise.all([service.count('api_keys'), service.count('audit_log')]);
   const before = await counts();
   const past = new Date(fromStart(0));
@@ -118,7 +118,7 @@ test('a refused change stores nothing', async () => {
     [{ scopes: [] }, 'needs a scope'],
     [{ term: { until: past } }, 'would have expired'],
   ] as const) {
-    await assert.rejects(makeKey(service, order), ({ message: said }: Error) =>
+    await assert.rejects(createKey(service, order), ({ message: said }: Error) =>
       said.includes(message),
     );
   }
@@ -128,7 +128,7 @@ test('a refused change stores nothing', async () => {
 });
 
 test('a successor has the name, scopes and lifetime of the old key', async () => {
-  const old = await makeKey(service, {
+  const old = await createKey(service, {
     scopes: ['metrics:read', 'outreach:send'],
     term: { days: 10 },
   });
@@ -147,7 +147,7 @@ test('a successor has the name, scopes and lifetime of the old key', async () =>
 });
 
 test('a name belongs to the newest key, and revoking it revokes all valid keys of it', async () => {
-  const first = await makeKey(service);
+  const first = await createKey(service);
   const { name } = first.key;
   const second = await rollKey(service, name, 0);
   const third = await rollKey(service, name, HOUR_MS);
@@ -160,19 +160,19 @@ test('a name belongs to the newest key, and revoking it revokes all valid keys o
   assert.equal(await stateOf(first.key), 'expired');
   await assert.rejects(revokeKeys(service, name), /There is no such API key/);
   await assert.rejects(rollKey(service, fourth.key.id, 0), /There is no such API key/);
-  assert.equal((await makeKey(service, { name })).key.name, name);
+  assert.equal((await createKey(service, { name })).key.name, name);
 });
 
 test('a key that expired keeps its name until it is rolled or revoked', async () => {
-  const { key } = await makeKey(service, { term: { days: 1 } });
+  const { key } = await createKey(service, { term: { days: 1 } });
   clock.advance(DAY_MS);
-  await assert.rejects(makeKey(service, { name: key.name }), /already/);
+  await assert.rejects(createKey(service, { name: key.name }), /already/);
   const next = await rollKey(service, key.name, DAY_MS);
   assert.deepEqual([await stateOf(key), await stateOf(next.key)], ['expired', 'active']);
 });
 
 test('the last use is stored at most once a minute, and not for a refused key', async (t) => {
-  const { apiKey, key } = await makeKey(service);
+  const { apiKey, key } = await createKey(service);
   await pool.query('create table uses (at timestamptz)');
   await pool.query(`create function note_use() returns trigger language plpgsql
     as 'begin insert into uses values (new.last_used_at); return null; end'`);
@@ -208,7 +208,7 @@ test('the last use is stored at most once a minute, and not for a refused key', 
 });
 
 test('a use that cannot be stored is logged, and the request is served', async () => {
-  const { apiKey, key } = await makeKey(service);
+  const { apiKey, key } = await createKey(service);
   await pool.query(
     'alter table api_keys add constraint no_use check (last_used_at is null) not valid',
   );

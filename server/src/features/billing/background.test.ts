@@ -10,7 +10,10 @@ import {
   paddleEvent,
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
+import {
+  deliverPaddle,
+  createPaddlePurchase,
+} from '../../../test/payment-providers/paddle-steps.ts';
 import { runDueJobs } from '../../../test/run-due-jobs.ts';
 import { DAY_MS, HOUR_MS } from '../../../test/test-clock.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
@@ -158,7 +161,7 @@ test('removes no body if only the clock of the service is ahead', async () => {
 });
 
 test('later events change a license after bodies were removed, which a replay reports', async () => {
-  const purchase = makePaddlePurchase();
+  const purchase = createPaddlePurchase();
   const paid = paddleTransactionCompleted(purchase.once);
   await deliverPaddle(service, paid);
   clock.advance((KEEP_DAYS + 1) * DAY_MS);

@@ -12,7 +12,10 @@ import {
   paddleSubscription,
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
+import {
+  deliverPaddle,
+  createPaddlePurchase,
+} from '../../../test/payment-providers/paddle-steps.ts';
 import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 
@@ -25,7 +28,7 @@ await addEndpoint(
 );
 
 function makePurchase() {
-  return { ...makePaddlePurchase().monthly, period: paddlePeriod(TEST_START, 31) };
+  return { ...createPaddlePurchase().monthly, period: paddlePeriod(TEST_START, 31) };
 }
 
 /** A purchased subscription of a known customer. */

@@ -11,7 +11,10 @@ import {
   paddleId,
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
+import {
+  deliverPaddle,
+  createPaddlePurchase,
+} from '../../../test/payment-providers/paddle-steps.ts';
 import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
@@ -29,7 +32,7 @@ await addEndpoint(
 
 /** A purchase of several licenses by a known customer. */
 async function buy(lines = [{ priceId: TEST_PRICES.personal }]) {
-  const { transactionId, customerId } = makePaddlePurchase();
+  const { transactionId, customerId } = createPaddlePurchase();
   const email = `${customerId}@example.org`;
   await deliverPaddle(service, paddleCustomer('created', { customerId, email }));
   await deliverPaddle(service, paddleTransactionCompleted({ transactionId, customerId, lines }));

@@ -10,7 +10,10 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
 import { paddleAdjustment } from '../../../test/payment-providers/paddle-adjustments.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
+import {
+  deliverPaddle,
+  createPaddlePurchase,
+} from '../../../test/payment-providers/paddle-steps.ts';
 import {
   stripeCheckoutCompleted,
   stripeDelivery,
@@ -32,11 +35,11 @@ const by = { actor: 'cli:test', reason: 'she asked for it' };
 
 const service = await startTestService();
 const { context, clock, pool } = service;
-const ada = makePaddlePurchase();
-const bob = makePaddlePurchase();
+const ada = createPaddlePurchase();
+const bob = createPaddlePurchase();
 let licenseKey = '';
 
-async function buy(purchase: ReturnType<typeof makePaddlePurchase>, email: string, name: string) {
+async function buy(purchase: ReturnType<typeof createPaddlePurchase>, email: string, name: string) {
   await deliverPaddle(service, paddleCustomer('created', { ...purchase, email, name }));
   await deliverPaddle(service, paddleTransactionCompleted(purchase.once));
 }

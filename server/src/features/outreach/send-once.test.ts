@@ -8,7 +8,7 @@ import { startTestService } from '../../../test/harness.ts';
 import {
   errorsOf,
   MAIL_FROM,
-  makeSender,
+  createSender,
   manyRecipients,
   readOutreach,
   startOutreachService,
@@ -80,7 +80,7 @@ test('rejects another body under the same key for a day', async () => {
 
 test('keeps the idempotency keys of each API key apart', async () => {
   const outreach = await startOutreachService();
-  const other = await makeSender(outreach.service);
+  const other = await createSender(outreach.service);
   const key = { 'idempotency-key': 'k' };
   await outreach.sendWell({ recipients }, key);
   await other.sendWell({ recipients: manyRecipients(1) }, key);
@@ -89,7 +89,7 @@ test('keeps the idempotency keys of each API key apart', async () => {
 
 test('sends one of several concurrent requests in two processes, and answers all alike', async () => {
   const outreach = await startOutreachService({ script: { slowMs: 100 } });
-  const beside = await makeSender(await startBeside(outreach));
+  const beside = await createSender(await startBeside(outreach));
   const key = { 'idempotency-key': 'at once' };
   const many = { recipients: manyRecipients(20) };
   const senders = [outreach, beside, outreach, beside, outreach, beside];
@@ -103,7 +103,7 @@ test('sends one of several concurrent requests in two processes, and answers all
 
 test('resumes a request whose lease expired: sends no message twice, and reports begun ones as unknown', async () => {
   const outreach = await startOutreachService({ script: { slowMs: 400 } });
-  const beside = await makeSender(await startBeside(outreach));
+  const beside = await createSender(await startBeside(outreach));
   const headers = { 'idempotency-key': 'k', 'x-api-key': outreach.apiKey };
   const many = { recipients: manyRecipients(60) };
   const first = outreach.sendWell(many, headers);

@@ -25,7 +25,7 @@ const event = { event_id: uuid, name: 'app_started', occurred_at: '2026-11-20T10
 const batch = { install_id: uuid, session_id: uuid, app_version: '1.0', events: [event] };
 
 /** The types of the faults of `value`, each after the last part of its place. */
-function faultsOf(schema: TSchema, value: unknown): string[] {
+function validationErrorsOf(schema: TSchema, value: unknown): string[] {
   return explain(schema, value, ['body']).map(({ loc, type }) => `${loc.at(-1)}: ${type}`);
 }
 
@@ -75,20 +75,20 @@ describe('rejects values that the database cannot store', () => {
   ];
   for (const [what, schema, value, expected] of cases) {
     test(what, () => {
-      assert.deepEqual(faultsOf(schema, value), expected);
+      assert.deepEqual(validationErrorsOf(schema, value), expected);
     });
   }
 });
 
 test('an unknown word of an enum is one fault', () => {
   const request = { template: 'x', recipients: [{ email: 'ada@example.com' }] };
-  assert.deepEqual(faultsOf(OutreachRequest, request), ['template: enum']);
+  assert.deepEqual(validationErrorsOf(OutreachRequest, request), ['template: enum']);
 });
 
 test('rejects values of other types than boolean, with two kinds of faults', () => {
   const request = { license_key: 'K', activation_id: uuid, machine_id: 'm' };
   const faults = ['true', 0, 1.5, [], {}].map((usage_sharing) =>
-    faultsOf(LicenseValidate, { ...request, usage_sharing }),
+    validationErrorsOf(LicenseValidate, { ...request, usage_sharing }),
   );
   assert.deepEqual(faults, [
     ['usage_sharing: bool_parsing'],
@@ -97,7 +97,7 @@ test('rejects values of other types than boolean, with two kinds of faults', () 
     ['usage_sharing: bool_type'],
     ['usage_sharing: bool_type'],
   ]);
-  assert.deepEqual(faultsOf(LicenseValidate, { ...request, usage_sharing: null }), []);
+  assert.deepEqual(validationErrorsOf(LicenseValidate, { ...request, usage_sharing: null }), []);
 });
 
 test('reports the length of a list that is empty or too long, without its items', () => {
@@ -131,9 +131,9 @@ test('ignores unknown fields of any name', () => {
   const body: unknown = JSON.parse(
     '{"email":"ada@example.com","x":"\\u0000","__proto__":{"email":7},"constructor":1}',
   );
-  assert.deepEqual(faultsOf(SubscriberCreate, body), []);
+  assert.deepEqual(validationErrorsOf(SubscriberCreate, body), []);
   const inherited: unknown = JSON.parse('{"__proto__":{"email":"ada@example.com"}}');
-  assert.deepEqual(faultsOf(SubscriberCreate, inherited), ['email: missing']);
+  assert.deepEqual(validationErrorsOf(SubscriberCreate, inherited), ['email: missing']);
 });
 
 describe('the validator and the explanation agree on', () => {

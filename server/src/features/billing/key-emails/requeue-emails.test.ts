@@ -6,7 +6,7 @@ import { createLog } from '#server/log.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
 import { eventually } from '../../../../test/eventually.ts';
-import { makeExternalHome } from '../../../../test/external-service.ts';
+import { createExternalHome } from '../../../../test/external-service.ts';
 import { startTestService } from '../../../../test/harness.ts';
 import type { ServiceProcess } from '../../../../test/service-process.ts';
 import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
@@ -76,7 +76,7 @@ test('stops after the current page', async () => {
 });
 
 test('queues held e-mails after the service listens', async () => {
-  await using other = await makeExternalHome();
+  await using other = await createExternalHome();
   const settings = {
     LATCHKEY_SMTP_URL: 'smtp://127.0.0.1:1',
     LATCHKEY_MAIL_FROM: 'shop@example.com',

@@ -13,12 +13,12 @@ import {
 } from '@paddle/paddle-node-sdk';
 
 import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
-import { makePaddleSamples } from '../../../../../test/payment-providers/paddle-samples.ts';
+import { createPaddleSamples } from '../../../../../test/payment-providers/paddle-samples.ts';
 import type { BillingFact } from '../../facts.ts';
 import { normalizePaddle } from './read-event.fixture.ts';
 
 const NOW = new Date('2027-03-01T12:00:00.000Z');
-const samples = makePaddleSamples();
+const samples = createPaddleSamples();
 
 test('has a sample of every type that the library knows', () => {
   const types = samples.map(({ event_type }) => event_type);

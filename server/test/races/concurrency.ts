@@ -1,5 +1,5 @@
 /** Runs work a number of times concurrently, with its index. */
-export function atOnce<Result>(
+export function runConcurrently<Result>(
   times: number,
   work: (index: number) => Promise<Result>,
 ): Promise<Result[]> {
@@ -14,6 +14,6 @@ export function tally(values: readonly (string | number | null | undefined)[]) {
 }
 
 /** Returns the items in rotation, as a load balancer does. */
-export function takeTurns<Item>(items: readonly [Item, ...Item[]]): (index: number) => Item {
+export function roundRobin<Item>(items: readonly [Item, ...Item[]]): (index: number) => Item {
   return (index) => items[index % items.length] ?? items[0];
 }

@@ -2,7 +2,7 @@
 const TOKEN = 'x'.repeat(750);
 
 /** An answer of validate, with the usual size. */
-export const EMPTY_VALIDATE = {
+export const VALIDATE_RESPONSE = {
   valid: true,
   expires_at: null,
   status: 'active',
@@ -13,7 +13,7 @@ export const EMPTY_VALIDATE = {
 };
 
 /** An answer of a trial grant, with the usual size. */
-export const EMPTY_TRIAL = {
+export const TRIAL_RESPONSE = {
   license_key: 'LK-00000-00000-00000-00000-00000',
   activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',
   expires_at: '2030-01-01T00:00:00.000Z',

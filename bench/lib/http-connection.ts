@@ -18,7 +18,7 @@ export interface SignedBody {
 }
 
 /** The requests, their target, and the number of connections. */
-export interface LanePlan {
+export interface ConnectionPlan {
   readonly target: Target;
   readonly path: string;
   readonly nextBody: NextBody;
@@ -32,7 +32,7 @@ const CLOSE_PAUSE_MS = 100;
  * One connection with one request at a time. It uses a plain socket without an HTTP library, because the generator runs on the same
  * cores as the service.
  */
-export class Lane {
+export class HttpConnection {
   readonly #socket: Socket;
   readonly #head: string;
   #onAnswer: ((status: number) => void) | null = null;
@@ -81,14 +81,19 @@ export class Lane {
  * Opens the connections and sends a request through each. Node accepts one connection in each turn of its loop, so under
  * load the last of hundreds would wait for seconds, which must not count as latency of a request.
  */
-export async function openLanes(plan: LanePlan): Promise<Lane[]> {
-  const lanes = await connectLanes(plan);
-  for (const lane of lanes) await new Promise((resolve) => lane.send(plan.nextBody(), resolve));
-  return lanes;
+export async function openWarmConnections(plan: ConnectionPlan): Promise<HttpConnection[]> {
+  const connections = await openConnections(plan);
+  for (const connection of connections)
+    await new Promise((resolve) => connection.send(plan.nextBody(), resolve));
+  return connections;
 }
 
 /** Opens the connections. */
-export async function connectLanes({ target, path, connections }: LanePlan): Promise<Lane[]> {
+export async function openConnections({
+  target,
+  path,
+  connections,
+}: ConnectionPlan): Promise<HttpConnection[]> {
   const head = [
     `POST ${path} HTTP/1.1`,
     `Host: ${target.host}:${target.port}`,
@@ -101,13 +106,13 @@ export async function connectLanes({ target, path, connections }: LanePlan): Pro
       await new Promise<void>((resolve, reject) => {
         socket.once('connect', resolve).once('error', reject);
       });
-      return new Lane(socket, head);
+      return new HttpConnection(socket, head);
     }),
   );
 }
 
 /** Closes the connections. */
-export async function closeLanes(lanes: readonly Lane[]): Promise<void> {
-  for (const lane of lanes) lane.close();
+export async function closeConnections(connections: readonly HttpConnection[]): Promise<void> {
+  for (const connection of connections) connection.close();
   await sleep(CLOSE_PAUSE_MS);
 }

@@ -8,7 +8,7 @@ import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
 import { eventually } from '../eventually.ts';
-import { makeExternalHome } from '../external-service.ts';
+import { createExternalHome } from '../external-service.ts';
 import { readParts, startMailRelay, type MailRelay } from '../mail-relay.ts';
 import {
   paddleCustomer,
@@ -22,10 +22,10 @@ import { TEST_PRICES } from '../test-catalog.ts';
 
 const SECRET = 'pdl_ntfset_of_a_service_that_is_killed';
 
-const AT_ONCE = 20;
+const CONCURRENCY = 20;
 
 /** The database and mail relay of the services that are killed. */
-export interface KilledShop extends AsyncDisposable {
+export interface PurchaseFixture extends AsyncDisposable {
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly relay: MailRelay;
@@ -41,9 +41,9 @@ export interface Purchase {
   readonly payment: PaddleEvent;
 }
 
-export async function openKilledShop(): Promise<KilledShop> {
+export async function openPurchaseFixture(): Promise<PurchaseFixture> {
   await using resources = new AsyncDisposableStack();
-  const external = resources.use(await makeExternalHome());
+  const external = resources.use(await createExternalHome());
   const relay = await startMailRelay();
   resources.defer(() => relay.close());
   const databaseUrl = external.settings['DATABASE_URL'] ?? '';
@@ -69,7 +69,7 @@ export async function openKilledShop(): Promise<KilledShop> {
 }
 
 /** Creates purchases of different buyers. */
-export function makePurchases(count: number): Purchase[] {
+export function createPurchases(count: number): Purchase[] {
   return Array.from({ length: count }, () => {
     const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
     const email = `${ids.customerId}@example.com`;
@@ -108,7 +108,7 @@ export async function deliverAll(
 ): Promise<Set<Awaited<ReturnType<typeof deliver>>>> {
   const became = new Set<Awaited<ReturnType<typeof deliver>>>();
   const left = events.values();
-  const sending = Array.from({ length: AT_ONCE }, async () => {
+  const sending = Array.from({ length: CONCURRENCY }, async () => {
     for (const event of left) became.add(await deliver(service, event));
   });
   await Promise.all(sending);
@@ -116,7 +116,7 @@ export async function deliverAll(
 }
 
 /** Expires the claims of the killed processes. */
-export async function outwaitTheKilled(pool: Pool): Promise<void> {
+export async function expireClaims(pool: Pool): Promise<void> {
   await pool.query(
     `update jobs
      set run_at = least(run_at, now()), leased_until = leased_until - interval '5 minutes'`,
@@ -129,8 +129,8 @@ export async function outwaitTheKilled(pool: Pool): Promise<void> {
  * and that its buyer received one e-mail with that key.
  * @param earlier number of purchases of this shop for which that was asserted before
  */
-export async function assertOneOfEach(
-  { pool, relay }: KilledShop,
+export async function assertOneLicenseAndEmailEach(
+  { pool, relay }: PurchaseFixture,
   service: ServiceProcess,
   purchases: readonly Purchase[],
   earlier = 0,

@@ -15,15 +15,15 @@ const CONCURRENCY = 16;
  * Asserts that every response still holds: activations exist and are active or not as last reported, valid responses were
  * counted, no license exceeds its limit of machines, and trials are the granted ones.
  */
-export async function proveLedger(url: string, ledger: Ledger): Promise<void> {
+export async function verifyLedger(url: string, ledger: Ledger): Promise<void> {
   assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load had responses');
   const licenses = Map.groupBy(ledger.activations, ({ licenseKey }) => licenseKey);
-  await forEach([...licenses], ([licenseKey, known]) => proveLicense(url, licenseKey, known));
-  await forEach(ledger.activations, (activation) => proveValidity(url, activation));
-  await forEach(ledger.trials, (trial) => proveTrial(url, trial));
+  await forEach([...licenses], ([licenseKey, known]) => verifyLicense(url, licenseKey, known));
+  await forEach(ledger.activations, (activation) => verifyValidity(url, activation));
+  await forEach(ledger.trials, (trial) => verifyTrial(url, trial));
 }
 
-async function proveLicense(
+async function verifyLicense(
   url: string,
   licenseKey: string,
   known: readonly KnownActivation[],
@@ -48,7 +48,7 @@ async function proveLicense(
   }
 }
 
-async function proveValidity(url: string, activation: KnownActivation): Promise<void> {
+async function verifyValidity(url: string, activation: KnownActivation): Promise<void> {
   if (activation.state === 'unknown') return;
   const { licenseKey, activationId, machineId } = activation;
   const answer = await send(url, '/api/v1/licenses/validate', {
@@ -62,7 +62,7 @@ async function proveValidity(url: string, activation: KnownActivation): Promise<
   assert.deepEqual([valid, reason], isActive ? [true, null] : [false, 'activation_inactive']);
 }
 
-async function proveTrial(url: string, trial: KnownTrial): Promise<void> {
+async function verifyTrial(url: string, trial: KnownTrial): Promise<void> {
   const answer = await send(url, '/api/v1/trial/start', {
     machine_fingerprint: { machine_id: trial.machineId },
   });
