@@ -108,7 +108,7 @@ function sendOneByOne(context: Context): Context {
   return { ...context, batches: { ...context.batches, validations: { submit } } };
 }
 
-/** The same context with separate batches and a clock that advances by hours at each batch, so that every token is too old. */
+/** The same context with separate batches and a clock that advances by hours at each batch, so that every token is expired. */
 function signEachTime(context: Context): Context {
   const hoursMs = 2 * 3_600_000;
   let readings = 0;

@@ -23,7 +23,7 @@ export function validationBodies(activations: number): NextBody {
   let count = 0;
   return () => {
     const body = pool[(start + count) % pool.length];
-    if (body === undefined) throw new Error('there is nothing to validate');
+    if (body === undefined) throw new Error('no activation is seeded');
     return body.before + (count++).toString(16).padStart(12, '0') + body.after;
   };
 }

@@ -78,8 +78,8 @@ export class HttpConnection {
 }
 
 /**
- * Opens the connections and sends a request through each. Node accepts one connection in each turn of its loop, so under
- * load the last of hundreds would wait for seconds, which must not count as latency of a request.
+ * Opens the connections and sends one unmeasured request through each. Node accepts one connection in each iteration of its
+ * event loop, so under load the last of hundreds waits for seconds, which must not count as latency of a request.
  */
 export async function openWarmConnections(plan: ConnectionPlan): Promise<HttpConnection[]> {
   const connections = await openConnections(plan);

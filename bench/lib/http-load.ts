@@ -82,7 +82,7 @@ export interface BurstResult {
 }
 
 /**
- * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the sender does.
+ * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the provider does.
  */
 export async function runBurst(plan: ConnectionPlan, requests: number): Promise<BurstResult> {
   const connections = await openConnections(plan);

@@ -86,7 +86,7 @@ function readPort(message: unknown): number {
   if (typeof message === 'object' && message !== null && 'port' in message) {
     return Number(message.port);
   }
-  throw new Error('the service said no port');
+  throw new Error('the service reported no port');
 }
 
 /** `VmRSS` of /proc/PID/status, in kB (proc_pid_status(5)). */

@@ -1,7 +1,7 @@
-/** As long as a token of the example catalogue. */
+/** Has the length of a token of the example catalogue. */
 const TOKEN = 'x'.repeat(750);
 
-/** An answer of validate, with the usual size. */
+/** A response of validate with the usual size. */
 export const VALIDATE_RESPONSE = {
   valid: true,
   expires_at: null,
@@ -12,7 +12,7 @@ export const VALIDATE_RESPONSE = {
   entitlement: TOKEN,
 };
 
-/** An answer of a trial grant, with the usual size. */
+/** A response of a trial grant with the usual size. */
 export const TRIAL_RESPONSE = {
   license_key: 'LK-00000-00000-00000-00000-00000',
   activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',

@@ -26,7 +26,7 @@ export async function measureOutreach(dataDirectory: string, scale: Scale): Prom
       await sendOutreach(service, `round-${round}`, RECIPIENTS);
       rounds.push(performance.now() - startedAt);
     }
-    const name = `letters to ${RECIPIENTS} recipients of one request`;
+    const name = `messages to ${RECIPIENTS} recipients of one request`;
     return [{ name, value: median(rounds), unit: 'ms', goal: { atMost: GOAL_MS } }];
   } finally {
     await service.stop();
@@ -49,5 +49,5 @@ async function sendOutreach(
     body: JSON.stringify({ template: 'personal', recipients }),
   });
   const { sent }: { sent?: unknown } = Object(await response.json());
-  if (sent !== count) throw new Error(`${String(sent)} of ${count} letters were sent`);
+  if (sent !== count) throw new Error(`${String(sent)} of ${count} messages were sent`);
 }

@@ -27,7 +27,7 @@ import { createLog } from '#server/log.ts';
 import { median, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-/** The days of the events and of use, until today. */
+/** Days with events and usage, ending today. */
 const DAYS = 90;
 
 const ROUNDS = 5;
@@ -64,8 +64,8 @@ export async function measureReports(directory: string, scale: Scale): Promise<M
     const again = await time(() => rollUp(pool));
     const size = `${scale.reportedEvents} events and ${scale.reportedMachineDays} machine-days`;
     return [
-      { name: `roll-ups of ${size}, from nothing`, value: everything / 1_000, unit: 's' },
-      { name: 'roll-ups of the present day', value: again / 1_000, unit: 's' },
+      { name: `roll-ups of ${size}, from scratch`, value: everything / 1_000, unit: 's' },
+      { name: 'roll-ups of the current day', value: again / 1_000, unit: 's' },
       ...(await timeReports(pool, today)),
     ];
   } finally {

@@ -21,13 +21,12 @@ export const VALIDATION_TRIGGERS = [
 ] as const;
 
 const licenseKey = text({
-  description:
-    'The license key as the customer received it; case, spaces and hyphens are forgiven.',
+  description: 'The license key as the customer received it; case, spaces and hyphens are ignored.',
   examples: ['LK-7Q2M9-X4T1C-ZB8DH-3KPNE-5WVR0'],
 });
 export const machineFingerprint = freeObject({
   description:
-    'What identifies the machine. Any keys; at most 32, three levels deep, 8 KiB. Kept only as keyed hashes.',
+    'Values that identify the machine, under any keys: at most 32 keys, three levels, 8 KiB. Stored only as keyed hashes.',
   examples: [{ machine_id: '4c4c4544-0044', board_serial: 'CN7016355A', os_version: '15.1' }],
 });
 export const installId = Type.Optional(
@@ -67,7 +66,7 @@ const tier = Type.Optional(nullableString({ examples: ['personal'] }));
 export const entitlement = Type.Optional(
   nullableString({
     description:
-      'A signed statement (JWS, Ed25519) that the client can verify offline; null when there is none.',
+      'A signed statement (JWS, Ed25519) that the client can verify offline; null without one.',
   }),
 );
 

@@ -47,7 +47,7 @@ export const OutreachHeaders = Type.Object({
   'Idempotency-Key': Type.Optional(
     text({
       description:
-        'Any text, one for each request of yours. A request that comes again with it within 24 hours is not sent again, and gets the same answer.',
+        'Any text that identifies the request. A repeated request with it within 24 hours is not sent again and gets the same response.',
       maxLength: 255,
       examples: ['outreach-2026-11-20-rows-2-to-501'],
     }),
@@ -60,12 +60,12 @@ export const OutreachResult = Type.Object(
     success: Type.Boolean(),
     error: nullableString({
       description:
-        'Why it was not sent: a short, stable text. After `unknown` it may have been sent: the relay did not say.',
+        'Why it was not sent: a short, stable text. `unknown`: it may have been sent, but the relay did not confirm it.',
       examples: ['suppressed'],
     }),
     message_id: nullableString({
       description:
-        'The id of a message that was sent, or may have been; null for one that was not sent.',
+        'The id of a message that was sent or may have been sent; null for a message that was not sent.',
       examples: ['<outreach-0190a6b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b@example.com>'],
     }),
   },

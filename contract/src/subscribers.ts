@@ -12,7 +12,7 @@ export const SubscriberHeaders = Type.Object({
   'X-API-Key': Type.Optional(
     text({
       description:
-        'An API key with the scope `subscribers:write`, made with `latchkey key create`, for a server that passes on its form. With it the limit on requests of one address does not apply.',
+        'An API key with the scope `subscribers:write`, created with `latchkey key create`, for a server that forwards its form. With it, the limit on requests of one address does not apply.',
     }),
   ),
 });

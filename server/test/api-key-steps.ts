@@ -14,7 +14,7 @@ import type { TestService } from './harness.ts';
 
 type ServiceContext = Pick<TestService, 'context'>;
 
-const change = { actor: 'test', reason: 'a test asks for it' };
+const change = { actor: 'test', reason: 'requested by a test' };
 
 /** Returns a well-formed unknown API key. */
 export function anyUnknownApiKey(): string {

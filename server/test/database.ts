@@ -10,7 +10,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The options of `createPool`. */
   readonly connection: { readonly url: string };
-  /** Removes the database, and closes its connections. */
+  /** Drops the database and closes its connections. */
   drop(): Promise<void>;
 }
 

@@ -9,18 +9,18 @@ function message(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, content]);
 }
 
-/** Accepts a connection without a password. */
+/** AuthenticationOk and ReadyForQuery: accepts a connection without a password. */
 export const AUTHENTICATION_OK = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('Z', Buffer.from('I')),
 ]);
 
-/** Rejects a connection. */
+/** Returns an ErrorResponse that rejects a connection. */
 export function errorResponse(sqlState: string, text: string): Buffer {
   return message('E', Buffer.from(`SFATAL\0C${sqlState}\0M${text}\0\0`));
 }
 
-/** Answers a query with one row of one text column. */
+/** Returns the response to a query: one row with one text column. */
 export function textRow(name: string, value: string): Buffer {
   const type = Buffer.alloc(18);
   // The type `text`, of varying length.
@@ -38,7 +38,7 @@ export function textRow(name: string, value: string): Buffer {
   ]);
 }
 
-/** Where a fake server listens, and for whom. */
+/** How to connect to a fake server. */
 export interface FakePostgres {
   readonly host: string;
   readonly port: number;
@@ -47,7 +47,7 @@ export interface FakePostgres {
 }
 
 /**
- * Starts a server that speaks as much of PostgreSQL's protocol as a test needs, until the test ends.
+ * Starts a server with the part of PostgreSQL's protocol that a test needs; it stops when the test ends.
  * @param accept called with each connection and its startup message
  */
 export async function startFakePostgres(

@@ -41,7 +41,7 @@ export const TEST_WEBHOOK_SECRETS = {
   standard: [`whsec_${Buffer.from('a standard secret for the tests').toString('base64')}`],
 } satisfies Secrets['webhooks'];
 
-/** A time or a flag of a license that no operation of the interface sets. */
+/** Times and flags of a license that no operation of the interface sets. */
 export type LicenseFactsChange = Partial<
   Record<
     | 'expires_at'
@@ -110,7 +110,7 @@ export interface TestService extends HttpClient {
  */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { beside } = options;
-  // Closes what was opened in reverse order, also when a later step fails.
+  // Closes in reverse order, also when a later step fails.
   const resources = new AsyncDisposableStack();
   after(() => resources.disposeAsync());
   const database = beside?.database ?? (await createTestDatabase());
@@ -221,7 +221,7 @@ function createDatabaseHelpers(
         context,
         { product, ...order },
         'test',
-        'a test asks for it',
+        'requested by a test',
       );
       if (facts !== undefined) await setFacts(issued.license.id, facts);
       return issued;

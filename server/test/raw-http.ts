@@ -60,7 +60,7 @@ export function renderPost(path: string, body: unknown): string {
 
 const ANSWER_START = 'HTTP/1.1 ';
 
-/** Counts the responses in a growing text, and reads each part once. */
+/** Counts the responses in a growing text and reads each part once. */
 class AnswerCounter {
   #count = 0;
   #position = 0;

@@ -56,7 +56,7 @@ export interface ServiceHome extends AsyncDisposable {
   run(args: readonly string[], settings?: Settings): Promise<string>;
 }
 
-/** The program of `npx latchkey`, which sets memory limits and becomes the service in the same process. */
+/** The program of `npx latchkey`, which sets memory limits and then runs the service in the same process. */
 const command = fileURLToPath(new URL('../bin/latchkey.mjs', import.meta.url));
 
 const STARTED = /"Latchkey listens on (http:\/\/[^\s"]+)"/u;

@@ -9,26 +9,26 @@ import { startTestService, type TestService } from '../harness.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 import { TEST_START } from '../test-clock.ts';
 
-/** The base URL of a service that runs already; not set: each test file starts one of its own. */
+/** The base URL of a running service. Not set: each test file starts one. */
 const URL_VARIABLE = 'LATCHKEY_ACCEPTANCE_URL';
 
 /**
- * A command line that makes a license of the product `personal` there and prints it as JSON, such as
+ * A command line that issues a license of the product `personal` there and prints it as JSON, such as
  * `npx latchkey license issue --product personal --json`.
  */
 const ISSUE_VARIABLE = 'LATCHKEY_ACCEPTANCE_ISSUE';
 
 const externalUrl = process.env[URL_VARIABLE];
 
-/** For tests that move the clock or look into the database: they run where the service is this process's own. */
+/** For tests that set the clock or query the database: they run only if the service runs in this process. */
 export const inProcess = {
   skip:
     externalUrl === undefined
       ? false
-      : `needs the clock and the database, which are out of reach at ${URL_VARIABLE}`,
+      : `needs the clock and the database of the service, which ${URL_VARIABLE} does not provide`,
 };
 
-/** For tests that need a license, which can always be made inside. */
+/** For tests that need a license, which a service in this process can always issue. */
 export const withLicense = {
   skip:
     externalUrl === undefined || process.env[ISSUE_VARIABLE] !== undefined
@@ -37,15 +37,15 @@ export const withLicense = {
 };
 
 export interface AcceptanceService extends HttpClient {
-  /** The key of a new, perpetual license of the product `personal`, good for two machines. */
+  /** Returns the key of a new, perpetual license of the product `personal` for two machines. */
   issueKey(): Promise<string>;
   /** The service itself, for tests marked {@link inProcess}. */
   readonly own: TestService;
 }
 
 /**
- * The service under test. Tests see the same interface whether it runs here or elsewhere; here the clock stands at the
- * same moment at the beginning of each test.
+ * Opens the service under test, which has the same interface in this process and elsewhere. In this process, each test
+ * starts at the same time of the clock.
  */
 export async function openAcceptanceService(): Promise<AcceptanceService> {
   if (externalUrl === undefined) {

@@ -22,7 +22,7 @@ function wide(keys: number) {
   return Object.fromEntries(Array.from({ length: keys }, (_, index) => [`key${index}`, index]));
 }
 
-/** A fingerprint whose JSON is of that many bytes. */
+/** Returns a fingerprint whose JSON has that many bytes. */
 function long(bytes: number) {
   return {
     model: 'é'.repeat((bytes - 12) / 2) + 'x'.repeat((bytes - 12) % 2),
@@ -57,7 +57,7 @@ describe('422', () => {
   ];
   for (const [what, fingerprint, message] of refused) {
     test(`a fingerprint with ${what}`, async () => {
-      // The key is unknown: what is wrong with the request comes first.
+      // The key is unknown, but a 422 precedes the look-up.
       const answer = await ask(anyUnknownKey(), fingerprint);
       assert.deepEqual([answer.status, answer.body], [422, fingerprintError(message)]);
     });

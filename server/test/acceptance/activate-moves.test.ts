@@ -10,7 +10,7 @@ import { readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
 
-/** The product `personal` has two places, and the catalogue's default is three more machines within 30 days. */
+/** The product `personal` has two activations, and the catalogue's default is three more machines within 30 days. */
 const LIMIT = 5;
 
 function ask(licenseKey: string, fingerprint: object) {
@@ -23,7 +23,7 @@ async function use(licenseKey: string, machine: { readonly machine_id: string })
   await deactivate(service, licenseKey, id, machine.machine_id);
 }
 
-/** Passes one place of a new license from machine to machine, an hour each, until the limit is reached. */
+/** Moves one activation of a new license from machine to machine, one per hour, until the limit is reached. */
 async function reachLimit() {
   const { licenseKey, license } = await service.own.issue();
   const machines = Array.from({ length: LIMIT }, anyMachine);

@@ -27,7 +27,7 @@ function ask(licenseKey: string, fingerprint: unknown, headers: Record<string, s
   return service.post(PATH, body, headers);
 }
 
-/** The activation of a license with certain facts: status and code of the answer. */
+/** Activates a license with these facts; returns the status and the code of the response. */
 async function activateWith(facts: LicenseFactsChange) {
   const { licenseKey } = await service.own.issue({ facts });
   return ask(licenseKey, anyMachine());
@@ -100,7 +100,7 @@ describe('200', () => {
     assert.equal(claims['license_expires_at'], expiresAt.getTime() / 1000);
   });
 
-  test('the product’s term begins when the license is created', inProcess, async () => {
+  test('the product’s term starts when the license is created', inProcess, async () => {
     const { licenseKey } = await service.own.issue({ productId: 'yearly' });
     const answer = await activate(service, licenseKey);
     assert.equal(answer.expires_at, '2028-02-29T12:00:00.000Z');
@@ -320,7 +320,7 @@ describe('409', () => {
   });
 });
 
-/** A fingerprint that nests so deep. */
+/** Returns a fingerprint of that depth. */
 describe('422', () => {
   test('reports all problems at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {

@@ -2,7 +2,7 @@ import type { LicenseFactsChange } from '../harness.ts';
 import { activate, anyMachine } from '../license-steps.ts';
 import type { AcceptanceService } from './acceptance-service.ts';
 
-/** Makes a license with one machine on it; for tests inside. */
+/** Issues a license with one active machine; for tests marked `inProcess`. */
 export async function issueActivatedLicense(
   service: AcceptanceService,
   facts: LicenseFactsChange = {},
@@ -14,7 +14,7 @@ export async function issueActivatedLicense(
   return { licenseKey, license, activationId, machineId: machine.machine_id };
 }
 
-/** What a validation leaves of itself; for tests inside. */
+/** Reads the columns of an activation that a validation changes; for tests marked `inProcess`. */
 export async function readActivation({ own }: AcceptanceService, activationId: string) {
   const { rows } = await own.pool.query<Record<string, unknown>>(
     `select machine_id, validation_count, last_validated_at, install_id, usage_sharing

@@ -3,7 +3,7 @@ import { Parse } from 'typebox/value';
 
 import { errorCatalogue, type ErrorCode } from '#server/error-catalogue.ts';
 
-/** The problem that a code stands for, as a body. */
+/** Returns the body of the problem with this code. */
 export function problem(
   code: ErrorCode,
   more: { readonly detail?: string; readonly [member: string]: unknown } = {},
@@ -12,12 +12,12 @@ export function problem(
   return { type: `/docs/errors#${code}`, title, status, detail: meaning, code, ...more };
 }
 
-/** A body that is an object, to be taken apart. */
+/** Parses a body that is an object. */
 export function readBody(body: unknown): Readonly<Record<string, unknown>> {
   return Parse(Type.Record(Type.String(), Type.Unknown()), body);
 }
 
-/** The 422 for a fingerprint that passes its limits. */
+/** Returns the 422 for a fingerprint beyond its limits. */
 export function fingerprintError(what: string) {
   const loc = ['body', 'machine_fingerprint'];
   return { detail: [{ loc, msg: `machine_fingerprint ${what}`, type: 'value_error' }] };
@@ -32,7 +32,7 @@ const Faults = Type.Object({
   ),
 });
 
-/** Place and kind of every fault that a 422 tells. */
+/** Returns location and type of each error of a 422. */
 export function validationErrorsOf(body: unknown): [place: string, type: string][] {
   return Parse(Faults, body).detail.map(({ loc, type }) => [loc.join('.'), type]);
 }

@@ -9,7 +9,7 @@ import { problem, readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
 
-/** A payment sets this on a license: its key is shown for a day. */
+/** The field of a paid license that shows its key for a day. */
 const BILLED = { reveal_until: new Date(TEST_START.getTime() + DAY_MS) };
 
 const PENDING = {
@@ -84,7 +84,7 @@ describe('200', () => {
       const made = [];
       for (let item = 0; item < 3; item++)
         made.push(await service.own.issue({ transactionId, facts: BILLED }));
-      // The order of the line items, which is not that of the ids.
+      // The order of the line items differs from that of the ids.
       for (const [index, { license }] of made.entries()) {
         await service.own.pool.query(
           'update license_transactions set position = $2 where license_id = $1',
@@ -224,9 +224,9 @@ describe('429', () => {
       assert.equal(refused.headers.get('retry-after'), '30');
       assert.equal(refused.headers.get('ratelimit-policy'), '"checks";q=120;w=3600');
       assert.equal(refused.headers.get('ratelimit'), '"checks";r=0;t=30');
-      assert.equal((await ask(known, address)).status, 429, 'nothing is looked up');
+      assert.equal((await ask(known, address)).status, 429, 'an unknown checkout is not looked up');
       assert.equal((await ask('seen before', address)).status, 200);
-      assert.equal((await ask('txn_miss_7', address)).status, 200, 'a poll goes on');
+      assert.equal((await ask('txn_miss_7', address)).status, 200, 'a poll continues');
       assert.equal((await ask('txn_miss_120')).status, 200, 'another network is served');
       service.own.clock.advance(30 * SECOND_MS);
       assert.equal((await ask(known, address)).status, 200);

@@ -20,7 +20,7 @@ const PATH = '/api/v1/licenses/deactivate';
 
 const service = await openAcceptanceService();
 
-/** A license with one machine on it. */
+/** Issues a license with one active machine. */
 async function setUp() {
   const licenseKey = await service.issueKey();
   const machine = anyMachine();

@@ -9,7 +9,7 @@ import { readBody } from './bodies.ts';
 const service = await openAcceptanceService();
 
 describe('200', () => {
-  test('live: alive, whatever else', async () => {
+  test('live: alive in every state', async () => {
     const answer = await service.get('/api/v1/health/live');
     const { version, uptime_seconds: uptime, ...rest } = readBody(answer.body);
     assert.deepEqual([answer.status, rest], [200, { status: 'alive' }]);
@@ -42,7 +42,7 @@ describe('503', () => {
     async () => {
       const own = await startTestService();
       await own.database.drop();
-      // The last finding about the database is still good for a moment.
+      // The last check of the database is cached for a short time.
       own.clock.advance(60 * SECOND_MS);
       const ready = await own.get('/api/v1/health/ready');
       assert.deepEqual([ready.status, readBody(ready.body)['status']], [503, 'not_ready']);

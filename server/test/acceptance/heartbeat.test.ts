@@ -94,9 +94,9 @@ describe('200', () => {
   });
 
   test('stores no machine id', inProcess, async () => {
-    await sendHeartbeat('a-name-that-nobody-else-has');
+    await sendHeartbeat('a-unique-machine-name');
     const { rows } = await service.own.pool.query('select usage_days::text as row from usage_days');
-    assert.doesNotMatch(JSON.stringify(rows), /nobody-else/);
+    assert.doesNotMatch(JSON.stringify(rows), /unique-machine/);
   });
 
   test(

@@ -252,7 +252,7 @@ describe('200', () => {
     }
   });
 
-  test('lets a page of another origin read the drop reasons', async () => {
+  test('allows a page of another origin to read the drop reasons', async () => {
     const batch = batchOf([anyEvent({ name: '' })]);
     const answer = await service.post(PATH, batch, { origin: 'https://app.example.com' });
     assert.equal(answer.headers.get('x-events-dropped'), 'name=1');
@@ -371,7 +371,7 @@ describe('422', () => {
   });
 });
 
-/** A request that is judged by its address alone before it is found to be empty. */
+/** Sends an empty request, which the rate limit by address precedes. */
 function sendNothing(from: string): Promise<Answer> {
   return service.post(PATH, '', { 'x-forwarded-for': from });
 }

@@ -24,7 +24,7 @@ const Document = Type.Object({
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 
-/** Method, path and the answers that the operation documents. */
+/** Method, path and documented statuses of each operation. */
 const operations: readonly (readonly [string, string, string])[] = [
   ['GET', '/', '200 503'],
   ['GET', '/api/v1/health', '200 503'],
@@ -47,7 +47,7 @@ const operations: readonly (readonly [string, string, string])[] = [
 describe('the interface document', () => {
   const document = Parse(Document, JSON.parse(committed));
 
-  test('is what the schemas say', async () => {
+  test('equals the document generated from the schemas', async () => {
     assert.equal(committed, await renderInterface());
   });
 
@@ -55,7 +55,7 @@ describe('the interface document', () => {
     assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);
   });
 
-  test('lists every operation with the answers that it can give', () => {
+  test('lists every operation with its possible responses', () => {
     const found = Object.entries(document.paths)
       .filter(([path]) => path === '/' || path.startsWith('/api/v1/'))
       .flatMap(([path, methods]) =>
@@ -71,7 +71,7 @@ describe('the interface document', () => {
     );
   });
 
-  test('names its schemas as the interface does', () => {
+  test('has the schema names of the interface', () => {
     const names = Object.keys(document.components.schemas);
     for (const name of [
       'LicenseActivate',
@@ -113,7 +113,7 @@ describe('the documentation pages', () => {
     assert.equal(response.body, committed);
   });
 
-  test('they take scripts, styles and data from this service alone, and all of it is there', async () => {
+  test('they load scripts, styles and data only from this service, and each of them exists', async () => {
     for (const page of ['/docs', '/docs/errors']) {
       const response = await app.inject(page);
       assert.equal(response.statusCode, 200);

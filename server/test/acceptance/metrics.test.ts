@@ -26,14 +26,14 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  test('without a key: how to send one', async () => {
+  test('without a key, with the header to send', async () => {
     const answer = await read();
     const detail = 'This needs an API key, in X-API-Key or as Authorization: Bearer.';
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key', { detail })]);
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
   });
 
-  test('with a key that nobody has', async () => {
+  test('with an unknown key', async () => {
     const answer = await read(bearer(anyUnknownApiKey()));
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key')]);
   });
@@ -46,7 +46,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test('with a key for something else', inProcess, async () => {
+  test('with a key of another scope', inProcess, async () => {
     const { apiKey } = await createKey(service.own, { scopes: ['outreach:send'] });
     const answer = await read(bearer(apiKey));
     const detail = 'The API key does not have the scope metrics:read.';

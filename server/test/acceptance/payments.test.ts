@@ -70,7 +70,7 @@ async function subscribe() {
 }
 
 function extend(licenseId: string, extension: Extension) {
-  const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
+  const change = { keyOrId: licenseId, actor: 'test', reason: 'requested by a test' };
   return extendLicense(service.context, change, extension);
 }
 
@@ -115,7 +115,7 @@ describe('manual changes', () => {
 
   test('a suspension and a note outlast every payment and the end of a dispute', async () => {
     const { licenseId, renew, transactionId } = await subscribe();
-    const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
+    const change = { keyOrId: licenseId, actor: 'test', reason: 'requested by a test' };
     await suspendLicense(service.context, change);
     await service.pool.query(`update licenses set note = 'mine' where id = $1`, [licenseId]);
     const dispute = (action: string) =>
@@ -172,7 +172,7 @@ describe('licenses created before all events arrived', () => {
   });
 
   test('cancels the orphaned one of two licenses with a webhook, but without an e-mail', async () => {
-    const change = { actor: 'test', reason: 'a test asks for it' };
+    const change = { actor: 'test', reason: 'requested by a test' };
     const endpoint = { url: 'https://one.example.com/', eventTypes: [], description: null };
     await addEndpoint(service.context, endpoint, change);
     const [checkoutId, laterId] = [paddleId('txn'), paddleId('txn')];
@@ -222,7 +222,7 @@ function sampleOrder(): { transactionId: string; events: unknown[] } {
   return { transactionId, events };
 }
 
-test("the provider's events of every type, in any order: all are taken, nothing paid by the month is for ever", async () => {
+test("accepts the provider's events of every type in any order, and makes no monthly license perpetual", async () => {
   const catalog = service.context.catalog();
   const product = catalog.products.get('personal') ?? null;
   service.useCatalog({ ...catalog, findPrice: () => product });

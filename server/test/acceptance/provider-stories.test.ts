@@ -65,7 +65,7 @@ interface Story {
   readonly refund: readonly unknown[];
 }
 
-/** Delivers a step at its time, and returns the license as the front end sees it. */
+/** Delivers a step at its time, and returns the license as the check of the transaction shows it. */
 async function deliverStep(
   { path, sign, checkoutId }: Story,
   at: Date,

@@ -31,7 +31,7 @@ async function expectRefusal(apiKey: string, code: ErrorCode, detail?: string): 
   assert.deepEqual([answer.status, answer.body], [expected['status'], expected]);
 }
 
-/** Without mail configured, which it is not here, the key is all that decides. */
+/** Mail is not configured here, so only the key determines the status. */
 async function expectAnswer(apiKey: string): Promise<void> {
   const answer = await send(apiKey);
   assert.equal(answer.status, 200, answer.text);
@@ -188,7 +188,7 @@ describe('422', () => {
 
 describe('401', () => {
   for (const [what, apiKey] of [
-    ['a key that nobody has', anyUnknownApiKey()],
+    ['an unknown key', anyUnknownApiKey()],
     ['a key with a wrong checksum', MISTYPED_API_KEY],
     ['a text of another form', 'sesame'],
     ['an empty text', ''],

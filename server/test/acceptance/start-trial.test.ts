@@ -29,7 +29,7 @@ function countRows(): Promise<number[]> {
   return Promise.all(TABLES.map((table) => service.own.count(table)));
 }
 
-/** Parts that no other machine has. */
+/** Returns unique components of a machine. */
 function anyParts() {
   const id = randomUUID();
   return { board_serial: `board ${id}`, disk_serial: `disk ${id}`, bios_serial: `bios ${id}` };
@@ -260,7 +260,7 @@ describe('200', () => {
     async () => {
       const machine = anyMachine();
       const { license_key: keyOrId } = await startTrial(service, machine);
-      const change = { keyOrId, actor: 'test', reason: 'a test asks for it' };
+      const change = { keyOrId, actor: 'test', reason: 'requested by a test' };
       await assert.rejects(
         extendLicense(service.own.context, change, { until: null }),
         LicenseChangeError,

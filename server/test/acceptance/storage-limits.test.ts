@@ -15,7 +15,7 @@ const full = await startTestService({ isDiskLow: () => isDiskLow });
 
 interface Store {
   readonly name: string;
-  /** Stores something new for the address. */
+  /** Sends a request that stores a new row for the address. */
   readonly send: (service: TestService, address: string) => Promise<Answer>;
 }
 
@@ -82,7 +82,7 @@ describe('429', () => {
     });
   }
 
-  test('heartbeats of known machines and repeated trial requests cost nothing', async () => {
+  test('heartbeats of known machines and repeated trial requests use no quota', async () => {
     const address = anyAddress();
     const machine = anyMachine();
     const headers = { 'x-forwarded-for': address };
@@ -97,7 +97,7 @@ describe('429', () => {
 });
 
 describe('503', () => {
-  test('events and heartbeats are refused while the disk is low; trials and health go on', async () => {
+  test('events and heartbeats are refused while the disk is low; trials and health still succeed', async () => {
     isDiskLow = true;
     for (const { name, send } of STORES) {
       const answer = await send(full, anyAddress());

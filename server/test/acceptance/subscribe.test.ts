@@ -15,7 +15,7 @@ const PATH = '/api/v1/subscribers';
 const subscribe = (email: unknown, headers: Record<string, string> = {}) =>
   service.post(PATH, { email }, headers);
 
-/** The id that was answered. */
+/** Returns the id of a response. */
 function idOf({ status, body }: Answer): string {
   assert.equal(status, 201);
   assert.ok(typeof body === 'object' && body !== null && 'id' in body);
@@ -23,7 +23,7 @@ function idOf({ status, body }: Answer): string {
   return body.id;
 }
 
-/** How many subscribers have this address, by its exact text. */
+/** Counts the subscribers with exactly this address. */
 async function countRows(email: string): Promise<number> {
   const { rows } = await service.own.pool.query(
     'select count(*)::int as count from subscribers where email = $1',
@@ -101,7 +101,7 @@ describe('201', () => {
     }));
     assert.deepEqual(shapes[1], shapes[0]);
     assert.deepEqual(shapes[2], shapes[0]);
-    assert.equal(await countRows('gone@example.com'), 0, 'what was erased is not kept again');
+    assert.equal(await countRows('gone@example.com'), 0, 'an erased address is not stored again');
   });
 
   test('confirms addresses at once without mail, except suppressed ones', inProcess, async () => {
@@ -160,7 +160,7 @@ describe('201 with an API key', inProcess, () => {
         assert.equal(answer.headers.get('ratelimit'), null);
       }
     }
-    // What was served with a key does not count for those without.
+    // Requests with a key do not count for requests without one.
     assert.equal(
       (await subscribe('ada@example.com', from)).headers.get('ratelimit')?.slice(0, 17),
       '"subscribers";r=4',

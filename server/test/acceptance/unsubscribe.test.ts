@@ -10,7 +10,7 @@ import { inProcess, openAcceptanceService } from './acceptance-service.ts';
 
 const service = await openAcceptanceService();
 
-/** The link of a mail to this address, and what is known of the address. */
+/** Creates the link of a mail to this address, and the reader of its suppression. */
 function open(email: string) {
   const { context } = service.own;
   return {

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 import { createTestApp } from '../test-app.ts';
 
-/** A malformed request and the answer that clients of such services know. */
+/** A malformed request and the response that clients of such services expect. */
 const Vector = Type.Object({
   operation: Type.String(),
   case: Type.String(),
@@ -49,7 +49,7 @@ describe('malformed requests are answered like the vectors', () => {
       assert.equal(response.statusCode, 422);
       assert.equal(response.headers['content-type'], 'application/json; charset=utf-8');
       const { detail } = Parse(Faults, response.json());
-      // Where a vector tells only how a text or a place begins, only that much of ours is compared.
+      // A vector may contain only the start of a text or location: then only that part is compared.
       const comparable = detail.map(({ loc, type, msg }, at) => {
         const expected = vector.detail[at];
         return {

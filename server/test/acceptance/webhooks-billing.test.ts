@@ -210,7 +210,7 @@ describe('422', () => {
     ['{"event_id": 5, "event_type": "x"}', 'body', 'value_error'],
     [`{"event_id": "${'x'.repeat(201)}", "event_type": "x"}`, 'body', 'value_error'],
   ] as const) {
-    test(`signed, but not an event: ${body.slice(0, 40)}`, async () => {
+    test(`rejects a signed body that is not an event: ${body.slice(0, 40)}`, async () => {
       const answer = await sendSigned(body);
       assert.equal(answer.status, 422, answer.text);
       assert.deepEqual(validationErrorsOf(answer.body), [fault]);

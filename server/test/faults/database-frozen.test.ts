@@ -34,7 +34,7 @@ test(
     const database = await listDatabaseProcesses(home.dataDirectory);
     try {
       for (const pid of database) signalProcess(pid, 'SIGSTOP');
-      // All of it while the database is frozen.
+      // The database is frozen from here on.
       await Promise.all([assertNotReady(service.url), assertQueueIsBounded(service.url)]);
     } finally {
       for (const pid of database) signalProcess(pid, 'SIGCONT');

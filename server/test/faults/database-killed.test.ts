@@ -14,7 +14,7 @@ import { startRecordedLoad } from './recorded-load.ts';
 const MAX_RESPONSE_MS = 6_000;
 
 test(
-  'answers 503 until a killed database has restarted, and loses nothing that was answered',
+  'responds 503 until a killed database has restarted, and loses no acknowledged change',
   { skip: process.platform !== 'linux' },
   async () => {
     await using home = await createServiceHome();

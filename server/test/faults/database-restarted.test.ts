@@ -31,7 +31,7 @@ test('a running service survives a restart of the database of DATABASE_URL', asy
     await using home = await createServiceHome();
     const settings = {
       DATABASE_URL: toUrl(postgres.connection),
-      LATCHKEY_SECRET: 'the secret of a service whose database goes away',
+      LATCHKEY_SECRET: 'the secret of a service whose database restarts',
     };
     const service = await home.start(settings);
     const keys = await issueForLoad(home, settings);

@@ -30,7 +30,7 @@ function head(path: string, ...lines: readonly string[]): string {
 const chunk = `4000\r\n${'a'.repeat(0x4000)}\r\n`;
 const json = 'content-type: application/json';
 
-/** Name, sent bytes, and the code of the answered problem; then the connection is closed. */
+/** Name, sent bytes, and the code of the problem in the response, after which the connection is closed. */
 const REFUSED: readonly (readonly [string, string, string])[] = [
   ['a text that is not HTTP', 'what is this\r\n\r\n', 'bad_request'],
   ['the beginning of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 'bad_request'],
@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-// At the same time, since one of them waits for a timeout of ten seconds.
+// Concurrently, since one of them waits for a timeout of ten seconds.
 describe('hostile clients', { concurrency: true }, () => {
   test('closes thousands of idle and stalled connections without an effect on other clients', async () => {
     using connections = new DisposableStack();

@@ -33,7 +33,7 @@ async function lockRow(table: string, id: string): Promise<Client> {
   return holder;
 }
 
-/** Ten clients that need the row all the time: each response is 503. */
+/** Runs ten clients that need the row; asserts that each response is 503. */
 async function requestLocked(isOver: () => boolean, ask: () => Promise<number>): Promise<void> {
   const clients = Array.from({ length: 10 }, async () => {
     while (!isOver()) {
@@ -44,7 +44,7 @@ async function requestLocked(isOver: () => boolean, ask: () => Promise<number>):
   await Promise.all(clients);
 }
 
-/** Clients that need other rows: all succeed in time. */
+/** Runs clients that need other rows; asserts that all succeed in time. */
 async function requestOthers(isOver: () => boolean, others: readonly Machine[]): Promise<number> {
   let answers = 0;
   const clients = others.map(async ({ licenseKey, id, machineId }) => {
@@ -89,7 +89,7 @@ const cases: [string, string, (machine: Machine) => Promise<number>][] = [
   ],
 ];
 
-// Both at the same time, because each takes six seconds.
+// Concurrently, because each test lasts six seconds.
 describe('a locked row', { concurrency: true }, () => {
   for (const [what, table, ask] of cases) {
     test(`locking ${what} for six seconds fails only requests that need it`, async () => {

@@ -9,7 +9,7 @@ import { verifyLedger } from './verify-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 test(
-  'loses nothing that was answered when the service is killed under load, alone or with its database',
+  'loses no acknowledged change when the service is killed under load, alone or with its database',
   { skip: process.platform !== 'linux' },
   async () => {
     await using home = await createServiceHome();

@@ -27,7 +27,7 @@ import {
 const onUnix = { skip: process.platform === 'win32' };
 const KILLED = { code: null, signal: 'SIGKILL' };
 
-/** The points at which a delivery is blocked by a lock of another connection. */
+/** Points of a delivery at which a lock of another connection blocks it. */
 const POINTS = [
   {
     when: 'before anything is written',
@@ -40,12 +40,12 @@ const POINTS = [
     commits: false,
   },
   {
-    when: 'after the licenses, before their e-mails are asked for',
+    when: 'after the licenses, before their e-mails are queued',
     hold: 'lock table jobs in share mode',
     commits: false,
   },
   {
-    when: 'when it has told the database to commit',
+    when: 'after it sent the commit',
     hold: 'select pg_advisory_xact_lock(4711)',
     commits: true,
   },
@@ -102,7 +102,7 @@ describe('killed between arrival and commit', onUnix, () => {
   }
 });
 
-/** So many events, at most `CLIENTS` of which a commit stores, need more commits than are waited for. */
+/** A commit stores at most `CLIENTS` events, so these events need more commits than the test waits for. */
 const CLIENTS = 20;
 const PURCHASES = 50;
 const MAX_COMMITS = 4;
@@ -205,7 +205,7 @@ async function holdLock(
   return { release, [Symbol.asyncDispose]: release };
 }
 
-/** Waits for a billing transaction that is blocked by a lock; returns its backend. */
+/** Waits until a lock blocks a billing transaction; returns its backend. */
 async function findWaiting(pool: Pool): Promise<number> {
   let found: number | undefined;
   await eventually(async () => {

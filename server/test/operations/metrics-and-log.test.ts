@@ -187,7 +187,7 @@ test('serves the same metrics on the port of the service, with the token only', 
   assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer/u);
   const wrong = await client.get('/metrics', { authorization: `Bearer ${TOKEN}?` });
   assert.equal(wrong.status, 401);
-  // A series may begin between the two readings.
+  // A series may start between the two readings.
   await eventually(async () => {
     const granted = await client.get('/metrics', { authorization: `Bearer ${TOKEN}` });
     assert.equal(granted.status, 200);

@@ -10,7 +10,7 @@ import { createServiceHome, type ServiceHome, type Settings } from '../service-p
 
 const CONFIGURATION_EXIT_CODE = 78;
 
-const SECRET = 'hunter2-and-more-of-it-that-nobody-guesses';
+const SECRET = 'hunter2-and-more-random-characters-of-a-secret';
 
 const WRONG_CATALOG = `key_prefix: LK
 trial: { product: personal, features: [history] }

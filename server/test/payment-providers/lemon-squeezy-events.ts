@@ -1,5 +1,5 @@
 /**
- * Webhooks of Lemon Squeezy for tests: one builder for each kind of object, with the fields that count, and the signature.
+ * Webhooks of Lemon Squeezy for tests: one builder for each kind of object, with the fields that the service reads, and the signature.
  * `attributes` overrides any field of the object.
  */
 import { createHmac } from 'node:crypto';

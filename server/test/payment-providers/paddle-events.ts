@@ -1,6 +1,6 @@
 /**
- * Webhooks of Paddle Billing for tests: one builder for each kind of event, with the fields that the real ones have, and
- * the signature. Every builder has a default for everything, so that a test names only what it is about:
+ * Webhooks of Paddle Billing for tests: one builder for each kind of event, with the fields of real events, and
+ * the signature. Every builder has defaults, so that a test sets only the relevant fields:
  *
  * ```ts
  * const purchase = paddleTransactionCompleted({ transactionId: paddleId('txn', 'ann'), lines: [{ priceId }] });

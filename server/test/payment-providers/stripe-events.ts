@@ -1,7 +1,7 @@
 /**
- * Webhooks of Stripe for tests: one builder for each kind of event, with the fields that count, and the signature. What
- * the options do not reach, `object` does: its fields are laid over the event's object. `apiVersion` chooses between the
- * shapes before and since 2025-03-31 (Basil).
+ * Webhooks of Stripe for tests: one builder for each kind of event, with the fields that the service reads, and the
+ * signature. `object` overrides any field of the event's object. `apiVersion` selects the schema before or since
+ * 2025-03-31 (Basil).
  */
 import { createHmac } from 'node:crypto';
 

@@ -16,7 +16,7 @@ const two = await startTestService({ beside: one });
 
 /** Batches are short, so that they wait for each other less than the timeout of a lock, even on a busy machine. */
 const ACTIVATIONS = 80;
-/** The batches lack the last and the first of them. */
+/** One batch lacks the last record, the other one the first. */
 const MISSING = 20;
 const ROUNDS = 15;
 

@@ -25,7 +25,7 @@ test('20 machines validate an unbound activation concurrently: exactly one is bo
   assert.equal(listed?.validation_count, 1);
 });
 
-test('a first validation and concurrent deactivations by other machines: every answer stays true', async () => {
+test('every response of a first validation and of concurrent deactivations by other machines stays true', async () => {
   for (let round = 0; round < 5; round++) {
     const { licenseKey } = await one.issue();
     const { activation_id: id } = await activate(one, licenseKey, UNBOUND);

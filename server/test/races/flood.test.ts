@@ -8,11 +8,11 @@ import { runConcurrently, tally } from './concurrency.ts';
 
 const service = await startTestService();
 
-/** What the database limiter of the service admits: five of its sixteen connections at once, and a thousand in its queue. */
+/** Limits of the service's database limiter: five of its sixteen connections, and a queue of a thousand calls. */
 const CONCURRENT = 5;
 const WAITING = 1_000;
 
-/** Far below what waiting for the flood would take, and far above what a busy machine needs for one statement. */
+/** Far below the duration of the flood, and far above that of one statement on a busy machine. */
 const BOUND_MS = 3_000;
 
 /** Holds every connection that the limiter admits until the returned function is called. */

@@ -93,7 +93,7 @@ for (const [deployment, services] of deployments) {
       assert.equal((await countActivations(license.id)).active, 0);
     });
 
-    test('after a revocation was answered no machine is activated', async () => {
+    test('activates no machine after the response to a revocation', async () => {
       const { licenseKey, license } = await one.issue({ maxActivations: 1000 });
       let revoked = false;
       const asking = runConcurrently(10, async (index) => {

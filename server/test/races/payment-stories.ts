@@ -76,7 +76,7 @@ export const STORIES_END = days(40);
 
 /** Each call creates a new purchase. */
 export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
-  'bought once, by somebody whose address changes': () => {
+  'one purchase, of a buyer whose address changes': () => {
     const { ids, buyer } = anyPurchase();
     return paddleStory(
       ids,
@@ -85,7 +85,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     );
   },
 
-  'two products at once, five of one': () => {
+  'two products in one purchase, five of one of them': () => {
     const { ids, buyer } = anyPurchase();
     const lines = [
       { priceId: TEST_PRICES.sellers },
@@ -137,7 +137,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     return paddleStory(ids, [...begun, ...buyer, paddleSubscription('canceled', over)], [end]);
   },
 
-  'a charge in the subscription that is told as a purchase, too': () => {
+  'a charge in the subscription that is also reported as a purchase': () => {
     const { ids, buyer, of } = anySubscription();
     const laterId = paddleId('txn');
     const period = paddlePeriod(TEST_START, 62);
@@ -152,7 +152,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     );
   },
 
-  'refunded, once that was approved': () => {
+  'refund after its approval': () => {
     const { ids, buyer } = anyPurchase();
     const refund = { ...ids, adjustmentId: paddleId('adj') };
     return paddleStory(
@@ -167,7 +167,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     );
   },
 
-  'fought over, won, and fought over again': () => {
+  'disputed, won, and disputed again': () => {
     const { ids, buyer } = anyPurchase();
     const first = { ...ids, adjustmentId: paddleId('adj'), action: 'chargeback' };
     const back = { ...ids, adjustmentId: paddleId('adj'), action: 'chargeback_reverse' };
@@ -189,7 +189,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     );
   },
 
-  'at Stripe, refunded within the second in which that began': stripeRefunded,
+  'Stripe: refund created and completed within one second': stripeRefunded,
 };
 
 const once = [{ priceId: TEST_PRICES.personal }];

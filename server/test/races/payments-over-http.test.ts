@@ -89,7 +89,7 @@ async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<nu
   return rows.map(({ licenses }) => licenses);
 }
 
-describe("a provider's deliveries in any order, each twice, to two processes, end in the same for buyer and seller", () => {
+describe("a provider's deliveries in any order, each twice, to two processes, lead to the same licenses", () => {
   for (const [name, createStory] of Object.entries(paymentStories)) {
     test(name, async () => {
       const { length } = createStory().deliveries(one.clock.now());

@@ -23,7 +23,7 @@ const rekey = (keyOrId: string) =>
     async () => {},
   );
 
-/** Until so many connections wait for a lock. */
+/** Waits until that many connections wait for a lock. */
 async function waitForLocks(count: number): Promise<void> {
   await eventually(async () => {
     const { rows } = await service.pool.query(

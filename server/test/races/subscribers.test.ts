@@ -18,7 +18,7 @@ import { startTestService } from '../harness.ts';
 import { HOUR_MS, TEST_START } from '../test-clock.ts';
 import { runConcurrently, roundRobin } from './concurrency.ts';
 
-/** Mail is configured, so that confirmation is asked for; nothing is sent, for no jobs are done here. */
+/** With mail, subscriptions need a confirmation; nothing is sent, because these tests run no jobs. */
 const mail: MailTransport = {
   send: () => Promise.reject(new Error('nothing is sent in these tests')),
   close: () => {},

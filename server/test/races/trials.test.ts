@@ -16,7 +16,7 @@ const deployments: [string, readonly [TestService, ...TestService[]]][] = [
 
 const TABLES = ['licenses', 'license_keys', 'activations'];
 
-/** Runs it, and returns the number of rows added to each of the three tables. */
+/** Runs the work and returns the number of rows added to each of the three tables. */
 async function countNew(work: () => Promise<unknown>): Promise<number[]> {
   const before = await Promise.all(TABLES.map((table) => one.count(table)));
   await work();

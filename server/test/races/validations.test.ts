@@ -26,8 +26,8 @@ async function setUp() {
 }
 
 /**
- * Ten clients validate while the activation ends. Validations sent after the end was answered must be invalid, and the count
- * must equal the number of valid answers.
+ * Runs ten clients that validate while the activation ends. Asserts that validations sent after the response to the end are
+ * invalid, and that the count equals the number of valid responses.
  */
 async function endWhileValidating(
   pick: (index: number) => TestService,
@@ -42,7 +42,7 @@ async function endWhileValidating(
     for (let left = 3; left > 0 && answers.length < 500;) {
       const tooLate = isOver;
       const answer = await validate(pick(index), licenseKey, id, machineId);
-      assert.ok(!(tooLate && answer.valid), 'valid after the end was answered');
+      assert.ok(!(tooLate && answer.valid), 'valid after the response to the end');
       answers.push(answer);
       if (tooLate) left--;
     }
@@ -82,13 +82,13 @@ for (const [deployment, services] of deployments) {
       for (const { countOf } of machines) assert.equal(await countOf(), 5);
     });
 
-    test('never valid after a deactivation was answered', async () => {
+    test('is never valid after the response to a deactivation', async () => {
       await endWhileValidating(pick, 'activation_inactive', ({ licenseKey, id, machineId }) =>
         deactivate(one, licenseKey, id, machineId),
       );
     });
 
-    test('never valid after a revocation was answered', async () => {
+    test('is never valid after the response to a revocation', async () => {
       await endWhileValidating(pick, 'license_revoked', ({ license }) =>
         revokeLicense(one.context, { keyOrId: license.id, actor: 'test', reason: 'fraud' }),
       );

@@ -15,7 +15,7 @@ test('logs no key, address, fingerprint, transaction or token at any level', asy
     machine_fingerprint: { machine_id: secrets.machineIds[0], board: secrets.fingerprintValues[0] },
   });
   assert.equal(refused.status, 500);
-  // The database is gone.
+  // The database does not exist any more.
   await service.database.drop();
   const unanswered = await service.post('/api/v1/licenses/validate', {
     license_key: licenseKey,

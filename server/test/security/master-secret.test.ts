@@ -17,7 +17,7 @@ test('the service refuses to start with another master secret, with the reason',
   );
 });
 
-test('another master secret opens no key, finds no key and recognizes no machine', async () => {
+test('another master secret decrypts no key, finds no key and recognizes no machine', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const { license, licenseKey } = await service.issue();

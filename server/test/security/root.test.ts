@@ -59,7 +59,7 @@ describe('the service that root starts', onlyRoot, () => {
     assert.equal((await readCredentials(service.pid)).groups, String(gid));
   });
 
-  test('lets another account read neither the database nor the secret', async () => {
+  test('prevents other accounts from reading the database and the secret', async () => {
     const postmaster = (await findPostmaster(cluster)) ?? 0;
     assert.equal(await readlink(`/proc/${postmaster}/cwd`), cluster);
     for (const command of [

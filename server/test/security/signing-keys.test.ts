@@ -131,7 +131,7 @@ test('a running process keeps a key retired when an earlier row is restored', as
   assert.notEqual(retired?.retiredAt, null);
 });
 
-test('a revoked key leaves the key set at once, and the key that signs cannot be revoked', async () => {
+test('a revoked key is removed from the key set at once, and the key that signs cannot be revoked', async () => {
   const service = await startTestService();
   const change = { actor: 'test', reason: 'a test' };
   const old = signingKid(service);

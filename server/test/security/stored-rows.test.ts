@@ -30,7 +30,7 @@ test('the database contains neither a key nor a value of a fingerprint', async (
   }
   for (const secret of [...secrets.keys, ...secrets.fingerprintValues, ...secrets.tokens]) {
     for (const spelling of encodingsOf(secret)) {
-      assert.ok(!dump.includes(spelling), `the database holds ${spelling}`);
+      assert.ok(!dump.includes(spelling), `the database contains ${spelling}`);
     }
   }
 });

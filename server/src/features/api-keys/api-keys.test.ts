@@ -84,7 +84,7 @@ test('every change has an audit row with actor and reason', async () => {
     ['api_key.create', 'api_key.roll', 'api_key.revoke'].map((action) => [
       action,
       'test',
-      'a test asks for it',
+      'requested by a test',
     ]),
   );
   const { rows } = await pool.query(

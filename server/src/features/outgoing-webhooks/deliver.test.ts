@@ -22,7 +22,7 @@ const service = await startTestService();
 const { pool } = service;
 /** Disables jitter, so that the clock can be set to the end of a delay. */
 const deps = { ...service.context, random: () => 0.5 } satisfies DeliveryDependencies;
-const change = { actor: 'test', reason: 'a test asks for it' };
+const change = { actor: 'test', reason: 'requested by a test' };
 
 let receiver: WebhookReceiver;
 let endpointId: string;

@@ -14,7 +14,7 @@ import type { EventType } from './rules/payload.ts';
 
 const service = await startTestService();
 const { context, pool } = service;
-const change = { actor: 'test', reason: 'a test asks for it' };
+const change = { actor: 'test', reason: 'requested by a test' };
 
 function register(url: string, eventTypes: readonly EventType[] = []) {
   return addEndpoint(context, { url, eventTypes, description: null }, change);

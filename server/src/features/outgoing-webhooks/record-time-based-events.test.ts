@@ -10,7 +10,7 @@ import { createWebhookTasks } from './background.ts';
 
 const service = await startTestService();
 const { context, pool } = service;
-const change = { actor: 'test', reason: 'a test asks for it' };
+const change = { actor: 'test', reason: 'requested by a test' };
 const inDays = (days: number): Date => new Date(TEST_START.getTime() + days * DAY_MS);
 
 /** Transitions are recorded after this delay. */
