@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import type { DiskSpace } from './db/embedded/disk-space.ts';
 import { createAnalyticsTasks } from './features/analytics/housekeeping.ts';
 import { createBillingJobs, createBillingTasks } from './features/billing/background.ts';
 import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
@@ -27,8 +28,13 @@ export function createJobHandlers(context: Context): readonly JobHandler[] {
 }
 
 /** Every task of the service. */
-function createTasks(context: Context, backlog: BacklogCounter): readonly BackgroundTask[] {
+function createTasks(
+  context: Context,
+  backlog: BacklogCounter,
+  disk: DiskSpace | null,
+): readonly BackgroundTask[] {
   return [
+    ...(disk === null ? [] : [createDiskCheck(disk)]),
     createKeyRefreshTask(context),
     backlog.task,
     createReleaseTask(context),
@@ -40,9 +46,29 @@ function createTasks(context: Context, backlog: BacklogCounter): readonly Backgr
   ];
 }
 
-/** Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start`. */
-export async function createBackground(context: Context, backlog: BacklogCounter): Promise<Runner> {
-  const tasks = createTasks(context, backlog);
+function createDiskCheck(disk: DiskSpace): BackgroundTask {
+  return {
+    name: 'disk_check',
+    scope: 'process',
+    firstRunMs: 0,
+    intervalMs: 5_000,
+    event: 'disk.check',
+    action: 'read the free disk space',
+    failureLevel: 'error',
+    run: () => disk.check(),
+  };
+}
+
+/**
+ * Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start`.
+ * @param disk null: the database is not embedded
+ */
+export async function createBackground(
+  context: Context,
+  backlog: BacklogCounter,
+  disk: DiskSpace | null,
+): Promise<Runner> {
+  const tasks = createTasks(context, backlog, disk);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');
   const enabled = singletons.filter(({ isEnabled = true }) => isEnabled);
   const disabled = singletons.filter((task) => !enabled.includes(task));

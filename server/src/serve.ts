@@ -51,8 +51,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const database = await openDatabase(config, secrets, log, true);
   resources.defer(() => database.close());
   const { pool } = database;
-  const disk = await watchDisk(database.directory, log);
-  resources.defer(() => disk?.stop());
+  const disk = database.directory === null ? null : new DiskSpace(database.directory, log);
   const isDiskLow = (): boolean => disk?.isLow ?? false;
   await migrateDatabase(pool, log);
 
@@ -75,7 +74,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   metrics.setDatabasePool(pool);
   const backlog = new BacklogCounter(context);
   metrics.setBacklog(() => backlog.last);
-  const background = await createBackground(context, backlog);
+  const background = await createBackground(context, backlog, disk);
   // The application stops first, so that events that its last requests drop are still counted.
   resources.defer(() => background.stop());
   const metricsListener = await listenForMetrics(config, metrics, log);
@@ -104,13 +103,6 @@ export async function startService(configuration: LoadedConfiguration): Promise<
       await kept.disposeAsync();
     },
   };
-}
-
-async function watchDisk(directory: string | null, log: Logger): Promise<DiskSpace | null> {
-  if (directory === null) return null;
-  const disk = new DiskSpace(directory, log);
-  await disk.start();
-  return disk;
 }
 
 async function migrateDatabase(pool: Pool, log: Logger): Promise<void> {

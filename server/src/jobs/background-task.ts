@@ -26,7 +26,7 @@ export interface BackgroundTask extends TaskIdentity {
   readonly intervalMs: number;
   /** From the start of the service to the first run of a process's task. Default: the interval. */
   readonly firstRunMs?: number;
-  /** A run that takes longer is aborted and counts as failed. Default: {@link DEFAULT_TIMEOUT_MS}; ignored for singletons. */
+  /** A run that takes longer is aborted and counts as failed. Default: {@link DEFAULT_TIMEOUT_MS}. */
   readonly timeoutMs?: number;
   /** Returns the milliseconds to the next run where they differ from the interval. */
   readonly run: (signal: AbortSignal) => Promise<number | void>;
@@ -46,7 +46,7 @@ export interface RunnerDependencies {
   readonly metrics: Pick<Metrics, 'countTask'>;
 }
 
-const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+export const DEFAULT_TIMEOUT_MS = 5 * 60_000;
 
 /** Counts every run, and logs the first of several failures and the recovery. */
 export class TaskObserver {
@@ -78,6 +78,40 @@ export class TaskObserver {
     this.#isFailing = true;
     const fields = { event: `${event}_failed`, task, err: error };
     this.#deps.log[failureLevel](fields, `could not ${action}; retrying`);
+  }
+}
+
+/** The result of a run of a task. */
+interface TaskOutcome {
+  /** Until the next run. */
+  readonly delayMs: number;
+  /** Why the run failed; undefined: it succeeded. */
+  readonly error?: unknown;
+}
+
+/**
+ * Runs a task once, waits for the end of its work and reports the outcome to the observer: a run fails at its time limit,
+ * and whatever it does later changes nothing. A run that the stop aborted has not failed. Never throws.
+ */
+export async function runTask(
+  { intervalMs, run, timeoutMs = DEFAULT_TIMEOUT_MS }: BackgroundTask,
+  observer: TaskObserver,
+  stopping: AbortSignal,
+): Promise<TaskOutcome> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const onTimeout = (): void => observer.failed(timeout.reason);
+  timeout.addEventListener('abort', onTimeout);
+  try {
+    const delayMs = (await run(AbortSignal.any([stopping, timeout]))) ?? intervalMs;
+    if (timeout.aborted) return { delayMs, error: timeout.reason };
+    observer.succeeded();
+    return { delayMs };
+  } catch (error) {
+    if (timeout.aborted) return { delayMs: intervalMs, error: timeout.reason };
+    if (!stopping.aborted) observer.failed(error);
+    return { delayMs: intervalMs, error };
+  } finally {
+    timeout.removeEventListener('abort', onTimeout);
   }
 }
 
@@ -126,27 +160,8 @@ export class TaskRunner implements Runner {
   }
 
   async #runAndSchedule(): Promise<void> {
-    const nextMs = await this.#run();
+    const { delayMs } = await runTask(this.#task, this.#observer, this.#stopping.signal);
     this.#running = null;
-    this.#schedule(this.#isRunDue && !this.#observer.isFailing ? 0 : nextMs);
-  }
-
-  /** Returns the milliseconds to the next run; never throws. */
-  async #run(): Promise<number> {
-    const { intervalMs, run, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#task;
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const onTimeout = (): void => this.#observer.failed(timeout.reason);
-    timeout.addEventListener('abort', onTimeout);
-    try {
-      const nextMs = await run(AbortSignal.any([this.#stopping.signal, timeout]));
-      this.#observer.succeeded();
-      return nextMs ?? intervalMs;
-    } catch (error) {
-      // A run that the stop or the timeout aborted has not failed by itself.
-      if (!this.#stopping.signal.aborted && !timeout.aborted) this.#observer.failed(error);
-      return intervalMs;
-    } finally {
-      timeout.removeEventListener('abort', onTimeout);
-    }
+    this.#schedule(this.#isRunDue && !this.#observer.isFailing ? 0 : delayMs);
   }
 }

@@ -213,21 +213,30 @@ test('a stop waits for running jobs and starts no other', async () => {
   assert.equal((await listJobs(pool, ['running'], 9)).length, 0);
 });
 
-test('a stop aborts a job that does not end, and the job is retried', async () => {
-  const begun = Promise.withResolvers<void>();
-  const jobs = start(async (_, signal) => {
-    begun.resolve();
+test('a stop aborts jobs: one that ends is retried, one that ignores its signal keeps its lease', async () => {
+  const begun: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const jobs = start(async (id, signal) => {
+    begun.push(id);
+    if (id === 'deaf') return ended.promise;
     await once(signal, 'abort');
     throw new Error('stopped');
   });
-  await add('stubborn');
-  await begun.promise;
+  for (const id of ['stubborn', 'deaf']) await add(id);
+  await eventually(() => begun.length === 2);
   const startedAt = performance.now();
   running = [];
   await jobs.stop();
   const tookMs = performance.now() - startedAt;
   assert.ok(tookMs > 4_000 && tookMs < 20_000, `${tookMs} ms`);
-  assert.equal((await listJobs(pool, ['waiting'], 9))[0]?.attempts, 1);
+  const waiting = await listJobs(pool, ['waiting'], 9);
+  assert.deepEqual(
+    waiting.map(({ attempts, lastError }) => [attempts, lastError]),
+    [[1, 'stopped']],
+  );
+  assert.equal((await listJobs(pool, ['running'], 9)).length, 1);
+  assert.ok(logged().some(({ event }) => event === 'jobs.outcome_lost'));
+  ended.resolve();
 });
 
 test('logs an outage of the database once, and runs jobs when it is over', async () => {
@@ -276,11 +285,49 @@ test('runs a singleton once in all processes at its interval, also after a failu
 });
 
 test('a start makes a running singleton due, and no second process runs it meanwhile', async () => {
+  const tidyUp = [{ name: 'tidy_up', leaseMs: 60_000 }];
   await scheduleSingletons(pool, ['tidy_up'], []);
-  const [first] = await claimJobs(pool, ['tidy_up'], 1, 60_000);
+  const [first] = await claimJobs(pool, tidyUp, 1);
   await scheduleSingletons(pool, ['tidy_up'], []);
-  assert.deepEqual(await claimJobs(pool, ['tidy_up'], 1, 60_000), []);
+  assert.deepEqual(await claimJobs(pool, tidyUp, 1), []);
   assert.ok(first !== undefined);
   await rescheduleSingleton(pool, first, null, 0);
-  assert.equal((await claimJobs(pool, ['tidy_up'], 1, 60_000)).length, 1);
+  assert.equal((await claimJobs(pool, tidyUp, 1)).length, 1);
+});
+
+test('a singleton that exceeds its time limit fails once, and starts nowhere again before its work ends', async () => {
+  const ends: PromiseWithResolvers<void>[] = [];
+  const signals: AbortSignal[] = [];
+  const singleton: BackgroundTask = {
+    name: 'tidy_up',
+    scope: 'singleton',
+    intervalMs: 3_600_000,
+    timeoutMs: 20,
+    event: 'test.tidy',
+    action: 'tidy up',
+    run: async (signal) => {
+      const end = Promise.withResolvers<void>();
+      ends.push(end);
+      signals.push(signal);
+      await end.promise;
+    },
+  };
+  await scheduleSingletons(pool, ['tidy_up'], []);
+  for (let process = 0; process < 2; process++) start(async () => {}, [singleton]);
+  await eventually(() => signals[0]?.aborted === true);
+  await scheduleSingletons(pool, ['tidy_up'], []);
+  await waitForTwoPolls();
+  await waitForTwoPolls();
+  assert.equal(ends.length, 1);
+  ends[0]?.resolve();
+  await eventually(async () => (await listJobs(pool, ['waiting'], 9))[0]?.lastError !== undefined);
+  const [row] = await listJobs(pool, ['waiting'], 9);
+  assert.match(row?.lastError ?? '', /timeout/u);
+  assert.deepEqual(
+    logged().map(({ event }) => event),
+    ['test.tidy_failed'],
+  );
+  const text = await metrics.render();
+  assert.match(text, /^latchkey_task_failures_total\{task="tidy_up"\} 1$/mu);
+  assert.doesNotMatch(text, /latchkey_job_attempts_total\{job="tidy_up"/u);
 });

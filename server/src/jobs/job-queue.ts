@@ -7,7 +7,12 @@ import { scrub } from '#server/log-scrub.ts';
 import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 
-import { TaskObserver, type BackgroundTask } from './background-task.ts';
+import {
+  DEFAULT_TIMEOUT_MS,
+  runTask,
+  TaskObserver,
+  type BackgroundTask,
+} from './background-task.ts';
 import { jobDefinitions, type JobName, type JobPayload } from './job-definitions.ts';
 import {
   claimJobs,
@@ -15,6 +20,7 @@ import {
   recordFailure,
   rescheduleSingleton,
   type ClaimedJob,
+  type LeasedKind,
 } from './queries.ts';
 import type { WorkQueue } from './work-queue.ts';
 
@@ -50,24 +56,22 @@ export interface JobQueueOptions {
 /** Jobs that run at the same time. Each holds at most one connection of the pool. */
 const MAX_CONCURRENT = 2;
 
-/** The time limit of a job or of a run of a singleton. */
 const JOB_TIMEOUT_MS = 120_000;
 
-/** A job whose process was killed runs again after this time. */
-const LEASE_MS = 2 * JOB_TIMEOUT_MS;
+/** How much longer than its time limit a job is leased, so that aborted work can end before another process repeats it. */
+const LEASE_MARGIN_MS = 120_000;
+
+/** How long aborted work may take to end at a stop. */
+const STOP_LIMIT_MS = 2_000;
 
 /** Creates the queue of jobs and singleton tasks. */
 export function createJobQueue(options: JobQueueOptions): WorkQueue<ClaimedJob> {
   const { pool, log, pollIntervalMs } = options;
-  const processors = new Map<string, Processor>([
-    ...options.handlers.map(
-      (handler) => [handler.name, createJobProcessor(options, handler)] as const,
-    ),
-    ...options.singletons.map(
-      (task) => [task.name, createSingletonProcessor(options, task)] as const,
-    ),
-  ]);
-  const names = [...processors.keys()];
+  const kinds = [
+    ...options.handlers.map((handler) => createJobKind(options, handler)),
+    ...options.singletons.map((task) => createSingletonKind(options, task)),
+  ];
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   return {
     name: 'jobs',
     event: 'jobs.claim',
@@ -76,7 +80,7 @@ export function createJobQueue(options: JobQueueOptions): WorkQueue<ClaimedJob> 
     async claim(inProgress) {
       const free = MAX_CONCURRENT - inProgress.size;
       if (free <= 0) return [];
-      const jobs = await claimJobs(pool, names, free, LEASE_MS);
+      const jobs = await claimJobs(pool, kinds, free);
       for (const { id: jobId, name: job } of jobs.filter(({ isAbandoned }) => isAbandoned)) {
         log.warn({ event: 'jobs.lease_expired', job, jobId }, 'retrying a job of a killed process');
       }
@@ -84,7 +88,7 @@ export function createJobQueue(options: JobQueueOptions): WorkQueue<ClaimedJob> 
     },
     async process(job, signal) {
       try {
-        await processors.get(job.name)?.(job, signal);
+        await byName.get(job.name)?.process(job, signal);
       } catch (error) {
         const fields = { event: 'jobs.outcome_lost', job: job.name, jobId: job.id, err: error };
         log.warn(fields, 'could not store the outcome of a job; it will run again');
@@ -93,18 +97,28 @@ export function createJobQueue(options: JobQueueOptions): WorkQueue<ClaimedJob> 
   };
 }
 
-/** Runs a job once and stores the outcome. It throws when the outcome cannot be stored. */
-type Processor = (job: ClaimedJob, stopping: AbortSignal) => Promise<void>;
+interface JobKind extends LeasedKind {
+  /** Runs a job once and stores the outcome. It throws when the outcome cannot be stored. */
+  readonly process: (job: ClaimedJob, stopping: AbortSignal) => Promise<void>;
+}
 
-function createJobProcessor(options: JobQueueOptions, { name, run }: JobHandler): Processor {
-  return async (job, stopping) => {
-    try {
-      await withinTimeLimit(stopping, (signal) => run(job.payload, signal));
-    } catch (error) {
-      return settleFailure(options, job, error);
-    }
-    options.metrics.countJob(name, 'done');
-    await deleteJob(options.pool, job);
+function createJobKind(options: JobQueueOptions, { name, run }: JobHandler): JobKind {
+  const leaseMs = JOB_TIMEOUT_MS + LEASE_MARGIN_MS;
+  return {
+    name,
+    leaseMs,
+    async process(job, stopping) {
+      const timeout = AbortSignal.timeout(JOB_TIMEOUT_MS);
+      try {
+        const work = run(job.payload, AbortSignal.any([stopping, timeout]));
+        await waitWhileLeased(work, leaseMs, stopping);
+      } catch (error) {
+        if (error instanceof UnendedWorkError) throw error;
+        return settleFailure(options, job, timeout.aborted ? timeout.reason : error);
+      }
+      options.metrics.countJob(name, 'done');
+      await deleteJob(options.pool, job);
+    },
   };
 }
 
@@ -136,39 +150,47 @@ async function settleFailure(
 }
 
 /** Schedules the next run after the interval, also after a failure. */
-function createSingletonProcessor(options: JobQueueOptions, task: BackgroundTask): Processor {
-  const { pool, metrics } = options;
+function createSingletonKind(options: JobQueueOptions, task: BackgroundTask): JobKind {
+  const { name, timeoutMs = DEFAULT_TIMEOUT_MS } = task;
+  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const observer = new TaskObserver(task, options);
-  return async (job, stopping) => {
-    let delayMs = task.intervalMs;
-    let failure: string | null = null;
-    try {
-      delayMs = (await withinTimeLimit(stopping, task.run)) ?? delayMs;
-      metrics.countJob(task.name, 'done');
-      observer.succeeded();
-    } catch (error) {
-      failure = scrub(messageOf(error));
-      metrics.countJob(task.name, 'failed');
-      if (!stopping.aborted) observer.failed(error);
-    }
-    await rescheduleSingleton(pool, job, failure, delayMs);
+  return {
+    name,
+    leaseMs,
+    async process(job, stopping) {
+      const run = runTask(task, observer, stopping);
+      const { delayMs, error } = await waitWhileLeased(run, leaseMs, stopping);
+      const failure = error === undefined ? null : scrub(messageOf(error));
+      await rescheduleSingleton(options.pool, job, failure, delayMs);
+    },
   };
 }
 
-/** Stops waiting at the time limit or at the stop even when the work ignores its signal. */
-async function withinTimeLimit<Result>(
+/** The lease of work that did not end stays until it expires, so that no other process repeats the work beside it. */
+class UnendedWorkError extends Error {}
+
+/**
+ * Waits for work to end, also after its time limit; at most as long as its lease, and at a stop for {@link STOP_LIMIT_MS}
+ * after it was aborted.
+ */
+async function waitWhileLeased<Result>(
+  work: Promise<Result>,
+  leaseMs: number,
   stopping: AbortSignal,
-  work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(JOB_TIMEOUT_MS)]);
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => {
-    reject(new Error(stopping.aborted ? 'the process was stopped' : 'it exceeded its time limit'));
+  const { promise: unended, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(new UnendedWorkError('it did not end after it was aborted'));
+  const leaseTimer = setTimeout(giveUp, leaseMs);
+  let stopTimer: NodeJS.Timeout | undefined;
+  const onStop = (): void => {
+    stopTimer = setTimeout(giveUp, STOP_LIMIT_MS);
   };
-  signal.addEventListener('abort', onAbort, { once: true });
+  stopping.addEventListener('abort', onStop, { once: true });
   try {
-    return await Promise.race([work(signal), aborted]);
+    return await Promise.race([work, unended]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    stopping.removeEventListener('abort', onStop);
+    clearTimeout(leaseTimer);
+    clearTimeout(stopTimer);
   }
 }

@@ -8,6 +8,7 @@ import {
   queryRow,
   queryRows,
   Timestamp,
+  toColumns,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -59,24 +60,30 @@ const claimStatement = defineStatement(
      where attempts < max_attempts and run_at <= now() and (leased_until is null or leased_until <= now())
        and name = any ($1::text[])
      order by priority, run_at, id
-     limit $2
+     limit $3
      for update skip locked
    )
    update jobs job
    set attempts = job.attempts + 1, lease_id = gen_random_uuid(),
-       leased_until = now() + $3 * interval '1 millisecond'
-   from due where job.id = due.id
+       leased_until = now() + kind.lease_ms * interval '1 millisecond'
+   from due, unnest($1::text[], $2::bigint[]) as kind (name, lease_ms)
+   where job.id = due.id and job.name = kind.name
    returning job.id, job.lease_id, job.name, job.payload, job.attempts, job.max_attempts, due.is_abandoned`,
 );
+
+/** A kind of job or a singleton task, and how long it is leased. */
+export interface LeasedKind {
+  readonly name: string;
+  readonly leaseMs: number;
+}
 
 /** Takes a lease on jobs that are due and counts the attempt. */
 export async function claimJobs(
   db: Queryable,
-  names: readonly string[],
+  kinds: readonly LeasedKind[],
   limit: number,
-  leaseMs: number,
 ): Promise<ClaimedJob[]> {
-  return queryRows(db, claimStatement, [names, limit, leaseMs]);
+  return queryRows(db, claimStatement, [...toColumns(kinds, ['name', 'leaseMs']), limit]);
 }
 
 type Lease = Pick<ClaimedJob, 'id' | 'leaseId'>;

@@ -1,11 +1,8 @@
 import { statfs } from 'node:fs/promises';
 
-import { messageOf } from '#server/lib/unknown-values.ts';
-
 import type { EmbeddedPostgresLog } from './server-log.ts';
 
 const MIB = 1_048_576;
-const CHECK_INTERVAL_MS = 5_000;
 
 /** Below this, requests get `storage_low`: PostgreSQL needs space for its log and for compaction, or it stops. */
 const LOW_SPACE_MIB = 512;
@@ -18,7 +15,6 @@ export class DiskSpace {
   readonly #directory: string;
   readonly #log: EmbeddedPostgresLog;
   readonly #readFreeMib: (directory: string) => Promise<number>;
-  #timer: NodeJS.Timeout | undefined;
   #isLow = false;
 
   constructor(
@@ -36,27 +32,12 @@ export class DiskSpace {
     return this.#isLow;
   }
 
-  /** Checks now and then every five seconds. */
-  async start(): Promise<void> {
-    await this.check();
-    this.#timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
   /** Checks once, and logs when the condition begins or ends. */
   async check(): Promise<void> {
-    try {
-      this.#judge(await this.#readFreeMib(this.#directory));
-    } catch (error) {
-      const fields = { event: 'disk.check_failed', reason: messageOf(error) };
-      this.#log.error(fields, 'could not read the free disk space');
-    }
+    this.#update(await this.#readFreeMib(this.#directory));
   }
 
-  #judge(freeMib: number): void {
+  #update(freeMib: number): void {
     const fields = { free_mib: Math.floor(freeMib) };
     if (!this.#isLow && freeMib < LOW_SPACE_MIB) {
       this.#isLow = true;

@@ -51,9 +51,6 @@ async function runScheduled(): Promise<void> {
   await runDueJobs(context, [findTask('reconcile_payments')]);
 }
 
-const attempts = (outcome: string) =>
-  new RegExp(`job_attempts_total\\{job="reconcile_payments",outcome="${outcome}"\\} 1\n`, 'u');
-
 test('logs, counts and stores a reconciliation that fails, runs it again after an hour, and logs its recovery', async () => {
   await deliverPaddle(service, paddleTransactionCompleted());
   refusal = new PaddleApiError('Paddle answers 403');
@@ -63,7 +60,8 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
     [entry?.event, entry?.task, entry?.err.message],
     ['payments.reconciliation_failed', 'reconcile_payments', 'Paddle answers 403'],
   );
-  assert.match(await context.metrics.render(), attempts('failed'));
+  const failures = /^latchkey_task_failures_total\{task="reconcile_payments"\} 1$/mu;
+  assert.match(await context.metrics.render(), failures);
   const failedAt = service.clock.now();
   assert.deepEqual(await findReconciliation(pool, 'paddle'), {
     reconciledAt: null,
@@ -79,7 +77,8 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
 
   refusal = null;
   await runScheduled();
-  assert.match(await context.metrics.render(), attempts('done'));
+  const success = /^latchkey_task_last_success_timestamp_seconds\{task="reconcile_payments"\}/mu;
+  assert.match(await context.metrics.render(), success);
   const record = await findReconciliation(pool, 'paddle');
   assert.deepEqual(record?.reconciledAt, service.clock.now());
 });

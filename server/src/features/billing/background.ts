@@ -35,10 +35,11 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
       name: 'retry_webhooks',
       isEnabled: receivesPayments,
       intervalMs: MINUTE_MS,
+      timeoutMs: 2 * MINUTE_MS,
       event: 'payments.retry',
       action: 'retry payment events that could not be applied',
-      run: async () => {
-        const tried = await retryDueEvents(deps, MAX_RETRIED);
+      run: async (signal) => {
+        const tried = await retryDueEvents(deps, MAX_RETRIED, signal);
         return tried === MAX_RETRIED ? 0 : MINUTE_MS;
       },
     },

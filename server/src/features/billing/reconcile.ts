@@ -104,6 +104,7 @@ async function compare(
       page = await readPage(deps, paddleApi, page.last, signal);
       for (const event of page.events) {
         if (since !== null && event.occurredAt < since) continue;
+        signal?.throwIfAborted();
         const { status } = await processLoggedEvent(deps, event);
         if (isRepair(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
         compared += 1;

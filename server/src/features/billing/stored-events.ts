@@ -70,11 +70,20 @@ export async function replayEvents(
   }
 }
 
-/** Retries deferred events that are due, at most `limit`, and returns their number. */
-export async function retryDueEvents(deps: ApplyDependencies, limit: number): Promise<number> {
+/** Retries deferred events that are due, at most `limit` and none after the signal, and returns their number. */
+export async function retryDueEvents(
+  deps: ApplyDependencies,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<number> {
   const due = await listDueEvents(deps.pool, deps.clock.now(), limit);
-  for (const event of due) await retryEvent(deps, event);
-  return due.length;
+  let retried = 0;
+  for (const event of due) {
+    if (signal?.aborted === true) break;
+    await retryEvent(deps, event);
+    retried += 1;
+  }
+  return retried;
 }
 
 /** Starts the message of a dismissed event. */
