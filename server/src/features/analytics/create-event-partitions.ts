@@ -5,7 +5,7 @@ import {
   isPartitionMissing,
   isTransientConflict,
 } from '#server/db/database-errors.ts';
-import { inTransaction } from '#server/db/transaction.ts';
+import { inTransactionOnce } from '#server/db/transaction.ts';
 import { databaseUnavailable } from '#server/errors.ts';
 
 import { createPartition, listPartitionDays, lockPartitions } from './queries/partitions.ts';
@@ -14,13 +14,13 @@ import { addDays, dayOf } from './rules/days.ts';
 /** How long the service may be stopped, or unable to create partitions, before events are rejected. */
 const DAYS_AHEAD = 7;
 
-/** Creates the missing partitions of the present day and the next ones; returns how many. */
+/** Creates the missing partitions of the present day and the next ones; returns how many. The caller retries conflicts. */
 export async function createEventPartitions(pool: Pool, now: Date): Promise<number> {
   const today = dayOf(now);
   const wanted = Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => addDays(today, ahead));
   const known = new Set(await listPartitionDays(pool));
   if (wanted.every((day) => known.has(day))) return 0;
-  return inTransaction(pool, async (client) => {
+  return inTransactionOnce(pool, async (client) => {
     await lockPartitions(client);
     const present = new Set(await listPartitionDays(client));
     const missing = wanted.filter((day) => !present.has(day));

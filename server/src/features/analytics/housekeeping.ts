@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import { retryConflicts } from '#server/db/transaction.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { createEventPartitions } from './create-event-partitions.ts';
@@ -35,7 +36,8 @@ export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly B
       intervalMs: HOUR_MS,
       event: 'events.partition_creation',
       action: 'create event partitions',
-      run: async () => void (await createEventPartitions(deps.pool, deps.clock.now())),
+      run: async () =>
+        void (await retryConflicts(() => createEventPartitions(deps.pool, deps.clock.now()))),
     },
     {
       name: 'event_drops',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Queryable } from '#server/db/statement.ts';
-import { inTransaction } from '#server/db/transaction.ts';
+import { inTransactionOnce, retryConflicts } from '#server/db/transaction.ts';
 import { PublicError, type InvalidRequestError } from '#server/errors.ts';
 
 import { DUPLICATE, type Receipt } from './apply-events.ts';
@@ -19,7 +19,8 @@ import {
 type FailureDependencies = Pick<ApplyDependencies, 'clock' | 'log' | 'pool'>;
 
 /**
- * Stores an event that cannot be applied now, in a transaction of its own. It is retried later, unless it is malformed.
+ * Stores an event that cannot be applied now, in a transaction of its own, which the caller retries after a conflict. The
+ * event is retried later, unless it is malformed.
  * @param cause why it cannot be applied
  */
 export async function storeFailedEvent(
@@ -28,7 +29,7 @@ export async function storeFailedEvent(
   cause: unknown,
 ): Promise<Receipt> {
   const { eventId, provider, type } = event;
-  return inTransaction(pool, async (client) => {
+  return inTransactionOnce(pool, async (client) => {
     const [isNew] = await insertEvents(client, [event]);
     if (isNew !== true) return DUPLICATE;
     const { status } = await recordFailure(client, event, 1, cause, clock.now());
@@ -116,5 +117,5 @@ export async function storeUnreadableDelivery(
   const header = { eventId, provider, type: UNREADABLE_TYPE, occurredAt: now, receivedAt: now };
   const detail = cause instanceof PublicError ? cause.detail : cause.items[0]?.msg;
   const problem = new MalformedEventError(`It cannot be read: ${detail ?? cause.message}`);
-  await storeFailedEvent(deps, { ...header, ...delivery }, problem);
+  await retryConflicts(() => storeFailedEvent(deps, { ...header, ...delivery }, problem));
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { isStorableText, type WebhookResponse } from '@latchkey/contract';
 
+import { retryConflicts } from '#server/db/transaction.ts';
 import {
   billingNotConfigured,
   invalidRequest,
@@ -117,7 +118,9 @@ type ReadEvent = ReceivedEvent | (StoredEvent & { readonly malformed: MalformedE
 
 function applyOrDefer(deps: BillingDependencies, event: ReadEvent): Promise<Receipt> {
   return 'malformed' in event
-    ? deps.databaseLimiter.run(() => storeFailedEvent(deps, event, event.malformed))
+    ? deps.databaseLimiter.run(() =>
+        retryConflicts(() => storeFailedEvent(deps, event, event.malformed)),
+      )
     : deps.batches.webhooks.submit(event);
 }
 
