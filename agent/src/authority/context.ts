@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { Clock } from '../clock.ts';
+import { codeOf } from '../errors.ts';
 import type { RunProgram } from '../system/run-program.ts';
 
 /** The paths of the authority. `install/paths.ts` has those of an installation. */
@@ -56,10 +57,6 @@ export function readIfExists(path: string): string | null {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The name becomes a directory and file names, so it must not be a path or an option. */

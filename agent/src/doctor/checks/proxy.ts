@@ -138,7 +138,7 @@ type Installed = NonNullable<Inspection['installed']>;
 
 /** Whether only a load balancer in front answers, as with a manually configured proxy. */
 function isOutOfReach(answer: Answer, { proxyByHand }: Installed): boolean {
-  return proxyByHand && answer.status === null && !answer.fault.includes('ECONNREFUSED');
+  return proxyByHand && answer.status === null && answer.code !== 'ECONNREFUSED';
 }
 
 function isRefusal({ status }: Answer, { proxyByHand }: Installed): boolean {

@@ -188,8 +188,8 @@ function readIdentity(): ClientCertificate | null {
 }
 
 async function ask(target: Target, shown: ClientCertificate | null = null): Promise<Answer> {
-  const { status, body, contentType, fault } = await requestPage(target, shown);
+  const { status, body, contentType, fault, code } = await requestPage(target, shown);
   return status === null
-    ? { status, fault: fault ?? 'no answer' }
+    ? { status, fault: fault ?? 'no answer', code }
     : { status, body, type: contentType };
 }

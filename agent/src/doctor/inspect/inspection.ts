@@ -80,7 +80,12 @@ export interface ProxyStatus {
 
 export type Answer =
   | { readonly status: number; readonly body: string; readonly type: string }
-  | { readonly status: null; readonly fault: string };
+  | {
+      readonly status: null;
+      readonly fault: string;
+      /** The error code, such as `ECONNREFUSED`. */
+      readonly code: string;
+    };
 
 export interface FirewallStatus {
   readonly tool: HostFacts['firewall'];

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
+import { codeOf } from '../../errors.ts';
 import { readText } from '../../read/small-file.ts';
 import type { Detection } from '../../system/run-program.ts';
 
@@ -48,7 +49,7 @@ export async function findAddresses(
   const answers = await askDns(name, servers);
   const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   const codes = answers.flatMap((each) =>
-    each.status === 'rejected' ? [codeOf(each.reason) ?? 'unknown error'] : [],
+    each.status === 'rejected' ? [explainLookupError(each.reason)] : [],
   );
   // The system's own lookup may take a minute where no server answers, and cannot be canceled.
   const hasAnswer = codes.some((code) => ANSWERED.has(code));
@@ -78,15 +79,15 @@ async function findLocally(name: string): Promise<string[]> {
   try {
     return (await lookup(name, { all: true })).map(({ address }) => address);
   } catch (error) {
-    if (codeOf(error) !== null) return [];
+    if (codeOf(error) !== '') return [];
     throw error;
   }
 }
 
-/** Returns the code of an error; a canceled query timed out. */
-function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
-  return error.code === CANCELLED ? TIMEOUT : String(error.code);
+/** Returns the code of a failed query, which is canceled when it times out. */
+function explainLookupError(error: unknown): string {
+  const code = codeOf(error) || 'unknown error';
+  return code === CANCELLED ? TIMEOUT : code;
 }
 
 function ipv4First(one: string, other: string): number {

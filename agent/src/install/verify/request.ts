@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps, type RequestOptions } from 'node:https';
 
+import { codeOf } from '../../errors.ts';
+
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1_000;
 
@@ -30,6 +32,8 @@ export interface Answer {
   readonly body: string;
   /** Why there is no answer. */
   readonly fault: string | null;
+  /** The error code of the failure, such as `ECONNREFUSED`; empty with an answer. */
+  readonly code: string;
 }
 
 /** Requests a page. The server certificate is not verified: locally it may be one for another name. */
@@ -64,9 +68,10 @@ async function send(target: Target, options: RequestOptions): Promise<Answer> {
   return new Promise((resolve) => {
     const request = isPlain ? requestByHttp : requestByHttps;
     const sent = request({ ...options, ...connection, rejectUnauthorized: false });
-    const fail = ({ message }: Error) => {
-      const fault = signal.aborted ? 'no answer within 5 seconds' : message;
-      resolve({ status: null, contentType: '', location: '', body: '', fault });
+    const fail = (error: Error) => {
+      const fault = signal.aborted ? 'no answer within 5 seconds' : error.message;
+      const code = codeOf(error);
+      resolve({ status: null, contentType: '', location: '', body: '', fault, code });
     };
     sent.once('error', fail);
     sent.once('upgrade', (response, socket) => {
@@ -94,6 +99,7 @@ function describe({ statusCode, headers }: IncomingMessage, body: string): Answe
     location: headers.location ?? '',
     body,
     fault: null,
+    code: '',
   };
 }
 
