@@ -16,7 +16,7 @@ async function take(name: string, url: string, height: number, isReady: string):
   await page.until(isReady);
   // Waits for scrolling and fonts.
   await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1000))');
-  writeFileSync(join(folder, `${name}.png`), shrinkPng(await page.takePicture()));
+  writeFileSync(join(folder, `${name}.png`), shrinkPng(await page.takeScreenshot()));
 }
 
 const operation = `${service.url}/docs#/licenses/activateLicense`;

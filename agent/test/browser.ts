@@ -29,7 +29,7 @@ export class Browser implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #directory: string;
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  readonly #pending = new Map<number, (answer: Answer) => void>();
   readonly #pages = new Map<string, Page>();
   #count = 0;
 
@@ -90,15 +90,15 @@ export class Browser implements AsyncDisposable {
     this.#count += 1;
     const id = this.#count;
     this.#socket.send(JSON.stringify({ id, method, params, sessionId }));
-    const answer = await new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
+    const answer = await new Promise<Answer>((resolve) => this.#pending.set(id, resolve));
     if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
     return answer.result ?? {};
   }
 
   #receive(answer: Answer): void {
     if (answer.id !== undefined) {
-      this.#waiting.get(answer.id)?.(answer);
-      this.#waiting.delete(answer.id);
+      this.#pending.get(answer.id)?.(answer);
+      this.#pending.delete(answer.id);
     } else if (answer.method !== undefined) {
       this.#pages.get(answer.sessionId ?? '')?.note(answer.method, answer.params ?? {});
     }
@@ -138,11 +138,11 @@ export class Page implements AsyncDisposable {
   }
 
   note(method: string, params: Record<string, unknown>): void {
-    const isTrouble =
+    const isProblem =
       method === 'Runtime.exceptionThrown' ||
       (method === 'Runtime.consoleAPICalled' && params['type'] === 'error') ||
       (method === 'Log.entryAdded' && JSON.stringify(params).includes('"level":"error"'));
-    if (isTrouble) this.problems.push(JSON.stringify(params));
+    if (isProblem) this.problems.push(JSON.stringify(params));
   }
 
   async resize(width: number, height: number, scale = 1): Promise<void> {
@@ -179,21 +179,21 @@ export class Page implements AsyncDisposable {
   }
 
   /** A picture of the page, as PNG. */
-  async takePicture(isWhole = false): Promise<Buffer> {
-    const options = { format: 'png', captureBeyondViewport: isWhole, optimizeForSpeed: false };
+  async takeScreenshot(wholePage = false): Promise<Buffer> {
+    const options = { format: 'png', captureBeyondViewport: wholePage, optimizeForSpeed: false };
     const { data } = await this.send('Page.captureScreenshot', options);
     return Buffer.from(String(data), 'base64');
   }
 }
 
 async function readAddress(child: ChildProcess): Promise<string> {
-  let said = '';
+  let output = '';
   for await (const chunk of child.stderr ?? []) {
-    said += String(chunk);
-    const address = /DevTools listening on (?<address>ws:\S+)/u.exec(said)?.groups?.['address'];
+    output += String(chunk);
+    const address = /DevTools listening on (?<address>ws:\S+)/u.exec(output)?.groups?.['address'];
     if (address !== undefined) {
       return address;
     }
   }
-  throw new Error(`The browser did not start: ${said}`);
+  throw new Error(`The browser did not start: ${output}`);
 }

@@ -35,26 +35,26 @@ export class CertificateFixture implements Disposable {
   #count = 0;
 
   /** A certificate of its own making. */
-  makeRoot(name: string): Authority {
-    const made = this.#name(name);
+  createRoot(name: string): Authority {
+    const baseName = this.#name(name);
     this.openssl(
       `req -x509 ${NEW_KEY} -subj /CN=${name} -days 30 -addext keyUsage=critical,keyCertSign,cRLSign`,
-      `-keyout ${made}.key -out ${made}.pem`,
+      `-keyout ${baseName}.key -out ${baseName}.pem`,
     );
-    return new Authority(this, this.read(made), made);
+    return new Authority(this, this.read(baseName), baseName);
   }
 
   /** A certificate signed by another one. */
   sign(issuer: Certificate, name: string, { extensions, days = 30 }: CertificateOptions): string {
-    const made = this.#name(name);
-    writeFileSync(join(this.directory, `${made}.ext`), extensions);
+    const baseName = this.#name(name);
+    writeFileSync(join(this.directory, `${baseName}.ext`), extensions);
     const subject = ['-subj', `/CN=${name}`];
-    this.openssl(`req ${NEW_KEY}`, subject, `-keyout ${made}.key -out ${made}.csr`);
+    this.openssl(`req ${NEW_KEY}`, subject, `-keyout ${baseName}.key -out ${baseName}.csr`);
     this.openssl(
-      `x509 -req -in ${made}.csr -CA ${issuer.certificateFile} -CAkey ${issuer.keyFile}`,
-      `-set_serial ${1000 + this.#count} -days ${days} -extfile ${made}.ext -out ${made}.pem`,
+      `x509 -req -in ${baseName}.csr -CA ${issuer.certificateFile} -CAkey ${issuer.keyFile}`,
+      `-set_serial ${1000 + this.#count} -days ${days} -extfile ${baseName}.ext -out ${baseName}.pem`,
     );
-    return made;
+    return baseName;
   }
 
   read(name: string): Certificate {
@@ -92,23 +92,23 @@ class Authority {
     this.#name = name;
   }
 
-  makeServer(days?: number): Certificate {
-    const wish = { extensions: SERVER, ...(days === undefined ? {} : { days }) };
-    return this.#fixture.read(this.#fixture.sign(this.own, 'localhost', wish));
+  issueServer(days?: number): Certificate {
+    const options = { extensions: SERVER, ...(days === undefined ? {} : { days }) };
+    return this.#fixture.read(this.#fixture.sign(this.own, 'localhost', options));
   }
 
-  makeClient(name: string): Certificate {
+  issueClient(name: string): Certificate {
     return this.#fixture.read(this.#fixture.sign(this.own, name, { extensions: CLIENT }));
   }
 
   /** What the proxy shows to the agent. */
-  makeProxy(): Certificate {
-    return this.makeClient(PROXY_NAME);
+  issueProxy(): Certificate {
+    return this.issueClient(PROXY_NAME);
   }
 
-  makeAuthority(name: string): Authority {
-    const made = this.#fixture.sign(this.own, name, { extensions: AUTHORITY });
-    return new Authority(this.#fixture, this.#fixture.read(made), made);
+  issueAuthority(name: string): Authority {
+    const baseName = this.#fixture.sign(this.own, name, { extensions: AUTHORITY });
+    return new Authority(this.#fixture, this.#fixture.read(baseName), baseName);
   }
 
   /**

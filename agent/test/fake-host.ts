@@ -55,7 +55,7 @@ export class FakeHost implements Disposable {
 
   constructor(root: string | null = null) {
     this.root = root ?? mkdtempSync(join(tmpdir(), 'latchkey-agent-host-'));
-    if (root === null) this.#furnish();
+    if (root === null) this.#createFiles();
   }
 
   [Symbol.dispose](): void {
@@ -95,7 +95,7 @@ export class FakeHost implements Disposable {
 
   /** As an administrator does it beside or after an installation. */
   installPackages(commandLine: string, names: readonly string[]): void {
-    for (const each of names) this.#change(PACKAGES, each, true);
+    for (const each of names) this.#setLine(PACKAGES, each, true);
     this.#logTransaction(commandLine, names);
   }
 
@@ -144,22 +144,22 @@ export class FakeHost implements Disposable {
     const result = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
     if (answer !== null) return { ...result, ...answer };
     if (program === 'openssl' || program === 'diff') return runReal(program, args, options);
-    const done = this.#perform(program, args);
+    const done = this.#simulate(program, args);
     return typeof done === 'boolean'
       ? { ...result, code: done ? 0 : 1 }
       : { ...result, stdout: done };
   };
 
   /** @returns what the program prints, or whether it ended well */
-  #perform(program: string, args: readonly string[]): string | boolean {
+  #simulate(program: string, args: readonly string[]): string | boolean {
     const verb = args.find((each) => !each.startsWith('-')) ?? '';
     switch (program) {
       case 'dpkg-query':
-        return this.#lines(PACKAGES)
+        return this.#readLines(PACKAGES)
           .map((each) => `${each}\tinstalled\n`)
           .join('');
       case 'apt-get':
-        return this.#manage(args);
+        return this.#runAptGet(args);
       case 'apt-config':
         return `H='${HISTORY}'\n`;
       case 'apt-mark':
@@ -172,41 +172,41 @@ export class FakeHost implements Disposable {
         for (const file of ['/etc/passwd', '/etc/group']) this.#removeUser(file);
         return true;
       case 'systemctl':
-        return this.#control(verb, args.at(-1) ?? '');
+        return this.#runSystemctl(verb, args.at(-1) ?? '');
       case 'certbot':
-        return this.#certify(verb, args);
+        return this.#runCertbot(verb, args);
       case 'ufw':
-        return this.#guard(verb, args);
+        return this.#runUfw(verb, args);
       default:
         return program !== 'pgrep';
     }
   }
 
   #removeUser(file: string): void {
-    const kept = this.#lines(file).filter((line) => !line.startsWith(agentUser));
+    const kept = this.#readLines(file).filter((line) => !line.startsWith(agentUser));
     writeFileSync(this.at(file), kept.map((line) => `${line}\n`).join(''));
   }
 
-  #guard(verb: string, args: readonly string[]): string | boolean {
-    if (verb === 'show') return this.#lines(RULES).join('\n');
+  #runUfw(verb: string, args: readonly string[]): string | boolean {
+    if (verb === 'show') return this.#readLines(RULES).join('\n');
     const port = args.find((each) => each.endsWith('/tcp')) ?? '';
-    this.#change(RULES, `ufw allow ${port}`, verb === 'allow');
+    this.#setLine(RULES, `ufw allow ${port}`, verb === 'allow');
     return true;
   }
 
-  #manage(args: readonly string[]): string | boolean {
+  #runAptGet(args: readonly string[]): string | boolean {
     const [verb = '', ...names] = args.filter((each) => !each.startsWith('-'));
     if (verb === 'check') return true;
     const isSimulated = args.includes('--simulate');
     if (verb !== 'install') {
       if (isSimulated) return names.map((each) => `Purg ${each} [1]\n`).join('');
       if (names.includes('certbot') && verb === 'purge') this.#purgeCertbot();
-      for (const each of names) this.#change(PACKAGES, each, false);
+      for (const each of names) this.#setLine(PACKAGES, each, false);
       return true;
     }
     // A package brings another one along.
     const all = names.flatMap((each) => [each, `python3-${each}`]);
-    const missing = all.filter((each) => !this.#lines(PACKAGES).includes(each));
+    const missing = all.filter((each) => !this.#readLines(PACKAGES).includes(each));
     if (isSimulated) return missing.map((each) => `Inst ${each} (1 Debian [all])\n`).join('');
     if (args.includes('--download-only')) return true;
     this.installPackages(['apt-get', ...args].join(' '), missing);
@@ -236,18 +236,18 @@ export class FakeHost implements Disposable {
     return names.filter((name) => !`/${name}/`.startsWith(`${dirname(HISTORY)}/`)).sort();
   }
 
-  #control(verb: string, unit: string): string | boolean {
+  #runSystemctl(verb: string, unit: string): string | boolean {
     const [active, enabled] = [`active ${unit}`, `enabled ${unit}`];
-    const states = this.#lines(UNITS);
+    const states = this.#readLines(UNITS);
     if (verb === 'is-active') return states.includes(active) ? 'active' : false;
     if (verb === 'is-enabled') return states.includes(enabled);
-    if (verb === 'enable' || verb === 'disable') this.#change(UNITS, enabled, verb === 'enable');
-    if (verb === 'restart' || verb === 'start') this.#change(UNITS, active, true);
-    if (verb === 'stop') this.#change(UNITS, active, false);
+    if (verb === 'enable' || verb === 'disable') this.#setLine(UNITS, enabled, verb === 'enable');
+    if (verb === 'restart' || verb === 'start') this.#setLine(UNITS, active, true);
+    if (verb === 'stop') this.#setLine(UNITS, active, false);
     return true;
   }
 
-  #certify(verb: string, args: readonly string[]): boolean {
+  #runCertbot(verb: string, args: readonly string[]): boolean {
     const name = args[args.indexOf('--cert-name') + 1] ?? '';
     const [live, renewal] = [
       `/etc/letsencrypt/live/${name}`,
@@ -273,14 +273,14 @@ export class FakeHost implements Disposable {
     return true;
   }
 
-  #lines(path: string): string[] {
+  #readLines(path: string): string[] {
     const text = existsSync(this.at(path)) ? this.read(path) : '';
     return text.split('\n').filter((line) => line !== '');
   }
 
-  #change(path: string, line: string, isThere: boolean): void {
-    const others = this.#lines(path).filter((each) => each !== line);
-    const lines = isThere ? [...others, line] : others;
+  #setLine(path: string, line: string, isPresent: boolean): void {
+    const others = this.#readLines(path).filter((each) => each !== line);
+    const lines = isPresent ? [...others, line] : others;
     this.write(
       path,
       lines
@@ -290,7 +290,7 @@ export class FakeHost implements Disposable {
     );
   }
 
-  #furnish(): void {
+  #createFiles(): void {
     this.write('/etc/passwd', 'root:x:0:0::/root:\n');
     this.write('/etc/group', 'root:x:0:\n');
     this.write(PACKAGES, 'base\n');
@@ -361,7 +361,7 @@ export function listEveryStep(packageFolder: string): Step[] {
 }
 
 /** A package as it is unpacked, with a version of its own. */
-export function makePackage(folder: string, version: string): string {
+export function createPackage(folder: string, version: string): string {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'bin', 'latchkey-agent'), `#!/bin/sh\necho ${version}\n`, {
     mode: 0o755,

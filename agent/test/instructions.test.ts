@@ -42,10 +42,10 @@ interface Server {
 
 const fixture = new CertificateFixture();
 after(() => fixture[Symbol.dispose]());
-const web = fixture.makeRoot('web').makeServer();
-const authority = fixture.makeRoot('clients');
-const [anna, berta, proxy] = ['anna', 'berta', 'proxy'].map((name) => authority.makeClient(name));
-const unknownClient = fixture.makeRoot('elsewhere').makeClient('anna');
+const web = fixture.createRoot('web').issueServer();
+const authority = fixture.createRoot('clients');
+const [anna, berta, proxy] = ['anna', 'berta', 'proxy'].map((name) => authority.issueClient(name));
+const unknownClient = fixture.createRoot('elsewhere').issueClient('anna');
 assert.ok(anna && berta && proxy);
 const revocations = authority.writeRevocations([berta]);
 const inOne = (name: string, cert: string, key: string): string => {
@@ -181,8 +181,8 @@ ${place(renderHaproxyBackend(options(mutualTls)), agentPort)}
 };
 
 for (const server of [apache, caddy, haproxy]) {
-  const isThere = spawnSync(server.program, [server.versionArgument]).status === 0;
-  const skip = lacksOpenssl || (isThere ? false : `${server.program} is what is tried out`);
+  const isInstalled = spawnSync(server.program, [server.versionArgument]).status === 0;
+  const skip = lacksOpenssl || (isInstalled ? false : `${server.program} is what is tried out`);
 
   describe(`the route through ${server.program}`, { skip }, () => {
     describe('without client certificates', () => {

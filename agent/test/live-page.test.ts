@@ -70,8 +70,8 @@ const isState = (name: string): string => `document.body.dataset.state === '${na
 
 describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
-  const root = fixture.makeRoot('root');
-  const tls = readTlsMaterial({ ...root.makeServer(), clients: null });
+  const root = fixture.createRoot('root');
+  const tls = readTlsMaterial({ ...root.issueServer(), clients: null });
   let browser: Browser;
   before(async () => {
     browser = await Browser.start();
@@ -168,7 +168,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
 
   test('explains the rejection when a client certificate is required', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
-    const mutual = readTlsMaterial({ ...root.makeServer(), clients });
+    const mutual = readTlsMaterial({ ...root.issueServer(), clients });
     await using stream = await openStream({ tls: mutual });
     await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('refused'));

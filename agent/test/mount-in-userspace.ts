@@ -10,7 +10,7 @@ const NOT_IMPLEMENTED = -38;
 export const mountedSpace = { blocks: 1000, freeBlocks: 400, blockBytes: 4096 } as const;
 
 /** A mount whose program this is. */
-interface OwnMount {
+interface FuseMount {
   /** Ends the program: every call to it fails from now on. */
   release(): void;
 }
@@ -19,25 +19,25 @@ interface OwnMount {
  * Mounts a filesystem in userspace whose program never answers.
  * @returns null where that is not allowed: it needs root, mount and /dev/fuse
  */
-export function mountHanging(directory: string): OwnMount | null {
+export function mountHanging(directory: string): FuseMount | null {
   const fuse = mount(directory);
   return fuse === null ? null : { release: () => closeSync(fuse) };
 }
 
 /** Mounts one that tells its space, `mountedSpace`, as long as this process has turns; null as above. */
-export function mountAnswering(directory: string): OwnMount | null {
+export function mountAnswering(directory: string): FuseMount | null {
   const fuse = mount(directory);
   if (fuse === null) return null;
-  const question = Buffer.alloc(2 ** 18);
-  const answerNext = (): void => {
-    read(fuse, question, (error) => {
+  const request = Buffer.alloc(2 ** 18);
+  const respondToNext = (): void => {
+    read(fuse, request, (error) => {
       // It was unmounted.
       if (error !== null) return closeSync(fuse);
-      writeSync(fuse, answer(question));
-      answerNext();
+      writeSync(fuse, respond(request));
+      respondToNext();
     });
   };
-  answerNext();
+  respondToNext();
   return { release: () => void spawnSync('umount', ['-l', directory]) };
 }
 
@@ -56,13 +56,13 @@ function mount(directory: string): number | null {
   return null;
 }
 
-function answer(question: Buffer): Buffer {
-  const kind = question.readUInt32LE(4);
+function respond(request: Buffer): Buffer {
+  const kind = request.readUInt32LE(4);
   const body = kind === INIT ? describeProgram() : kind === STATFS ? describeSpace() : null;
   const head = Buffer.alloc(16);
   head.writeUInt32LE(16 + (body?.length ?? 0), 0);
   head.writeInt32LE(body === null ? NOT_IMPLEMENTED : 0, 4);
-  question.copy(head, 8, 8, 16);
+  request.copy(head, 8, 8, 16);
   return Buffer.concat([head, body ?? Buffer.alloc(0)]);
 }
 

@@ -6,12 +6,12 @@ import { nginxVersion } from './nginx-process.ts';
 
 /** The certificates that nginx, the agent and viewers show to each other, and the route between them. */
 export class NginxFixture extends CertificateFixture {
-  readonly web = this.makeRoot('web').makeServer();
-  readonly authority = this.makeRoot('clients');
-  readonly anna = this.authority.makeClient('anna');
+  readonly web = this.createRoot('web').issueServer();
+  readonly authority = this.createRoot('clients');
+  readonly anna = this.authority.issueClient('anna');
   /** Revoked. */
-  readonly berta = this.authority.makeClient('berta');
-  readonly proxy = this.authority.makeProxy();
+  readonly berta = this.authority.issueClient('berta');
+  readonly proxy = this.authority.issueProxy();
   readonly revocations = this.authority.writeRevocations([this.berta]);
 
   readonly options: ProxyOptions = {

@@ -61,7 +61,7 @@ describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
   after(() => rmSync(directory, { recursive: true }));
 
   /** Whether nginx takes it, as far as its words go. */
-  function isTaken(text: string): boolean {
+  function isAccepted(text: string): boolean {
     const path = join(directory, 'nginx.conf');
     writeFileSync(
       path,
@@ -105,8 +105,8 @@ describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
       })
       .slice(0, 60);
     assert.equal(faults.length, 60);
-    assert.equal(isTaken('add_header X a;'), true);
-    assert.deepEqual(faults.filter(isTaken), []);
+    assert.equal(isAccepted('add_header X a;'), true);
+    assert.deepEqual(faults.filter(isAccepted), []);
   });
 
   const NAMES = [

@@ -33,7 +33,7 @@ describe('the route through nginx', { skip }, () => {
   after(() => fixture[Symbol.dispose]());
   const { web, authority, anna, berta, options } = fixture;
   const expired = fixture.makeExpired();
-  const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
+  const stranger = fixture.createRoot('elsewhere').issueClient('anna');
   const place = fixture.place.bind(fixture);
 
   describe('without client certificates', () => {

@@ -51,7 +51,7 @@ describe('viewers through nginx', { skip }, () => {
     ];
     for (const [where, wrap] of places) {
       test(`closes the connections of revoked viewers only (${where})`, async () => {
-        const carl = authority.makeClient('carl');
+        const carl = authority.issueClient('carl');
         await using opened = await open(wrap);
         const { port, stream, read } = opened;
         const carls = await connectViewer(port, '/latchkey', { certificate: carl });
@@ -66,7 +66,7 @@ describe('viewers through nginx', { skip }, () => {
 
       for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
         test(`rejects a resumed session of ${version} (${where})`, async () => {
-          const carl = authority.makeClient('carl');
+          const carl = authority.issueClient('carl');
           await using opened = await open(wrap);
           const { port, stream, nginx, read } = opened;
           const tls = { minVersion: version, maxVersion: version };
@@ -95,7 +95,7 @@ describe('viewers through nginx', { skip }, () => {
     await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
     assert.match(nginx.test(), /test is successful/);
     const forged = { 'X-SSL-Client-Cert': encodeURIComponent(anna.cert), 'X-Real-IP': '192.0.2.7' };
-    const shown = { certificate: authority.makeClient('carl') };
+    const shown = { certificate: authority.issueClient('carl') };
     await assert.rejects(connectViewer(port, '/latchkey', shown, forged), { message: /^418/ });
     const [seen = {}] = agent.seen;
     const passed = decodeURIComponent(String(seen['x-ssl-client-cert']));

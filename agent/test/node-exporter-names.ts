@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
-import type { Figures } from './node-exporter.ts';
+import type { Metrics } from './node-exporter.ts';
 
 export const CPU_MODES = [
   'user',
@@ -21,7 +21,7 @@ const PRESSURE = [
 ] as const;
 
 /** What counts since boot, under node_exporter's names. */
-export function listCounters(snapshot: AgentSnapshot): Figures {
+export function listCounters(snapshot: AgentSnapshot): Metrics {
   const { cpu, disks = [], network, pressure, swap } = snapshot;
   const cores = (cpu?.cores ?? []).flatMap(({ core, times }) =>
     CPU_MODES.map((mode) => [
@@ -56,7 +56,7 @@ export function listCounters(snapshot: AgentSnapshot): Figures {
 }
 
 /** What does not change in a second. */
-export function listSizes({ memory, swap, filesystems = [] }: AgentSnapshot): Figures {
+export function listSizes({ memory, swap, filesystems = [] }: AgentSnapshot): Metrics {
   return collect([
     ['node_memory_MemTotal_bytes', memory?.total_bytes],
     // The agent leaves out swap that is not there.
@@ -69,7 +69,7 @@ export function listSizes({ memory, swap, filesystems = [] }: AgentSnapshot): Fi
 }
 
 /** Bytes that go up and down. */
-export function listLevels({ memory, swap, filesystems = [] }: AgentSnapshot): Figures {
+export function listLevels({ memory, swap, filesystems = [] }: AgentSnapshot): Metrics {
   return collect([
     ['node_memory_MemFree_bytes', memory?.free_bytes],
     ['node_memory_MemAvailable_bytes', memory?.available_bytes],
@@ -87,18 +87,18 @@ export function listLevels({ memory, swap, filesystems = [] }: AgentSnapshot): F
 }
 
 function nameOf(
-  figure: string,
+  value: string,
   { device, type, mount_point }: NonNullable<AgentSnapshot['filesystems']>[number],
 ): string {
   const quoted = [device, type, mount_point].map((text) => JSON.stringify(text));
-  return `node_filesystem_${figure}{device=${quoted[0]},fstype=${quoted[1]},mountpoint=${quoted[2]}}`;
+  return `node_filesystem_${value}{device=${quoted[0]},fstype=${quoted[1]},mountpoint=${quoted[2]}}`;
 }
 
 /** Leaves out what the agent leaves out. */
-function collect(entries: readonly (readonly (string | number | undefined)[])[]): Figures {
-  const figures = new Map<string, number>();
-  for (const [key, figure] of entries) {
-    if (typeof key === 'string' && typeof figure === 'number') figures.set(key, figure);
+function collect(entries: readonly (readonly (string | number | undefined)[])[]): Metrics {
+  const metrics = new Map<string, number>();
+  for (const [key, value] of entries) {
+    if (typeof key === 'string' && typeof value === 'number') metrics.set(key, value);
   }
-  return figures;
+  return metrics;
 }

@@ -11,7 +11,7 @@ import { BackgroundReader } from '#agent/read/background-reader.ts';
 import { machineRoots } from '#agent/roots.ts';
 import { openSampler } from '#agent/sample.ts';
 
-import { type Figures, findNodeExporter, startNodeExporter } from './node-exporter.ts';
+import { type Metrics, findNodeExporter, startNodeExporter } from './node-exporter.ts';
 import { CPU_MODES, listCounters, listLevels, listSizes } from './node-exporter-names.ts';
 
 /** A hundred ticks of the kernel on each core: shares are then worth comparing. */
@@ -44,7 +44,7 @@ const skip = program === null ? 'there is no node_exporter on this machine' : fa
 /** What both said: we were first and last. */
 interface Readings {
   readonly ours: readonly [AgentSnapshot, AgentSnapshot];
-  readonly theirs: readonly [Figures, Figures];
+  readonly theirs: readonly [Metrics, Metrics];
 }
 
 async function readBoth(context: TestContext): Promise<Readings> {
@@ -59,29 +59,33 @@ async function readBoth(context: TestContext): Promise<Readings> {
   });
   context.after(() => [sampler, prober, reader].forEach((each) => each.close()));
   // What either does for the first time takes longer.
-  await exporter.ask();
+  await exporter.query();
   sampler.sample(PARTS);
   // Filesystems are asked again after five seconds.
   clock.ms = 10_000;
   const before = sampler.sample(PARTS);
-  const first = await exporter.ask();
+  const first = await exporter.query();
   await sleep(WINDOW_MS);
-  const second = await exporter.ask();
+  const second = await exporter.query();
   clock.ms = 20_000;
   return { ours: [before, sampler.sample(PARTS)], theirs: [first, second] };
 }
 
-function figureOf(figures: Figures, key: string): number {
-  const figure = figures.get(key);
-  assert.ok(figure !== undefined, `node_exporter says nothing of ${key}`);
-  return figure;
+function readMetric(metrics: Metrics, key: string): number {
+  const value = metrics.get(key);
+  assert.ok(value !== undefined, `node_exporter says nothing of ${key}`);
+  return value;
 }
 
 /** Counters only grow from our first reading over both of theirs to our last. */
 function assertCounters({ ours, theirs }: Readings): void {
   const [before, after] = [listCounters(ours[0]), listCounters(ours[1])];
   for (const [key, first] of before) {
-    const all = [first, ...theirs.map((each) => figureOf(each, key)), after.get(key) ?? Number.NaN];
+    const all = [
+      first,
+      ...theirs.map((each) => readMetric(each, key)),
+      after.get(key) ?? Number.NaN,
+    ];
     const tolerance = key.startsWith('node_cpu') ? CPU_TOLERANCE : COUNTER_TOLERANCE;
     const steps = all.slice(1).map((each, index) => each - (all[index] ?? Number.NaN));
     assert.ok(
@@ -94,7 +98,7 @@ function assertCounters({ ours, theirs }: Readings): void {
 function assertLevels({ ours, theirs }: Readings): void {
   for (const [index, snapshot] of ours.entries()) {
     for (const [key, here] of listLevels(snapshot)) {
-      const there = figureOf(theirs[index] ?? new Map(), key);
+      const there = readMetric(theirs[index] ?? new Map(), key);
       assert.ok(Math.abs(here - there) <= LEVEL_TOLERANCE, `${key}: ${here}, ${there} there`);
     }
   }
@@ -108,8 +112,8 @@ function assertLoad({ ours, theirs }: Readings): void {
     [15, 'load_15m'],
   ] as const) {
     const here = ours.map(({ load }) => load?.[key]);
-    for (const figures of theirs) {
-      const there = figureOf(figures, `node_load${minutes}`);
+    for (const metrics of theirs) {
+      const there = readMetric(metrics, `node_load${minutes}`);
       assert.ok(here.includes(there), `load of ${minutes} min: ${here.join(', ')}, ${there} there`);
     }
   }
@@ -117,10 +121,10 @@ function assertLoad({ ours, theirs }: Readings): void {
 
 function assertShares({ ours, theirs }: Readings): void {
   const spent = CPU_MODES.map((mode) => {
-    const sum = (figures: Figures): number =>
+    const sum = (metrics: Metrics): number =>
       (ours[1].cpu?.cores ?? [])
         .map(({ core }) =>
-          figureOf(figures, `node_cpu_seconds_total{cpu="${core}",mode="${mode}"}`),
+          readMetric(metrics, `node_cpu_seconds_total{cpu="${core}",mode="${mode}"}`),
         )
         .reduce((total, each) => total + each, 0);
     return sum(theirs[1]) - sum(theirs[0]);
@@ -133,12 +137,12 @@ function assertShares({ ours, theirs }: Readings): void {
   }
 }
 
-test('reports the same figures of this machine as node_exporter', { skip }, async (context) => {
+test('reports the same metrics of this machine as node_exporter', { skip }, async (context) => {
   const readings = await readBoth(context);
   for (const snapshot of readings.ours) {
     const sizes = listSizes(snapshot);
     assert.ok(sizes.size > 0);
-    for (const [key, size] of sizes) assert.equal(figureOf(readings.theirs[1], key), size, key);
+    for (const [key, size] of sizes) assert.equal(readMetric(readings.theirs[1], key), size, key);
   }
   assertCounters(readings);
   assertLevels(readings);

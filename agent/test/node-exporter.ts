@@ -3,10 +3,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { findProgram } from '#agent/read/small-file.ts';
 
 /** What node_exporter says, by the name and the labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
-export type Figures = ReadonlyMap<string, number>;
+export type Metrics = ReadonlyMap<string, number>;
 
 interface NodeExporter {
-  ask(): Promise<Figures>;
+  query(): Promise<Metrics>;
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startNodeExporter(program: string): Promise<NodeExporter> 
   };
   try {
     const port = await readPort(child.stderr);
-    return { ask: () => ask(port), close };
+    return { query: () => query(port), close };
   } catch (error) {
     await close();
     throw error;
@@ -62,46 +62,46 @@ export async function startNodeExporter(program: string): Promise<NodeExporter> 
 /** The port that it says in its log. */
 async function readPort(log: AsyncIterable<Buffer>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let said = '';
+  let output = '';
   const read = async (): Promise<void> => {
     for await (const chunk of log) {
-      said += chunk.toString('utf8');
-      const port = /msg="?Listening on"? address=127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+      output += chunk.toString('utf8');
+      const port = /msg="?Listening on"? address=127\.0\.0\.1:(\d+)/.exec(output)?.[1];
       if (port !== undefined) resolve(port);
     }
-    reject(new Error(`node_exporter ended before it listened: ${said}`));
+    reject(new Error(`node_exporter ended before it listened: ${output}`));
   };
   read().catch(reject);
   return await promise;
 }
 
-async function ask(port: string): Promise<Figures> {
+async function query(port: string): Promise<Metrics> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('node_'));
-  const figures = new Map(
+  const metrics = new Map(
     lines.map((line) => {
       const end = line.lastIndexOf(' ');
       return [line.slice(0, end), Number(line.slice(end + 1))] as const;
     }),
   );
-  return new Map([...figures, ...listInterrupts(figures), ...listSwapped(figures)]);
+  return new Map([...metrics, ...listInterrupts(metrics), ...listSwapped(metrics)]);
 }
 
 /** The agent tells both kinds of interrupts together. */
-function listInterrupts(figures: Figures): [string, number][] {
-  return [...figures]
+function listInterrupts(metrics: Metrics): [string, number][] {
+  return [...metrics]
     .filter(([key]) => key.startsWith('node_cpu_seconds_total') && key.includes('mode="irq"'))
     .map(([key, hard]) => [
       key.replace('"irq"', '"interrupt"'),
-      hard + (figures.get(key.replace('"irq"', '"softirq"')) ?? Number.NaN),
+      hard + (metrics.get(key.replace('"irq"', '"softirq"')) ?? Number.NaN),
     ]);
 }
 
 /** The agent tells bytes where it tells pages. */
-function listSwapped(figures: Figures): [string, number][] {
+function listSwapped(metrics: Metrics): [string, number][] {
   const pageBytes = Number(execFileSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }));
   return ['in', 'out'].map((way) => [
     `node_swap_${way}_bytes_total`,
-    (figures.get(`node_vmstat_pswp${way}`) ?? Number.NaN) * pageBytes,
+    (metrics.get(`node_vmstat_pswp${way}`) ?? Number.NaN) * pageBytes,
   ]);
 }

@@ -27,7 +27,7 @@ import { gatherAgent } from '../../scripts/package/contents.ts';
 import { type PackedAgent, packAgent } from '../../scripts/package/pack-agent.ts';
 import { lacksOpenssl, CertificateFixture } from './certificates.ts';
 import { mountAnswering, mountedSpace } from './mount-in-userspace.ts';
-import { ask, connect } from './stream-harness.ts';
+import { sendRequest, connect } from './stream-harness.ts';
 
 const skip =
   process.platform === 'linux' && process.arch === 'x64'
@@ -70,7 +70,7 @@ describe('the package of the agent', { skip }, () => {
     const address = server.address();
     server.close();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer();
+    const { certificateFile, keyFile } = fixture.createRoot('root').issueServer();
     const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
     const path = join(fixture.directory, 'agent.yaml');
     writeFileSync(path, `listen: 127.0.0.1:${port}\n${tls}`);
@@ -131,9 +131,9 @@ describe('the package of the agent', { skip }, () => {
     const [hello = '', snapshot = ''] = await viewer.receive(2);
     assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
     assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
-    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    assert.equal((await sendRequest(port, '/health')).text, 'OK\n');
     const page = readFileSync(join(unpacked, 'lib', 'assets', 'page.html'), 'utf8');
-    assert.equal((await ask(port, '/')).text, page);
+    assert.equal((await sendRequest(port, '/')).text, page);
     const [, anonymousKb] = /^RssAnon:\s+(\d+) kB$/m.exec(readStatus(agent)) ?? [];
     t.diagnostic(`${anonymousKb} kB of its own`);
     assert.ok(Number(anonymousKb) < 25_000);
@@ -143,7 +143,7 @@ describe('the package of the agent', { skip }, () => {
 
   test('has no memory that is writable and executable with LATCHKEY_AGENT_JITLESS=yes', async (t) => {
     const { agent, port } = await start(t, { LATCHKEY_AGENT_JITLESS: 'yes' });
-    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    assert.equal((await sendRequest(port, '/health')).text, 'OK\n');
     assert.doesNotMatch(readFileSync(`/proc/${agent.pid}/maps`, 'utf8'), /^\S+ rwx/m);
   });
 

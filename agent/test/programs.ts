@@ -36,7 +36,7 @@ export function emptyPrograms(): Programs {
 }
 
 /** Whether a process is there, as one that runs or as a zombie. */
-export function isThere(pid: number): boolean {
+export function processExists(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 

@@ -23,7 +23,7 @@ export class TestClock implements Clock {
 
 /** Gives the example again and again, numbered by its time; and remembers what it was asked for. */
 export class TestSampler {
-  readonly asked: (ReadonlySet<PartName> | undefined)[] = [];
+  readonly requests: (ReadonlySet<PartName> | undefined)[] = [];
   /** How often it was woken up. */
   wakes = 0;
   /** Added to the snapshots. */
@@ -32,8 +32,12 @@ export class TestSampler {
   host: Partial<AgentHost> = {};
 
   sample(only?: ReadonlySet<PartName>): AgentSnapshot {
-    this.asked.push(only);
-    return { ...exampleSnapshot, ...this.extra, time: new Date(this.asked.length).toISOString() };
+    this.requests.push(only);
+    return {
+      ...exampleSnapshot,
+      ...this.extra,
+      time: new Date(this.requests.length).toISOString(),
+    };
   }
 
   wake(): void {
@@ -56,8 +60,8 @@ type Options = Partial<StreamServerOptions> & {
   readonly maxBufferedBytes?: number;
 };
 
-/** @param wishedPort 0: a free one */
-export async function openStream(options: Options, wishedPort = 0): Promise<Stream> {
+/** @param listenPort default: a free port */
+export async function openStream(options: Options, listenPort = 0): Promise<Stream> {
   const clock = new TestClock();
   const sampler = new TestSampler();
   const warnings: string[] = [];
@@ -78,7 +82,7 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
     isBehindProxy: false,
     ...rest,
   });
-  const { port } = await server.listen('127.0.0.1', wishedPort);
+  const { port } = await server.listen('127.0.0.1', listenPort);
   return {
     port,
     hub,
@@ -147,7 +151,7 @@ export async function connectTo(
 }
 
 /** What an HTTP request is answered. */
-export async function ask(
+export async function sendRequest(
   port: number,
   path: string,
   options: { readonly method?: string; readonly headers?: Record<string, string> } = {},

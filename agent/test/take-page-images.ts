@@ -19,7 +19,7 @@ const [, , folder = '.'] = process.argv;
 const WINDOW_SECONDS = 300;
 
 using fixture = new CertificateFixture();
-const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
+const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
 let tick = 0;
 const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
 const now = () => new Date(startedAtMs + tick * 1000);
@@ -51,9 +51,12 @@ for (const [name, width, height, dark] of [
   }
   await page.until(`document.querySelector('#time').textContent === '${formatTime()}'`);
   await sleep(500);
-  writeFileSync(join(folder, `agent-${name}.png`), shrinkPng(await page.takePicture()));
+  writeFileSync(join(folder, `agent-${name}.png`), shrinkPng(await page.takeScreenshot()));
   if (process.env['WHOLE_PAGE'] === 'yes') {
-    writeFileSync(join(folder, `agent-${name}-whole.png`), shrinkPng(await page.takePicture(true)));
+    writeFileSync(
+      join(folder, `agent-${name}-whole.png`),
+      shrinkPng(await page.takeScreenshot(true)),
+    );
   }
   await page.send('Page.close');
 }

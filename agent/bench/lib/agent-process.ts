@@ -23,7 +23,7 @@ export async function startAgent(
 ): Promise<AgentProcess> {
   await using stack = new AsyncDisposableStack();
   const fixture = stack.use(new CertificateFixture());
-  const { certificateFile, keyFile } = fixture.makeRoot('localhost').makeServer();
+  const { certificateFile, keyFile } = fixture.createRoot('localhost').issueServer();
   const configuration = join(directory, 'agent.yaml');
   writeFileSync(
     configuration,

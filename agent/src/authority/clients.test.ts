@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 
 import { AuthorityFixture } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
-import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { sendRequest, connect, openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { createClient, revokeClient } from './clients.ts';
 import { listCertificates } from './clients.ts';
@@ -238,7 +238,7 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port, [], anna), { message: `403 ${reason}` });
     stream.hub.tick();
     assert.equal((await bertas.receive(2)).length, 2);
-    assert.equal((await ask(stream.port, '/health')).status, 200);
+    assert.equal((await sendRequest(stream.port, '/health')).status, 200);
   });
 
   test('packs files of any length with their timestamp', () => {

@@ -14,7 +14,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
   after(() => fixture[Symbol.dispose]());
 
   test('loads valid files, rejects invalid ones with 1 and the reason, and keeps viewers', async (t) => {
-    const server = fixture.makeRoot('root').makeServer();
+    const server = fixture.createRoot('root').issueServer();
     const port = await findFreePort();
     const config = writeAgentConfig(fixture.directory, port, server);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);

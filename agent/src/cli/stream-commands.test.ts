@@ -15,13 +15,13 @@ import { Value } from 'typebox/value';
 import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { ask, connect } from '../../test/stream-harness.ts';
+import { sendRequest, connect } from '../../test/stream-harness.ts';
 
 describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const root = fixture.makeRoot('root');
-  const server = root.makeServer();
+  const root = fixture.createRoot('root');
+  const server = root.issueServer();
 
   function writeConfig(port: number, more = ''): string {
     return writeAgentConfig(fixture.directory, port, server, more);
@@ -51,7 +51,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     writeFileSync(server.certificateFile, 'junk');
     child.kill('SIGHUP');
     await waitFor(child, /"event":"agent\.reload_failed"/u);
-    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    assert.equal((await sendRequest(port, '/health')).text, 'OK\n');
     writeFileSync(server.certificateFile, server.cert);
     child.kill('SIGHUP');
     assert.ok((await viewer.receive(viewer.messages.length + 1)).length > 2);
@@ -133,7 +133,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   });
 
   test('validate exits with 78 for a wrong name, a foreign key, an outdated list and a port in use', async () => {
-    const authority = fixture.makeRoot('clients');
+    const authority = fixture.createRoot('clients');
     const revocationFile = authority.writeRevocations([], 1);
     await setTimeout(2000);
     const strangeKey = join(fixture.directory, 'strange.key');
@@ -176,7 +176,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
 
 async function isHealthy(port: number): Promise<boolean> {
   try {
-    return (await ask(port, '/health')).text === 'OK\n';
+    return (await sendRequest(port, '/health')).text === 'OK\n';
   } catch {
     // Nobody listens there, not yet or not any more.
     return false;

@@ -68,8 +68,8 @@ async function listen(
 describe('watch', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const root = fixture.makeRoot('root');
-  const server = root.makeServer();
+  const root = fixture.createRoot('root');
+  const server = root.issueServer();
   const ca = ['--ca', root.own.certificateFile];
   const readTls = (authority = root) =>
     readTlsMaterial({
@@ -77,7 +77,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
       clients: { authorityFile: authority.own.certificateFile, revocationFile: null },
     });
 
-  function makeServer(name: string, extensions: string, days: number) {
+  function issueServer(name: string, extensions: string, days: number) {
     return fixture.read(fixture.sign(root.own, name, { extensions, days }));
   }
 
@@ -109,7 +109,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
   test('sends client certificates as PEM and as PKCS#12, and is refused without one or with a foreign one', async () => {
     await using stream = await openTicking({ tls: readTls() });
     const address = `wss://localhost:${stream.port}`;
-    const client = root.makeClient('ada');
+    const client = root.issueClient('ada');
     const pem = ['--certificate', client.certificateFile, '--key', client.keyFile];
     assert.equal((await runAgent('watch', address, ...ca, ...pem, '--once')).code, 0);
     const files = `-in ${client.certificateFile} -inkey ${client.keyFile}`;
@@ -123,7 +123,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
       77,
       `${refuses} A client certificate is needed, and none was sent.\n`,
     ]);
-    const { certificateFile, keyFile } = fixture.makeRoot('other').makeClient('eve');
+    const { certificateFile, keyFile } = fixture.createRoot('other').issueClient('eve');
     const strange = ['--certificate', certificateFile, '--key', keyFile];
     assert.deepEqual(await fail(address, ...ca, ...strange), [
       77,
@@ -163,8 +163,8 @@ describe('watch', { skip: lacksOpenssl }, () => {
   });
 
   test('explains an expired certificate and one for another name', async (t) => {
-    const expired = makeServer('expired', 'subjectAltName=DNS:localhost\n', -1);
-    const other = makeServer('other', 'subjectAltName=DNS:db-2.example.com\n', 30);
+    const expired = issueServer('expired', 'subjectAltName=DNS:localhost\n', -1);
+    const other = issueServer('other', 'subjectAltName=DNS:db-2.example.com\n', 30);
     const [expiredPort, otherPort] = [await listen(t, expired), await listen(t, other)];
     const [code, text] = await fail(`wss://localhost:${expiredPort}`, ...ca);
     assert.equal(code, 76);

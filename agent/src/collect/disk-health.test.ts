@@ -8,7 +8,7 @@ import { AgentDiskHealth } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { emptyMachine, type Machine } from '../../test/machine.ts';
-import { emptyPrograms, isThere, type Programs, waitFor } from '../../test/programs.ts';
+import { emptyPrograms, processExists, type Programs, waitFor } from '../../test/programs.ts';
 import { DiskHealthCollector } from './disk-health.ts';
 
 const outputs = fileURLToPath(new URL('../../test/fixtures/outputs/smartctl', import.meta.url));
@@ -35,7 +35,7 @@ function open({ roots }: Machine, { searchPath }: Programs) {
     async round(atMs: number, starts: number, programs: Programs) {
       await waitFor(() => {
         disks.collect(atMs);
-        return programs.pids().length === starts && !programs.pids().some(isThere);
+        return programs.pids().length === starts && !programs.pids().some(processExists);
       });
       // What has ended is noticed by the second question after it.
       for (let question = 0; question < 3; question += 1) disks.collect(atMs);
@@ -164,7 +164,7 @@ test('kills a smartctl that hangs after 30 seconds, reports it, and reads the ne
     return programs.pids().length > 0 && programs.pids();
   });
   disks.collect(MINUTE + 30_000);
-  assert.equal(isThere(pid), true);
+  assert.equal(processExists(pid), true);
   assert.equal(programs.pids().length, 1);
   const late = MINUTE + 30_001;
   const part = await waitFor(() => disks.collect(late));
@@ -173,7 +173,7 @@ test('kills a smartctl that hangs after 30 seconds, reports it, and reads the ne
     ['sdb'],
   );
   assert.equal(disks.takeProblem(), 'smartctl did not answer in 30 s about sda.');
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
 });
 
 test('kills a smartctl that exceeds its output limit, and discards the output', async () => {
@@ -223,7 +223,7 @@ test('kills a running smartctl when it is closed', async () => {
     return programs.pids().length > 0 && programs.pids();
   });
   disks[Symbol.dispose]();
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
 });
 
 test('reads the files of the unit without smartctl', async () => {

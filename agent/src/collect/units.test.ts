@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { emptyMachine, type Machine } from '../../test/machine.ts';
-import { emptyPrograms, isThere, type Programs, waitFor } from '../../test/programs.ts';
+import { emptyPrograms, processExists, type Programs, waitFor } from '../../test/programs.ts';
 import { openUnitsCollector } from './units.ts';
 
 const LINE = 'loaded failed failed Something';
@@ -38,7 +38,7 @@ test('reports a failure of systemctl once and leaves the part out until the next
   programs.write('systemctl', "echo 'Failed to connect to bus' >&2; exit 1");
   const units = open(machine, programs);
   units.collect(0);
-  await waitFor(() => programs.pids().some((pid) => !isThere(pid)));
+  await waitFor(() => programs.pids().some((pid) => !processExists(pid)));
   await assert.rejects(
     waitFor(() => units.collect(1_000)),
     { message: 'systemctl failed: exit code 1: Failed to connect to bus' },
@@ -57,9 +57,9 @@ test('ends a systemctl that hangs for more than five seconds', async () => {
   units.collect(0);
   const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
   assert.equal(units.collect(5_000), null);
-  assert.equal(isThere(pid), true);
+  assert.equal(processExists(pid), true);
   assert.throws(() => units.collect(5_001), /did not end in 5 s/u);
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
 });
 
 test('limits the list to 100 units', async () => {

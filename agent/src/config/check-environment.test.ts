@@ -29,7 +29,7 @@ describe('check of the environment', { skip: lacksOpenssl }, () => {
   after(() => fixture[Symbol.dispose]());
 
   test('warns of a privileged port', { skip: isNobody }, async () => {
-    const { certificateFile, keyFile } = fixture.makeRoot('root').makeServer(90);
+    const { certificateFile, keyFile } = fixture.createRoot('root').issueServer(90);
     const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
     const findFor = async (port: number) => {
       const config = await parseConfig(`listen: 127.0.0.99:${port}\n${tls}`, 'agent.yaml');
@@ -50,8 +50,8 @@ describe('check of the environment', { skip: lacksOpenssl }, () => {
   });
 
   test('reports an expired authority as a problem, or as a warning beside a valid one', async () => {
-    const [old, young] = [fixture.makeRoot('old'), fixture.makeRoot('young').makeServer(90)];
-    const server = old.makeServer(90);
+    const [old, young] = [fixture.createRoot('old'), fixture.createRoot('young').issueServer(90)];
+    const server = old.issueServer(90);
     const authorityFile = join(fixture.directory, 'authorities.pem');
     const config = await parseConfig(
       `listen: 127.0.0.1:${await findFreePort()}

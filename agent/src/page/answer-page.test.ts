@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { ask, openStream } from '../../test/stream-harness.ts';
+import { sendRequest, openStream } from '../../test/stream-harness.ts';
 import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 
@@ -39,8 +39,8 @@ async function get(
 describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const root = fixture.makeRoot('root');
-  const tls = readTlsMaterial({ ...root.makeServer(), clients: null });
+  const root = fixture.createRoot('root');
+  const tls = readTlsMaterial({ ...root.issueServer(), clients: null });
   const tokens = {
     readRules: () => ({ isToken: openAccessTokens([TOKEN]), allowedOrigins: new Set<string>() }),
   };
@@ -83,7 +83,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     await using stream = await openStream({ tls, ...tokens });
     assert.equal((await get(stream.port)).status, 200);
     const askFor = async (headers: Record<string, string>) => {
-      const { status, text } = await ask(stream.port, '/?admission', { headers });
+      const { status, text } = await sendRequest(stream.port, '/?admission', { headers });
       return `${status} ${text.trim()}`;
     };
     assert.equal(
@@ -98,10 +98,10 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
 
   test('explains required certificates, unless TLS rejects the handshake', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
-    const mutual = readTlsMaterial({ ...root.makeServer(), clients });
+    const mutual = readTlsMaterial({ ...root.issueServer(), clients });
     await using stream = await openStream({ tls: mutual });
     assert.equal((await get(stream.port)).status, 200);
-    const { status } = await ask(stream.port, '/?admission');
+    const { status } = await sendRequest(stream.port, '/?admission');
     assert.equal(status, 403);
     await using strict = await openStream({ tls: mutual, refusesInHandshake: true });
     await assert.rejects(get(strict.port));

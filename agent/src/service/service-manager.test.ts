@@ -108,7 +108,11 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
     const messages = readLines(receiver);
     await waitUntil(() => existsSync(socketPath) && messages.length > 0);
     const port = await findFreePort();
-    const config = writeAgentConfig(fixture.directory, port, fixture.makeRoot('root').makeServer());
+    const config = writeAgentConfig(
+      fixture.directory,
+      port,
+      fixture.createRoot('root').issueServer(),
+    );
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config], {
       env: { ...process.env, NOTIFY_SOCKET: socketPath, WATCHDOG_USEC: '4000000' },
     });

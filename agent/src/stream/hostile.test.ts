@@ -8,7 +8,13 @@ import { runInNewContext } from 'node:vm';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { ask, connect, openStream, type Stream, TestClock } from '../../test/stream-harness.ts';
+import {
+  sendRequest,
+  connect,
+  openStream,
+  type Stream,
+  TestClock,
+} from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { until } from '../../test/until.ts';
 import { AddressReports } from './limits.ts';
@@ -20,7 +26,7 @@ const UPGRADE =
 describe('hostile clients', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
+  const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
 
   test('closes a plain HTTP connection, and logs it once a minute', async () => {
     await using stream = await openStream({ tls });
@@ -295,7 +301,7 @@ async function readToEnd(socket: Socket): Promise<string> {
 }
 
 async function proveAlive(stream: Stream): Promise<void> {
-  assert.equal((await ask(stream.port, '/health')).text, 'OK\n');
+  assert.equal((await sendRequest(stream.port, '/health')).text, 'OK\n');
 }
 
 setFlagsFromString('--expose-gc');

@@ -3,7 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 
 import { type Certificate, lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { ask, connect, openStream, TestClock, type TestViewer } from '../../test/stream-harness.ts';
+import {
+  sendRequest,
+  connect,
+  openStream,
+  TestClock,
+  type TestViewer,
+} from '../../test/stream-harness.ts';
 import { readProxiedCertificate } from '../tls/client-certificate.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
 import { AddressReports } from './limits.ts';
@@ -19,13 +25,13 @@ const escape = ({ cert }: Certificate): string => encodeURIComponent(cert);
 describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const server = fixture.makeRoot('web').makeServer();
-  const authority = fixture.makeRoot('clients');
-  const anna = authority.makeClient('anna');
-  const revoked = authority.makeClient('berta');
+  const server = fixture.createRoot('web').issueServer();
+  const authority = fixture.createRoot('clients');
+  const anna = authority.issueClient('anna');
+  const revoked = authority.issueClient('berta');
   authority.writeRevocations([revoked]);
-  const proxy = authority.makeProxy();
-  const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
+  const proxy = authority.issueProxy();
+  const stranger = fixture.createRoot('elsewhere').issueClient('anna');
   const open = readTlsMaterial({ ...server, clients: null });
 
   /** What the agent's files hold. @param more certificates to revoke beside `revoked` */
@@ -88,7 +94,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
     });
 
     test('are disconnected when their certificate is revoked, and others stay', async () => {
-      const carl = authority.makeClient('carl');
+      const carl = authority.issueClient('carl');
       await using stream = await openStream({ tls: readMutual() });
       const carls = await watch(stream.port, { [HEADER]: escape(carl) });
       const annas = await watch(stream.port, { [HEADER]: escape(anna) });
@@ -180,7 +186,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
   test('may send the cookies of their browser along with the certificate of a large key', async () => {
     await using stream = await openStream({ tls: open });
     const headers = { Cookie: 'a'.repeat(8000), [HEADER]: 'b'.repeat(4000) };
-    assert.equal((await ask(stream.port, '/health', { headers })).status, 200);
+    assert.equal((await sendRequest(stream.port, '/health', { headers })).status, 200);
   });
 
   test('have a certificate in any of the encodings of proxies', () => {

@@ -12,7 +12,13 @@ import { Value } from 'typebox/value';
 
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
-import { ask, connect, openStream, TestClock, TestSampler } from '../../test/stream-harness.ts';
+import {
+  sendRequest,
+  connect,
+  openStream,
+  TestClock,
+  TestSampler,
+} from '../../test/stream-harness.ts';
 import { until } from '../../test/until.ts';
 import { toVectorEvents } from '../formats/vector.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
@@ -22,7 +28,7 @@ import { Hub } from './hub.ts';
 describe('the stream', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
+  const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
 
   test('sends a hello with host and history, then each snapshot', async () => {
     await using stream = await openStream({ tls });
@@ -73,13 +79,16 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     await using stream = await openStream({ tls });
     const { sampler, hub, clock } = stream;
     hub.tick();
-    assert.deepEqual([...(sampler.asked[0] ?? [])], ['cpu', 'load', 'memory', 'disks', 'network']);
+    assert.deepEqual(
+      [...(sampler.requests[0] ?? [])],
+      ['cpu', 'load', 'memory', 'disks', 'network'],
+    );
     const first = await connect(stream.port);
     await connect(stream.port);
-    assert.deepEqual([sampler.wakes, sampler.asked.length], [1, 1]);
+    assert.deepEqual([sampler.wakes, sampler.requests.length], [1, 1]);
     clock.ms += 1000;
     hub.tick();
-    assert.deepEqual(sampler.asked.slice(1), [undefined]);
+    assert.deepEqual(sampler.requests.slice(1), [undefined]);
     await first.receive(2);
   });
 
@@ -168,7 +177,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1 });
     clock.leapMs = 60_000;
     for (let tick = 0; tick < 3; tick += 1) hub.tick();
-    assert.deepEqual([asked, sampler.asked.length], [3, 3]);
+    assert.deepEqual([asked, sampler.requests.length], [3, 3]);
   });
 
   test('sends every snapshot in order to 200 viewers', async () => {
@@ -207,18 +216,18 @@ describe('the stream', { skip: lacksOpenssl }, () => {
   test('answers OK on /health, the page on /, and 404 elsewhere', async () => {
     await using stream = await openStream({ tls });
     const plain = 'text/plain; charset=utf-8';
-    assert.deepEqual(await ask(stream.port, '/health?x=1'), {
+    assert.deepEqual(await sendRequest(stream.port, '/health?x=1'), {
       status: 200,
       type: plain,
       text: 'OK\n',
     });
-    assert.deepEqual(await ask(stream.port, '/favicon.ico'), {
+    assert.deepEqual(await sendRequest(stream.port, '/favicon.ico'), {
       status: 404,
       type: plain,
       text: 'There is nothing here.\n',
     });
     for (const path of ['/', '/health']) {
-      assert.equal((await ask(stream.port, path, { method: 'POST' })).status, 405);
+      assert.equal((await sendRequest(stream.port, path, { method: 'POST' })).status, 405);
     }
   });
 

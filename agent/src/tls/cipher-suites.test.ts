@@ -9,7 +9,7 @@ import { readTlsMaterial } from './tls-files.ts';
 
 describe('the TLS listener of the agent', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
-  const tls = readTlsMaterial({ ...fixture.makeRoot('root').makeServer(), clients: null });
+  const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
   let stream: Stream;
   before(async () => void (stream = await openStream({ tls })));
   after(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
 import { type Certificate, lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { sendRequest, connect, openStream } from '../../test/stream-harness.ts';
 import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial, type TlsMaterial } from './tls-files.ts';
 
@@ -14,10 +14,10 @@ const show = ({ cert, key }: Certificate, more = '') => ({ cert: cert + more, ke
 describe('mutual TLS', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const server = fixture.makeRoot('web').makeServer();
-  const authority = fixture.makeRoot('clients');
-  const anna = authority.makeClient('anna');
-  const berta = authority.makeClient('berta');
+  const server = fixture.createRoot('web').issueServer();
+  const authority = fixture.createRoot('clients');
+  const anna = authority.issueClient('anna');
+  const berta = authority.issueClient('berta');
 
   function read(revocationFile: string | null = null): TlsMaterial {
     const authorityFile = authority.own.certificateFile;
@@ -31,11 +31,11 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port), {
       message: '403 A client certificate is needed, and none was sent.',
     });
-    const stranger = fixture.makeRoot('elsewhere').makeClient('anna');
+    const stranger = fixture.createRoot('elsewhere').issueClient('anna');
     await assert.rejects(connect(stream.port, [], show(stranger)), {
       message: '403 The client certificate is not from an authority of this agent.',
     });
-    assert.equal((await ask(stream.port, '/health')).text, 'OK\n');
+    assert.equal((await sendRequest(stream.port, '/health')).text, 'OK\n');
     assert.deepEqual(stream.warnings, [
       'stream.viewer_refused: A client certificate is needed, and none was sent.',
     ]);
@@ -43,7 +43,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
 
   test('rejects a server certificate of a client', async () => {
     await using stream = await openStream({ tls: read() });
-    await assert.rejects(connect(stream.port, [], show(authority.makeServer())), /^Error: 403 /u);
+    await assert.rejects(connect(stream.port, [], show(authority.issueServer())), /^Error: 403 /u);
   });
 
   test('sends a TLS alert to a client without a certificate when refusing in the handshake', async () => {
@@ -57,17 +57,17 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('accepts two intermediate certificates among the authorities, and rejects three', async () => {
-    const first = authority.makeAuthority('first');
-    const second = first.makeAuthority('second');
-    const third = second.makeAuthority('third');
+    const first = authority.issueAuthority('first');
+    const second = first.issueAuthority('second');
+    const third = second.issueAuthority('third');
     const authorityFile = join(fixture.directory, 'authorities.pem');
     const all = [authority, first, second, third].map(({ own }) => own.cert);
     const clients = { authorityFile, revocationFile: null };
-    const deep = second.makeClient('deep');
+    const deep = second.issueClient('deep');
     writeFileSync(authorityFile, all.join(''));
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients }) });
     const viewer = await connect(stream.port, [], show(deep));
-    await assert.rejects(connect(stream.port, [], show(third.makeClient('deeper'))), {
+    await assert.rejects(connect(stream.port, [], show(third.issueClient('deeper'))), {
       message: '403 The client certificate has too many intermediate certificates.',
     });
     writeFileSync(authorityFile, all.slice(0, 2).join(''));
@@ -97,7 +97,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('rejects everybody with an outdated revocation list, with the reason', async () => {
-    const another = fixture.makeRoot('forgetful');
+    const another = fixture.createRoot('forgetful');
     const crl = another.writeRevocations([], 1);
     const clients = { authorityFile: another.own.certificateFile, revocationFile: crl };
     const tls = readTlsMaterial({ ...server, clients });
@@ -106,7 +106,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     while (Date.now() <= nextUpdate + 1000)
       await new Promise((resolve) => setTimeout(resolve, 100));
     await using stream = await openStream({ tls });
-    await assert.rejects(connect(stream.port, [], show(another.makeClient('carl'))), {
+    await assert.rejects(connect(stream.port, [], show(another.issueClient('carl'))), {
       message:
         '403 The list of revoked certificates is out of date, so all clients are rejected: renew it on the server.',
     });
@@ -164,7 +164,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
   });
 
   test('uses a new server certificate from the next handshake, and keeps viewers', async () => {
-    const renewed = fixture.makeRoot('web').makeServer();
+    const renewed = fixture.createRoot('web').issueServer();
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
     const before = await connect(stream.port);
     stream.server.setTls(readTlsMaterial({ ...renewed, clients: null }));

@@ -12,8 +12,8 @@ import type { ConnectionState, View } from './view.ts';
 describe('a session', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
-  const root = fixture.makeRoot('root');
-  const server = root.makeServer();
+  const root = fixture.createRoot('root');
+  const server = root.issueServer();
   const fingerprint = parseFingerprint(new X509Certificate(server.cert).fingerprint256);
 
   function openPinned(port: number, options: object = {}): Target {
@@ -58,7 +58,7 @@ describe('a session', { skip: lacksOpenssl }, () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const tls = readTlsMaterial({ ...server, clients });
     await using stream = await openStream({ tls });
-    const client = root.makeClient('ada');
+    const client = root.issueClient('ada');
     const files = { certificate: client.certificateFile, key: client.keyFile };
     const revoke = (): void => {
       const revocationFile = root.writeRevocations([client]);

@@ -6,7 +6,7 @@ import { AgentGpu } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { copyMachine, emptyMachine } from '../../../test/machine.ts';
-import { emptyPrograms, isThere, waitFor } from '../../../test/programs.ts';
+import { emptyPrograms, processExists, waitFor } from '../../../test/programs.ts';
 
 import { BackgroundReader } from '../../read/background-reader.ts';
 import type { Roots } from '../../roots.ts';
@@ -73,7 +73,7 @@ for (const [fixture, tool, output] of [
     gpus.idle(30_000);
     assert.ok(await waitFor(() => gpus.collect(1000)));
     gpus.idle(31_001);
-    await waitFor(() => !isThere(pid));
+    await waitFor(() => !processExists(pid));
     assert.ok(await waitFor(() => gpus.collect(100_000)));
     assert.equal(programs.starts().length, 2);
     assert.equal(gpus.takeProblem(), null);
@@ -157,7 +157,7 @@ test('pauses a card that was idle for a minute, and reads it again after it woke
   }
   gpus.collect(60_000);
   const [pid = 0] = programs.pids();
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
   assert.equal(gpus.collect(61_000)?.[0]?.usage_ratio, 0);
   const facts = {
     vendor: 'nvidia',

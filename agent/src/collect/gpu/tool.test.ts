@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Programs, emptyPrograms, isThere, waitFor } from '../../../test/programs.ts';
+import { type Programs, emptyPrograms, processExists, waitFor } from '../../../test/programs.ts';
 
 import { findProgram } from '../../read/small-file.ts';
 import { ToolRunner } from './tool.ts';
@@ -83,7 +83,7 @@ test('reports once why a program ended, restarts it with backoff, and leaves no 
     assert.equal(await tool.failure(atMs), 'tool ended: exit code 18: Failed to initialize NVML');
     assert.equal(tool.looks(), failure + 2);
   }
-  assert.deepEqual(programs.pids().filter(isThere), []);
+  assert.deepEqual(programs.pids().filter(processExists), []);
   assert.equal(programs.pids().length, 4);
 });
 
@@ -124,9 +124,9 @@ test('kills a program that hangs or writes no readings', async () => {
     tool.runner.collect(0);
     const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
     assert.equal(tool.runner.collect(30_000), null);
-    assert.equal(isThere(pid), true);
+    assert.equal(processExists(pid), true);
     assert.match(await tool.failure(30_001), /^tool ended: it wrote no reading for 30 s/);
-    assert.equal(isThere(pid), false);
+    assert.equal(processExists(pid), false);
   }
 });
 
@@ -136,7 +136,7 @@ test('kills a program that exceeds its output limit, and keeps little of the out
   tool.runner.collect(0);
   const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
   // Nobody asks meanwhile.
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
   assert.equal(await tool.failure(1000), 'tool ended: it exceeded its output limit');
   assert.equal(
     tool.seen.every((output) => output.length <= 32 * 1024),
@@ -150,7 +150,7 @@ test('stops the program on a pause, and restarts it at once on the next call', a
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
   const first = await waitFor(() => tool.runner.collect(0));
   tool.runner.pause();
-  await waitFor(() => !isThere(Number(first)));
+  await waitFor(() => !processExists(Number(first)));
   const second = await waitFor(() => {
     const reading = tool.runner.collect(100_000);
     return reading !== first && reading;
@@ -163,7 +163,7 @@ test('stops the program when it is closed', async () => {
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
   const pid = Number(await waitFor(() => tool.runner.collect(0)));
   tool.runner.close();
-  await waitFor(() => !isThere(pid));
+  await waitFor(() => !processExists(pid));
   assert.deepEqual(programs.pids(), [pid]);
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
+import { FakeHost, listEveryStep, createPackage } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
 import type { RunProgram } from '../../system/run-program.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
@@ -12,7 +12,7 @@ import { uninstall } from './undo.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
 after(() => rmSync(folder, { recursive: true }));
-const steps = listEveryStep(makePackage(folder, '1.0.0'));
+const steps = listEveryStep(createPackage(folder, '1.0.0'));
 const installed = '{"version":"1.0.0"}\n';
 const order = { steps, installed, verify: async () => undefined };
 /** Whose exit code is an answer. */
@@ -128,7 +128,7 @@ describe('an installation', () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const before = host.snapshot();
-    makePackage(host.at('/usr/lib/.latchkey-agent-old'), '0.9.0');
+    createPackage(host.at('/usr/lib/.latchkey-agent-old'), '0.9.0');
     assert.equal(await undoUnfinished(host.open()), false);
     assert.deepEqual(host.snapshot(), before);
   });
@@ -270,7 +270,7 @@ describe('another plan', () => {
     const untouched = host.snapshot();
     await applyPlan(order, host.open());
     const before = host.snapshot();
-    const newer = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
+    const newer = createPackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
     const changed = fewer.map((step) =>
       step.kind === 'program' ? { ...step, from: newer } : step,
     );
@@ -290,7 +290,7 @@ describe('another plan', () => {
     const untouched = host.snapshot();
     await applyPlan(order, host.open());
     host.write(paths.configuration, 'listen: 127.0.0.1:4096\n');
-    const newer = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
+    const newer = createPackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
     const changed = steps
       .filter(({ kind }) => kind !== 'edit')
       .map((step) => (step.kind === 'program' ? { ...step, from: newer } : step));

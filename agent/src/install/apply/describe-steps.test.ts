@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
+import { FakeHost, listEveryStep, createPackage } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { applyPlan } from './apply-plan.ts';
@@ -12,7 +12,7 @@ import { describeSteps } from './describe-steps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
 after(() => rmSync(folder, { recursive: true }));
-const steps = listEveryStep(makePackage(folder, '1.0.0'));
+const steps = listEveryStep(createPackage(folder, '1.0.0'));
 const order = { steps, installed: '{}\n', verify: async () => undefined };
 
 /** The lines of steps, without the texts of files. */

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
+import { FakeHost, listEveryStep, createPackage } from '../../../test/fake-host.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
 import { uninstall } from './undo.ts';
 
 const program = fileURLToPath(new URL('../../../test/killed-install.ts', import.meta.url));
-const folder = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '1.0.0');
+const folder = createPackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '1.0.0');
 after(() => rmSync(folder, { recursive: true }));
 
 type Task = 'install' | 'undo';

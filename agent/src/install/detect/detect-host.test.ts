@@ -31,7 +31,7 @@ const NOW = new Date(Date.now() + 100 * 86_400_000);
 const OPTIONS = { domain: DOMAIN, certificateFiles: null };
 
 test('detects nothing on a bare machine, and changes nothing', async (t) => {
-  const root = makeRoot(t, {
+  const root = createRoot(t, {
     'etc/os-release': 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nID=debian\n',
     'run/systemd/system/.keep': '',
     'usr/bin/apt-get': '#!',
@@ -77,7 +77,7 @@ tls:
   const files = { 'proc/net/tcp': `${TABLE}${line('0100007F:1388', '0A', 9)}` };
   const configuration = paths.configuration.slice(1);
   const look = async (text: string) => {
-    const root = makeRoot(t, { ...files, [configuration]: text });
+    const root = createRoot(t, { ...files, [configuration]: text });
     const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
     return [facts.configured, facts.listeners, facts.faults];
   };
@@ -100,7 +100,7 @@ tls:
 });
 
 test('reports an invalid configuration as a fault', async (t) => {
-  const root = makeRoot(t, { [paths.configuration.slice(1)]: 'viewers: {tokens_flie: /a}\n' });
+  const root = createRoot(t, { [paths.configuration.slice(1)]: 'viewers: {tokens_flie: /a}\n' });
   const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
   assert.equal(facts.configured, null);
   assert.match(facts.faults.join(), /tokens_flie is not a field here/u);
@@ -108,7 +108,7 @@ test('reports an invalid configuration as a fault', async (t) => {
 });
 
 test('detects listeners of both families with address, process and unit', (t) => {
-  const root = makeRoot(t, {
+  const root = createRoot(t, {
     'proc/net/tcp': `${TABLE}${line('00000000:0050', '0A', 101)}${line('0100007F:1000', '0A', 102)}${line('0100007F:0050', '01', 103)}${line('00000000:0016', '0A', 104)}`,
     'proc/net/tcp6': `${TABLE}${line('00000000000000000000000000000000:01BB', '0A', 105)}${line('B80D0120000000000000000001000000:01BB', '0A', 106)}`,
     'proc/20/comm': 'nginx\n',
@@ -134,7 +134,7 @@ test('detects listeners of both families with address, process and unit', (t) =>
 });
 
 test('removes control characters from the name of a listener', (t) => {
-  const root = makeRoot(t, {
+  const root = createRoot(t, {
     'proc/net/tcp': `${TABLE}${line('00000000:1000', '0A', 102)}`,
     'proc/7/comm': 'x\u001B[2J\u0007y\n',
   });
@@ -158,7 +158,7 @@ test('detects a port of this process on this machine', async (t) => {
 });
 
 test('detects the version, files and warnings of a running nginx', async (t) => {
-  const root = makeRoot(t, {
+  const root = createRoot(t, {
     'etc/nginx/nginx.conf': 'events {}\n# configuration file /etc/passwd:\n',
     'etc/nginx/sites-available/shop': 'server { # Büro\n}',
     'etc/nginx/latin': Buffer.from('# B\xfcro\n', 'latin1'),
@@ -197,7 +197,7 @@ test('detects the version, files and warnings of a running nginx', async (t) => 
 });
 
 test('quotes why nginx rejects its configuration, and does not test that of a stopped nginx', async (t) => {
-  const root = makeRoot(t, {});
+  const root = createRoot(t, {});
   const version = { stderr: 'nginx version: nginx/1.26.3 (Ubuntu)\n' };
   const broken = answer({
     'nginx -v': version,
@@ -225,7 +225,7 @@ test('quotes why nginx rejects its configuration, and does not test that of a st
 });
 
 test('detects a firewall only when it refuses connections', async (t) => {
-  const root = makeRoot(t, {});
+  const root = createRoot(t, {});
   const docker =
     'table ip filter { chain INPUT { type filter hook input priority 0; policy accept; } }';
   const cases: readonly (readonly [string, string, string])[] = [
@@ -242,7 +242,7 @@ test('detects a firewall only when it refuses connections', async (t) => {
 });
 
 test('detects firewalld and legacy iptables', async (t) => {
-  const root = makeRoot(t, { 'proc/net/ip_tables_names': 'nat\nfilter\n' });
+  const root = createRoot(t, { 'proc/net/ip_tables_names': 'nat\nfilter\n' });
   const look = async (results: Parameters<typeof answer>[0]) =>
     (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings())).firewall;
   const rules = { stdout: 'table inet firewalld { chain x { type filter hook input; drop } }' };
@@ -256,7 +256,7 @@ test('detects firewalld and legacy iptables', async (t) => {
 
 test('detects what an enforced SELinux allows a web server', async (t) => {
   const look = async (enforce: string, results: Parameters<typeof answer>[0]) => {
-    const root = makeRoot(t, { 'sys/fs/selinux/enforce': enforce });
+    const root = createRoot(t, { 'sys/fs/selinux/enforce': enforce });
     return (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings()))
       .selinux;
   };
@@ -280,7 +280,7 @@ test(
   "certbot's certificate of the domain is found, else one of another name that covers it and lasts",
   { skip: lacksOpenssl },
   async (t) => {
-    const root = makeRoot(t, {
+    const root = createRoot(t, {
       'etc/letsencrypt/renewal/example.com.conf': 'authenticator = dns-rfc2136\n',
       'etc/letsencrypt/renewal/old.example.com.conf': 'authenticator = standalone\n',
       'etc/letsencrypt/renewal/other.example.com.conf': 'authenticator = standalone\n',
@@ -321,7 +321,7 @@ test(
   'reports each problem with a given certificate in one sentence',
   { skip: lacksOpenssl },
   async (t) => {
-    const root = makeRoot(t, { 'tls/empty.pem': '' });
+    const root = createRoot(t, { 'tls/empty.pem': '' });
     makeCertificate(root, 'good', `DNS:${DOMAIN}`, 300);
     makeCertificate(root, 'late', `DNS:${DOMAIN}`, 30);
     makeCertificate(root, 'else', 'DNS:other.example.com', 300);
@@ -371,7 +371,7 @@ test('reports a damaged register as a fault', (t) => {
     certificateFiles: null,
     skipsDnsCheck: false,
   };
-  const root = makeRoot(t, { [place]: JSON.stringify(good) });
+  const root = createRoot(t, { [place]: JSON.stringify(good) });
   assert.deepEqual(detectInstalled({ root }), { installed: good, fault: null });
   writeFileSync(join(root, place), '{"version": "1');
   const { installed, fault } = detectInstalled({ root });
@@ -383,7 +383,7 @@ test('reports a damaged register as a fault', (t) => {
 });
 
 test('finds the package by its own Node.js', (t) => {
-  const root = makeRoot(t, {
+  const root = createRoot(t, {
     'p/bin/latchkey-agent': '',
     'q/bin/node': '',
   });
@@ -409,7 +409,7 @@ function line(local: string, state: string, inode: number): string {
   return `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0000000000000000 100 0 0 10 0\n`;
 }
 
-function makeRoot(t: TestContext, files: Readonly<Record<string, string | Buffer>>): string {
+function createRoot(t: TestContext, files: Readonly<Record<string, string | Buffer>>): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'latchkey-detect-')));
   t.after(() => rmSync(root, { recursive: true }));
   for (const [path, text] of Object.entries(files)) {

@@ -12,7 +12,7 @@ after(() => fixture[Symbol.dispose]());
 
 /** An agent that listens on one address, and answers each WebSocket with this status. */
 async function listen(host: string, status: number): Promise<Server> {
-  const { cert, key } = fixture.makeRoot('agent').own;
+  const { cert, key } = fixture.createRoot('agent').own;
   const server = createServer({ cert, key });
   server.on('upgrade', (_request, socket) =>
     socket.end(`HTTP/1.1 ${status} Answer\r\nContent-Length: 0\r\n\r\n`),

@@ -12,7 +12,7 @@ after(() => fixture[Symbol.dispose]());
 
 /** A proxy that listens on one address only, and answers health in this way. */
 async function listen(host: string, port: number, status: number): Promise<Server> {
-  const { cert, key } = fixture.makeRoot('proxy').own;
+  const { cert, key } = fixture.createRoot('proxy').own;
   const server = createServer({ cert, key }, ({ url, headers }, response) => {
     const isAsked = url === '/latchkey/health' && headers.host === 'monitor.test';
     response.writeHead(isAsked ? status : 400, { 'content-type': 'text/plain' }).end('OK\n');
