@@ -42,8 +42,8 @@ interface Outcome {
 }
 
 /**
- * Runs the script as root of this machine.
- * @param programs shell scripts in place of programs
+ * Runs the script with `id` replaced, so that it takes itself for root.
+ * @param programs shell scripts that replace programs
  */
 function run(
   environment: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ function run(
     encoding: 'utf8',
     env: { PATH: `${bin}:/usr/sbin:/usr/bin:/sbin:/bin`, TMPDIR: temporary, ...environment },
   });
-  assert.deepEqual(readdirSync(temporary), [], 'nothing temporary is left');
+  assert.deepEqual(readdirSync(temporary), [], 'removes its temporary files');
   return { code: status, said: `${stdout}${stderr}`.trim() };
 }
 
@@ -67,8 +67,8 @@ function hash(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** A place where there are these programs only. */
-function lay(...names: readonly string[]): string {
+/** Creates a directory with only these programs. */
+function linkPrograms(...names: readonly string[]): string {
   const bin = mkdtempSync(join(directory, 'bin-'));
   for (const name of ['sh', 'uname', 'dirname', 'mktemp', 'rm', ...names]) {
     symlinkSync(spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim(), join(bin, name));
@@ -80,17 +80,19 @@ function lay(...names: readonly string[]): string {
 const ADDRESS = 'https://downloads.example.com/package.tar.gz';
 const UNSIGNED = { LATCHKEY_AGENT_UNSIGNED: 'yes' };
 
-/** A curl that has the package, and these files beside it by the end of their names. */
+/** Returns a curl script that serves the package, and these files by the suffix of the URL. */
 function serve(files: Readonly<Record<string, string>>): string {
   const cases = Object.entries(files).map(([end, path]) => `*.${end}) cp '${path}' "$2" ;;`);
-  // The last argument is the address; the file stands behind --output.
+  // The last argument is the URL; the output file follows --output.
   return `for last; do :; done
 while [ "$1" != --output ]; do shift; done
 case $last in ${cases.join(' ')} *.tar.gz) cp '${packagePath}' "$2" ;; *) exit 22 ;; esac`;
 }
 
 const lacksSsh =
-  spawnSync('ssh-keygen', ['-?']).error === undefined ? false : 'ssh-keygen signs and verifies';
+  spawnSync('ssh-keygen', ['-?']).error === undefined
+    ? false
+    : 'needs ssh-keygen to sign and verify';
 
 describe('the signature of a package', { skip: lacksSsh }, () => {
   const sum = join(directory, 'signed-sum');
@@ -101,7 +103,7 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     key = makeKey('release');
     writeFileSync(sum, `${hash(packagePath)}  package.tar.gz\n`);
     await signPackage(packagePath, key);
-    // Beside the package it would be verified there, too.
+    // A signature beside the package would be verified by the other tests, too.
     renameSync(signature, join(directory, 'signature'));
     const text = await embedSigner(SCRIPT, key);
     script = join(directory, 'signing-install.sh');
@@ -129,12 +131,15 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
 
   test('rejects a download that is unsigned or signed with another key', async () => {
     const unsigned = install({}, null);
-    assert.match(unsigned.said, /^Its signature could not be downloaded from .*\.sig:/mu);
+    assert.match(unsigned.said, /^Could not download the signature from .*\.sig:/mu);
     const other = makeKey('other');
     await signPackage(packagePath, other);
     renameSync(signature, join(directory, 'other-signature'));
     const foreign = install({}, join(directory, 'other-signature'));
-    assert.match(foreign.said, /^The package is not signed with the key that was expected\./mu);
+    assert.match(
+      foreign.said,
+      /^Invalid signature: the package is not signed with the expected key\./mu,
+    );
     for (const { code, said } of [unsigned, foreign])
       assert.deepEqual([code, said.includes('installer:')], [1, false]);
     const named = { LATCHKEY_AGENT_SIGNER: readFileSync(`${other}.pub`, 'utf8').trim() };
@@ -146,13 +151,13 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     cpSync(packagePath, path);
     const args = ['-q', '-Y', 'sign', '-f', key, '-n', 'file', path];
     assert.equal(spawnSync('ssh-keygen', args).status, 0);
-    assert.match(install({}, `${path}.sig`).said, /not signed with the key that was expected/u);
+    assert.match(install({}, `${path}.sig`).said, /not signed with the expected key/u);
   });
 
   test('a script without a key rejects a download without a given checksum or permission', () => {
     const programs = { curl: serve({ sha256: sum }) };
     const refused = run({ LATCHKEY_AGENT_URL: ADDRESS }, programs);
-    assert.match(refused.said, /^No key is known that packages are signed with:/mu);
+    assert.match(refused.said, /^No public key to verify the package:/mu);
     assert.equal(refused.code, 1);
     const pinned = { LATCHKEY_AGENT_URL: ADDRESS, LATCHKEY_AGENT_SHA256: hash(packagePath) };
     assert.equal(run(pinned, programs).code, 3);
@@ -177,11 +182,11 @@ describe('install.sh', () => {
     writeFileSync(sum, `${'0'.repeat(64)}  package.tar.gz\n`);
     assert.match(
       run({ LATCHKEY_AGENT_URL: url, ...UNSIGNED }, { curl }).said,
-      /is not the one that was meant/u,
+      /^Wrong checksum: SHA-256 is [0-9a-f]{64}, expected 0{64}\./mu,
     );
     writeFileSync(sum, '\n');
     const unchecked = run({ LATCHKEY_AGENT_URL: url, ...UNSIGNED }, { curl });
-    assert.match(unchecked.said, /package\.tar\.gz\.sha256 holds no checksum/u);
+    assert.match(unchecked.said, /package\.tar\.gz\.sha256 contains no checksum/u);
     assert.deepEqual([unchecked.code, unchecked.said.includes('installer:')], [1, false]);
   });
 
@@ -192,29 +197,37 @@ describe('install.sh', () => {
     assert.deepEqual([code, said], [3, 'installer: install --verbose;']);
   });
 
-  test('rejects invalid calls with a sentence and runs nothing', () => {
+  test('rejects invalid calls with an error message and runs nothing', () => {
     const broken = join(directory, 'broken.tar.gz');
     writeFileSync(broken, readFileSync(packagePath).subarray(0, 60));
     const cases: [Record<string, string>, Record<string, string>, RegExp][] = [
-      [{}, { id: 'echo 1000' }, /^Only root can install/u],
+      [{}, { id: 'echo 1000' }, /^Root is required/u],
       [{}, { uname: 'echo Darwin' }, /^The agent runs on Linux only\.$/u],
-      [{}, { uname: '[ "$1" = -s ] && echo Linux || echo riscv64' }, /this one is riscv64\.$/u],
+      [
+        {},
+        { uname: '[ "$1" = -s ] && echo Linux || echo riscv64' },
+        /^Unsupported processor: riscv64\./u,
+      ],
       [
         { LATCHKEY_AGENT_FILE: packagePath },
         { uname: '[ "$1" = -s ] && echo Linux || echo aarch64' },
-        /is for another processor than this one: bring latchkey-agent-linux-arm64\.tar\.gz\.$/u,
+        /is for another processor: use latchkey-agent-linux-arm64\.tar\.gz\.$/u,
       ],
-      [{}, {}, /^Say where the package is/u],
-      [{ LATCHKEY_AGENT_URL: 'http://example.com/a' }, {}, /^LATCHKEY_AGENT_URL must begin with/u],
+      [{}, {}, /^Set LATCHKEY_AGENT_URL/u],
+      [{ LATCHKEY_AGENT_URL: 'http://example.com/a' }, {}, /^LATCHKEY_AGENT_URL must start with/u],
       [
         { LATCHKEY_AGENT_URL: 'https://example.com/a' },
         { curl: 'exit 6' },
-        /could not be downloaded/u,
+        /^Could not download the package/mu,
       ],
-      [{ LATCHKEY_AGENT_FILE: '/nowhere' }, {}, /^There is no file \/nowhere\.$/u],
-      [{ LATCHKEY_AGENT_FILE: broken }, {}, /could not be unpacked: it is damaged, or the disk/u],
-      [{ LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_AGENT_SHA256: 'abc' }, {}, /instead of abc\./u],
-      [{ LATCHKEY_AGENT_FILE: packagePath }, { mktemp: 'exit 1' }, /^There is no room/u],
+      [{ LATCHKEY_AGENT_FILE: '/nowhere' }, {}, /^File not found: \/nowhere\.$/u],
+      [{ LATCHKEY_AGENT_FILE: broken }, {}, /^Could not unpack the package: it is damaged, or/u],
+      [{ LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_AGENT_SHA256: 'abc' }, {}, /expected abc\./u],
+      [
+        { LATCHKEY_AGENT_FILE: packagePath },
+        { mktemp: 'exit 1' },
+        /^Could not create a temporary directory/u,
+      ],
     ];
     for (const [environment, programs, sentence] of cases) {
       const { code, said } = run(environment, programs);
@@ -225,16 +238,21 @@ describe('install.sh', () => {
   });
 
   test('forbids wget to follow redirects, which may lead to http', () => {
-    const bin = lay();
-    const told = join(directory, 'told');
-    writeFileSync(join(bin, 'wget'), `#!/bin/sh\necho "$@" >>'${told}'\nexit 8\n`, { mode: 0o755 });
+    const bin = linkPrograms();
+    const argumentLog = join(directory, 'arguments');
+    writeFileSync(join(bin, 'wget'), `#!/bin/sh\necho "$@" >>'${argumentLog}'\nexit 8\n`, {
+      mode: 0o755,
+    });
     const environment = { LATCHKEY_AGENT_URL: 'https://example.com/a', PATH: bin };
-    assert.match(run(environment).said, /could not be downloaded/u);
-    assert.match(readFileSync(told, 'utf8'), /--max-redirect=0 .*https:\/\/example\.com\/a\n$/u);
+    assert.match(run(environment).said, /^Could not download the package/mu);
+    assert.match(
+      readFileSync(argumentLog, 'utf8'),
+      /--max-redirect=0 .*https:\/\/example\.com\/a\n$/u,
+    );
   });
 
   test('needs curl or wget to download', () => {
-    const environment = { LATCHKEY_AGENT_URL: 'https://example.com/a', PATH: lay() };
-    assert.match(run(environment).said, /Neither curl nor wget is here/u);
+    const environment = { LATCHKEY_AGENT_URL: 'https://example.com/a', PATH: linkPrograms() };
+    assert.match(run(environment).said, /^curl or wget is required: install one/mu);
   });
 });
