@@ -11,7 +11,7 @@ const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
 
 const program = PROGRAMS.find((each) => spawnSync('which', [each]).status === 0);
 
-/** Why tests that need a browser cannot run; false when they can. */
+/** The reason to skip tests that need a browser; false when one is installed. */
 export const lacksBrowser =
   program === undefined ? `none of ${PROGRAMS.join(', ')} is installed` : false;
 
@@ -24,7 +24,7 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-/** A Chromium without a window, driven by its DevTools protocol. It takes any certificate. */
+/** A headless Chromium, controlled by the DevTools protocol. It accepts any certificate. */
 export class Browser implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #directory: string;
@@ -68,7 +68,7 @@ export class Browser implements AsyncDisposable {
     return new Browser(child, directory, socket);
   }
 
-  /** Opens a page of its own, without what other pages have stored. */
+  /** Opens a page with its own storage. */
   async open(url: string, { width = 1280, height = 900, dark = false } = {}): Promise<Page> {
     const { browserContextId } = await this.send('Target.createBrowserContext', {});
     const { targetId } = await this.send('Target.createTarget', {
@@ -85,7 +85,7 @@ export class Browser implements AsyncDisposable {
     return page;
   }
 
-  /** Runs a command of the protocol. @throws Error with what the browser says against it */
+  /** Runs a command of the protocol. @throws Error with the message of the browser */
   async send(method: string, params: object, sessionId?: string): Promise<Record<string, unknown>> {
     this.#count += 1;
     const id = this.#count;
@@ -107,17 +107,17 @@ export class Browser implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const { pid } = this.#child;
     const ended = once(this.#child, 'exit');
-    // Its processes are a group of their own.
+    // Its processes are a process group.
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     await ended;
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
 
-/** One page in the browser. Dispose it: an open one goes on working, and connects again and again. */
+/** A page in the browser. Dispose it, because an open page keeps reconnecting. */
 export class Page implements AsyncDisposable {
   readonly sessionId: string;
-  /** What was said on the console that is wrong, errors that nobody caught, and what the policy refused. */
+  /** Errors of the console, uncaught exceptions, and violations of the content security policy. */
   readonly problems: string[] = [];
   readonly #browser: Browser;
   readonly #contextId: string;
@@ -155,7 +155,7 @@ export class Page implements AsyncDisposable {
     await this.send('Emulation.setEmulatedMedia', { features });
   }
 
-  /** What an expression is in the page, after a promise is kept; JSON only. */
+  /** Evaluates an expression in the page; awaits a promise. The result must be JSON. */
   async evaluate(expression: string): Promise<unknown> {
     const options = { expression, awaitPromise: true, returnByValue: true };
     const { result, exceptionDetails } = await this.send('Runtime.evaluate', options);
@@ -163,22 +163,23 @@ export class Page implements AsyncDisposable {
     return result instanceof Object && 'value' in result ? result.value : undefined;
   }
 
-  /** Asks again and again until the answer is true. @throws Error after 30 seconds */
+  /** Polls an expression until it is true. @throws Error after 30 seconds */
   async until(expression: string): Promise<void> {
     const deadlineMs = performance.now() + 30_000;
     while ((await this.evaluate(`document.body !== null && Boolean(${expression})`)) !== true) {
-      if (performance.now() > deadlineMs) throw new Error(`It never came: ${expression}`);
+      if (performance.now() > deadlineMs)
+        throw new Error(`Not true within 30 seconds: ${expression}`);
       await sleep(20);
     }
   }
 
-  /** The text of an element, or null when there is none or it is not shown. */
+  /** Returns the text of an element; null when it is absent or hidden. */
   async read(selector: string): Promise<unknown> {
     const found = `document.querySelector(${JSON.stringify(selector)})`;
     return this.evaluate(`${found}?.checkVisibility() ? ${found}.textContent.trim() : null`);
   }
 
-  /** A picture of the page, as PNG. */
+  /** Returns a screenshot as PNG. */
   async takeScreenshot(wholePage = false): Promise<Buffer> {
     const options = { format: 'png', captureBeyondViewport: wholePage, optimizeForSpeed: false };
     const { data } = await this.send('Page.captureScreenshot', options);

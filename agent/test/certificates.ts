@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 import { PROXY_NAME } from '#agent/proxy-identity.ts';
 
-/** Why tests that need certificates cannot run; false when they can. */
+/** The reason to skip tests that need certificates; false when openssl is installed. */
 export const lacksOpenssl =
-  spawnSync('openssl', ['version']).status === 0 ? false : 'openssl makes the certificates';
+  spawnSync('openssl', ['version']).status === 0 ? false : 'needs openssl to create certificates';
 
 /** A certificate with its key, as files and as text. */
 export interface Certificate {
@@ -17,7 +17,6 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** What is asked of a certificate. */
 interface CertificateOptions {
   readonly extensions: string;
   readonly days?: number;
@@ -29,12 +28,12 @@ const AUTHORITY = 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertS
 
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 
-/** Makes certificates in a directory of its own. */
+/** Creates certificates in a temporary directory. */
 export class CertificateFixture implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'latchkey-certificates-'));
   #count = 0;
 
-  /** A certificate of its own making. */
+  /** Creates an authority with a self-signed certificate. */
   createRoot(name: string): Authority {
     const baseName = this.#name(name);
     this.openssl(
@@ -44,7 +43,7 @@ export class CertificateFixture implements Disposable {
     return new Authority(this, this.read(baseName), baseName);
   }
 
-  /** A certificate signed by another one. */
+  /** Creates a certificate that an issuer signs. @returns its name for `read` */
   sign(issuer: Certificate, name: string, { extensions, days = 30 }: CertificateOptions): string {
     const baseName = this.#name(name);
     writeFileSync(join(this.directory, `${baseName}.ext`), extensions);
@@ -64,7 +63,7 @@ export class CertificateFixture implements Disposable {
     return { certificateFile, keyFile, cert, key };
   }
 
-  /** Runs it with arguments: texts are split at spaces, lists are taken as they are. */
+  /** Runs openssl. Texts are split at spaces into arguments, lists are passed unchanged. */
   openssl(...lines: readonly (string | readonly string[])[]): void {
     const args = lines.flatMap((line) => (typeof line === 'string' ? line.split(' ') : line));
     execFileSync('openssl', args, { cwd: this.directory, stdio: 'pipe' });
@@ -80,7 +79,7 @@ export class CertificateFixture implements Disposable {
   }
 }
 
-/** What signs and revokes. */
+/** Issues and revokes certificates. */
 class Authority {
   readonly own: Certificate;
   readonly #fixture: CertificateFixture;
@@ -101,7 +100,7 @@ class Authority {
     return this.#fixture.read(this.#fixture.sign(this.own, name, { extensions: CLIENT }));
   }
 
-  /** What the proxy shows to the agent. */
+  /** Issues the certificate that the proxy presents to the agent. */
   issueProxy(): Certificate {
     return this.issueClient(PROXY_NAME);
   }
@@ -113,8 +112,8 @@ class Authority {
 
   /**
    * Writes the list of revoked certificates.
-   * @param validSeconds how long until it is out of date
-   * @returns its path, the same one each time
+   * @param validSeconds the time until the list expires
+   * @returns its path, the same at each call
    */
   writeRevocations(revoked: readonly Certificate[], validSeconds = 86_400): string {
     const at = (suffix: string): string => join(this.#fixture.directory, `${this.#name}.${suffix}`);

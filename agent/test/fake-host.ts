@@ -1,4 +1,4 @@
-/** A machine for the installer made of a folder, with programs that do in it what the real ones do. */
+/** A fake machine for the installer: a directory, and simulated programs that change it. */
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
@@ -30,12 +30,12 @@ import type { Step } from '#agent/install/steps.ts';
 const ownId = process.getuid?.() ?? 0;
 const OTHER_SITE = 'server {\n  server_name other.example.test;\n}\n';
 
-/** What the fake machine has in place of dpkg, systemd, ufw and nginx: a file of lines for each. */
+/** The state of dpkg, systemd and ufw on the fake machine: a file of lines for each. */
 const PACKAGES = '/var/lib/packages';
 const UNITS = '/var/lib/units';
 const RULES = '/var/lib/rules';
 
-/** apt's log of its transactions, which stays. */
+/** apt's transaction log, which an uninstallation leaves. */
 const HISTORY = '/var/log/apt/history.log';
 
 const REGISTER = `${paths.authority}/register.json`;
@@ -46,7 +46,7 @@ export class FakeHost implements Disposable {
   readonly calls: string[] = [];
   readonly reports: string[] = [];
   readonly progress: string[] = [];
-  /** What a program answers instead of what it would; null lets it do its work. */
+  /** Replaces the result of a program; null runs the simulation. */
   intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
   nginxDirectory = '/etc/nginx';
   checkInterruption: () => void = () => undefined;
@@ -79,21 +79,21 @@ export class FakeHost implements Disposable {
     return join(this.root, path);
   }
 
-  /** Every file, folder and link with its mode and a digest of what it holds. */
+  /** Returns every file, directory and link with its mode and a digest of its content. */
   snapshot(): Record<string, string> {
     return Object.fromEntries(
       this.#listNames().map((name) => [name, describe(join(this.root, name))]),
     );
   }
 
-  /** As `snapshot`, with the time of the last change. */
+  /** Returns the time of the last change of each path. */
   times(): Record<string, number> {
     return Object.fromEntries(
       this.#listNames().map((name) => [name, lstatSync(this.at(name)).mtimeMs]),
     );
   }
 
-  /** As an administrator does it beside or after an installation. */
+  /** Installs packages as an administrator would, during or after an installation. */
   installPackages(commandLine: string, names: readonly string[]): void {
     for (const each of names) this.#setLine(PACKAGES, each, true);
     this.#logTransaction(commandLine, names);
@@ -129,7 +129,7 @@ export class FakeHost implements Disposable {
           if (!this.has(REGISTER)) this.write(REGISTER, EMPTY_REGISTER, 0o600);
         },
         isAuthorityReady: async () => this.has(paths.authorityCertificate),
-        // Its register is a list of names.
+        // The simulated register is a list of names.
         hasIssuedSince: (earlier) =>
           this.has(REGISTER) && this.read(REGISTER) !== (earlier ?? EMPTY_REGISTER),
       },
@@ -150,7 +150,7 @@ export class FakeHost implements Disposable {
       : { ...result, stdout: done };
   };
 
-  /** @returns what the program prints, or whether it ended well */
+  /** @returns the output of the program, or whether it succeeded */
   #simulate(program: string, args: readonly string[]): string | boolean {
     const verb = args.find((each) => !each.startsWith('-')) ?? '';
     switch (program) {
@@ -204,7 +204,7 @@ export class FakeHost implements Disposable {
       for (const each of names) this.#setLine(PACKAGES, each, false);
       return true;
     }
-    // A package brings another one along.
+    // Each package has a dependency.
     const all = names.flatMap((each) => [each, `python3-${each}`]);
     const missing = all.filter((each) => !this.#readLines(PACKAGES).includes(each));
     if (isSimulated) return missing.map((each) => `Inst ${each} (1 Debian [all])\n`).join('');
@@ -221,7 +221,7 @@ export class FakeHost implements Disposable {
     this.write(HISTORY, (this.has(HISTORY) ? this.read(HISTORY) : '') + text);
   }
 
-  /** As the script of Debian's package does it. */
+  /** Simulates the `postrm` script of Debian's package. */
   #purgeCertbot(): void {
     const live = this.at('/etc/letsencrypt/live');
     const names = existsSync(live) ? readdirSync(live) : [];
@@ -255,7 +255,7 @@ export class FakeHost implements Disposable {
     ];
     if (verb === 'certificates') return true;
     if (verb === 'delete') {
-      // As certbot does: one that was cut off while it was made cannot be deleted.
+      // certbot cannot delete a certificate whose creation was interrupted.
       if (!this.has(live)) return false;
       rmSync(this.at(live), { recursive: true });
       rmSync(this.at(renewal));
@@ -305,7 +305,7 @@ export class FakeHost implements Disposable {
   }
 }
 
-/** One step of each kind, in an order in which they can be done. */
+/** Returns one step of each kind, in an order in which they can be applied. */
 export function listEveryStep(packageFolder: string): Step[] {
   const domain = 'monitor.example.test';
   const root = { group: 'root', mode: 0o644 };
@@ -360,7 +360,7 @@ export function listEveryStep(packageFolder: string): Step[] {
   ];
 }
 
-/** A package as it is unpacked, with a version of its own. */
+/** Creates an unpacked package of a version. */
 export function createPackage(folder: string, version: string): string {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'bin', 'latchkey-agent'), `#!/bin/sh\necho ${version}\n`, {

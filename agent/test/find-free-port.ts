@@ -2,18 +2,18 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux gives to whoever asks for any: nobody else gets one of these meanwhile by chance. */
+/** Below the ephemeral ports of Linux, so that no other program is assigned one of these by chance. */
 const FIRST_PORT = 20_000;
 const END_PORT = 32_000;
 const MAX_ATTEMPTS = 100;
 
-/** A port that nobody had a moment ago, for a program that must be told one. */
+/** Returns a free port, for a program whose port must be configured. */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST_PORT, END_PORT);
     if (await isFree(port)) return port;
   }
-  throw new Error(`There is no free port from ${FIRST_PORT} to ${END_PORT}.`);
+  throw new Error(`No free port from ${FIRST_PORT} to ${END_PORT}.`);
 }
 
 async function isFree(port: number): Promise<boolean> {
@@ -21,7 +21,7 @@ async function isFree(port: number): Promise<boolean> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch {
-    // Somebody has it.
+    // The port is in use.
     return false;
   }
   await once(server.close(), 'close');

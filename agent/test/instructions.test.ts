@@ -1,4 +1,4 @@
-/** What is printed for other web servers, in those servers, with an agent's stream behind them. */
+/** Runs the printed instructions in Apache, Caddy and HAProxy in front of an agent's stream. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -30,9 +30,9 @@ import { startWebServer, type WebServer } from './web-server.ts';
 interface Server {
   readonly program: string;
   readonly versionArgument: string;
-  /** Starts it on a port, with what the instructions say for an agent on 4096. */
+  /** Starts it with the configuration of the instructions; 4096 is replaced by the agent's port. */
   readonly start: (port: number, agentPort: number, mutualTls: boolean) => Promise<WebServer>;
-  /** What who shows no certificate is answered, and who shows a bad one: null when the handshake ends. */
+  /** The status for each kind of rejected client; null when the TLS handshake fails. */
   readonly refuses: {
     readonly noCertificate: number;
     readonly unknownCertificate: number | null;
@@ -56,7 +56,7 @@ const inOne = (name: string, cert: string, key: string): string => {
 const webInOne = inOne('web-in-one.pem', web.cert, web.key);
 const proxyInOne = inOne('proxy-in-one.pem', proxy.cert, proxy.key);
 
-/** The texts as they are, but for ports and paths of the test. */
+/** Replaces the ports and paths in an instruction by those of the test. */
 function place(text: string, agentPort: number): string {
   return text
     .replaceAll('127.0.0.1:4096', `127.0.0.1:${agentPort}`)
@@ -182,7 +182,7 @@ ${place(renderHaproxyBackend(options(mutualTls)), agentPort)}
 
 for (const server of [apache, caddy, haproxy]) {
   const isInstalled = spawnSync(server.program, [server.versionArgument]).status === 0;
-  const skip = lacksOpenssl || (isInstalled ? false : `${server.program} is what is tried out`);
+  const skip = lacksOpenssl || (isInstalled ? false : `needs ${server.program}`);
 
   describe(`the route through ${server.program}`, { skip }, () => {
     describe('without client certificates', () => {
@@ -254,7 +254,7 @@ for (const server of [apache, caddy, haproxy]) {
         await stream?.[Symbol.asyncDispose]();
       });
 
-      /** The status that a viewer gets; null when TLS ends it. */
+      /** Returns the status that a viewer receives; null when the TLS handshake fails. */
       async function tryWatching(client: ClientOptions): Promise<number | null> {
         try {
           const viewer = await connectViewer(port, '/latchkey', client);
@@ -272,7 +272,7 @@ for (const server of [apache, caddy, haproxy]) {
         assert.equal(await tryWatching({ certificate: anna }), 101);
       });
 
-      test('rejects other viewers as the instructions say', async () => {
+      test('rejects viewers without certificate, of another authority, and revoked ones', async () => {
         const { noCertificate, unknownCertificate, revoked } = server.refuses;
         assert.deepEqual(
           [

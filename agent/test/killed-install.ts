@@ -1,8 +1,8 @@
 /**
- * Installs on the fake machine in a folder, and is killed at the n-th moment at which something reaches the disk.
- * `node killed-install.ts FOLDER PACKAGE install|undo N [KIND...]`; exit code 0 when there is no n-th moment. Only the steps of
- * these kinds are installed, if any is named. With a folder in place of N it is not killed: what a kill would leave at each
- * moment is copied to that folder, as `1`, `2` and so on.
+ * Installs on the fake machine in a folder, and kills itself at the n-th write to the disk.
+ * `node killed-install.ts FOLDER PACKAGE install|undo N [KIND...]`; exit code 0 when there are fewer writes. KIND limits the
+ * steps to some kinds. With a folder as N it is not killed, but copies the state before each write to that folder, as `1`, `2`
+ * and so on.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,29 +11,29 @@ import { isAbsolute, join } from 'node:path';
 
 import { FakeHost, listEveryStep } from './fake-host.ts';
 
-const [folder = '', packageFolder = '', task = '', moment = '', ...kinds] = process.argv.slice(2);
+const [folder = '', packageFolder = '', task = '', target = '', ...kinds] = process.argv.slice(2);
 
-/** Each line of the journal and each file reach the disk by `fsync`; all that is undone goes by the others. */
-const moments =
+/** An installation writes journal lines and files by `fsync`; an undo uses the other calls, too. */
+const countedCalls =
   task === 'install'
     ? (['fsyncSync'] as const)
     : (['fsyncSync', 'renameSync', 'rmSync', 'mkdirSync', 'symlinkSync'] as const);
 
 let count = 0;
-for (const name of moments) {
+for (const name of countedCalls) {
   const original: (...args: never[]) => unknown = fs[name];
   Object.assign(fs, {
     [name]: (...args: never[]) => {
       count += 1;
-      if (isAbsolute(moment)) execFileSync('cp', ['-a', folder, join(moment, String(count))]);
-      else if (count === Number(moment)) process.kill(process.pid, 'SIGKILL');
+      if (isAbsolute(target)) execFileSync('cp', ['-a', folder, join(target, String(count))]);
+      else if (count === Number(target)) process.kill(process.pid, 'SIGKILL');
       return original(...args);
     },
   });
 }
 syncBuiltinESMExports();
 
-// Only now: what they import must be what counts.
+// Imported after the replacement, so that these modules use the counting functions.
 const { applyPlan, undoUnfinished } = await import('#agent/install/apply/apply-plan.ts');
 const host = new FakeHost(folder);
 if (task === 'undo') await undoUnfinished(host.open());

@@ -1,37 +1,37 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, read, writeSync } from 'node:fs';
 
-/** Of the protocol of /dev/fuse: what is asked, and the answer to what is not known. */
+/** Opcodes of the FUSE protocol, and the error for any other opcode (ENOSYS). */
 const STATFS = 17;
 const INIT = 26;
 const NOT_IMPLEMENTED = -38;
 
-/** What an answering mount says of its space. */
+/** The space that an answering mount reports. */
 export const mountedSpace = { blocks: 1000, freeBlocks: 400, blockBytes: 4096 } as const;
 
-/** A mount whose program this is. */
+/** A FUSE mount served by this process. */
 interface FuseMount {
-  /** Ends the program: every call to it fails from now on. */
+  /** Stops serving the mount: every later call on it fails. */
   release(): void;
 }
 
 /**
- * Mounts a filesystem in userspace whose program never answers.
- * @returns null where that is not allowed: it needs root, mount and /dev/fuse
+ * Mounts a FUSE filesystem that never answers.
+ * @returns null without root, `mount` or /dev/fuse
  */
 export function mountHanging(directory: string): FuseMount | null {
   const fuse = mount(directory);
   return fuse === null ? null : { release: () => closeSync(fuse) };
 }
 
-/** Mounts one that tells its space, `mountedSpace`, as long as this process has turns; null as above. */
+/** Mounts a FUSE filesystem that reports `mountedSpace` while the event loop runs; null as with `mountHanging`. */
 export function mountAnswering(directory: string): FuseMount | null {
   const fuse = mount(directory);
   if (fuse === null) return null;
   const request = Buffer.alloc(2 ** 18);
   const respondToNext = (): void => {
     read(fuse, request, (error) => {
-      // It was unmounted.
+      // The filesystem was unmounted.
       if (error !== null) return closeSync(fuse);
       writeSync(fuse, respond(request));
       respondToNext();

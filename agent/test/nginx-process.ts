@@ -6,14 +6,17 @@ import { startWebServer, type WebServer } from './web-server.ts';
 
 const found = spawnSync('nginx', ['-v'], { encoding: 'utf8' });
 
-/** Why tests that need nginx cannot run; false when they can. */
-export const lacksNginx = found.status === 0 ? false : 'nginx is what is tried out';
+/** The reason to skip tests that need nginx; false when it is installed. */
+export const lacksNginx = found.status === 0 ? false : 'needs nginx';
 
-/** As facts have it: `1.22.1`. */
+/** In the form of the host facts: `1.22.1`. */
 export const nginxVersion =
   /nginx\/(?<version>[\d.]+)/.exec(found.stderr)?.groups?.['version'] ?? '';
 
-/** What Debian compiles in lies outside of the test. Only root may name a user; its own may read what the test wrote. */
+/**
+ * Sets every path, because Debian's compiled-in paths are outside of the test directory. Only root may set `user`; root may
+ * read the files of the test.
+ */
 const MAIN = `${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
 pid nginx.pid;
@@ -30,20 +33,20 @@ http {
 }
 `;
 
-/** nginx in a directory of its own, which is its prefix. */
+/** nginx with a temporary directory as prefix. */
 export interface Nginx extends WebServer {
-  /** What was written to its log of requests. */
+  /** Returns the access log. */
   readAccessLog(): string;
-  /** What it wrote to its log of errors. */
+  /** Returns the error log. */
   readErrorLog(): string;
-  /** What `nginx -t` says of it. */
+  /** Returns the output of `nginx -t`. */
   test(): string;
 }
 
 /**
  * Starts nginx.
- * @param files below its directory; those in `conf.d` are loaded
- * @param port one that it listens on
+ * @param files by path below its directory; it loads those in `conf.d`
+ * @param port on which it listens
  */
 export async function startNginx(
   files: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** nginx itself says whether its configuration is read as it reads it. */
+/** Compares the parser of nginx configuration with nginx. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { findFreePort } from './find-free-port.ts';
 
 const SEED = 20261121;
 
-/** An argument in any spelling; `$` stands for variables, so it is only there as one of them, or escaped. */
+/** An argument with any quoting and escapes. `$` occurs only in a variable. */
 const spelling = fc
   .array(
     fc.constantFrom(
@@ -44,7 +44,7 @@ const spelling = fc
     fc.constantFrom('', '"', "'").map((quote) => `${quote}${parts.join('')}${quote}`),
   );
 
-/** The one argument that is left when it is read as we do; null when it is none, several or a fault. */
+/** Parses an argument; null when the text is invalid or not exactly one argument. */
 function readArgument(written: string): string | null {
   try {
     const [directive, ...others] = readDirectives('/x', `return 200 ${written};`);
@@ -60,7 +60,7 @@ describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-nginx-reading-'));
   after(() => rmSync(directory, { recursive: true }));
 
-  /** Whether nginx takes it, as far as its words go. */
+  /** Whether `nginx -t` accepts a directive. */
   function isAccepted(text: string): boolean {
     const path = join(directory, 'nginx.conf');
     writeFileSync(
@@ -99,7 +99,7 @@ describe('the parser of nginx configuration', { skip: lacksNginx }, () => {
           readDirectives('/x', text);
           return false;
         } catch {
-          // A fault is what is looked for.
+          // The test selects invalid texts.
           return true;
         }
       })

@@ -24,10 +24,10 @@ describe('viewers through nginx', { skip }, () => {
   const place = fixture.place.bind(fixture);
 
   describe('with client certificates that are revoked', () => {
-    /** Sessions that nginx resumes also after a reload, without a look at its list of revoked certificates. */
+    /** nginx resumes these sessions even after a reload, without checking its list of revoked certificates. */
     const SESSIONS = 'ssl_session_cache shared:test:1m; ssl_session_tickets off;\n';
 
-    /** nginx before an agent, which have read the same list. */
+    /** Opens nginx in front of an agent, both with the same list. */
     async function open(wrap: (text: string, port: number) => string) {
       const port = await findFreePort();
       const clients = {
@@ -42,9 +42,9 @@ describe('viewers through nginx', { skip }, () => {
     }
 
     const places: readonly [where: string, wrap: (text: string, port: number) => string][] = [
-      ['a block of our own', (text) => text + renderServer({ ...options, mutualTls: true })],
+      ['own server block', (text) => text + renderServer({ ...options, mutualTls: true })],
       [
-        'a block of others',
+        'another server block',
         (text, port) =>
           `${text}server { listen 127.0.0.1:${port} ssl; ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile}; ssl_protocols TLSv1.2 TLSv1.3;\n${renderRoute({ ...options, mutualTls: true })}}\n`,
       ],
@@ -70,11 +70,11 @@ describe('viewers through nginx', { skip }, () => {
           await using opened = await open(wrap);
           const { port, stream, nginx, read } = opened;
           const tls = { minVersion: version, maxVersion: version };
-          const session = await findSession(port, { ...tls, certificate: carl });
+          const session = await openSession(port, { ...tls, certificate: carl });
           authority.writeRevocations([carl]);
           stream.server.setTls(read());
           nginx.signal('SIGHUP');
-          // nginx itself goes by the new list now, but for the session.
+          // nginx uses the new list for all but the resumed session.
           await until(async () => {
             const shown = { ...tls, certificate: carl };
             return (await requestProxy(port, '/latchkey', shown)).status === 496;
@@ -162,8 +162,8 @@ async function close(...opened: readonly AsyncDisposable[]): Promise<void> {
   for (const each of opened) await each[Symbol.asyncDispose]();
 }
 
-/** A TLS session with a client certificate that the server resumes. */
-async function findSession(port: number, options: ClientOptions): Promise<Buffer> {
+/** Returns a TLS session with a client certificate, which the server can resume. */
+async function openSession(port: number, options: ClientOptions): Promise<Buffer> {
   const { certificate, ...tls } = options;
   const shown = { ...tls, cert: certificate?.cert, key: certificate?.key };
   const where = { host: '127.0.0.1', port, servername: DOMAIN, rejectUnauthorized: false };

@@ -20,7 +20,7 @@ const PRESSURE = [
   ['io', 'full', 'io_stalled'],
 ] as const;
 
-/** What counts since boot, under node_exporter's names. */
+/** Returns the counters since boot under node_exporter's names. */
 export function listCounters(snapshot: AgentSnapshot): Metrics {
   const { cpu, disks = [], network, pressure, swap } = snapshot;
   const cores = (cpu?.cores ?? []).flatMap(({ core, times }) =>
@@ -55,11 +55,11 @@ export function listCounters(snapshot: AgentSnapshot): Metrics {
   return collect([...cores, ...ofDisks, ...ofNetwork, ...ofPressure, ...ofSwap]);
 }
 
-/** What does not change in a second. */
+/** Returns the sizes, which do not change within a second. */
 export function listSizes({ memory, swap, filesystems = [] }: AgentSnapshot): Metrics {
   return collect([
     ['node_memory_MemTotal_bytes', memory?.total_bytes],
-    // The agent leaves out swap that is not there.
+    // The agent omits absent swap.
     ['node_memory_SwapTotal_bytes', swap?.total_bytes ?? 0],
     ...filesystems.flatMap((each) => [
       [nameOf('size_bytes', each), each.total_bytes],
@@ -68,7 +68,7 @@ export function listSizes({ memory, swap, filesystems = [] }: AgentSnapshot): Me
   ]);
 }
 
-/** Bytes that go up and down. */
+/** Returns the gauges in bytes. */
 export function listLevels({ memory, swap, filesystems = [] }: AgentSnapshot): Metrics {
   return collect([
     ['node_memory_MemFree_bytes', memory?.free_bytes],
@@ -94,7 +94,7 @@ function nameOf(
   return `node_filesystem_${value}{device=${quoted[0]},fstype=${quoted[1]},mountpoint=${quoted[2]}}`;
 }
 
-/** Leaves out what the agent leaves out. */
+/** Omits absent values. */
 function collect(entries: readonly (readonly (string | number | undefined)[])[]): Metrics {
   const metrics = new Map<string, number>();
   for (const [key, value] of entries) {

@@ -1,4 +1,4 @@
-/** The agent against node_exporter, another program that reads the same files, on the machine that the tests run on. */
+/** Compares the agent with node_exporter, which reads the same files, on this machine. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,16 +14,16 @@ import { openSampler } from '#agent/sample.ts';
 import { type Metrics, findNodeExporter, startNodeExporter } from './node-exporter.ts';
 import { CPU_MODES, listCounters, listLevels, listSizes } from './node-exporter-names.ts';
 
-/** A hundred ticks of the kernel on each core: shares are then worth comparing. */
+/** A hundred kernel ticks on each core, enough to compare shares. */
 const WINDOW_MS = 1_000;
 
-/** Both windows are not quite the same, and on a busy machine both programs wait. */
+/** The two windows differ a little, and more so on a busy machine. */
 const SHARE_TOLERANCE = 0.1;
 
-/** What a busy machine takes or frees between two readings that follow one another. */
+/** The memory that a busy machine allocates or frees between two consecutive readings. */
 const LEVEL_TOLERANCE = 256 * 1024 * 1024;
 
-/** Times of a core are ticks of 0.01 s, and idle ones may fall by a few; the others are exact but for their decimals. */
+/** CPU times are ticks of 0.01 s, and idle time may decrease by a few. Other counters differ only by rounding. */
 const CPU_TOLERANCE = 0.1;
 const COUNTER_TOLERANCE = 1e-6;
 
@@ -39,9 +39,9 @@ const PARTS = new Set([
 ] as const);
 
 const program = process.platform === 'linux' ? findNodeExporter() : null;
-const skip = program === null ? 'there is no node_exporter on this machine' : false;
+const skip = program === null ? 'needs node_exporter' : false;
 
-/** What both said: we were first and last. */
+/** The agent's first and last snapshot, and two readings of node_exporter between them. */
 interface Readings {
   readonly ours: readonly [AgentSnapshot, AgentSnapshot];
   readonly theirs: readonly [Metrics, Metrics];
@@ -58,10 +58,10 @@ async function readBoth(context: TestContext): Promise<Readings> {
     warn: (event, message) => assert.fail(`${event}: ${message}`),
   });
   context.after(() => [sampler, prober, reader].forEach((each) => each.close()));
-  // What either does for the first time takes longer.
+  // The first reading of each program is slower.
   await exporter.query();
   sampler.sample(PARTS);
-  // Filesystems are asked again after five seconds.
+  // Filesystems are read again after five seconds.
   clock.ms = 10_000;
   const before = sampler.sample(PARTS);
   const first = await exporter.query();
@@ -73,11 +73,11 @@ async function readBoth(context: TestContext): Promise<Readings> {
 
 function readMetric(metrics: Metrics, key: string): number {
   const value = metrics.get(key);
-  assert.ok(value !== undefined, `node_exporter says nothing of ${key}`);
+  assert.ok(value !== undefined, `node_exporter does not report ${key}`);
   return value;
 }
 
-/** Counters only grow from our first reading over both of theirs to our last. */
+/** Counters must not decrease from our first reading over both of node_exporter's to our last. */
 function assertCounters({ ours, theirs }: Readings): void {
   const [before, after] = [listCounters(ours[0]), listCounters(ours[1])];
   for (const [key, first] of before) {
@@ -104,7 +104,7 @@ function assertLevels({ ours, theirs }: Readings): void {
   }
 }
 
-/** The kernel computes the load every five seconds: theirs is that of our reading before, or of that after. */
+/** The kernel computes the load every five seconds, so theirs equals that of our first or last reading. */
 function assertLoad({ ours, theirs }: Readings): void {
   for (const [minutes, key] of [
     [1, 'load_1m'],
@@ -137,7 +137,7 @@ function assertShares({ ours, theirs }: Readings): void {
   }
 }
 
-test('reports the same metrics of this machine as node_exporter', { skip }, async (context) => {
+test('reports the same values for this machine as node_exporter', { skip }, async (context) => {
   const readings = await readBoth(context);
   for (const snapshot of readings.ours) {
     const sizes = listSizes(snapshot);

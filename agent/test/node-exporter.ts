@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 
 import { findProgram } from '#agent/read/small-file.ts';
 
-/** What node_exporter says, by the name and the labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
+/** Metrics by name and labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
 export type Metrics = ReadonlyMap<string, number>;
 
 interface NodeExporter {
@@ -31,16 +31,16 @@ const ARGUMENTS = [
   '--collector.filesystem.mount-points-exclude=^$',
 ];
 
-/** Ends the program when its own standard input is closed, which a test that is killed does, too. */
+/** Stops the program when standard input is closed, which also happens when the test is killed. */
 const WATCH = '"$0" "$@" & read -r _; kill "$!"; wait';
 
-/** Where the machine has it; null where it has not. */
+/** Returns the path of node_exporter; null when it is not installed. */
 export function findNodeExporter(): string | null {
   const searchPath = process.env['PATH'] ?? '';
   return NAMES.map((name) => findProgram(name, searchPath)).find((path) => path !== null) ?? null;
 }
 
-/** Starts it on a free port of 127.0.0.1. */
+/** Starts node_exporter on a free port of 127.0.0.1. */
 export async function startNodeExporter(program: string): Promise<NodeExporter> {
   const child = spawn('sh', ['-c', WATCH, program, ...ARGUMENTS], {
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -59,7 +59,7 @@ export async function startNodeExporter(program: string): Promise<NodeExporter> 
   }
 }
 
-/** The port that it says in its log. */
+/** Reads the port from the log. */
 async function readPort(log: AsyncIterable<Buffer>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let output = '';
@@ -87,7 +87,7 @@ async function query(port: string): Promise<Metrics> {
   return new Map([...metrics, ...listInterrupts(metrics), ...listSwapped(metrics)]);
 }
 
-/** The agent tells both kinds of interrupts together. */
+/** Adds hard and soft interrupts, which the agent reports as one mode. */
 function listInterrupts(metrics: Metrics): [string, number][] {
   return [...metrics]
     .filter(([key]) => key.startsWith('node_cpu_seconds_total') && key.includes('mode="irq"'))
@@ -97,7 +97,7 @@ function listInterrupts(metrics: Metrics): [string, number][] {
     ]);
 }
 
-/** The agent tells bytes where it tells pages. */
+/** Converts swapped pages to bytes, which the agent reports. */
 function listSwapped(metrics: Metrics): [string, number][] {
   const pageBytes = Number(execFileSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }));
   return ['in', 'out'].map((way) => [

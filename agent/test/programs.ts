@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A directory with programs that a test wrote. */
+/** A directory of shell scripts that replace programs. */
 export interface Programs extends Disposable {
   readonly searchPath: string;
   readonly directory: string;
-  /** Writes a shell script; each start of it notes its process id and its arguments. */
+  /** Writes a shell script that logs its process id and arguments at each start. */
   write(name: string, script: string): void;
-  /** The process ids of those that were started, the oldest first. */
+  /** Returns the process ids of all starts, oldest first. */
   pids(): number[];
-  /** The arguments of each start. */
+  /** Returns the arguments of all starts, oldest first. */
   starts(): string[];
 }
 
 export function emptyPrograms(): Programs {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-programs-'));
   const log = join(directory, 'starts');
-  /** Whole lines: the file is there before its first one. */
+  /** Returns complete lines only: the shell creates the file before it writes. */
   const starts = () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []);
   return {
     searchPath: directory,
     directory,
     write(name, script) {
       const path = join(directory, name);
-      const note = `echo "$$ $*" >> '${log}'`;
-      writeFileSync(path, `#!/bin/sh\ncd '${directory}'\n${note}\n${script}\n`);
+      const logStart = `echo "$$ $*" >> '${log}'`;
+      writeFileSync(path, `#!/bin/sh\ncd '${directory}'\n${logStart}\n${script}\n`);
       chmodSync(path, 0o755);
     },
     pids: () => starts().map((line) => Number.parseInt(line, 10)),
@@ -35,18 +35,18 @@ export function emptyPrograms(): Programs {
   };
 }
 
-/** Whether a process is there, as one that runs or as a zombie. */
+/** Whether a process runs or is a zombie. */
 export function processExists(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 
-/** Asks again and again until the answer is something; fails after ten seconds. */
-export async function waitFor<T>(ask: () => T | null | false | undefined): Promise<T> {
+/** Polls a function until it returns a value. @throws Error after ten seconds */
+export async function waitFor<T>(read: () => T | null | false | undefined): Promise<T> {
   const deadline = performance.now() + 10_000;
   for (;;) {
-    const answer = ask();
-    if (answer !== null && answer !== false && answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error('Nothing came in ten seconds.');
+    const value = read();
+    if (value !== null && value !== false && value !== undefined) return value;
+    if (performance.now() > deadline) throw new Error('No value within ten seconds.');
     await sleep(5);
   }
 }

@@ -12,23 +12,23 @@ import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts'
 import type { TlsMaterial } from '#agent/tls/tls-files.ts';
 import { exampleHost, exampleSnapshot } from './example-snapshot.ts';
 
-/** A clock that a test moves. */
+/** A clock that a test advances. */
 export class TestClock implements Clock {
   ms = Date.parse('2026-11-21T12:00:00Z');
-  /** What somebody set it by. */
+  /** The milliseconds by which the wall clock was set forward. */
   leapMs = 0;
   readonly now = (): Date => new Date(this.ms + this.leapMs);
   readonly monotonicMs = (): number => this.ms;
 }
 
-/** Gives the example again and again, numbered by its time; and remembers what it was asked for. */
+/** Returns the example snapshot, numbered by its time, and records the requested parts. */
 export class TestSampler {
   readonly requests: (ReadonlySet<PartName> | undefined)[] = [];
-  /** How often it was woken up. */
+  /** The number of calls of `wake`. */
   wakes = 0;
   /** Added to the snapshots. */
   extra: Partial<AgentSnapshot> = {};
-  /** Added to what the machine is. */
+  /** Added to the host facts. */
   host: Partial<AgentHost> = {};
 
   sample(only?: ReadonlySet<PartName>): AgentSnapshot {
@@ -45,7 +45,7 @@ export class TestSampler {
   }
 }
 
-/** An agent's stream on a free port of this machine. */
+/** A stream server on 127.0.0.1. */
 export interface Stream extends AsyncDisposable {
   readonly port: number;
   readonly hub: Hub;
@@ -94,7 +94,7 @@ export async function openStream(options: Options, listenPort = 0): Promise<Stre
   };
 }
 
-/** A viewer that takes down what it gets. */
+/** A viewer that records its messages. */
 export class TestViewer {
   readonly messages: string[] = [];
   readonly socket: WebSocket;
@@ -108,19 +108,19 @@ export class TestViewer {
     });
   }
 
-  /** Waits until as many messages are there. */
+  /** Waits until a number of messages has arrived. */
   async receive(count: number): Promise<readonly string[]> {
     while (this.messages.length < count) await once(this.socket, 'message');
     return this.messages;
   }
 }
 
-/** Tries the certificate of any server. */
+/** Accepts the certificate of any server. */
 const TRUSTING: ClientOptions = { rejectUnauthorized: false };
 
 /**
  * Connects a viewer.
- * @throws Error with the status and the text when it is refused
+ * @throws Error with status and body when the server refuses
  */
 export async function connect(
   port: number,
@@ -130,7 +130,7 @@ export async function connect(
   return connectTo(`wss://127.0.0.1:${port}/`, subprotocols, options);
 }
 
-/** Connects a viewer to what stands before an agent. */
+/** Connects a viewer to the proxy of an agent. */
 export async function connectTo(
   url: string,
   subprotocols: readonly string[] = [],
@@ -150,7 +150,7 @@ export async function connectTo(
   return viewer;
 }
 
-/** What an HTTP request is answered. */
+/** Sends an HTTP request and returns the response. */
 export async function sendRequest(
   port: number,
   path: string,

@@ -1,4 +1,4 @@
-/** All collectors on the machine that the tests run on, whatever it has. */
+/** Runs all collectors on this machine, whatever its hardware. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ import { until } from './until.ts';
 
 const skip = process.platform === 'linux' ? false : 'reads /proc and /sys of Linux';
 
-/** A sampler on the real machine, with a clock that the test moves; warnings fail the test. */
+/** Opens a sampler on the real machine, with a clock that the test advances; a warning fails the test. */
 function openHere(roots = machineRoots) {
   const clock = { ms: 0, now: () => new Date(), monotonicMs: () => clock.ms };
   const prober = new MountProber(clock.monotonicMs);
@@ -32,7 +32,7 @@ function openHere(roots = machineRoots) {
   return { clock, prober, reader, sampler: openSampler(collectors, clock, log) };
 }
 
-/** What a viewer gets, and where it is not what the schema says. */
+/** Returns the violations of the schema by a value as viewers receive it. */
 function listFaults(schema: typeof AgentSnapshot | typeof AgentHost, value: unknown): unknown[] {
   return [...Value.Errors(schema, JSON.parse(JSON.stringify(value)))];
 }
@@ -74,7 +74,7 @@ test('sampling leaks no file descriptors in ten minutes', { skip }, () => {
   };
   const afterMinute = countOpen(60);
   const afterTen = countOpen(540);
-  // Processes come and go on a machine; what is kept open at each tick would be hundreds.
+  // Other processes change the count a little; a leak at each tick would add hundreds.
   assert.ok(afterTen < afterMinute + 50, `${afterMinute}, then ${afterTen}`);
   sampler.close();
 });
