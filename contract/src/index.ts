@@ -1,3 +1,18 @@
+import {
+  CurrentOperator,
+  Done,
+  OperatorLink,
+  OperatorLinkRedeem,
+  OperatorLinkRequest,
+  OperatorPasswordChange,
+  OperatorProof,
+  OperatorRecoveryCodes,
+  OperatorSession,
+  OperatorSessions,
+  OperatorSignIn,
+  OperatorTotpCode,
+  OperatorTotpSecret,
+} from './admin-session.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -25,6 +40,7 @@ import { SubscriberCreate, SubscriberResponse } from './subscribers.ts';
 import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
+export * from './admin-session.ts';
 export * from './agent-gpu.ts';
 export * from './agent-host.ts';
 export * from './agent-network.ts';
@@ -73,6 +89,19 @@ export const namedSchemas = [
   EventBatch,
   EventBatchResponse,
   WebhookResponse,
+  OperatorLinkRequest,
+  OperatorLink,
+  OperatorLinkRedeem,
+  OperatorSignIn,
+  OperatorProof,
+  OperatorPasswordChange,
+  CurrentOperator,
+  OperatorSession,
+  OperatorSessions,
+  OperatorTotpSecret,
+  OperatorTotpCode,
+  OperatorRecoveryCodes,
+  Done,
   HealthCheck,
   HealthResponse,
   ReadyResponse,

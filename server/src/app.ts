@@ -5,6 +5,8 @@ import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import type { HealthDependencies } from './features/health/dependencies.ts';
 import { registerHealthRoutes } from './features/health/routes.ts';
+import { registerSessionRoutes } from './features/operators/admin-routes.ts';
+import { authenticateOperator } from './features/operators/authenticate.ts';
 import { registerLicenseRoutes } from './features/licenses/routes.ts';
 import { registerOutreachRoutes } from './features/outreach/routes.ts';
 import { registerSubscriberRoutes } from './features/subscribers/routes.ts';
@@ -14,6 +16,7 @@ import { registerUsageRoutes } from './features/usage/routes.ts';
 import type { App } from './http/app-instance.ts';
 import { registerDocumentationRoutes, registerRootRoute } from './http/docs/routes.ts';
 import { addMetricsRoute } from './http/metrics-endpoint.ts';
+import { requireOperators } from './http/require-operator.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
 /** The dependencies of the application. */
@@ -39,6 +42,14 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerUnsubscribeRoutes(scope, context);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
+  });
+  app.register(async (scope: App) => {
+    requireOperators(
+      scope,
+      () => context.config.http.publicUrl,
+      (credential, access) => authenticateOperator(context, credential, access),
+    );
+    registerSessionRoutes(scope, context);
   });
   addMetricsRoute(app, { render: () => context.metrics.render() }, (presented) =>
     authenticateApiKey(context, presented, 'metrics:read'),

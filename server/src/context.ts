@@ -21,6 +21,8 @@ import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
 import { EventSubscriptions } from './features/outgoing-webhooks/event-subscriptions.ts';
+import { PasswordHasher } from './features/operators/passwords.ts';
+import { SignInLimiter } from './features/operators/sign-in-limiter.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
@@ -120,6 +122,8 @@ export function createContext(options: ContextOptions) {
       events: createEventQueue({ clock, pool }, metrics),
     },
     ...limiters,
+    passwords: new PasswordHasher(),
+    signIns: new SignInLimiter(clock),
     guesses: new GuessLimiter(clock),
     checkLimiter: new CheckLimiter(clock),
     storage: {

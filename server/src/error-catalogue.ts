@@ -36,10 +36,53 @@ export const errorCatalogue = {
     meaning:
       'The signature is valid, but its time is too old, or ahead of the clock of the service.',
   },
+  not_signed_in: {
+    status: 401,
+    title: 'Not signed in',
+    meaning:
+      'This needs a signed-in operator, or an API key with a scope for the operator interface.',
+  },
+  sign_in_failed: {
+    status: 401,
+    title: 'Sign-in failed',
+    meaning: 'The e-mail address, the password or the one-time code is wrong.',
+  },
+  code_required: {
+    status: 401,
+    title: 'One-time code required',
+    meaning: 'The password is right; signing in also needs a one-time code or a recovery code.',
+  },
+  link_invalid: {
+    status: 401,
+    title: 'Link invalid',
+    meaning:
+      'The one-time link is unknown, was used before, or has expired; `latchkey operator reset` creates another.',
+  },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
     meaning: 'The API key does not have the scope for this operation.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: 'The role of the operator does not include this operation.',
+  },
+  fresh_proof_required: {
+    status: 403,
+    title: 'Fresh proof required',
+    meaning: 'The operator must prove the password again; the proof is valid for 10 minutes.',
+  },
+  cross_origin: {
+    status: 403,
+    title: 'Cross-origin request',
+    meaning: 'A page of another origin sent this request, or it is not JSON.',
+  },
+  https_required: {
+    status: 403,
+    title: 'HTTPS required',
+    meaning:
+      'Operators sign in over https, or on a loopback address; set LATCHKEY_PUBLIC_URL to an https address.',
   },
   license_expired: {
     status: 403,
@@ -122,6 +165,11 @@ export const errorCatalogue = {
     status: 409,
     title: 'Idempotency key reused',
     meaning: 'The idempotency key was used before, with another body.',
+  },
+  totp_state: {
+    status: 409,
+    title: 'One-time codes in another state',
+    meaning: 'One-time codes are enabled already, or have no secret yet.',
   },
   payload_too_large: {
     status: 413,

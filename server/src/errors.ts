@@ -1,4 +1,4 @@
-import type { ValidationError } from '@latchkey/contract';
+import type { OperatorRole, ValidationError } from '@latchkey/contract';
 import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 
 /** Optional members of a problem. */
@@ -69,10 +69,18 @@ export const licenseNotFound = refusal('license_not_found');
 export const activationNotFound = refusal('activation_not_found');
 export const machineMismatch = refusal('machine_mismatch');
 export const invalidApiKey = refusal('invalid_api_key', API_KEY_CHALLENGE);
+export const notSignedIn = refusal('not_signed_in', API_KEY_CHALLENGE);
+export const signInFailed = refusal('sign_in_failed', API_KEY_CHALLENGE);
+export const codeRequired = refusal('code_required', API_KEY_CHALLENGE);
+export const linkInvalid = refusal('link_invalid', API_KEY_CHALLENGE);
+export const freshProofRequired = refusal('fresh_proof_required');
+export const crossOrigin = refusal('cross_origin');
+export const httpsRequired = refusal('https_required');
 export const invalidSignature = refusal('invalid_signature');
 export const staleSignature = refusal('stale_signature');
 export const billingNotConfigured = refusal('billing_not_configured', retryAfter(60));
 export const unknownProvider = refusal('unknown_provider');
+export const totpState = refusal('totp_state');
 export const idempotencyKeyReused = refusal('idempotency_key_reused');
 export const starting = refusal('starting', retryAfter(1));
 /** The connection is closed, so that the next request reaches another process. */
@@ -121,6 +129,16 @@ export function missingApiKey(): PublicError {
 export function insufficientScope(scope: string): PublicError {
   return new PublicError('insufficient_scope', {
     detail: `The API key does not have the scope ${scope}.`,
+  });
+}
+
+/** @param role the lowest role that has the permission; null: only a session has it */
+export function forbidden(role: OperatorRole | null): PublicError {
+  return new PublicError('forbidden', {
+    detail:
+      role === null
+        ? 'This needs the session of an operator; an API key has none.'
+        : `This needs the role ${role}.`,
   });
 }
 

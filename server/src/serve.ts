@@ -11,6 +11,7 @@ import { DiskSpace } from './db/embedded/disk-space.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
+import { isAnyOperator } from './features/operators/queries/operators.ts';
 import { BacklogCounter } from './features/health/count-backlog.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { dropPrivileges, loadDeferredModules } from './drop-privileges.ts';
@@ -89,6 +90,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const url = await listen(app, config);
   if (account !== null) dropPrivileges(account, log);
   background.start();
+  await hintAtFirstOperator(pool, log);
 
   const kept = resources.move();
   return {
@@ -109,6 +111,13 @@ async function migrateDatabase(pool: Pool, log: Logger): Promise<void> {
   const applied = await migrate(pool);
   if (applied.length > 0)
     log.info({ event: 'database.migrated', migrations: applied }, 'migrated the database');
+}
+
+/** Names the command instead of offering a page, with which the first visitor could become an administrator. */
+async function hintAtFirstOperator(pool: Pool, log: Logger): Promise<void> {
+  if (await isAnyOperator(pool)) return;
+  const hint = 'no operator yet: run latchkey operator create EMAIL to use the console';
+  log.info({ event: 'operator.none' }, hint);
 }
 
 function assembleApp(context: Context, backlog: BacklogCounter, state: () => ServiceState): App {

@@ -59,7 +59,7 @@ test('rejects an unknown key (exit code 1) and an unknown scope (exit code 2)', 
     [
       ['create', '--name', 'x', '--scope', 'all'],
       2,
-      /outreach:send, metrics:read, subscribers:write, admin/u,
+      /outreach:send, metrics:read, subscribers:write, admin:read, admin:support, admin/u,
     ],
   ] as const) {
     const result = await run(...args);

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   license: async () => (await import('./license/license.ts')).licenseCommand(),
   key: async () => (await import('./key.ts')).keyCommand(),
+  operator: async () => (await import('./operator.ts')).operatorCommand(),
   secret: async () => (await import('./secret.ts')).secretCommand(),
   'signing-key': async () => (await import('./signing-key.ts')).signingKeyCommand(),
   webhook: async () => (await import('./webhook.ts')).webhookCommand(),

@@ -121,11 +121,12 @@ function formatStored(stored: readonly StoredRow[]): string {
 
 function toJson(result: RotationResult | null) {
   if (result === null) return null;
-  const { licenses, signingKeys, webhookSecrets, addresses, usage } = result;
+  const { licenses, signingKeys, webhookSecrets, operatorTotp, addresses, usage } = result;
   return {
     licenses: licenses.rewritten,
     signing_keys: signingKeys.rewritten,
     webhook_secrets: webhookSecrets.rewritten,
+    operator_totp: operatorTotp.rewritten,
     addresses,
     usage,
     failed: countFailures(result),
@@ -134,8 +135,8 @@ function toJson(result: RotationResult | null) {
 
 function countFailures(result: RotationResult | null): number {
   if (result === null) return 0;
-  const { licenses, signingKeys, webhookSecrets } = result;
-  return licenses.failed + signingKeys.failed + webhookSecrets.failed;
+  const { licenses, signingKeys, webhookSecrets, operatorTotp } = result;
+  return licenses.failed + signingKeys.failed + webhookSecrets.failed + operatorTotp.failed;
 }
 
 export const secretCommand = commandGroup(

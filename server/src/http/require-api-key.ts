@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { missingApiKey } from '#server/errors.ts';
 
@@ -13,10 +15,16 @@ const BEARER = /^Bearer +(?<token>\S.*)$/iu;
  */
 export function requireApiKey(check: CheckApiKey): (request: FastifyRequest) => Promise<void> {
   return async ({ headers }) => {
-    const presented = headers['x-api-key'] ?? BEARER.exec(headers.authorization ?? '')?.[1];
-    if (typeof presented !== 'string') throw missingApiKey();
+    const presented = presentedApiKey(headers);
+    if (presented === null) throw missingApiKey();
     await check(presented);
   };
+}
+
+/** Returns the API key of a request; null if it has none. */
+export function presentedApiKey(headers: IncomingHttpHeaders): string | null {
+  const presented = headers['x-api-key'] ?? BEARER.exec(headers.authorization ?? '')?.[1];
+  return typeof presented === 'string' ? presented : null;
 }
 
 type CallbackHook = (

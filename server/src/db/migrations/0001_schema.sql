@@ -174,6 +174,72 @@ create table api_keys (
 );
 create unique index api_keys_current_name on api_keys (name) where revoked_at is null and replaced_by is null;
 
+-- People who use the console and the operator interface; a few rows.
+create table operators (
+  id               uuid        not null,
+  -- As entered; unique in lower case.
+  email            text        not null,
+  name             text        not null,
+  role             text        not null,
+  -- argon2id in the PHC string format; null until the operator redeemed a sign-in link.
+  password_hash    text,
+  -- The sealed secret of one-time codes; null: none.
+  totp_sealed      bytea,
+  -- Null: the secret was not confirmed by a code yet.
+  totp_enabled_at  timestamptz,
+  -- The time step of the last accepted code: each code is accepted once.
+  totp_last_step   integer,
+  created_at       timestamptz not null,
+  last_sign_in_at  timestamptz,
+  disabled_at      timestamptz,
+  version          integer     not null default 1,
+  constraint operators_pkey primary key (id),
+  constraint operators_role_check check (role in ('viewer', 'support', 'admin'))
+);
+-- operator_find_by_email
+create unique index operators_email on operators (lower(email));
+
+-- Signed-in browsers. Expired rows are removed at the next sign-in.
+create table operator_sessions (
+  id            uuid        not null,
+  operator_id   uuid        not null,
+  -- SHA-256 of 256 random bits, which only the cookie holds. Replaced when the operator proves freshness.
+  token_hash    bytea       not null,
+  created_at    timestamptz not null,
+  -- Written once a minute at most.
+  last_seen_at  timestamptz not null,
+  -- When the operator last proved a password or redeemed a link.
+  proved_at     timestamptz not null,
+  -- The client network and the User-Agent of the sign-in, for operators.
+  network       text        not null,
+  user_agent    text        not null,
+  constraint operator_sessions_pkey primary key (id),
+  constraint operator_sessions_token_hash_key unique (token_hash)
+);
+-- operator_session_list, operator_session_delete_all
+create index operator_sessions_by_operator on operator_sessions (operator_id);
+
+-- One-time sign-in links, removed when they are redeemed.
+create table operator_sign_in_links (
+  -- SHA-256 of 256 random bits, which only the link holds.
+  token_hash   bytea       not null,
+  operator_id  uuid        not null,
+  created_at   timestamptz not null,
+  expires_at   timestamptz not null,
+  constraint operator_sign_in_links_pkey primary key (token_hash)
+);
+-- operator_link_delete_all
+create index operator_sign_in_links_by_operator on operator_sign_in_links (operator_id);
+
+-- Codes that replace a lost authenticator, each usable once.
+create table operator_recovery_codes (
+  operator_id  uuid        not null,
+  -- SHA-256 of 80 random bits, so that a slow hash adds no protection.
+  code_hash    bytea       not null,
+  used_at      timestamptz,
+  constraint operator_recovery_codes_pkey primary key (operator_id, code_hash)
+);
+
 -- Every manual change and every reveal of a key or of personal data, with its reason.
 create table audit_log (
   id           uuid        not null,

@@ -227,7 +227,7 @@ test('configured keys are valid for their scope without a database', async () =>
   // As Node gives the bytes that curl sends.
   const asHeader = Buffer.from(OUTREACH_KEY).toString('latin1');
   const found = await authenticateApiKey(alone, asHeader, 'outreach:send');
-  assert.deepEqual(found, { id: null, scopes: ['outreach:send'] });
+  assert.deepEqual(found, { id: null, name: null, scopes: ['outreach:send'] });
   await authenticateApiKey(alone, METRICS_TOKEN, 'metrics:read');
   for (const [key, scope] of [
     [asHeader, 'metrics:read'],

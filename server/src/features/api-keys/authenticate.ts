@@ -16,6 +16,8 @@ import { grantsScope, type ApiKeyScope, isUsable } from './rules/api-key.ts';
 export interface AuthenticatedApiKey {
   /** Null for a configured key. */
   readonly id: string | null;
+  /** Null for a configured key. */
+  readonly name: string | null;
   readonly scopes: readonly string[];
 }
 
@@ -42,9 +44,21 @@ export async function authenticateApiKey(
   presented: string,
   requiredScope: ApiKeyScope,
 ): Promise<AuthenticatedApiKey> {
+  const key = await identifyApiKey(deps, presented);
+  if (!grantsScope(key.scopes, requiredScope)) throw insufficientScope(requiredScope);
+  return key;
+}
+
+/**
+ * Finds the API key of a request, whatever its scopes, like {@link authenticateApiKey}.
+ * @throws PublicError `invalid_api_key` (401)
+ */
+export async function identifyApiKey(
+  deps: AuthenticationDependencies,
+  presented: string,
+): Promise<AuthenticatedApiKey> {
   const key = findConfigured(deps, presented) ?? (await findStored(deps, presented));
   if (key === null) throw invalidApiKey();
-  if (!grantsScope(key.scopes, requiredScope)) throw insufficientScope(requiredScope);
   return key;
 }
 
@@ -56,7 +70,9 @@ function findConfigured(
   // A configured key may have letters beyond ASCII, which are sent as the bytes of UTF-8.
   const presentedHash = hashApiKey(Buffer.from(presented, 'latin1'));
   const found = configuredApiKeys.filter(({ keyHash }) => timingSafeEqual(keyHash, presentedHash));
-  return found.length === 0 ? null : { id: null, scopes: found.map(({ scope }) => scope) };
+  return found.length === 0
+    ? null
+    : { id: null, name: null, scopes: found.map(({ scope }) => scope) };
 }
 
 async function findStored(
@@ -71,7 +87,7 @@ async function findStored(
   const now = deps.clock.now();
   if (!isUsable(key, now)) return null;
   recordUse(deps, key, now);
-  return { id: key.id, scopes: key.scopes };
+  return { id: key.id, name: key.name, scopes: key.scopes };
 }
 
 function recordUse(deps: AuthenticationDependencies, key: ApiKeyRecord, now: Date): void {

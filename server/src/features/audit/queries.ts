@@ -129,7 +129,7 @@ export async function listAuditPage(
   return queryRows(db, listPageStatement, parameters);
 }
 
-const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit'];
+const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit', 'operator', 'api_key'];
 
 /** Returns the forms of a name in an actor. */
 function toActorWords(name: string): string[] {

@@ -21,6 +21,7 @@ const STORED_TYPES = [
   'license_keys',
   'signing_keys',
   'webhook_secrets',
+  'operator_totp',
   'machines',
   'trial_claims',
   'suppressions',
@@ -49,6 +50,7 @@ const SOURCES: Readonly<Record<StoredType, string>> = {
   webhook_secrets: `select ${SEALED('secret_sealed')} as secret_id from webhook_endpoints
     union all select ${SEALED('previous_secret_sealed')} from webhook_endpoints
     where previous_secret_sealed is not null and previous_secret_until > now()`,
+  operator_totp: `select ${SEALED('totp_sealed')} as secret_id from operators where totp_sealed is not null`,
   // Deactivated machines are not compared.
   machines: `select left(machine_digest, 6) as secret_id from activations where deactivated_at is null`,
   trial_claims: `select ${HASHED('claim_hash')} as secret_id from trial_claims`,

@@ -10,6 +10,7 @@ import {
   replaceSigningKeySeal,
 } from '../entitlements/queries.ts';
 import { openSigningKeys, sealSigningKey } from '../entitlements/signing-key.ts';
+import { resealTotpSecrets } from '../operators/totp-secret.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { deleteLicenseKeys, insertLicenseKeys } from '../licenses/queries/license-keys.ts';
@@ -142,4 +143,12 @@ export async function rewriteEndpoints(deps: RewriteDependencies): Promise<Rewri
     }
     return result;
   });
+}
+
+/** Seals the secrets of operators' one-time codes under the current master secret. */
+export async function rewriteTotpSecrets({
+  pool,
+  vault,
+}: RewriteDependencies): Promise<RewriteResult> {
+  return inTransaction(pool, (client) => resealTotpSecrets(client, vault));
 }

@@ -11,6 +11,7 @@ import {
   type RewriteResult,
   rewriteEndpoints,
   rewriteSigningKeys,
+  rewriteTotpSecrets,
 } from './rewrite.ts';
 
 /** The counts of a rotation, by type of row. */
@@ -18,6 +19,7 @@ export interface RotationResult {
   readonly licenses: RewriteResult;
   readonly signingKeys: RewriteResult;
   readonly webhookSecrets: RewriteResult;
+  readonly operatorTotp: RewriteResult;
   /** Subscribers and suppressions whose address is stored in plain text. */
   readonly addresses: number;
   /** Days of use and machines whose id is stored with an activation. */
@@ -37,6 +39,7 @@ export async function rotateMasterSecret(
 ): Promise<RotationResult> {
   const signingKeys = await rewriteSigningKeys(deps);
   const webhookSecrets = await rewriteEndpoints(deps);
+  const operatorTotp = await rewriteTotpSecrets(deps);
   const licenses = await rewriteLicenses(deps, report);
   const rewriteAll = (emails: readonly string[]) =>
     rewriteAddresses(deps, emails.filter(isAddress));
@@ -57,7 +60,7 @@ export async function rotateMasterSecret(
     reason: null,
     details: { licenses: licenses.rewritten, addresses, usage },
   });
-  return { licenses, signingKeys, webhookSecrets, addresses, usage };
+  return { licenses, signingKeys, webhookSecrets, operatorTotp, addresses, usage };
 }
 
 const PAGE_SIZE = 500;

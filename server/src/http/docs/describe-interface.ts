@@ -40,6 +40,7 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
       { name: 'subscribers', description: 'Newsletter subscribers' },
       { name: 'outreach', description: 'E-mail in bulk' },
       { name: 'billing', description: 'Events of payment providers' },
+      { name: 'admin: session', description: 'Signing in to the operator interface' },
       { name: 'health', description: 'Probes and the health report' },
       { name: 'service', description: 'The service itself' },
     ],

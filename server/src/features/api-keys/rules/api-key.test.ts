@@ -32,9 +32,13 @@ test('a scope is granted by itself and by admin, and by nothing else', () => {
     ['outreach:send', 'outreach:send'],
     ['metrics:read', 'metrics:read'],
     ['subscribers:write', 'subscribers:write'],
+    ['admin:read', 'admin:read'],
+    ['admin:support', 'admin:support'],
     ['admin', 'outreach:send'],
     ['admin', 'metrics:read'],
     ['admin', 'subscribers:write'],
+    ['admin', 'admin:read'],
+    ['admin', 'admin:support'],
     ['admin', 'admin'],
   ]);
   assert.equal(grantsScope(['metrics:read', 'outreach:send'], 'outreach:send'), true);

@@ -3,12 +3,15 @@
  * - `outreach:send`: to send outreach e-mail;
  * - `metrics:read`: to read `/metrics`;
  * - `subscribers:write`: to subscribe addresses without the rate limit, for a server that forwards its form;
+ * - `admin:read`, `admin:support`: the operator interface as `viewer` or `support`;
  * - `admin`: everything, including future scopes.
  */
 export const API_KEY_SCOPES = [
   'outreach:send',
   'metrics:read',
   'subscribers:write',
+  'admin:read',
+  'admin:support',
   'admin',
 ] as const;
 

@@ -1,0 +1,73 @@
+import { OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract';
+
+/** How long a sign-in link can be redeemed. */
+export const LINK_TERM_MS = 30 * 60_000;
+
+/** A session that is not used for this long ends. */
+const SESSION_IDLE_MS = 7 * 86_400_000;
+
+/** A session ends this long after the sign-in, whatever its use. */
+const SESSION_TERM_MS = 30 * 86_400_000;
+
+/** Dangerous operations need a proof that is not older. */
+const FRESH_MS = 10 * 60_000;
+
+/** Returns whether a role includes the permissions of another. */
+export function includesRole(role: OperatorRole, required: OperatorRole): boolean {
+  return OPERATOR_ROLES.indexOf(role) >= OPERATOR_ROLES.indexOf(required);
+}
+
+/** Returns the role of an API key by its scopes; null if it may not use the operator interface. */
+export function roleOfScopes(scopes: readonly string[]): OperatorRole | null {
+  if (scopes.includes('admin')) return 'admin';
+  if (scopes.includes('admin:support')) return 'support';
+  return scopes.includes('admin:read') ? 'viewer' : null;
+}
+
+/** The times that determine the validity of a session. */
+export interface SessionTimes {
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly provedAt: Date;
+}
+
+/** Returns when a session ends if it is not used again. */
+export function endOfSession({ createdAt, lastSeenAt }: SessionTimes): Date {
+  const idleEnd = lastSeenAt.getTime() + SESSION_IDLE_MS;
+  return new Date(Math.min(idleEnd, endOfTerm({ createdAt }).getTime()));
+}
+
+/** Returns when a session ends at the latest. */
+export function endOfTerm({ createdAt }: Pick<SessionTimes, 'createdAt'>): Date {
+  return new Date(createdAt.getTime() + SESSION_TERM_MS);
+}
+
+/** Returns the earliest times of sessions that are still valid. */
+export function sessionLimits(now: Date): {
+  readonly seenAfter: Date;
+  readonly createdAfter: Date;
+} {
+  return {
+    seenAfter: new Date(now.getTime() - SESSION_IDLE_MS),
+    createdAfter: new Date(now.getTime() - SESSION_TERM_MS),
+  };
+}
+
+/** Returns until when a session needs no new proof. */
+export function freshUntil({ provedAt }: Pick<SessionTimes, 'provedAt'>): Date {
+  return new Date(provedAt.getTime() + FRESH_MS);
+}
+
+/**
+ * The state of an operator. `invited`: without a password, and so without a way to sign in but a sign-in link.
+ */
+export type OperatorState = 'invited' | 'active' | 'disabled';
+
+/** Returns the state of an operator. */
+export function operatorState(operator: {
+  readonly passwordHash: string | null;
+  readonly disabledAt: Date | null;
+}): OperatorState {
+  if (operator.disabledAt !== null) return 'disabled';
+  return operator.passwordHash === null ? 'invited' : 'active';
+}
