@@ -52,7 +52,7 @@ async function untilAnswered(
     // Another program on the port may have answered.
     if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: problem });
     if (problem === undefined) return;
-    if (Date.now() > deadline) throw new Error(`${name} tells nothing.`, { cause: problem });
+    if (Date.now() > deadline) throw new Error(`${name} returned no metrics.`, { cause: problem });
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { describeUndo, listUndone, uninstall } from '../install/apply/undo.ts';
-import { challengePlaces, serverPlaces } from '../install/nginx/own-files.ts';
+import { challengePaths, serverPaths } from '../install/nginx/own-files.ts';
 import { agentUnit, agentUser, paths } from '../install/paths.ts';
 import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';
 import { printNote } from './output.ts';
@@ -67,8 +67,8 @@ const INSTALLED = [
   paths.renewalHook,
   paths.authority,
   paths.challenges,
-  ...serverPlaces,
-  ...challengePlaces,
+  ...serverPaths,
+  ...challengePaths,
   paths.nginxRoute,
   paths.nginxChallenge,
 ];

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { runProgram } from './run-program.ts';
 
-const SHIELDED = { isShielded: true };
+const OWN_SESSION = { hasOwnSession: true };
 
 test('returns exit code and output', async () => {
   const result = await runProgram('sh', ['-c', 'echo "$1"; echo no >&2; exit 3', 'sh', 'a b;c']);
@@ -47,25 +47,28 @@ test('returns a result for a missing, hanging, flooding or killed program', asyn
   assert.equal(killed.fault, 'sh was ended by SIGTERM.');
 });
 
-test('runs a shielded program without a controlling terminal', async () => {
+test('runs a program in its own session without a controlling terminal', async () => {
   const read = ['-c', 'read -r _ _ _ _ group session _ </proc/$$/stat; echo "$group $session $$"'];
-  const [open, shielded] = [await runProgram('sh', read), await runProgram('sh', read, SHIELDED)];
-  const [group, session, id] = open.stdout.trim().split(' ');
-  assert.ok(group !== id && session !== id, open.stdout);
-  assert.match(shielded.stdout, /^(\d+) \1 \1\n$/u);
-  const missing = await runProgram('latchkey-no-such-program', [], SHIELDED);
+  const [inherited, isolated] = [
+    await runProgram('sh', read),
+    await runProgram('sh', read, OWN_SESSION),
+  ];
+  const [group, session, id] = inherited.stdout.trim().split(' ');
+  assert.ok(group !== id && session !== id, inherited.stdout);
+  assert.match(isolated.stdout, /^(\d+) \1 \1\n$/u);
+  const missing = await runProgram('latchkey-no-such-program', [], OWN_SESSION);
   assert.equal(missing.fault, 'latchkey-no-such-program is not on this machine.');
   assert.deepEqual([missing.code, missing.isMissing], [null, true]);
-  assert.equal((await runProgram('sh', ['-c', 'exit 127'], SHIELDED)).code, 127);
-  const late = await runProgram('sleep', ['60'], { timeoutMs: 100, ...SHIELDED });
+  assert.equal((await runProgram('sh', ['-c', 'exit 127'], OWN_SESSION)).code, 127);
+  const late = await runProgram('sleep', ['60'], { timeoutMs: 100, ...OWN_SESSION });
   assert.equal(late.fault, 'sleep did not end within 0.1 seconds.');
 });
 
-test('restarts a program that Ctrl-C killed before it was shielded', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-shield-'));
+test('restarts a program that Ctrl-C killed before it had its own session', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-session-'));
   // What is hit while it starts is ended by the signal.
   const script = 'mkdir "$1/hit" 2>/dev/null && kill -INT $$; echo done';
-  const { stdout, code } = await runProgram('sh', ['-c', script, 'sh', folder], SHIELDED);
+  const { stdout, code } = await runProgram('sh', ['-c', script, 'sh', folder], OWN_SESSION);
   assert.deepEqual([stdout, code], ['done\n', 0]);
   rmSync(folder, { recursive: true });
 });

@@ -18,8 +18,8 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Its standard input; empty by default. */
   readonly input?: string;
-  /** Whether Ctrl-C, which the terminal sends to every program, must not reach it. */
-  readonly isShielded?: boolean;
+  /** Whether it runs in its own session, so that Ctrl-C in the terminal does not reach it. */
+  readonly hasOwnSession?: boolean;
 }
 
 /**
@@ -57,7 +57,8 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { promise, resolve } = Promise.withResolvers<ProgramResult>();
   const startedMs = performance.now();
-  const [file, words] = options.isShielded === true ? inOwnSession(program, args) : [program, args];
+  const [file, words] =
+    options.hasOwnSession === true ? inOwnSession(program, args) : [program, args];
   const child = execFile(
     file,
     words,
@@ -66,8 +67,8 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
       clearTimeout(last);
       const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
       const ended = explain(program, error, stderr, isLate ? timeoutMs : null);
-      const wasHit = options.isShielded === true && TERMINAL_SIGNALS.has(error?.signal);
-      // The signal came before the program was shielded, and so before it did anything.
+      const wasHit = options.hasOwnSession === true && TERMINAL_SIGNALS.has(error?.signal);
+      // The signal came before the program had its own session, and so before it did anything.
       if (wasHit && performance.now() - startedMs < START_MS)
         resolve(runProgram(program, args, options));
       else resolve({ stdout, stderr, ...ended });

@@ -87,21 +87,24 @@ describe('an installation', () => {
 
   test('is interrupted at any step, but its undo is not', async () => {
     using host = new FakeHost();
-    const shields: boolean[] = [];
+    const ownSessions: boolean[] = [];
     const context = host.open();
     const runProgram: RunProgram = async (program, args, options) => {
-      shields.push(options?.isShielded === true);
+      ownSessions.push(options?.hasOwnSession === true);
       return context.runProgram(program, args, options);
     };
     let applied = 0;
     const verify = async () => {
-      applied = shields.length;
+      applied = ownSessions.length;
       throw new Error('no');
     };
     await assert.rejects(applyPlan({ ...order, verify }, { ...context, runProgram }));
-    assert.ok(applied > 8 && shields.length > applied + 8, `${applied} of ${shields.length}`);
-    assert.equal(shields.lastIndexOf(false), applied - 1);
-    assert.equal(shields.indexOf(true), applied);
+    assert.ok(
+      applied > 8 && ownSessions.length > applied + 8,
+      `${applied} of ${ownSessions.length}`,
+    );
+    assert.equal(ownSessions.lastIndexOf(false), applied - 1);
+    assert.equal(ownSessions.indexOf(true), applied);
   });
 
   test('is undone when its verification fails', async () => {

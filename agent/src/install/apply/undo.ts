@@ -52,7 +52,7 @@ export class UndoError extends Error {
 /** Keeps Ctrl-C from the programs of an undo, which must complete. */
 function withoutInterrupts(runProgram: RunProgram): RunProgram {
   return async (program, args, options) =>
-    runProgram(program, args, { ...options, isShielded: true });
+    runProgram(program, args, { ...options, hasOwnSession: true });
 }
 
 /** Returns the first entry of each name, which captured the state before all others. */

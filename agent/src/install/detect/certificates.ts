@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { listDirectory, readText } from '../../read/small-file.ts';
 import type { CertificateFacts, CertificateUse } from '../facts.ts';
-import { challengePlaces, serverPlaces } from '../nginx/own-files.ts';
+import { challengePaths, serverPaths } from '../nginx/own-files.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Detection } from '../../system/run-program.ts';
@@ -118,11 +118,11 @@ function readGiven(root: string, path: string): string {
 function findCertificateProblem(
   { certificate: file, key }: { readonly certificate: string; readonly key: string },
   certificate: X509Certificate,
-  fits: boolean,
+  matchesKey: boolean,
   domain: string,
   now: Date,
 ): string | null {
-  if (!fits) return `${key} is not the key of ${file}: give the two that belong together.`;
+  if (!matchesKey) return `${key} is not the key of ${file}: give the two that belong together.`;
   if (!isFor(certificate, domain)) {
     return `${file} is for ${certificate.subjectAltName ?? 'no name'} and not for ${domain}: give one that is.`;
   }
@@ -139,8 +139,8 @@ const CONFIGURATIONS = ['/etc', '/usr/local/etc'];
 const TIMEOUT_MS = 30_000;
 
 const OWN: ReadonlySet<string> = new Set([
-  ...serverPlaces,
-  ...challengePlaces,
+  ...serverPaths,
+  ...challengePaths,
   paths.nginxRoute,
   paths.nginxChallenge,
   paths.renewalHook,

@@ -1,7 +1,7 @@
 import type { NginxFile } from '../facts.ts';
 import type { FileStep } from '../steps.ts';
 import { findAccessBlocker, type Blocker } from './blockers.ts';
-import { limitPlaces, writeFile } from './own-files.ts';
+import { limitPaths, writeFile } from './own-files.ts';
 import { describeNode, listNamed, readConfiguration } from './read-configuration.ts';
 import { hasHttp2Directive, renderLimits } from './render.ts';
 import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
@@ -122,7 +122,7 @@ function listAddresses(
  */
 export function planLimits(others: readonly NginxFile[]): FileStep | null {
   const text = renderLimits();
-  const path = limitPlaces.find((each) => {
+  const path = limitPaths.find((each) => {
     const file = { path: each, realPath: each, text, isWritable: true };
     const http = listNamed(readConfiguration([...others, file]), 'http');
     return http.some(({ children }) => children.some((node) => node.file === file));

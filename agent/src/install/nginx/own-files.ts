@@ -5,26 +5,26 @@ import type { FileStep } from '../steps.ts';
  * The paths of our server block, in order of preference. The first block on an address answers for unknown names unless one is
  * marked as default; the later paths keep another block first.
  */
-export const serverPlaces = [
+export const serverPaths = [
   paths.nginxServer,
   '/etc/nginx/conf.d/zz-latchkey-agent.conf',
   '/etc/nginx/sites-enabled/zz-latchkey-agent.conf',
 ] as const;
 
 /** The paths of the block that answers challenges. */
-export const challengePlaces = [
+export const challengePaths = [
   paths.nginxChallengeServer,
   '/etc/nginx/conf.d/zz-latchkey-agent-challenge.conf',
   '/etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
 ] as const;
 
 /** The paths of the zone that counts connections per client. */
-export const limitPlaces = [
+export const limitPaths = [
   paths.nginxLimits,
   '/etc/nginx/sites-enabled/latchkey-agent-limits.conf',
 ] as const;
 
-const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces, ...limitPlaces]);
+const OWN: ReadonlySet<string> = new Set([...serverPaths, ...challengePaths, ...limitPaths]);
 
 /** Whether a file outside of other server blocks is one of ours. */
 export function isOwnServerFile(path: string): boolean {

@@ -3,7 +3,7 @@ import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';
 import { findChallengeBlocker } from './blockers.ts';
 import { findFileBlocker, includeSnippet } from './includes.ts';
-import { challengePlaces, isOwnServerFile, serverPlaces, writeFile } from './own-files.ts';
+import { challengePaths, isOwnServerFile, serverPaths, writeFile } from './own-files.ts';
 import { mayUseIpv6, planLimits, chooseServerFile, spreadsHttp2 } from './choose-server-file.ts';
 import type { ProxyOptions, ProxyPlan } from './plan-proxy.ts';
 import { findDirectory, readConfiguration } from './read-configuration.ts';
@@ -32,18 +32,18 @@ export function planDedicated(around: Surroundings, wanted: ProxyOptions): Proxy
   const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
   const limits = planLimits(around.others);
   const text = renderServer(options, limits !== null);
-  const place = chooseServerFile(around.files, around.others, {
+  const serverFile = chooseServerFile(around.files, around.others, {
     text,
     port: 443,
-    candidates: serverPlaces,
+    candidates: serverPaths,
   });
-  if ('reason' in place) return refuseServer(place, options);
+  if ('reason' in serverFile) return refuseServer(serverFile, options);
   const challenge = options.needsChallenge
     ? planChallenge(around, wanted)
     : { files: [], edits: [] };
   if (typeof challenge === 'string') return refuseChallenge(challenge, options);
   const notes = spreadsHttp2(around.servers, wanted.version) ? [SPREADS_HTTP2] : [];
-  return { kind: 'dedicated', limits, server: writeFile(place.path, text), challenge, notes };
+  return { kind: 'dedicated', limits, server: writeFile(serverFile.path, text), challenge, notes };
 }
 
 /**
@@ -68,12 +68,14 @@ function planChallenge(around: Surroundings, options: ProxyOptions): Challenge |
 function planChallengeServer(around: Surroundings, options: ProxyOptions): Challenge | string {
   const hasIpv6 = options.hasIpv6 && mayUseIpv6(around.servers, 80);
   const text = renderChallengeServer({ ...options, hasIpv6 });
-  const place = chooseServerFile(around.files, around.others, {
+  const serverFile = chooseServerFile(around.files, around.others, {
     text,
     port: 80,
-    candidates: challengePlaces,
+    candidates: challengePaths,
   });
-  return 'reason' in place ? place.reason : { files: [writeFile(place.path, text)], edits: [] };
+  return 'reason' in serverFile
+    ? serverFile.reason
+    : { files: [writeFile(serverFile.path, text)], edits: [] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { NginxFile } from '../facts.ts';
-import { limitPlaces, writeFile } from './own-files.ts';
+import { limitPaths, writeFile } from './own-files.ts';
 import { planProxy, type ProxyOptions, type ProxyPlan } from './plan-proxy.ts';
 import { renderLimits } from './render.ts';
 
@@ -27,7 +27,7 @@ export const options: ProxyOptions = {
 };
 
 /** What counts the connections of each client, where nginx loads `conf.d`. */
-export const LIMITS = writeFile(limitPlaces[0], renderLimits());
+export const LIMITS = writeFile(limitPaths[0], renderLimits());
 export const HEADER = LIMITS.text.slice(0, LIMITS.text.indexOf('\n') + 1);
 
 /** A host with a main file that loads the others. */
