@@ -21,6 +21,9 @@ const CROWD_CONNECTIONS = 45;
 const CROWD_REQUESTS_EACH = 200;
 const MAX_GROWTH_MIB = 300;
 
+/** The crowd's 9,000 requests alone take 15 s of a busy machine. */
+const CROWD_TIMEOUT_MS = 60_000;
+
 test(
   'a frozen database fails requests in time, its queue is bounded, and requests succeed after it resumes',
   { skip: process.platform !== 'linux' },
@@ -78,7 +81,7 @@ async function assertQueueIsBounded(url: string): Promise<void> {
     }),
   );
   const countAll = (): number => crowd.reduce((sum, each) => sum + each.countAnswers(), 0);
-  const deadline = performance.now() + MAX_RESPONSE_MS;
+  const deadline = performance.now() + CROWD_TIMEOUT_MS;
   // The service stops reading while rejections are unread, so the last responses may come later.
   while (countAll() < MAX_WAITING) {
     assert.ok(performance.now() < deadline, `${countAll()} responses in time`);
