@@ -20,7 +20,9 @@ const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
 /**
  * Opens a data directory, and returns a path to it that is short enough for a socket in the cluster. The path is the given
  * one, or that of an open descriptor if the given one is too long, or if this process drops root and may then no longer
- * enter the parent directories.
+ * enter the parent directories. A link or a socket in
+ * another directory would need a place of its own that only the account may enter, and a chdir would change the meaning of
+ * every relative path.
  * @param successor the account for which this process drops root; it may then enter the directory but not list it
  * @throws StartupError when the path is too long on a system other than Linux
  */

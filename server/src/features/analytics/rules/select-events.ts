@@ -85,6 +85,8 @@ export interface EventSelection {
 export function selectEvents(events: readonly EventIn[], isWanted: NameFilter): EventSelection {
   const selected: SelectedEvent[] = [];
   const drops = new Map<DropReason, number>();
+  // The statement also skips repeated ids, but it cannot tell which came first, and a single one would make it store the
+  // events of all requests of the batch again, by the slower way.
   const seen = new Set<string>();
   for (const event of events) {
     const eventId = event.event_id.toLowerCase();
