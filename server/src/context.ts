@@ -12,7 +12,7 @@ import { EventCounts } from './features/analytics/event-counts.ts';
 import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import { createWebhookBatch } from './features/billing/webhook-batch.ts';
+import { createPaymentEventBatch } from './features/billing/payment-event-batch.ts';
 import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
@@ -114,7 +114,7 @@ export function createContext(options: ContextOptions) {
         { catalog, clock, config, pool, signingKeys, vault, eventSubscriptions },
         metrics,
       ),
-      webhooks: createWebhookBatch(
+      paymentEvents: createPaymentEventBatch(
         { catalog, clock, config, log, pool, vault, eventSubscriptions },
         metrics,
       ),

@@ -17,7 +17,7 @@ export interface Metrics extends Gauges {
   /** Counts an e-mail that was handed to the relay. */
   countMail(mail: string, outcome: 'sent' | 'temporary' | 'permanent' | 'unknown'): void;
   /** Counts a verified event of a payment provider. */
-  countWebhook(provider: string, status: string): void;
+  countPaymentEvent(provider: string, status: string): void;
   /** Counts analytics events; `outcome` is `accepted` or the reason why they were dropped. */
   countEvents(outcome: string, count: number): void;
   /** Counts a request or connection that a limit of the HTTP layer ended. */
@@ -87,7 +87,7 @@ function createHistograms(registry: Registry): Pick<Metrics, 'observeRequest' | 
 
 function createTrafficCounters(
   registry: Registry,
-): Pick<Metrics, 'countRefusal' | 'countHttpLimited' | 'countWebhook' | 'countEvents'> {
+): Pick<Metrics, 'countRefusal' | 'countHttpLimited' | 'countPaymentEvent' | 'countEvents'> {
   const registers = [registry];
   const refusals = new Counter({
     name: 'latchkey_refusals_total',
@@ -101,8 +101,8 @@ function createTrafficCounters(
     labelNames: ['limit'],
     registers,
   });
-  const webhooks = new Counter({
-    name: 'latchkey_webhook_events_total',
+  const paymentEvents = new Counter({
+    name: 'latchkey_payment_events_total',
     help: 'Verified events of payment providers.',
     labelNames: ['provider', 'status'],
     registers,
@@ -116,7 +116,7 @@ function createTrafficCounters(
   return {
     countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
     countHttpLimited: (limit) => limited.inc({ limit }),
-    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
+    countPaymentEvent: (provider, status) => paymentEvents.inc({ provider, status }),
     countEvents: (outcome, count) => events.inc({ outcome }, count),
   };
 }

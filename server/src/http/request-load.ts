@@ -13,8 +13,8 @@ export interface MemoryLimits {
   readonly largeBytes: number;
 }
 
-/** Something that is checked once a second. */
-interface Checkable {
+/** A body that is being read, and is checked once a second. */
+interface MonitoredBody {
   check(): void;
 }
 
@@ -30,7 +30,7 @@ export class LoadControl {
   readonly usual: SharedBudget;
   readonly large: SharedBudget;
   /** Bodies that are being read. */
-  readonly bodies = new Set<Checkable>();
+  readonly bodies = new Set<MonitoredBody>();
 
   constructor(monitor: OverloadMonitor, { usualBytes, largeBytes }: MemoryLimits) {
     this.monitor = monitor;

@@ -100,7 +100,7 @@ describe('200', () => {
     const statuses = ['processed', 'duplicate', 'ignored', 'deferred'];
     const count = (): Promise<number[]> =>
       readCounts(
-        statuses.map((status) => `webhook_events_total{provider="paddle",status="${status}"}`),
+        statuses.map((status) => `payment_events_total{provider="paddle",status="${status}"}`),
       );
     const before = await count();
     const purchase = paddleTransactionCompleted(createPaddlePurchase().once);

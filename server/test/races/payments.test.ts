@@ -46,7 +46,10 @@ function copyScenario(facts: readonly BillingFact[]): { suffix: string; events: 
 
 async function deliver(event: BillingEvent, index: number): Promise<string> {
   const delivery = { receivedAt: event.occurredAt, raw: Buffer.from('{}'), headers: {} };
-  const { status } = await pick(index).context.batches.webhooks.submit({ ...event, ...delivery });
+  const { status } = await pick(index).context.batches.paymentEvents.submit({
+    ...event,
+    ...delivery,
+  });
   return status;
 }
 

@@ -65,7 +65,7 @@ async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Fin
     code: 'payment_data.not_removed',
     symptom: `Bodies of payment events older than ${keepDays} days are still stored: ${bodies}.`,
     cause: 'The service removes them every hour: it does not run, or its jobs fail.',
-    fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS sets how long they are kept.',
+    fix: 'Start the service; latchkey jobs list --all shows the job payment_body_removal. LATCHKEY_BILLING_RAW_KEEP_DAYS sets how long they are kept.',
     facts: { bodies, keep_days: keepDays },
   });
 }
@@ -98,7 +98,7 @@ async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
       ...missed,
       code: 'reconciliation.outdated',
       cause: 'The service reads it every hour: it does not run, or its jobs are stuck.',
-      fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
+      fix: 'Start the service; latchkey jobs list --all shows the job payment_reconciliation, and latchkey webhook reconcile reads the log now.',
     });
   }
   return ok(RECONCILIATION, describeComparison(record !== null, dueSince));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { perpetual } from '#server/features/licenses/rules/standing.fixture.ts';
+import { perpetual } from '#server/features/licenses/rules/status-facts.fixture.ts';
 
 import { toLicenseFields, viewLicense } from './view.ts';
 

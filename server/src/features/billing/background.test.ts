@@ -43,12 +43,12 @@ function findTask(name: string, deps = context) {
   return task;
 }
 
-const reconcile = () => findTask('reconcile_payments').run(new AbortController().signal);
+const reconcile = () => findTask('payment_reconciliation').run(new AbortController().signal);
 
 /** Schedules the reconciliation as a start does, and runs it. */
 async function runScheduled(): Promise<void> {
-  await scheduleSingletons(pool, ['reconcile_payments'], []);
-  await runDueJobs(context, [findTask('reconcile_payments')]);
+  await scheduleSingletons(pool, ['payment_reconciliation'], []);
+  await runDueJobs(context, [findTask('payment_reconciliation')]);
 }
 
 test('logs, counts and stores a reconciliation that fails, runs it again after an hour, and logs its recovery', async () => {
@@ -58,9 +58,9 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
   const entry = service.log.map((line) => JSON.parse(line)).find(({ level }) => level === 'error');
   assert.deepEqual(
     [entry?.event, entry?.task, entry?.err.message],
-    ['payments.reconciliation_failed', 'reconcile_payments', 'Paddle answers 403'],
+    ['payments.reconciliation_failed', 'payment_reconciliation', 'Paddle answers 403'],
   );
-  const failures = /^latchkey_task_failures_total\{task="reconcile_payments"\} 1$/mu;
+  const failures = /^latchkey_task_failures_total\{task="payment_reconciliation"\} 1$/mu;
   assert.match(await context.metrics.render(), failures);
   const failedAt = service.clock.now();
   assert.deepEqual(await findReconciliation(pool, 'paddle'), {
@@ -69,7 +69,7 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
     failure: 'Paddle answers 403',
   });
   const next = (await listJobs(pool, ['waiting'], 9)).find(
-    ({ key }) => key === 'reconcile_payments:singleton',
+    ({ key }) => key === 'payment_reconciliation:singleton',
   );
   assert.deepEqual([next?.attempts, next?.lastError], [0, 'Paddle answers 403']);
   const delayMs = (next?.nextAt.getTime() ?? 0) - Date.now();
@@ -77,7 +77,8 @@ test('logs, counts and stores a reconciliation that fails, runs it again after a
 
   refusal = null;
   await runScheduled();
-  const success = /^latchkey_task_last_success_timestamp_seconds\{task="reconcile_payments"\}/mu;
+  const success =
+    /^latchkey_task_last_success_timestamp_seconds\{task="payment_reconciliation"\}/mu;
   assert.match(await context.metrics.render(), success);
   const record = await findReconciliation(pool, 'paddle');
   assert.deepEqual(record?.reconciledAt, service.clock.now());
@@ -101,7 +102,7 @@ test('enables only what is configured', () => {
     createBillingTasks(dependencies)
       .filter(({ isEnabled = true }) => isEnabled)
       .map(({ name }) => name);
-  const all = ['retry_webhooks', 'reconcile_payments', 'remove_old_event_bodies'];
+  const all = ['payment_retry', 'payment_reconciliation', 'payment_body_removal'];
   assert.deepEqual(listEnabled(context), all);
   assert.deepEqual(listEnabled({ ...context, paddleApi: null }), [all[0], all[2]]);
   const webhookSecrets = { paddle: [], stripe: [], lemonsqueezy: [], standard: [] };
@@ -112,7 +113,7 @@ const KEEP_DAYS = context.config.billing.rawKeepDays;
 
 async function removeBodies(databaseTime: Date): Promise<void> {
   const dependencies = { ...context, readDatabaseTime: async () => databaseTime };
-  await findTask('remove_old_event_bodies', dependencies).run(new AbortController().signal);
+  await findTask('payment_body_removal', dependencies).run(new AbortController().signal);
 }
 
 async function insertEvent(status: string, ageDays: number): Promise<void> {

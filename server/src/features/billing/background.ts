@@ -32,7 +32,7 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
   return [
     {
       ...common,
-      name: 'retry_webhooks',
+      name: 'payment_retry',
       isEnabled: receivesPayments,
       intervalMs: MINUTE_MS,
       timeoutMs: 2 * MINUTE_MS,
@@ -45,7 +45,7 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
     },
     {
       ...common,
-      name: 'reconcile_payments',
+      name: 'payment_reconciliation',
       isEnabled: receivesPayments && paddleApi !== null,
       intervalMs: HOUR_MS,
       event: 'payments.reconciliation',
@@ -58,7 +58,7 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
     {
       ...common,
       // Also without a configured provider: bodies of earlier events may be stored.
-      name: 'remove_old_event_bodies',
+      name: 'payment_body_removal',
       intervalMs: HOUR_MS,
       event: 'payments.body_removal',
       action: 'remove old bodies of payment events',

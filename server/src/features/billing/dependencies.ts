@@ -1,4 +1,4 @@
-/** Billing turns the events of payment providers into facts, and the facts of a purchase into licenses. */
+/** Feature: turn the events of payment providers into facts, and the facts of a purchase into licenses. */
 import type { Logger } from 'pino';
 
 import type { Config } from '#server/config/config.ts';
@@ -9,7 +9,7 @@ import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import type { WebhookSecrets } from './providers/adapters.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
-import type { WebhookBatch } from './webhook-batch.ts';
+import type { PaymentEventBatch } from './payment-event-batch.ts';
 
 /** What applying events to licenses needs. */
 export interface ApplyDependencies extends LicenseChangeDependencies {
@@ -19,14 +19,14 @@ export interface ApplyDependencies extends LicenseChangeDependencies {
 
 /** What receiving and retrying events, and sending keys, needs. */
 export interface BillingDependencies extends ApplyDependencies {
-  readonly batches: { readonly webhooks: WebhookBatch };
+  readonly batches: { readonly paymentEvents: PaymentEventBatch };
   readonly databaseLimiter: ConcurrencyLimiter;
   /** Null: no mail relay is configured. */
   readonly mail: MailTransport | null;
   readonly metrics: {
     countMail(kind: 'key', outcome: SendResult['outcome']): void;
     countRefusal(endpoint: string, reason: string): void;
-    countWebhook(provider: string, status: string): void;
+    countPaymentEvent(provider: string, status: string): void;
   };
   /** Null: no API key of Paddle is configured. */
   readonly paddleApi: PaddleApi | null;

@@ -36,7 +36,7 @@ export async function storeFailedEvent(
     const fields = { err: cause, eventId, provider, status };
     if (type === UNREADABLE_TYPE) {
       const message = 'could not read signed payment webhook';
-      log.error({ event: 'payments.webhook_unreadable', ...fields }, message);
+      log.error({ event: 'payments.event_unreadable', ...fields }, message);
     } else {
       log.error({ event: 'payments.event_failed', ...fields }, 'could not apply payment event');
     }

@@ -48,7 +48,7 @@ export async function receiveWebhook(
   verify(deps, adapter, delivery);
   const event = await readOrStore(deps, adapter, delivery, readBody);
   const receipt = await applyOrDefer(deps, event);
-  deps.metrics.countWebhook(provider, receipt.status);
+  deps.metrics.countPaymentEvent(provider, receipt.status);
   return { ...receipt, event_id: event.eventId };
 }
 
@@ -84,7 +84,7 @@ async function readOrStore(
       await deps.databaseLimiter.run(() =>
         storeUnreadableDelivery(deps, adapter.provider, stored, error),
       );
-      deps.metrics.countWebhook(adapter.provider, 'failed');
+      deps.metrics.countPaymentEvent(adapter.provider, 'failed');
     }
     throw error;
   }
@@ -121,7 +121,7 @@ function applyOrDefer(deps: BillingDependencies, event: ReadEvent): Promise<Rece
     ? deps.databaseLimiter.run(() =>
         retryConflicts(() => storeFailedEvent(deps, event, event.malformed)),
       )
-    : deps.batches.webhooks.submit(event);
+    : deps.batches.paymentEvents.submit(event);
 }
 
 function readEvent(

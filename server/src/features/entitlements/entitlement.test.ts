@@ -3,7 +3,13 @@ import { createPublicKey, hash, verify } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
-import { anyStanding, at, DAY_MS, perpetual, plus } from '../licenses/rules/standing.fixture.ts';
+import {
+  anyStatusFacts,
+  at,
+  DAY_MS,
+  perpetual,
+  plus,
+} from '../licenses/rules/status-facts.fixture.ts';
 import { isUsable, licenseStatus, publicExpiry, usableUntil } from '../licenses/rules/status.ts';
 import { buildClaims, hashMachineId, type EntitlementSubject } from './token.ts';
 import {
@@ -109,7 +115,7 @@ test('a changed token, another key, and another algorithm are refused', async ()
 test('a token never outlives the license and its grace', () => {
   fc.assert(
     fc.property(
-      anyStanding,
+      anyStatusFacts,
       fc.date({ min: at('2026-01-01'), max: at('2026-06-01'), noInvalidDate: true }),
       fc.integer({ min: 1, max: 365 }),
       (license, time, offlineDays) => {

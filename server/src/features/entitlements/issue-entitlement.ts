@@ -1,7 +1,7 @@
-/** Entitlements: signed tokens with which software runs offline for a while. */
+/** Feature: signed tokens with which software runs offline for a while. */
 import type { Config } from '#server/config/config.ts';
 
-import type { LicenseStanding, LicenseTerms } from '../licenses/rules/facts.ts';
+import type { LicenseStatusFacts, LicenseTerms } from '../licenses/rules/facts.ts';
 import { publicExpiry, type UsableStatus } from '../licenses/rules/status.ts';
 import type { SigningKeyRing } from './key-ring.ts';
 import type { SigningKey } from './signing-key.ts';
@@ -39,7 +39,7 @@ export interface Entitlement {
 /** Returns the token that lets an activation of a usable license run offline for a while. */
 export function issueEntitlement(
   deps: EntitlementDependencies,
-  license: LicenseStanding,
+  license: LicenseStatusFacts,
   terms: LicenseTerms,
   status: UsableStatus,
   activation: EntitledActivation,

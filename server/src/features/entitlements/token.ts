@@ -1,6 +1,6 @@
 import { hash, sign } from 'node:crypto';
 
-import type { LicenseStanding, LicenseTerms } from '../licenses/rules/facts.ts';
+import type { LicenseStatusFacts, LicenseTerms } from '../licenses/rules/facts.ts';
 import { usableUntil, type UsableStatus } from '../licenses/rules/status.ts';
 import type { SigningKey } from './signing-key.ts';
 
@@ -39,7 +39,7 @@ export interface EntitlementClaims {
 export interface EntitlementSubject {
   /** The service's public URL. */
   readonly issuer: string;
-  readonly license: LicenseStanding;
+  readonly license: LicenseStatusFacts;
   readonly terms: LicenseTerms;
   /** The license's present status. */
   readonly status: UsableStatus;

@@ -4,13 +4,13 @@ import type { Backlog } from './count-backlog.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** A sentence for each thing that is wrong; none when all is well. */
-type Explain = (backlog: Backlog) => readonly string[];
+type ListProblems = (backlog: Backlog) => readonly string[];
 
-const CHECKS: readonly (readonly [name: string, subject: string, explain: Explain])[] = [
-  ['jobs', 'jobs', explainJobs],
-  ['payments', 'payment events', explainPayments],
-  ['mail', 'e-mails with keys', explainMail],
-  ['outgoing_webhooks', 'outgoing webhooks', explainOutgoingWebhooks],
+const CHECKS: readonly (readonly [name: string, subject: string, listProblems: ListProblems])[] = [
+  ['jobs', 'jobs', listJobProblems],
+  ['payments', 'payment events', listPaymentProblems],
+  ['mail', 'e-mails with keys', listMailProblems],
+  ['outgoing_webhooks', 'outgoing webhooks', listWebhookProblems],
 ];
 
 /** Checks the work outside of requests. Never throws, and never returns worse than degraded: licenses are still served. */
@@ -20,7 +20,9 @@ export async function checkBacklog({
 }: Pick<HealthDependencies, 'readBacklog' | 'log'>): Promise<Record<string, HealthCheck>> {
   try {
     const backlog = await readBacklog();
-    return Object.fromEntries(CHECKS.map(([name, , explain]) => [name, judge(explain(backlog))]));
+    return Object.fromEntries(
+      CHECKS.map(([name, , listProblems]) => [name, judge(listProblems(backlog))]),
+    );
   } catch (error) {
     log.warn({ event: 'health.backlog_check_failed', err: error }, 'could not count the backlog');
     return Object.fromEntries(CHECKS.map(([name, subject]) => [name, unknown(subject)]));
@@ -36,14 +38,14 @@ function unknown(subject: string): HealthCheck {
   return { status: 'degraded', message: `The state of the ${subject} is unknown.` };
 }
 
-function explainJobs({ jobs: { givenUp } }: Backlog): string[] {
+function listJobProblems({ jobs: { givenUp } }: Backlog): string[] {
   if (givenUp === 0) return [];
   return [
     givenUp === 1 ? '1 job exhausted its retries.' : `${givenUp} jobs exhausted their retries.`,
   ];
 }
 
-function explainPayments({ events, isReconciliationFailing }: Backlog): string[] {
+function listPaymentProblems({ events, isReconciliationFailing }: Backlog): string[] {
   return [
     ...count('Payment events that failed', events.failed),
     ...count('Payment events that wait for a retry', events.deferred),
@@ -51,14 +53,14 @@ function explainPayments({ events, isReconciliationFailing }: Backlog): string[]
   ];
 }
 
-function explainMail({ undelivered: { keyEmails } }: Backlog): string[] {
+function listMailProblems({ undelivered: { keyEmails } }: Backlog): string[] {
   return count(
     'E-mails with keys rejected permanently or not confirmed in the last week',
     keyEmails,
   );
 }
 
-function explainOutgoingWebhooks({ undelivered }: Backlog): string[] {
+function listWebhookProblems({ undelivered }: Backlog): string[] {
   return [
     ...count('Endpoints disabled after failures', undelivered.endpoints),
     ...count('Deliveries that exhausted their retries in the last week', undelivered.deliveries),

@@ -8,8 +8,8 @@ import { startTestService, type LicenseFactsChange } from '../../../test/harness
 import { DAY_MS, SECOND_MS, TEST_START } from '../../../test/test-clock.ts';
 import { listLicenses } from './show.ts';
 import { listLicensePage, type LicenseFilter } from './queries/license-list.ts';
-import type { LicenseStanding } from './rules/facts.ts';
-import { anyStanding } from './rules/standing.fixture.ts';
+import type { LicenseStatusFacts } from './rules/facts.ts';
+import { anyStatusFacts } from './rules/status-facts.fixture.ts';
 import { GRACE_DAYS, LICENSE_STATUSES, licenseStatus } from './rules/status.ts';
 
 const ANY: LicenseFilter = {
@@ -23,8 +23,8 @@ const ANY: LicenseFilter = {
 const service = await startTestService();
 const { context, pool } = service;
 
-async function insertStandings(standings: readonly LicenseStanding[]): Promise<void> {
-  for (const each of standings) {
+async function insertLicenses(licenses: readonly LicenseStatusFacts[]): Promise<void> {
+  for (const each of licenses) {
     await pool.query(
       `insert into licenses (id, product_id, tier, features, max_activations, trial, subscription, expires_at,
                              cancel_scheduled_for, canceled_at, paused_at, suspended_at, disputed_at, refunded_at,
@@ -48,7 +48,7 @@ async function insertStandings(standings: readonly LicenseStanding[]): Promise<v
 }
 
 /** Every time at which the status of one may change, and one beside it. */
-function momentsOf({ expiresAt, cancelScheduledFor, pausedAt, canceledAt }: LicenseStanding) {
+function momentsOf({ expiresAt, cancelScheduledFor, pausedAt, canceledAt }: LicenseStatusFacts) {
   const graceEnd = expiresAt && new Date(expiresAt.getTime() + GRACE_DAYS * DAY_MS);
   return [expiresAt, cancelScheduledFor, pausedAt, canceledAt, graceEnd].flatMap((time) =>
     time === null ? [] : [time, new Date(time.getTime() - 1)],
@@ -56,17 +56,17 @@ function momentsOf({ expiresAt, cancelScheduledFor, pausedAt, canceledAt }: Lice
 }
 
 test('the SQL conditions match the rule for every status at any time', async () => {
-  const standings = fc
-    .sample(anyStanding, { numRuns: 400, seed: 7 })
-    .map((standing) => ({ ...standing, id: makeUuid() }));
-  await insertStandings(standings);
-  const moments = fc.sample(fc.constantFrom(...standings.flatMap(momentsOf)), {
+  const licenses = fc
+    .sample(anyStatusFacts, { numRuns: 400, seed: 7 })
+    .map((license) => ({ ...license, id: makeUuid() }));
+  await insertLicenses(licenses);
+  const moments = fc.sample(fc.constantFrom(...licenses.flatMap(momentsOf)), {
     numRuns: 40,
     seed: 7,
   });
   const seen = new Set<string>();
   for (const now of moments) {
-    const byStatus = Map.groupBy(standings, (standing) => licenseStatus(standing, now));
+    const byStatus = Map.groupBy(licenses, (license) => licenseStatus(license, now));
     for (const status of LICENSE_STATUSES) {
       const expected = (byStatus.get(status) ?? []).map(({ id }) => id).sort();
       const filter = { ...ANY, productId: 'property', status };

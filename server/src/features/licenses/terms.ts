@@ -3,10 +3,10 @@ import type { Catalog } from '#server/config/catalog.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
 import { listSoldTerms } from './queries/licenses.ts';
-import type { LicenseStanding, LicenseTerms } from './rules/facts.ts';
+import type { LicenseStatusFacts, LicenseTerms } from './rules/facts.ts';
 
 /** The facts of a license on which its terms depend. */
-export type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
+export type TermedLicense = Pick<LicenseStatusFacts, 'id' | 'productId' | 'trial'>;
 
 /** The tier of every trial. */
 export const TRIAL_TIER = 'trial';

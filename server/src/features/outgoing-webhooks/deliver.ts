@@ -20,8 +20,8 @@ export interface DeliveryDependencies extends EndpointDependencies {
   readonly sendTimeoutMs?: number;
 }
 
-/** Longer than a delivery can take: the process with an older claim was killed. */
-const CLAIM_TIMEOUT_MS = 6 * SEND_TIMEOUT_MS;
+/** Longer than a delivery can take: a process whose lease expired was killed. */
+const LEASE_MS = 6 * SEND_TIMEOUT_MS;
 
 /** 410 Gone: the receiver has unsubscribed (Standard Webhooks). */
 const GONE = 410;
@@ -37,8 +37,8 @@ export function claimDueDeliveries(
   inProgress: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
   const now = deps.clock.now();
-  const expiresAt = new Date(now.getTime() + CLAIM_TIMEOUT_MS);
-  return claimDeliveries(deps.pool, { now, expiresAt, maxPerEndpoint, inProgress });
+  const leasedUntil = new Date(now.getTime() + LEASE_MS);
+  return claimDeliveries(deps.pool, { now, leasedUntil, maxPerEndpoint, inProgress });
 }
 
 /**

@@ -25,7 +25,7 @@ export function createOutreachCleanup(deps: CleanupDependencies): BackgroundTask
   const { pool, clock, outreachMail } = deps;
   const ago = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
   return {
-    name: 'delete_old_outreach',
+    name: 'outreach_cleanup',
     scope: 'singleton',
     // Where nothing is sent there is nothing to delete.
     isEnabled: outreachMail !== null,

@@ -39,7 +39,7 @@ interface KeyedWork extends OutreachWork {
 }
 
 /** The next step of a request with an idempotency key. */
-type Turn =
+type NextStep =
   | { readonly kind: 'send' | 'resume' | 'answer'; readonly requestId: string }
   | { readonly kind: 'wait' };
 
@@ -63,7 +63,7 @@ export async function sendOnce(
     await databaseLimiter.run(() => rewriteIdempotencyKey(pool, key.apiKeyId, from, to));
   }
   for (;;) {
-    const answer = await outreach.run(() => takeTurn(deps, keyed));
+    const answer = await outreach.run(() => runNextStep(deps, keyed));
     if (answer !== null) return answer;
     await waitForOther(work);
   }
@@ -86,17 +86,17 @@ function hashRequest(
 }
 
 /** Sends or answers the request; returns null while another process or call is sending it. */
-async function takeTurn(
+async function runNextStep(
   deps: OutreachDependencies,
   work: KeyedWork,
 ): Promise<EndedMessage[] | null> {
   const { databaseLimiter, pool } = deps;
-  const turn = await decideTurn(deps, work);
-  if (turn.kind === 'wait') return null;
-  const { requestId } = turn;
+  const step = await decideNextStep(deps, work);
+  if (step.kind === 'wait') return null;
+  const { requestId } = step;
   const messages =
-    turn.kind === 'send' ? [] : await databaseLimiter.run(() => listMessages(pool, requestId));
-  if (turn.kind === 'answer') {
+    step.kind === 'send' ? [] : await databaseLimiter.run(() => listMessages(pool, requestId));
+  if (step.kind === 'answer') {
     return work.recipients.map(({ email }, position) => toEnded(email, messages[position]));
   }
   const stored =
@@ -136,10 +136,10 @@ async function sendUnderLease(
   return ended;
 }
 
-function decideTurn(
+function decideNextStep(
   { databaseLimiter, pool, clock }: OutreachDependencies,
   { key, bodyHash }: KeyedWork,
-): Promise<Turn> {
+): Promise<NextStep> {
   const now = clock.now();
   const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
   return databaseLimiter.run(async () => {
@@ -147,7 +147,7 @@ function decideTurn(
     const claim = { bodyHash, requestId, now, expiredBefore: before(ANSWER_KEPT_MS) };
     if (await claimIdempotencyKey(pool, key, claim)) return { kind: 'send', requestId };
     const used = await findIdempotencyKey(pool, key);
-    // It was deleted as too old between the two statements: the next turn claims it.
+    // It was deleted as too old between the two statements: the next step claims it.
     if (used === null) return { kind: 'wait' };
     if (used.bodyHash !== bodyHash) throw idempotencyKeyReused();
     if (used.answeredAt !== null) return { kind: 'answer', requestId: used.requestId };

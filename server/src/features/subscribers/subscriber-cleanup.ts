@@ -20,7 +20,7 @@ const BATCH_ROWS = 1_000;
 /** Deletes subscribers who never confirmed, and expired confirmation links. */
 export function createSubscriberCleanup({ pool, clock }: CleanupDependencies): BackgroundTask {
   return {
-    name: 'forget_old_subscribers',
+    name: 'subscriber_cleanup',
     scope: 'singleton',
     intervalMs: 60 * 60_000,
     event: 'subscribers.cleanup',

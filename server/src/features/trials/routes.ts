@@ -31,11 +31,11 @@ export function registerTrialRoutes(app: App, deps: TrialRouteDependencies): voi
   app.post(
     '/api/v1/trial/start',
     { onRequest: limitNewTrials(deps), schema: startTrialOperation },
-    ({ body, clientNetwork }) => startAndCharge(deps, body, clientNetwork),
+    ({ body, clientNetwork }) => startTrialWithinQuota(deps, body, clientNetwork),
   );
 }
 
-async function startAndCharge(
+async function startTrialWithinQuota(
   deps: TrialRouteDependencies,
   body: TrialStartRequest,
   network: string,

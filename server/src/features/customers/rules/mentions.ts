@@ -1,7 +1,7 @@
 import type { Person } from '../facts.ts';
 
 /** The address and customers to search for. */
-type Wanted = Pick<Person, 'address' | 'customers'>;
+type SearchTerms = Pick<Person, 'address' | 'customers'>;
 
 const MAX_DEPTH = 64;
 
@@ -9,12 +9,12 @@ const MAX_DEPTH = 64;
  * Returns whether a payment event's body mentions a person: a text contains the address as a whole word, or a field of a
  * customer id contains a customer of the same provider.
  */
-export function mentionsPerson(body: Buffer, provider: string, wanted: Wanted): boolean {
+export function mentionsPerson(body: Buffer, provider: string, terms: SearchTerms): boolean {
   const text = body.toString('utf8');
-  const ids = wanted.customers
+  const ids = terms.customers
     .filter((customer) => customer.provider === provider)
     .map(({ customerId }) => customerId);
-  const spellings = new Set(wanted.address.spellings);
+  const spellings = new Set(terms.address.spellings);
   const parsed = parseJson(text);
   if (parsed === undefined) return containsAddress(text, spellings);
   return walk(parsed, '', { spellings, ids: new Set(ids) }, 0);
@@ -68,7 +68,7 @@ export function parseJson(text: string): unknown {
  * Returns the texts to search for in PostgreSQL's `lower(encode(raw, 'escape'))`. They find every body that
  * {@link mentionsPerson} confirms, and more.
  */
-export function listSearchTexts({ address, customers }: Wanted): string[] {
+export function listSearchTexts({ address, customers }: SearchTerms): string[] {
   const texts = [...address.spellings, ...customers.map(({ customerId }) => customerId)];
   return [...new Set(texts.flatMap(listJsonForms).map(toEscapeFormat))];
 }

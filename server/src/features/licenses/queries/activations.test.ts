@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 
 import { openTestPool } from '../../../../test/database-pool.ts';
 import { decideActivation } from '../rules/decide-activation.ts';
-import { perpetual } from '../rules/standing.fixture.ts';
+import { perpetual } from '../rules/status-facts.fixture.ts';
 import {
   countActiveActivations,
   deactivateActivation,

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema';
 import { runHot, type TextRow, toByteaArray, toUuidArray } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
-import type { ActivationFacts, LicenseStanding } from '../rules/facts.ts';
+import type { ActivationFacts, LicenseStatusFacts } from '../rules/facts.ts';
 
 /** The license and the activation that a client names. */
 export interface KeyLookup {
@@ -15,7 +15,7 @@ export interface KeyLookup {
 
 /** The license of a key. */
 export interface FoundLicense {
-  readonly license: LicenseStanding;
+  readonly license: LicenseStatusFacts;
   /** Null when this license has no activation of that id. */
   readonly activation: (ActivationFacts & { readonly entitlementProof: string | null }) | null;
 }
@@ -82,7 +82,7 @@ function readRow(row: TextRow): FoundLicense {
 
 /** The timestamps of {@link RARE_TIMESTAMPS}. */
 export type RareTimestamps = Omit<
-  LicenseStanding,
+  LicenseStatusFacts,
   'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'
 > &
   Pick<ActivationFacts, 'deactivatedAt'>;
@@ -120,7 +120,7 @@ export function readRareTimestamps(json: string | null | undefined): RareTimesta
 }
 
 /** Reads a license from the second to the fifth column: id, product, flags, and milliseconds from 1970 to its end. */
-export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseStanding {
+export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseStatusFacts {
   const id = row[1];
   const productId = row[2];
   if (id == null || productId == null) throw new Error('a statement returned a license without id');

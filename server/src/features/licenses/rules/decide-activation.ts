@@ -9,7 +9,7 @@ import {
   sharesStrongComponent,
   type HashedIdentity,
 } from '../fingerprint/identity.ts';
-import type { LicenseStanding } from './facts.ts';
+import type { LicenseStatusFacts } from './facts.ts';
 import { isUsable, licenseStatus, type RefusedStatus, type UsableStatus } from './status.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ export type ActivationDecision<Activation extends Machine> =
  * or a strong or medium component with it
  */
 export function decideActivation<Activation extends Machine>(
-  license: LicenseStanding & { readonly maxActivations: number },
+  license: LicenseStatusFacts & { readonly maxActivations: number },
   activeCount: number,
   candidates: readonly Activation[],
   identity: HashedIdentity,

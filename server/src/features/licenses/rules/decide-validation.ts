@@ -1,4 +1,4 @@
-import type { ActivationFacts, LicenseStanding } from './facts.ts';
+import type { ActivationFacts, LicenseStatusFacts } from './facts.ts';
 import {
   isUsable,
   licenseStatus,
@@ -42,7 +42,7 @@ export type ValidationDecision =
  * @param machineId as the client sent it
  */
 export function decideValidation(
-  license: LicenseStanding,
+  license: LicenseStatusFacts,
   activation: ActivationFacts | null,
   machineId: string,
   now: Date,
@@ -70,7 +70,10 @@ export function decideValidation(
   };
 }
 
-function refusalReason(license: LicenseStanding, status: RefusedStatus): ValidationRefusalReason {
+function refusalReason(
+  license: LicenseStatusFacts,
+  status: RefusedStatus,
+): ValidationRefusalReason {
   return license.trial && status === 'expired' ? 'trial_expired' : `license_${status}`;
 }
 
@@ -88,7 +91,7 @@ export type DeactivationDecision =
  * @param machineId as the client sent it
  */
 export function decideDeactivation(
-  license: Pick<LicenseStanding, 'id'>,
+  license: Pick<LicenseStatusFacts, 'id'>,
   activation: ActivationFacts | null,
   machineId: string,
 ): DeactivationDecision {

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { HashedIdentity } from '../fingerprint/identity.ts';
 import { decideActivation } from './decide-activation.ts';
 import { decideDeactivation, decideValidation } from './decide-validation.ts';
-import type { ActivationFacts, LicenseStanding } from './facts.ts';
+import type { ActivationFacts, LicenseStatusFacts } from './facts.ts';
 import type { LicenseStatus } from './status.ts';
-import { at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
+import { at, DAY_MS, perpetual, plus } from './status-facts.fixture.ts';
 
 const now = at('2026-03-01T12:00:00Z');
 const past = plus(now, -DAY_MS);
@@ -17,7 +17,7 @@ const activation: ActivationFacts = {
   deactivatedAt: null,
 };
 
-const unusable: readonly [Partial<LicenseStanding>, LicenseStatus, string][] = [
+const unusable: readonly [Partial<LicenseStatusFacts>, LicenseStatus, string][] = [
   [{ revokedAt: past }, 'revoked', 'license_revoked'],
   [{ refundedAt: past }, 'refunded', 'license_refunded'],
   [{ suspendedAt: past }, 'suspended', 'license_suspended'],
@@ -78,7 +78,7 @@ for (const [facts, status, reason] of unusable) {
   });
 }
 
-function reasonOf(facts: LicenseStanding, activated: ActivationFacts | null): string {
+function reasonOf(facts: LicenseStatusFacts, activated: ActivationFacts | null): string {
   const decision = decideValidation(facts, activated, 'Machine-2', now);
   return decision.valid ? 'valid' : decision.reason;
 }

@@ -1,5 +1,5 @@
 /** The stored facts that determine a license's status. The status itself is never stored: it depends on the time too. */
-export interface LicenseStanding {
+export interface LicenseStatusFacts {
   readonly id: string;
   /** The product's id in the catalogue. */
   readonly productId: string;
@@ -22,7 +22,7 @@ export interface LicenseStanding {
 }
 
 /** A license with the terms under which it was sold. */
-export interface LicenseFacts extends LicenseStanding {
+export interface LicenseFacts extends LicenseStatusFacts {
   readonly tier: string | null;
   readonly features: readonly string[];
   readonly maxActivations: number;

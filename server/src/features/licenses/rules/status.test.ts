@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { LicenseStanding } from './facts.ts';
+import type { LicenseStatusFacts } from './facts.ts';
 import {
   daysUntilExpiry,
   GRACE_DAYS,
@@ -12,24 +12,24 @@ import {
   usableUntil,
   type LicenseStatus,
 } from './status.ts';
-import { anyDate, anyStanding, at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
+import { anyDate, anyStatusFacts, at, DAY_MS, perpetual, plus } from './status-facts.fixture.ts';
 
 const end = at('2026-03-01T00:00:00.000Z');
-const fixedTerm: LicenseStanding = { ...perpetual, expiresAt: end };
-const subscription: LicenseStanding = { ...fixedTerm, subscription: true };
+const fixedTerm: LicenseStatusFacts = { ...perpetual, expiresAt: end };
+const subscription: LicenseStatusFacts = { ...fixedTerm, subscription: true };
 const graceEnd = plus(end, GRACE_DAYS * DAY_MS);
 
 /** The status a millisecond before, at, and a millisecond after a time. */
-function around(facts: LicenseStanding, time: Date): LicenseStatus[] {
+function around(facts: LicenseStatusFacts, time: Date): LicenseStatus[] {
   return [-1, 0, 1].map((ms) => licenseStatus(facts, plus(time, ms)));
 }
 
 /** The place of the status among all, the strongest first. */
-function rank(facts: LicenseStanding, now: Date): number {
+function rank(facts: LicenseStatusFacts, now: Date): number {
   return LICENSE_STATUSES.indexOf(licenseStatus(facts, now));
 }
 
-type Writable = { -readonly [Field in keyof LicenseStanding]: LicenseStanding[Field] };
+type Writable = { -readonly [Field in keyof LicenseStatusFacts]: LicenseStatusFacts[Field] };
 
 test('a perpetual license stays active', () => {
   assert.equal(licenseStatus(perpetual, at('9999-12-31T00:00:00Z')), 'active');
@@ -126,7 +126,7 @@ test('an added fact never lowers the precedence of the status', () => {
   const fields = ['revokedAt', 'refundedAt', 'suspendedAt', 'pausedAt', 'canceledAt'] as const;
   fc.assert(
     fc.property(
-      anyStanding,
+      anyStatusFacts,
       fc.constantFrom(...fields),
       anyDate,
       anyDate,
@@ -140,7 +140,7 @@ test('an added fact never lowers the precedence of the status', () => {
 
 test('time alone never makes a license usable again', () => {
   fc.assert(
-    fc.property(anyStanding, anyDate, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
+    fc.property(anyStatusFacts, anyDate, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
       assert.ok(rank(facts, plus(now, laterMs)) <= rank(facts, now));
     }),
     { numRuns: 500 },
@@ -149,7 +149,7 @@ test('time alone never makes a license usable again', () => {
 
 test('a usable license is usable exactly until usableUntil', () => {
   fc.assert(
-    fc.property(anyStanding, anyDate, (facts, now) => {
+    fc.property(anyStatusFacts, anyDate, (facts, now) => {
       fc.pre(isUsable(licenseStatus(facts, now)));
       const last = usableUntil(facts);
       if (last === null) {

@@ -1,4 +1,4 @@
-import type { LicenseStanding } from './facts.ts';
+import type { LicenseStatusFacts } from './facts.ts';
 
 /** The statuses of a license, highest precedence first. */
 export const LICENSE_STATUSES = [
@@ -29,7 +29,7 @@ export const GRACE_DAYS = 14;
  * Returns the status of a license at a time. A revocation, refund, suspension or dispute takes effect as soon as it is
  * stored; a pause or cancellation takes effect at its own time.
  */
-export function licenseStatus(facts: LicenseStanding, now: Date): LicenseStatus {
+export function licenseStatus(facts: LicenseStatusFacts, now: Date): LicenseStatus {
   if (facts.revokedAt !== null) return 'revoked';
   if (facts.refundedAt !== null) return 'refunded';
   if (facts.suspendedAt !== null || facts.disputedAt !== null) return 'suspended';
@@ -48,7 +48,7 @@ export function isUsable(status: LicenseStatus): status is UsableStatus {
  * Returns when a usable license stops being usable if nothing changes, grace included; null when it never does. An offline
  * token must not outlive this.
  */
-export function usableUntil(facts: LicenseStanding): Date | null {
+export function usableUntil(facts: LicenseStatusFacts): Date | null {
   return earliest(facts.pausedAt, facts.canceledAt, endOfGrace(facts));
 }
 
@@ -56,7 +56,7 @@ export function usableUntil(facts: LicenseStanding): Date | null {
  * Returns the `expires_at` of responses: the end of the paid period (also while past due), for a paused license the time
  * of the pause, for a canceled one the time of the cancellation; null is perpetual.
  */
-export function publicExpiry(facts: LicenseStanding, now: Date): Date | null {
+export function publicExpiry(facts: LicenseStatusFacts, now: Date): Date | null {
   const status = licenseStatus(facts, now);
   if (status === 'paused') return facts.pausedAt;
   if (status === 'canceled') return facts.canceledAt;
@@ -73,7 +73,7 @@ export function daysUntilExpiry(expiresAt: Date | null, now: Date): number | nul
  * Returns the end of a subscription's grace period after the paid period, so that a late webhook does not lock customers
  * out. Fixed terms and trials have none. A scheduled cancellation ends it, because no payment follows.
  */
-function endOfGrace(facts: LicenseStanding): Date | null {
+function endOfGrace(facts: LicenseStatusFacts): Date | null {
   const { expiresAt, cancelScheduledFor } = facts;
   if (expiresAt === null || !facts.subscription || facts.trial) return expiresAt;
   const grace = new Date(expiresAt.getTime() + GRACE_DAYS * DAY_MS);

@@ -55,8 +55,8 @@ const claimStatement = defineStatement(
 
 interface Claim {
   readonly now: Date;
-  /** When the claim expires, so that another process may claim the delivery. */
-  readonly expiresAt: Date;
+  /** Until when no other process may claim the deliveries. */
+  readonly leasedUntil: Date;
   readonly maxPerEndpoint: number;
   /** The deliveries in progress by endpoint; they count towards `maxPerEndpoint`. */
   readonly inProgress: ReadonlyMap<string, number>;
@@ -65,10 +65,10 @@ interface Claim {
 /** Claims due deliveries, a limited number for each endpoint; skips those that another process is claiming. */
 export async function claimDeliveries(
   db: Queryable,
-  { now, expiresAt, maxPerEndpoint, inProgress }: Claim,
+  { now, leasedUntil, maxPerEndpoint, inProgress }: Claim,
 ): Promise<ClaimedDelivery[]> {
   const counts = [[...inProgress.keys()], [...inProgress.values()]];
-  return queryRows(db, claimStatement, [now, expiresAt, maxPerEndpoint, ...counts]);
+  return queryRows(db, claimStatement, [now, leasedUntil, maxPerEndpoint, ...counts]);
 }
 
 /** The result of an attempt. */

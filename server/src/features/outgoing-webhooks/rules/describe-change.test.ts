@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { anyStanding, perpetual } from '../../licenses/rules/standing.fixture.ts';
+import { anyStatusFacts, perpetual } from '../../licenses/rules/status-facts.fixture.ts';
 import { licenseStatus } from '../../licenses/rules/status.ts';
 import { describeChange, describeTransition } from './describe-change.ts';
 
@@ -71,7 +71,7 @@ test('describes a subscription as past due, then as expired after the grace peri
 
 test('describes a change exactly if the status or the expiry differs', () => {
   fc.assert(
-    fc.property(anyStanding, anyStanding, (before, after) => {
+    fc.property(anyStatusFacts, anyStatusFacts, (before, after) => {
       const isDescribed = describeChange(before, after, now).length > 0;
       const same =
         licenseStatus(before, now) === licenseStatus(after, now) &&

@@ -1,4 +1,4 @@
-import type { LicenseStanding } from '../../licenses/rules/facts.ts';
+import type { LicenseStatusFacts } from '../../licenses/rules/facts.ts';
 import { licenseStatus } from '../../licenses/rules/status.ts';
 import type { EventDetails, EventType } from './payload.ts';
 
@@ -14,8 +14,8 @@ interface ChangeEvent {
  * @param before null for a new license
  */
 export function describeChange(
-  before: LicenseStanding | null,
-  after: LicenseStanding,
+  before: LicenseStatusFacts | null,
+  after: LicenseStatusFacts,
   now: Date,
 ): ChangeEvent[] {
   if (before === null) return [{ type: 'license.created', details: {} }];
@@ -33,7 +33,7 @@ export function describeChange(
 }
 
 /** Describes a change of the status by time alone; null if the status did not change. */
-export function describeTransition(license: LicenseStanding, at: Date): ChangeEvent | null {
+export function describeTransition(license: LicenseStatusFacts, at: Date): ChangeEvent | null {
   const previous = licenseStatus(license, new Date(at.getTime() - 1));
   const status = licenseStatus(license, at);
   if (status === previous) return null;
@@ -47,6 +47,6 @@ function toEventType(status: string, previous: string): EventType {
 }
 
 /** A perpetual license ends after all others. */
-function expiryOf({ expiresAt }: LicenseStanding): number {
+function expiryOf({ expiresAt }: LicenseStatusFacts): number {
   return expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }

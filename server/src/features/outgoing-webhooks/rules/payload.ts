@@ -1,4 +1,4 @@
-import type { LicenseStanding } from '../../licenses/rules/facts.ts';
+import type { LicenseStatusFacts } from '../../licenses/rules/facts.ts';
 import { licenseStatus, publicExpiry, type LicenseStatus } from '../../licenses/rules/status.ts';
 
 /** All event types that endpoints can subscribe to. */
@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** The data of a license in payloads; never its key. */
-export interface EventLicense extends LicenseStanding {
+export interface EventLicense extends LicenseStatusFacts {
   readonly tier: string | null;
   /** The last characters of the key. */
   readonly keyHint: string;

@@ -163,7 +163,7 @@ const listStatement = defineStatement(
 );
 
 /** The keys after all rows. */
-const FAR = new Date('9999-12-31T00:00:00Z');
+const MAX_DATE = new Date('9999-12-31T00:00:00Z');
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
@@ -175,7 +175,7 @@ export async function listSubscribersBefore(
   before: Pick<SubscriberFacts, 'firstSubscribedAt' | 'id'> | null,
   limit: number,
 ): Promise<SubscriberFacts[]> {
-  const { firstSubscribedAt, id } = before ?? { firstSubscribedAt: FAR, id: LAST_UUID };
+  const { firstSubscribedAt, id } = before ?? { firstSubscribedAt: MAX_DATE, id: LAST_UUID };
   const rows = await queryRows(db, listStatement, [firstSubscribedAt, id, limit]);
   return rows.map(toSubscriber);
 }

@@ -19,10 +19,10 @@ const STATE_BY_REASON: Readonly<Record<string, SubscriberState>> = {
   complained: 'complained',
 };
 
-type Standing = Pick<SubscriberFacts, 'confirmedAt' | 'suppression'>;
+type ConfirmationState = Pick<SubscriberFacts, 'confirmedAt' | 'suppression'>;
 
 /** Derives the state of a subscriber; a suppression overrides all else. */
-export function stateOf({ suppression, confirmedAt }: Standing): SubscriberState {
+export function stateOf({ suppression, confirmedAt }: ConfirmationState): SubscriberState {
   if (suppression !== null) return STATE_BY_REASON[suppression.reason] ?? 'suppressed';
   return confirmedAt === null ? 'pending' : 'confirmed';
 }
@@ -71,12 +71,12 @@ export function decideConfirmation(
   return mayConfirm(subscriber, requestedAt) && now < expiresAt ? 'confirm' : 'void';
 }
 
-function isSubscribed({ confirmedAt, suppression }: Standing): boolean {
+function isSubscribed({ confirmedAt, suppression }: ConfirmationState): boolean {
   return confirmedAt !== null && suppression === null;
 }
 
 /** Whether a request can be confirmed: of all suppressions, only an unsubscription before the request can be lifted. */
-function mayConfirm({ suppression }: Standing, requestedAt: Date): boolean {
+function mayConfirm({ suppression }: ConfirmationState, requestedAt: Date): boolean {
   if (suppression === null) return true;
   return suppression.reason === 'unsubscribed' && suppression.suppressedAt < requestedAt;
 }

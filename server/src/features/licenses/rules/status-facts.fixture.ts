@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { LicenseStanding } from './facts.ts';
+import type { LicenseStatusFacts } from './facts.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -14,7 +14,7 @@ export function plus(date: Date, ms: number): Date {
 }
 
 /** A perpetual license. */
-export const perpetual: LicenseStanding = {
+export const perpetual: LicenseStatusFacts = {
   id: '0193a1b2-0000-7000-8000-000000000001',
   productId: 'personal',
   trial: false,
@@ -41,7 +41,7 @@ const rarely = fc.oneof(
 );
 
 /** Any combination of facts, usual ones more often. */
-export const anyStanding: fc.Arbitrary<LicenseStanding> = fc.record({
+export const anyStatusFacts: fc.Arbitrary<LicenseStatusFacts> = fc.record({
   id: fc.constant(perpetual.id),
   productId: fc.constant(perpetual.productId),
   trial: fc.boolean(),

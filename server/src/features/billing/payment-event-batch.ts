@@ -11,7 +11,7 @@ import { storeFailedEvent } from './failed-events.ts';
 import { isBillingLockTimeout } from './queries/ledger.ts';
 
 /** Collects verified events into batches. */
-export type WebhookBatch = BatchQueue<ReceivedEvent, Receipt>;
+export type PaymentEventBatch = BatchQueue<ReceivedEvent, Receipt>;
 
 /** A batch holds the lock of billing: a larger one would delay other processes for longer than it saves. */
 const MAX_BATCH_SIZE = 100;
@@ -19,9 +19,12 @@ const MAX_BATCH_SIZE = 100;
 /** At 2,000 events a second the last event waits for two seconds; payment providers wait for five. */
 const MAX_QUEUE_LENGTH = 4_096;
 
-export function createWebhookBatch(deps: ApplyDependencies, observer: BatchObserver): WebhookBatch {
+export function createPaymentEventBatch(
+  deps: ApplyDependencies,
+  observer: BatchObserver,
+): PaymentEventBatch {
   return new Batcher({
-    name: 'webhooks',
+    name: 'payment_events',
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
