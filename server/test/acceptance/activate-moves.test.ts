@@ -13,12 +13,12 @@ const service = await openAcceptanceService();
 /** The product `personal` has two activations, and the catalogue's default is three more machines within 30 days. */
 const LIMIT = 5;
 
-function ask(licenseKey: string, fingerprint: object) {
+function requestActivation(licenseKey: string, fingerprint: object) {
   const body = { license_key: licenseKey, machine_fingerprint: fingerprint };
   return service.post('/api/v1/licenses/activate', body);
 }
 
-async function use(licenseKey: string, machine: { readonly machine_id: string }): Promise<void> {
+async function moveTo(licenseKey: string, machine: { readonly machine_id: string }): Promise<void> {
   const { activation_id: id } = await activate(service, licenseKey, machine);
   await deactivate(service, licenseKey, id, machine.machine_id);
 }
@@ -28,7 +28,7 @@ async function reachLimit() {
   const { licenseKey, license } = await service.own.issue();
   const machines = Array.from({ length: LIMIT }, anyMachine);
   for (const machine of machines) {
-    await use(licenseKey, machine);
+    await moveTo(licenseKey, machine);
     service.own.clock.advance(HOUR_MS);
   }
   return { licenseKey, license, machines };
@@ -37,8 +37,8 @@ async function reachLimit() {
 describe('409', () => {
   test('refuses a sixth machine on a two-machine license within 30 days', withLicense, async () => {
     const licenseKey = await service.issueKey();
-    for (let count = 0; count < LIMIT; count += 1) await use(licenseKey, anyMachine());
-    const { status, body } = await ask(licenseKey, anyMachine());
+    for (let count = 0; count < LIMIT; count += 1) await moveTo(licenseKey, anyMachine());
+    const { status, body } = await requestActivation(licenseKey, anyMachine());
     assert.equal(status, 409);
     const { available_at: availableAt, ...rest } = readBody(body);
     assert.equal(typeof availableAt, 'string');
@@ -56,19 +56,19 @@ describe('409', () => {
 
   test('reports when the next machine is possible, and activates it then', inProcess, async () => {
     const { licenseKey } = await reachLimit();
-    const refused = await ask(licenseKey, anyMachine());
+    const refused = await requestActivation(licenseKey, anyMachine());
     assert.equal(readBody(refused.body)['available_at'], fromStart(30 * DAY_MS));
     service.own.clock.set(new Date(TEST_START.getTime() + 30 * DAY_MS - 1));
-    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    assert.equal((await requestActivation(licenseKey, anyMachine())).status, 409);
     service.own.clock.advance(1);
-    assert.equal((await ask(licenseKey, anyMachine())).status, 200);
-    const next = await ask(licenseKey, anyMachine());
+    assert.equal((await requestActivation(licenseKey, anyMachine())).status, 200);
+    const next = await requestActivation(licenseKey, anyMachine());
     assert.equal(readBody(next.body)['available_at'], fromStart(30 * DAY_MS + HOUR_MS));
   });
 
   test('a refused machine gets no activation and changes no row', inProcess, async () => {
     const { licenseKey, license } = await reachLimit();
-    await ask(licenseKey, anyMachine());
+    await requestActivation(licenseKey, anyMachine());
     const { rows } = await service.own.pool.query(
       `select count(*)::int as count, count(deactivated_at)::int as freed from activations where license_id = $1`,
       [license.id],
@@ -79,7 +79,7 @@ describe('409', () => {
   test('the activation limit is reported before the move limit', inProcess, async () => {
     const { licenseKey, machines } = await reachLimit();
     for (const machine of machines.slice(0, 2)) await activate(service, licenseKey, machine);
-    const { status, body } = await ask(licenseKey, anyMachine());
+    const { status, body } = await requestActivation(licenseKey, anyMachine());
     assert.deepEqual([status, readBody(body)['code']], [409, 'activation_limit_reached']);
   });
 });
@@ -90,17 +90,17 @@ describe('200', () => {
     inProcess,
     async () => {
       const { licenseKey, machines } = await reachLimit();
-      for (const machine of [...machines, ...machines]) await use(licenseKey, machine);
+      for (const machine of [...machines, ...machines]) await moveTo(licenseKey, machine);
     },
   );
 
   test('a machine that returns repeatedly is counted once in each period', inProcess, async () => {
     const { licenseKey, machines } = await reachLimit();
     service.own.clock.advance(29 * DAY_MS);
-    for (const machine of machines) await use(licenseKey, machine);
+    for (const machine of machines) await moveTo(licenseKey, machine);
     service.own.clock.advance(2 * DAY_MS);
-    for (const machine of machines) await use(licenseKey, machine);
-    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    for (const machine of machines) await moveTo(licenseKey, machine);
+    assert.equal((await requestActivation(licenseKey, anyMachine())).status, 409);
   });
 
   test('an active machine gets its existing activation at the move limit', inProcess, async () => {
@@ -115,9 +115,9 @@ describe('200', () => {
     const { licenseKey, license } = await reachLimit();
     const change = { keyOrId: license.id, actor: 'ann', reason: 'stolen laptop' };
     await allowMoves(service.own.context, change, 2);
-    await use(licenseKey, anyMachine());
-    await use(licenseKey, anyMachine());
-    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    await moveTo(licenseKey, anyMachine());
+    await moveTo(licenseKey, anyMachine());
+    assert.equal((await requestActivation(licenseKey, anyMachine())).status, 409);
     const { rows } = await service.own.pool.query(
       `select actor, action, reason from audit_log where subject_id = $1 and action = 'license.allow_move'`,
       [license.id],

@@ -26,19 +26,19 @@ describe('200', () => {
 });
 
 describe('401', () => {
-  test('without a key, with the header to send', async () => {
+  test('rejects a request without a key, and names the header to send', async () => {
     const answer = await read();
     const detail = 'This needs an API key, in X-API-Key or as Authorization: Bearer.';
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key', { detail })]);
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
   });
 
-  test('with an unknown key', async () => {
+  test('rejects an unknown key', async () => {
     const answer = await read(bearer(anyUnknownApiKey()));
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key')]);
   });
 
-  test('with a key that was revoked', inProcess, async () => {
+  test('rejects a revoked key', inProcess, async () => {
     const { apiKey, key } = await createKey(service.own, { scopes: ['metrics:read'] });
     await revokeKeys(service.own, key.id);
     assert.equal((await read(bearer(apiKey))).status, 401);
@@ -46,7 +46,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test('with a key of another scope', inProcess, async () => {
+  test('rejects a key of another scope', inProcess, async () => {
     const { apiKey } = await createKey(service.own, { scopes: ['outreach:send'] });
     const answer = await read(bearer(apiKey));
     const detail = 'The API key does not have the scope metrics:read.';

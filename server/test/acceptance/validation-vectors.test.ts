@@ -34,7 +34,7 @@ const Faults = Type.Object({
 const file = new URL('../fixtures/validation-vectors.json', import.meta.url);
 const vectors = Parse(Type.Array(Vector), JSON.parse(readFileSync(file, 'utf8')));
 
-describe('malformed requests are answered like the vectors', () => {
+describe('a malformed request gets the response of its vector', () => {
   const app = createTestApp();
   after(() => app.close());
 
