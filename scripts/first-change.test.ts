@@ -11,23 +11,25 @@ import { repository } from './lib/steps.ts';
 
 const run = promisify(execFile);
 
-/** "Create `file`:", "Append to `file`:", "In `file`, after `line`:", and the block that follows. */
+/** "Create `file`:", "Append to `file`:", "In `file`, after `line`:" or "after ``start of a line …``:", and the block that follows. */
 const STEP =
-  /(?:(?<verb>Create|Append to|In)\s+`(?<file>[^`]+)`)(?:,\s+(?<where>before|after|after each)\s+`(?<line>[^`]+)`)?:\n\n```ts\n(?<block>.*?)^```$/gms;
+  /(?:(?<verb>Create|Append to|In)\s+`(?<file>[^`]+)`)(?:,\s+(?<where>before|after|after each)\s+(?:``(?<start>.+?) …``|`(?<line>[^`]+)`))?:\n\n```(?:ts|md)\n(?<block>.*?)^```$/gms;
 
 interface Change {
   readonly verb: string;
   readonly file: string;
   readonly where: string;
   readonly line: string;
+  /** Of the line, if the line is not given as a whole. */
+  readonly start: string;
   readonly block: string;
 }
 
 async function readChanges(): Promise<Change[]> {
   const page = await readFile(join(repository, 'CONTRIBUTING.md'), 'utf8');
   return Array.from(page.matchAll(STEP), ({ groups = {} }) => {
-    const { verb = '', file = '', where = '', line = '', block = '' } = groups;
-    return { verb, file, where, line, block };
+    const { verb = '', file = '', where = '', line = '', start = '', block = '' } = groups;
+    return { verb, file, where, line, start, block };
   });
 }
 
@@ -62,7 +64,8 @@ async function linkPackages(from: string, to: string): Promise<void> {
   }
 }
 
-async function apply(root: string, { verb, file, where, line, block }: Change): Promise<void> {
+async function apply(root: string, change: Change): Promise<void> {
+  const { verb, file, block } = change;
   const path = join(root, file);
   if (verb === 'Create') {
     await mkdir(dirname(path), { recursive: true });
@@ -70,16 +73,18 @@ async function apply(root: string, { verb, file, where, line, block }: Change): 
     return;
   }
   const text = await readFile(path, 'utf8');
-  await writeFile(path, verb === 'In' ? insert(text, where, line, block) : `${text}\n${block}`);
+  await writeFile(path, verb === 'In' ? insert(text, change) : `${text}\n${block}`);
 }
 
-function insert(text: string, where: string, line: string, block: string): string {
+function insert(text: string, { where, line, start, block }: Change): string {
+  const isPlace = (each: string): boolean =>
+    line === '' ? each.startsWith(start) : each.trim() === line;
   const lines = text.split('\n');
-  const places = lines.filter((each) => each.trim() === line).length;
-  assert.ok(where === 'after each' ? places > 0 : places === 1, `${places} lines: ${line}`);
+  const places = lines.filter(isPlace).length;
+  assert.ok(where === 'after each' ? places > 0 : places === 1, `${places} lines: ${line}${start}`);
   const added = block.replace(/\n$/, '');
   const replaced = lines.flatMap((each) => {
-    if (each.trim() !== line) return [each];
+    if (!isPlace(each)) return [each];
     return where === 'before' ? [added, each] : [each, added];
   });
   return replaced.join('\n');
@@ -88,11 +93,12 @@ function insert(text: string, where: string, line: string, block: string): strin
 test('the example of CONTRIBUTING.md works', async () => {
   const root = await copyTree();
   const changes = await readChanges();
-  assert.equal(changes.length, 10);
+  assert.equal(changes.length, 12);
   for (const change of changes) await apply(root, change);
   const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
   const node = (...args: string[]) => run(process.execPath, args, { cwd: root, env });
   await node('scripts/openapi.ts');
+  await node('node_modules/oxfmt/bin/oxfmt');
   await writeFile(join(root, 'changed.json'), renderTypeScriptProject(changes));
   await node('node_modules/typescript/bin/tsc', '--singleThreaded', '--project', 'changed.json');
   await node(
@@ -106,6 +112,8 @@ test('the example of CONTRIBUTING.md works', async () => {
 
 /** The types of the changed files and of all that they import. */
 function renderTypeScriptProject(changes: readonly Change[]): string {
-  const files = [...new Set(changes.map(({ file }) => file))];
+  const files = [...new Set(changes.map(({ file }) => file))].filter((file) =>
+    file.endsWith('.ts'),
+  );
   return JSON.stringify({ extends: './tsconfig.json', files, include: [] });
 }

@@ -1,4 +1,4 @@
-/** Analytics: events of installs, roll-ups of events, usage and trials, reports, and the removal of old data. */
+/** Feature: events of installs, roll-ups of events, usage and trials, reports, and the removal of old data. */
 import { EventBatch, EventBatchResponse, ref } from '@latchkey/contract';
 import type { FastifyRequest } from 'fastify';
 

@@ -1,4 +1,4 @@
-/** API keys: create, list, roll and revoke the keys with which other programs call the service. */
+/** Feature: create, list, roll and revoke the keys with which other programs call the service. */
 import { randomBytes } from 'node:crypto';
 
 import { isUuid } from '@latchkey/contract';

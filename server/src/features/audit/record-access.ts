@@ -1,4 +1,4 @@
-/** Audit log: every manual change, and every access to secrets or personal data. */
+/** Feature: log of every manual change, and every access to secrets or personal data. */
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';

@@ -1,4 +1,4 @@
-/** Customers: find, export and erase the personal data of one person. */
+/** Feature: find, export and erase the personal data of one person. */
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';

@@ -1,4 +1,4 @@
-/** Health: liveness, readiness, and a report on database, backlog, load and disk. */
+/** Feature: liveness, readiness, and a report on database, backlog, load and disk. */
 import { HealthResponse, LiveResponse, ReadyResponse, ref } from '@latchkey/contract';
 
 import type { App } from '#server/http/app-instance.ts';

@@ -1,4 +1,4 @@
-/** Licenses: issue, activate, validate, deactivate and change them, and decide when two machines are one. */
+/** Feature: issue, activate, validate, deactivate and change licenses, and decide when two machines are one. */
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';

@@ -1,4 +1,4 @@
-/** Master secret: rewrite stored rows from previous master secrets to the current one. */
+/** Feature: rewrite stored rows from previous master secrets to the current one. */
 import { parseEmail } from '@latchkey/contract';
 
 import { insertAuditEntry } from '../audit/queries.ts';

@@ -1,4 +1,4 @@
-/** Outgoing webhooks send events about licenses to endpoints that operators register (Standard Webhooks). */
+/** Feature: send events about licenses to endpoints that operators register (Standard Webhooks). */
 import { v7 as makeUuid } from 'uuid';
 
 import type { Catalog } from '#server/config/catalog.ts';

@@ -1,4 +1,4 @@
-/** Outreach: bulk e-mail from fixed templates, sent at most once per idempotency key. */
+/** Feature: bulk e-mail from fixed templates, sent at most once per idempotency key. */
 import { OutreachHeaders, OutreachRequest, OutreachResponse, ref } from '@latchkey/contract';
 
 import { invalidRequest } from '#server/errors.ts';

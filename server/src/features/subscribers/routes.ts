@@ -1,4 +1,4 @@
-/** Newsletter subscribers: subscribing by a form, confirming and unsubscribing by links, changes by an operator. */
+/** Feature: newsletter subscribers, subscribing by a form, confirming and unsubscribing by links, changes by an operator. */
 import { SubscriberCreate, SubscriberHeaders, SubscriberResponse, ref } from '@latchkey/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

@@ -1,4 +1,4 @@
-/** Suppressed addresses, which receive no newsletter and no outreach, and the unsubscribe link of every e-mail. */
+/** Feature: suppressed addresses, which receive no newsletter and no outreach, and the unsubscribe link of every e-mail. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { App } from '#server/http/app-instance.ts';

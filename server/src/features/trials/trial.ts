@@ -1,4 +1,4 @@
-/** Trials: one trial of seven days for each machine, recognized by the components of its fingerprint. */
+/** Feature: one trial of seven days for each machine, recognized by the components of its fingerprint. */
 import { v7 as makeUuid } from 'uuid';
 
 import type { BatchQueue } from '#server/db/batching/batcher.ts';

@@ -1,4 +1,4 @@
-/** Usage: heartbeats of machines, stored as one row per machine and day. */
+/** Feature: heartbeats of machines, stored as one row per machine and day. */
 import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
 
 import type { App } from '#server/http/app-instance.ts';
