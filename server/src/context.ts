@@ -57,7 +57,7 @@ export interface ContextOptions {
   readonly outreachMail?: MailTransport | null;
   /** Default: the limits of a service. */
   readonly outreachLimits?: Partial<OutreachLimits>;
-  /** Default: never, as where the disk belongs to another machine. */
+  /** Default: never, because the disk of an external database belongs to another machine. */
   readonly isDiskLow?: () => boolean;
   /** Null: no API key of Paddle is configured. Default: null. */
   readonly paddleApi?: PaddleApi | null;
@@ -65,12 +65,12 @@ export interface ContextOptions {
 
 /**
  * Batches that run at the same time: two each of validations and events, and one each of their records, sold terms,
- * lookups, checks, trials, webhooks and heartbeats. The database limiter leaves them these connections; in a pool that is
- * too small for that, it admits one call at a time.
+ * lookups, checks, trials, webhooks and heartbeats. The database limiter reserves these connections for them; in a pool that
+ * is too small for that, it admits one call at a time.
  */
 const CONNECTIONS_FOR_BATCHES = 11;
 
-/** At one or two milliseconds each, the last one waits for less than a second. */
+/** At one or two milliseconds each, the last call waits for less than a second. */
 const MAX_QUEUED_FOR_DATABASE = 1_000;
 
 const MAX_QUEUED_FOR_LICENSES = 2_000;

@@ -6,7 +6,7 @@ interface ErrorKind {
 }
 
 /**
- * Every code that a problem can carry, each with the one status it comes with.
+ * Every code that a problem can carry, each with its one status.
  * Codes are part of the interface: they are added, never renamed. `docs/errors.md` and `/docs/errors` show this table.
  */
 export const errorCatalogue = {
@@ -234,10 +234,10 @@ export const errorCatalogue = {
   },
 } as const satisfies Record<string, ErrorKind>;
 
-/** A stable word for a kind of refusal or failure. */
+/** A stable identifier of a kind of refusal or failure. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** Where a code is explained: relative to the service itself (RFC 9457 allows it). */
+/** Returns the path of a code's explanation, relative to the service's URL (RFC 9457 allows relative references). */
 export function errorDocumentationPath(code: ErrorCode): string {
   return `/docs/errors#${code}`;
 }

@@ -172,7 +172,7 @@ export function methodNotAllowed(allow: readonly string[]): PublicError {
 /** @param accepted the content encodings of the operation */
 export function unsupportedEncoding(accepted: readonly string[]): PublicError {
   return new PublicError('unsupported_media_type', {
-    detail: 'The body is sent in a content encoding that this operation does not take.',
+    detail: 'The body is sent in a content encoding that this operation does not accept.',
     headers: { 'accept-encoding': accepted.join(', ') },
   });
 }

@@ -1,4 +1,4 @@
-/** The start of a word in JSON text, possibly after an escape, which is kept as `$1` so that the line stays JSON. */
+/** The start of a word in JSON text, possibly after an escape, which `$1` preserves so that the line stays JSON. */
 const start = String.raw`(\\u[\da-f]{4}|\\.|\b)`;
 
 /**

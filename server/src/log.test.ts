@@ -8,7 +8,7 @@ import { formatForTerminal } from './log-terminal.ts';
 
 const licenseKey = 'LK-7F3KQ-9XW2M-4TB8N-0HJ5R-6VCZA';
 
-/** A log whose lines are kept. */
+/** Creates a log and records its lines. */
 function captureLog(): { log: Logger; lines: string[]; entry: () => Record<string, unknown> } {
   const lines: string[] = [];
   const log = createLog({ level: 'trace', destination: { write: (line) => lines.push(line) } });
@@ -42,7 +42,7 @@ test('fields that hold keys, addresses, fingerprints and secrets are hidden, nes
   });
 });
 
-test('what looks like a key, a token, an address or a password is taken out of any text', () => {
+test('removes keys, tokens, addresses and passwords from any text', () => {
   const told = [
     [`unknown ${licenseKey}.`, 'unknown [license key].'],
     [`unknown ${licenseKey.toLowerCase()}`, 'unknown [license key]'],
@@ -55,7 +55,7 @@ test('what looks like a key, a token, an address or a password is taken out of a
   for (const [text = '', scrubbed] of told) assert.equal(scrub(text), scrubbed);
 });
 
-test('harmless text stays: versions in paths, UUIDs, times', () => {
+test('keeps other text: versions in paths, UUIDs, times', () => {
   const text =
     'at /app/node_modules/pg@8.23.1/lib/client.js:3 01890a5d-ac96-774b-bcce-b302099a8057';
   assert.equal(scrub(text), text);
@@ -74,7 +74,7 @@ test('a scrubbed line is valid JSON for any text before the secret', () => {
   );
 });
 
-test('an error is logged with class, code and its causes, and without the values a database quotes', () => {
+test('an error is logged with class, code and its causes, and without the values that a database error quotes', () => {
   const { log, entry } = captureLog();
   const refused = Object.assign(new Error('duplicate key'), {
     code: '23505',
@@ -87,7 +87,7 @@ test('an error is logged with class, code and its causes, and without the values
   assert.doesNotMatch(error, /Key \(a\)/u);
 });
 
-test('an error that is its own cause ends', () => {
+test('logs an error that is its own cause', () => {
   const { log, lines } = captureLog();
   const error = new Error('round');
   error.cause = error;

@@ -12,7 +12,7 @@ async function addFailedJob(transactionId: string): Promise<number> {
   const payload = { provider: 'paddle', transactionId };
   await addJobs(pool, [{ name: 'send_key_email', payload, key: transactionId, maxAttempts: 3 }]);
   const { rows } = await pool.query<{ id: number }>(
-    `update jobs set attempts = 3, last_error = 'the mail relay did not take it: timeout'
+    `update jobs set attempts = 3, last_error = 'the mail relay did not accept it: timeout'
      where key = $1 returning id`,
     [`send_key_email:${transactionId}`],
   );
@@ -32,7 +32,7 @@ test('lists failed jobs, retries them by id or all together, and records it', as
   assert.match(
     listed.stdout,
     new RegExp(
-      `^${first} +send_key_email:txn_1 +failed +3/3 .* – +the mail relay did not take it: timeout$`,
+      `^${first} +send_key_email:txn_1 +failed +3/3 .* – +the mail relay did not accept it: timeout$`,
       'mu',
     ),
   );

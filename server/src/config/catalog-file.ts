@@ -13,7 +13,7 @@ type CatalogPath = readonly (string | number)[];
 
 export interface CatalogProblem {
   readonly path: CatalogPath;
-  /** Continues a sentence that begins with the field, such as "must be a text". */
+  /** Continues a sentence that starts with the field, such as "must be a text". */
   readonly text: string;
   /** The position in the file; default: that of the field. */
   readonly offset?: number;

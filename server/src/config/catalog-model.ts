@@ -42,9 +42,9 @@ export interface CatalogOutreach {
   readonly links: Readonly<Record<OutreachLink, string | null>>;
   /** The purpose of the software, in a sentence. */
   readonly about: Readonly<Record<CatalogLanguage, string | null>>;
-  /** The version that news are about. */
+  /** The new version of the software. */
   readonly version: string | null;
-  /** Its news, in a sentence each. */
+  /** Changes of the new version, in a sentence each. */
   readonly highlights: Readonly<Record<CatalogLanguage, readonly string[]>>;
 }
 
@@ -60,9 +60,9 @@ export interface Product {
   readonly tier: string;
   readonly features: readonly string[];
   readonly maxActivations: number;
-  /** How long a license lasts; null: for ever, or as long as its subscription is paid. */
+  /** The term of a license; null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
-  /** How long a client may run without a validation. */
+  /** The number of days that a client may run without a validation. */
   readonly offlineDays: number;
   readonly moves: CatalogMoves;
   readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;

@@ -14,7 +14,7 @@ const label = text(/^[\w.:-]{1,64}$/u, 'a text of 1 to 64 letters, digits and _ 
 const name = text(/^(?=.*\S)[^\p{Cc}\p{Cs}]{1,200}$/u, 'a text of 1 to 200 characters');
 const webUrl = text(
   /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/u,
-  'an address that begins with https:// or http://',
+  'an address that starts with https:// or http://',
 );
 const priceId = text(
   /^[\x21-\x7e]{1,200}$/u,

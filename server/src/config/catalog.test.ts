@@ -70,7 +70,7 @@ test('sets the defaults of omitted fields', () => {
   assert.deepEqual(product?.prices.paddle, []);
 });
 
-test('outreach is about the product of trials by default, and every other field is empty', () => {
+test('outreach names the product of trials by default, and every other field is empty', () => {
   const nothing = { en: null, fr: null, de: null };
   assert.deepEqual(parseCatalog(smallest, 'catalog.yaml').outreach, {
     productName: 'One',
@@ -140,7 +140,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'a link that is not a web address',
     `${smallest}outreach:\n  links: {download: "javascript:alert(1)"}\n`,
-    'catalog.yaml:10: outreach.links.download must be an address that begins with https:// or http://',
+    'catalog.yaml:10: outreach.links.download must be an address that starts with https:// or http://',
   ],
   [
     'an unknown language',

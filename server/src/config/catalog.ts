@@ -51,7 +51,7 @@ export function openLiveCatalog(path: string, log: Pick<Logger, 'info' | 'error'
       } catch (error) {
         if (!(error instanceof StartupError)) throw error;
         const fields = { event: 'catalog.reload_failed', problems: error.problems };
-        log.error(fields, 'could not reload the catalogue; the previous one is kept');
+        log.error(fields, 'could not reload the catalogue; the previous one stays in use');
       }
     },
   };
@@ -67,7 +67,7 @@ export function loadCatalog(path: string): Catalog {
 
 /**
  * Parses a catalogue.
- * @param fileName the file in the problems
+ * @param fileName the file name in problems
  * @throws StartupError with each problem, its line and its field; references (ids, prices) are checked once all fields are
  *   valid
  */
@@ -110,7 +110,7 @@ function findReferenceProblems({ products, trial }: CatalogFile): CatalogProblem
     }
     for (const provider of PRICE_PROVIDERS) {
       for (const priceId of prices[provider] ?? []) {
-        // A price decides what was bought.
+        // A price identifies the bought product.
         const key = `${provider} ${priceId}`;
         const owner = owners.get(key);
         owners.set(key, owner ?? index);
@@ -140,7 +140,7 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
     offlineDays,
     moves: {
       extra: entry.moves?.extra ?? DEFAULT_EXTRA_MOVES,
-      // As long as the longest token, so that freed machines with a valid one are counted.
+      // The lifetime of the longest token, so that deactivated machines with a valid token are counted.
       days: entry.moves?.days ?? Math.max(DEFAULT_MOVE_DAYS, offlineDays),
     },
     prices: {

@@ -41,7 +41,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
   });
 });
 
-test('LATCHKEY_PORT wins over PORT, which wins over the default', () => {
+test('LATCHKEY_PORT overrides PORT, which overrides the default', () => {
   assert.equal(configOf({ PORT: '3000' }).http.port, 3000);
   assert.equal(configOf({ PORT: '3000', LATCHKEY_PORT: '0' }).http.port, 0);
 });

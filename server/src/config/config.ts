@@ -47,7 +47,7 @@ export interface Config {
     readonly toleranceSeconds: number;
     /** How long after its creation `check` returns a key. */
     readonly revealHours: number;
-    /** How long the body of a payment event is kept. */
+    /** How long the body of a payment event is stored. */
     readonly rawKeepDays: number;
     readonly paddleApiUrl: string;
   };
@@ -129,7 +129,7 @@ export function findConflicts(environment: Environment): readonly string[] {
   }
   if (environment.smtpUrl !== undefined && environment.mailFrom === undefined) {
     problems.push(
-      'LATCHKEY_MAIL_FROM must be set when LATCHKEY_SMTP_URL is: the address that mail comes from.',
+      'LATCHKEY_MAIL_FROM must be set when LATCHKEY_SMTP_URL is set: it is the sender address of mail.',
     );
   }
   if (environment.doubleOptIn === true && environment.smtpUrl === undefined) {

@@ -214,7 +214,7 @@ export const patternList: Parse<readonly string[]> = (text) => {
     : { must: 'be patterns separated by single commas such as app_*,export_finished' };
 };
 
-/** A private key as PEM; `\n` may stand for a line break, since many tools keep variables on one line. */
+/** A private key as PEM; `\n` may represent a line break, since many tools store variables on one line. */
 export const privateKeyPem: Parse<string> = (text) => {
   const pem = text.replaceAll(String.raw`\n`, '\n');
   try {

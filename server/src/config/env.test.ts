@@ -14,7 +14,7 @@ function read(variables: Variables) {
   return readEnvironment(variables, noFiles);
 }
 
-/** The one problem that these variables have. */
+/** Returns the only problem of these variables. */
 function problemOf(variables: Variables): string {
   const { problems } = read(variables);
   assert.equal(problems.length, 1, problems.join('\n'));
@@ -145,7 +145,7 @@ for (const [name, wrong] of Object.entries({
   LATCHKEY_DKIM_PRIVATE_KEY: ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'],
   LATCHKEY_OUTREACH_API_KEY: ['nineteen characters'],
 })) {
-  test(`${name} refuses what it cannot mean`, () => {
+  test(`${name} rejects invalid values`, () => {
     for (const value of wrong)
       assert.match(problemOf({ [name]: value }), new RegExp(`^${name} must `, 'u'));
   });
@@ -170,7 +170,7 @@ test('problems contain no secrets', () => {
   assert.doesNotMatch(told, /hunter2/u);
 });
 
-test('a secret comes from its file, without the line break at the end', () => {
+test('reads a secret from its file, without the line break at the end', () => {
   const secret = 'Ab1'.repeat(4) + 'defghijklmnopqrstuvwxyz';
   const { environment, problems } = readEnvironment({ LATCHKEY_SECRET_FILE: '/run/s' }, (path) => {
     assert.equal(path, '/run/s');
@@ -197,7 +197,7 @@ test('reports a secret that is set twice, and a secret file that is unreadable o
   ]);
 });
 
-test('a misspelled name is a problem, an unknown name a warning, a Kubernetes link neither', () => {
+test('reports a misspelled name as a problem, an unknown name as a warning, and ignores Kubernetes links', () => {
   assert.equal(
     problemOf({ LATCHKEY_SECRT: 'x' }),
     'LATCHKEY_SECRT is not a setting of Latchkey: LATCHKEY_SECRET was probably meant.',

@@ -13,9 +13,9 @@ export type ReadText = (path: string) => string;
 
 export interface EnvironmentReading {
   readonly environment: Environment;
-  /** One sentence each; the start is refused when there is any. */
+  /** One sentence each; the service does not start with any. */
   readonly problems: readonly string[];
-  /** One sentence each; the start goes on. */
+  /** One sentence each; the service starts nevertheless. */
   readonly warnings: readonly string[];
 }
 

@@ -56,7 +56,7 @@ test('two processes that start at once end with the same secret', async () => {
   assert.deepEqual(readdirSync(directory), ['secret']);
 });
 
-test('makes a secret that others could read private, with a warning', () => {
+test('restricts a secret file that others could read, with a warning', () => {
   const { secret } = readOrCreateMasterSecret(directory);
   chmodSync(masterSecretPath(directory), 0o644);
   const again = readOrCreateMasterSecret(directory);
@@ -78,7 +78,7 @@ test('reports a secret of another account differently from one that is not writa
   const path = masterSecretPath(directory);
   readOrCreateMasterSecret(directory);
   for (const parent of [directory, dirname(directory)]) chmodSync(parent, 0o755);
-  // Root may read everything, so it is nobody for the while; others lock themselves out.
+  // Root may read everything, so the test runs as `nobody`; other users remove their own permission.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
   else chmodSync(path, 0);

@@ -29,7 +29,7 @@ export interface LoadedConfiguration {
 
 const MAX_SECRET_FILE_BYTES = 64 * 1024;
 
-/** Reads the environment and a `.env` file in the working directory (the environment wins). Changes nothing. */
+/** Reads the environment and a `.env` file in the working directory (the environment takes precedence). Changes nothing. */
 export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
@@ -81,7 +81,7 @@ function findCatalogProblems(path: string): readonly string[] {
   }
 }
 
-/** Several processes may share an external database: a secret that one creates would be unknown to the others. */
+/** Several processes may share an external database: the others would not know a secret that one of them creates. */
 function findMissing(environment: Environment, variables: Variables): readonly string[] {
   const given = variables['LATCHKEY_SECRET'] ?? variables['LATCHKEY_SECRET_FILE'] ?? '';
   if (environment.databaseUrl === undefined || given.trim() !== '') return [];

@@ -18,7 +18,7 @@ import { StartupError } from './startup-error.ts';
 /** A master secret from the data directory. */
 export interface KeptSecret {
   readonly secret: string;
-  /** A sentence if other users could read the file until now. */
+  /** A warning if other users could read the file until now. */
   readonly warning: string | null;
 }
 
@@ -38,7 +38,7 @@ export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   withExplanation(
     () => createUnlessThere(dataDirectory, path),
     (why) =>
-      `The master secret ${path} cannot be kept (${why}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
+      `The master secret ${path} cannot be stored (${why}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
   );
   return withExplanation(
     () => readSecretFile(path),
@@ -99,7 +99,7 @@ export function readPreviousSecrets(dataDirectory: string): readonly string[] {
 
 /**
  * Replaces the master secret of a data directory and keeps the old one. An interruption at any point loses no secret.
- * @throws StartupError when there is none, too many are kept already, or the files are not writable
+ * @throws StartupError without a secret, with too many stored ones, or when the files are not writable
  */
 export function replaceMasterSecret(dataDirectory: string): void {
   const path = masterSecretPath(dataDirectory);
@@ -109,7 +109,7 @@ export function replaceMasterSecret(dataDirectory: string): void {
   const previous = [secret, ...kept].join('\n');
   if (!('value' in masterSecretList(previous))) {
     throw new StartupError([
-      `${previousSecretsPath(dataDirectory)} holds as many secrets as are read: finish the last rotation (latchkey secret rotate), then remove the file.`,
+      `${previousSecretsPath(dataDirectory)} contains the maximum number of secrets: finish the last rotation (latchkey secret rotate), then remove the file.`,
     ]);
   }
   withExplanation(
@@ -138,7 +138,7 @@ function replaceFile(path: string, text: string, model: string): void {
 export function foreignMasterSecret(cause: unknown): StartupError {
   return new StartupError(
     [
-      'The master secret is not the one that this database was made with: set LATCHKEY_SECRET to what it was, or restore the file secret in the data directory.',
+      'The master secret is not the one that this database was created with: set LATCHKEY_SECRET to its previous value, or restore the file secret in the data directory.',
     ],
     { cause },
   );
@@ -148,7 +148,7 @@ export function foreignMasterSecret(cause: unknown): StartupError {
 function refuseToReplace(dataDirectory: string, path: string): void {
   if (!isFile(join(clusterDirectory(dataDirectory), 'PG_VERSION'))) return;
   throw new StartupError([
-    `The master secret ${path} is missing, but a database that was made with one is there: restore the file from a backup, or set LATCHKEY_SECRET to what it was.`,
+    `The master secret ${path} is missing, but a database that was created with one exists: restore the file from a backup, or set LATCHKEY_SECRET to its previous value.`,
   ]);
 }
 

@@ -31,7 +31,7 @@ test('keeps a replaced master secret, readable for the owner only', () => {
   assert.deepEqual(readdirSync(data).sort(), ['secret', 'secret.previous']);
 });
 
-test('the fourth secret in a row is refused, and nothing is changed', () => {
+test('rejects the fourth secret in a row, and changes nothing', () => {
   const data = join(directory, 'many');
   load(data);
   for (let times = 0; times < 3; times += 1) replaceMasterSecret(data);

@@ -1,5 +1,5 @@
 /**
- * Deletes rows in statements of a bounded size, so that none takes long, until none is left or the signal aborts.
+ * Deletes rows in short statements of a bounded size until none is left or the signal aborts.
  * @param deleteBatch deletes at most `limit` rows and returns how many it deleted
  */
 export async function deleteInBatches(

@@ -64,7 +64,7 @@ function unusable(error: unknown): StartupError {
 /** A prepared statement, as all statements of the service are. */
 const PROBE = { name: 'pooler_probe', text: 'select pg_backend_pid() as process_id' };
 
-/** A missing prepared statement, and one that another connection has prepared (PostgreSQL, appendix A). */
+/** SQLSTATEs of a missing prepared statement and of one that another connection has prepared (PostgreSQL, appendix A). */
 const UNPREPARED_SQLSTATES = new Set(['26000', '42P05']);
 
 /**
@@ -78,14 +78,14 @@ async function requirePreparedStatements(pool: Pool): Promise<void> {
   } catch (error) {
     if (error instanceof DatabaseError && UNPREPARED_SQLSTATES.has(error.code ?? '')) {
       const sentence =
-        'DATABASE_URL leads to a pooler that forgets prepared statements between transactions: take PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.';
+        'DATABASE_URL leads to a pooler that does not keep prepared statements between transactions: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.';
       throw new StartupError([sentence], { cause: error });
     }
     if (!isConnectionFailure(error)) throw error;
   }
 }
 
-/** Runs the statement twice on a connection, the second time while another one holds the first server connection. */
+/** Runs the statement twice on a connection, the second time while another connection uses the first server connection. */
 async function probe(pool: Pool): Promise<void> {
   const client = await pool.connect();
   let isBroken = true;

@@ -20,7 +20,7 @@ import {
 /** Numbered SQL files, applied in the order of their names. */
 const DIRECTORY = new URL('./migrations/', import.meta.url);
 
-/** The advisory lock that a process holds while it migrates; an arbitrary constant. */
+/** The advisory lock of a migrating process; an arbitrary constant. */
 const MIGRATION_LOCK = 4_096_000_001;
 
 /** The limit for one migration of a large table, and for other processes to wait for it. */

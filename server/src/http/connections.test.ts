@@ -42,7 +42,7 @@ async function setUp(
   return { connections: connectionsOf(app.server), countLimited, events, url };
 }
 
-/** Asks for the large answer on a connection of its own, of which nothing is read yet. */
+/** Requests the large response on a new connection, of which nothing is read yet. */
 async function requestLarge(t: TestContext, url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -71,7 +71,7 @@ test('closes a connection whose client exceeds the deadline of a response', asyn
   assert.equal(await countLimited('write_progress'), 1);
 });
 
-test('writes on to a client that reads slowly, and keeps its connection afterwards', async (t) => {
+test('continues to write to a client that reads slowly, and keeps its connection open afterwards', async (t) => {
   const { connections, countLimited, url } = await setUp(t, { writeStallMs: 2_000 });
   const socket = await requestLarge(t, url);
   let received = 0;

@@ -10,7 +10,7 @@ import type { HttpLimit } from './overload-monitor.ts';
 
 const connectionsByServer = new WeakMap<Server, ReadonlySet<Socket>>();
 
-/** Returns the open connections of a server, kept up to date. The first call must come before it listens. */
+/** Returns the open connections of a server, kept up to date. The first call must precede `listen`. */
 export function connectionsOf(server: Server): ReadonlySet<Socket> {
   const known = connectionsByServer.get(server);
   if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export function limitConnections(
   });
 }
 
-/** As long as the slowest response may take; the connections that are left are then closed. */
+/** The limit of the slowest response, after which the remaining connections are closed. */
 const CLOSE_TIMEOUT_MS = 10_000;
 const SWEEP_INTERVAL_MS = 50;
 
@@ -64,8 +64,8 @@ const SWEEP_INTERVAL_MS = 50;
  */
 export function prepareToClose(app: FastifyInstance): () => Promise<void> {
   const connections = connectionsOf(app.server);
-  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. One that
-  // becomes idle later would stay open as long as it is kept alive.
+  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. A connection
+  // that becomes idle later would stay open as long as it is kept alive.
   const closeIdle = (): void => {
     app.server.closeIdleConnections();
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();

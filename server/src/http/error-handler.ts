@@ -16,7 +16,7 @@ import { explainRequest } from './validation/explain.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the body was read to its end and then refused. */
+    /** Whether the body was read completely before the request was rejected. */
     isBodyRefused: boolean;
   }
 }
@@ -59,7 +59,8 @@ function sendFaults(reply: FastifyReply, error: InvalidRequestError): FastifyRep
 function toPublic(error: unknown, request: FastifyRequest): PublicError | InvalidRequestError {
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
   // The client disconnected during its body; its error looks like one of the database's connection.
-  if (error === request.raw.errored) return badRequest('The request broke off.');
+  if (error === request.raw.errored)
+    return badRequest('The connection was closed before the request was complete.');
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
   if (error.validation !== undefined) return describeFaults(error, request);
@@ -84,7 +85,7 @@ export function explainFastifyError(error: FastifyError): PublicError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return uriTooLong();
     case 'FST_ERR_BAD_URL':
-      return badRequest('The path holds a malformed percent-encoding.');
+      return badRequest('The path contains a malformed percent-encoding.');
     default:
       return error.statusCode === 400 ? badRequest() : internal(error);
   }

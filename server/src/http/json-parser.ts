@@ -17,7 +17,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads bodies: JSON when the content type says so or is missing, 415 for any other type.
- * Bodies are read whole before their type is checked, so that one that is too long is 413 whatever its type.
+ * Bodies are read whole before their type is checked, so that a body beyond the limit is 413 for any type.
  */
 export function addJsonParser(app: FastifyInstance): void {
   addParser(app, parseUnlessUnrouted);

@@ -9,7 +9,7 @@ import { openRawConnection } from '../../test/raw-http.ts';
 import { addGzipJsonParser } from './json-parser.ts';
 import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
-/** A shell with a handler that waits until it is released, and one that does not. */
+/** Creates a shell with a handler that waits until it is released, and one that responds at once. */
 function setUp(t: TestContext, limits: Partial<HttpLimits> = {}) {
   const events: string[] = [];
   const note = (fields: object) => void ('event' in fields && events.push(String(fields.event)));
@@ -46,7 +46,7 @@ function setUp(t: TestContext, limits: Partial<HttpLimits> = {}) {
   return { app, events, held, listen, metrics, post, readLoadState, started };
 }
 
-/** A request as it begins: its head, and as much of its body. */
+/** Returns the start of a request: its head and that many bytes of its body. */
 function beginPost(path: string, announced: number, sent: number, network = '192.0.2.1'): string {
   const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${network}\r\ncontent-length: ${announced}`;
   return `${head}\r\n\r\n${' '.repeat(sent)}`;
@@ -178,7 +178,7 @@ test('reads a body that arrives slowly', async (t) => {
   using connection = await openRawConnection(url);
   const body = JSON.stringify({ text: 'a'.repeat(60_000) });
   connection.send(beginPost('/quick', body.length, 0));
-  // Twice as fast as is asked for, for twice as long as a body may stall.
+  // At twice the required rate, for twice the time that a body may stall.
   for (let sent = 0; sent < body.length; sent += 6_000) {
     connection.send(body.slice(sent, sent + 6_000));
     await new Promise((resolve) => setTimeout(resolve, 20));

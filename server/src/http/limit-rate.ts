@@ -55,7 +55,7 @@ export interface StorageLimits {
 interface StorageOptions {
   readonly limits: StorageLimits;
   readonly clock: { now(): Date };
-  /** Whether requests are refused while the disk is low; those that licensing needs are not. */
+  /** Whether requests are refused while the disk is low; false for those that licensing needs. */
   readonly needsDisk: boolean;
   /** Called with the code of each refusal. */
   readonly onRefusal: (code: 'rate_limited' | 'storage_low') => void;

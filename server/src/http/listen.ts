@@ -18,7 +18,7 @@ interface ListenAddress {
 }
 
 /**
- * Checks that the configured ports are free, before anything slower is started.
+ * Checks that the configured ports are free, before slower steps of the start.
  * @throws StartupError for a port that is taken or not allowed
  */
 export async function requireFreePorts(config: Config): Promise<void> {
@@ -99,7 +99,7 @@ function findProblem(code: string, address: ListenAddress): string | null {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${hostSetting} is ${host}, which is no address of this machine: set one that is, such as 127.0.0.1.`;
+      return `${hostSetting} is ${host}, which is not an address of this machine: set one of its addresses, such as 127.0.0.1.`;
     default:
       return null;
   }

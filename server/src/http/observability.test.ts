@@ -9,7 +9,7 @@ import { observeRequests } from './observe-requests.ts';
 
 const KEY = 'a-key-of-some-length';
 
-/** A service of two routes whose log lines are kept. */
+/** Creates a service with two routes, and records its log lines. */
 function setUp(level: 'info' | 'debug') {
   const entries: Record<string, unknown>[] = [];
   const write = (line: string) => entries.push(JSON.parse(line));

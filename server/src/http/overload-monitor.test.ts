@@ -11,7 +11,7 @@ function setUp() {
     info: (fields: object) => lines.push({ level: 'info', ...fields }),
   };
   const monitor = new OverloadMonitor(log, (limit) => counted.push(limit));
-  /** One second with so many requests. */
+  /** Simulates one second with that many requests. */
   const second = (served: number, refused: number, isExhausted = false) => {
     for (let count = 0; count < served; count++) monitor.recordServed();
     for (let count = 0; count < refused; count++) monitor.recordLimited('memory');
@@ -20,7 +20,7 @@ function setUp() {
   return { counted, lines, monitor, second };
 }
 
-test('logs an overload once when it begins and once when it has ended', () => {
+test('logs an overload once when it starts and once when it has ended', () => {
   const { counted, lines, monitor, second } = setUp();
   second(10, 3);
   for (let count = 0; count < 5; count++) second(10, 1);

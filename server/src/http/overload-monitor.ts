@@ -12,7 +12,7 @@ export type HttpLimit =
   | 'body_progress'
   | 'write_progress';
 
-/** Sweeps in which most requests are refused until the service reports that it should get none. */
+/** Sweeps in which most requests are refused, after which the readiness probe fails. */
 const REFUSING_SWEEPS = 5;
 
 const OVERLOAD = {
@@ -22,7 +22,7 @@ const OVERLOAD = {
 };
 const NETWORK_SHARE = {
   event: 'http.network_share_exceeded',
-  started: 'refusing requests of a client network that holds its share of the memory for bodies',
+  started: 'refusing requests of a client network that uses its share of the memory for bodies',
   ended: 'no client network exceeds its share of the memory for bodies any more',
 };
 const STALLED_BODIES = {
@@ -33,7 +33,7 @@ const STALLED_BODIES = {
 
 const NETWORK_CONNECTIONS = {
   event: 'http.network_connections_exceeded',
-  started: 'closing new connections of a client network that has its share of them',
+  started: 'closing new connections of a client network that uses its share of them',
   ended: 'no client network exceeds its share of the connections any more',
 };
 const STALLED_WRITES = {
@@ -58,7 +58,7 @@ interface EpisodeText {
 const QUIET_SWEEPS = 10;
 
 /**
- * A condition that thousands of requests may meet in a second, logged once when it begins and once when it has ended,
+ * A condition that thousands of requests may meet in a second, logged once when it starts and once when it has ended,
  * with the number of occurrences.
  */
 class Episode {
@@ -90,7 +90,7 @@ class Episode {
 
   /**
    * To be called once per interval; ends the episode after ten intervals without an occurrence.
-   * @param isPressing whether the cause is still there although nothing met it in this interval
+   * @param isPressing whether the cause persists although no request met it in this interval
    */
   sweep(isPressing = false): void {
     if (!this.#isActive) return;
@@ -106,7 +106,7 @@ class Episode {
   }
 }
 
-/** Judges how loaded the HTTP layer is, and logs when that changes. */
+/** Determines the load state of the HTTP layer, and logs its changes. */
 export class OverloadMonitor {
   readonly #episodes: Readonly<Record<HttpLimit, Episode>>;
   readonly #count: (limit: HttpLimit) => void;
@@ -142,7 +142,7 @@ export class OverloadMonitor {
     this.#episodes[limit].record();
   }
 
-  /** To be called once a second. @param isExhausted whether there is still next to no memory for bodies */
+  /** To be called once a second. @param isExhausted whether almost no memory for bodies is free */
   sweep(isExhausted: boolean): void {
     this.#judgeRefusals();
     const { memory, ...others } = this.#episodes;
@@ -151,7 +151,7 @@ export class OverloadMonitor {
     if (!memory.isActive) this.#refusingSweeps = 0;
   }
 
-  /** Once reached, the verdict stands until the episode ends: traffic that went elsewhere must not flip it back. */
+  /** Once `refusing`, the state remains until the episode ends: traffic that moved to other processes must not change it back. */
   #judgeRefusals(): void {
     const isSettled = this.#refusingSweeps >= REFUSING_SWEEPS;
     if (!isSettled && this.#served + this.#refused > 0) {

@@ -9,7 +9,7 @@ const REQUEST_BYTES = 4 * 1024;
 export interface MemoryLimits {
   /** For requests whose bodies have at most the usual length. */
   readonly usualBytes: number;
-  /** For requests with larger bodies, which so cannot take it all. */
+  /** For requests with larger bodies, so that they cannot use all memory. */
   readonly largeBytes: number;
 }
 
@@ -48,7 +48,7 @@ export class LoadControl {
 
   /**
    * Admits a request before its body is read.
-   * @param isExempt asked only when there is no memory for it: whether it is admitted in any case
+   * @param isExempt whether the request is admitted without free memory; called only then
    * @returns null when it is refused
    */
   admit(network: string, isExempt: () => boolean): RequestLoad | null {
@@ -105,7 +105,7 @@ export class RequestLoad {
 
   /**
    * Reserves memory for a body of this length instead of what was reserved for it before.
-   * @returns false when there is none; what was reserved before stays
+   * @returns false without free memory; the earlier reservation remains
    */
   resize(bodyBytes: number): boolean {
     if (this.#isReleased) return true;
@@ -120,7 +120,7 @@ export class RequestLoad {
     return true;
   }
 
-  /** Releases everything; a client may go away before its handler runs, and the handler end after that. */
+  /** Releases everything; a client may disconnect before its handler runs, and the handler may end after that. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -5,7 +5,7 @@ const HSTS_MAX_AGE_SECONDS = 31_536_000;
 
 /**
  * Creates the headers of every response; pages set a policy and a lifetime of their own.
- * @param publicUrl the URL of the service for clients; transport security is promised only if it is https
+ * @param publicUrl the URL of the service for clients; Strict-Transport-Security is sent only if it is https
  */
 export function createResponseHeaders(publicUrl: string): Readonly<Record<string, string>> {
   return {

@@ -50,7 +50,7 @@ interface HttpOptions {
   readonly responseHeaders: Readonly<Record<string, string>>;
 }
 
-/** Returns the options of Fastify and of Node's HTTP server: limits on everything that comes from outside. */
+/** Returns the options of Fastify and of Node's HTTP server: limits on all input of clients. */
 export function createServerOptions({ responseHeaders }: HttpOptions) {
   return {
     ajv: ajvOptions,
@@ -81,19 +81,19 @@ export function createServerOptions({ responseHeaders }: HttpOptions) {
 
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the caller's `X-Request-Id` if it is sane, else a new one. */
+/** Returns the caller's `X-Request-Id` if it is valid, else a new one. */
 function readRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && SANE_ID.test(given) ? given : randomUUID();
 }
 
-/** Rejects HTTP/1.1 requests without `Host`, and all with more than one (RFC 9112 §3.2), of which Node takes the first. */
+/** Rejects HTTP/1.1 requests without `Host`, and all requests with several (RFC 9112 §3.2), of which Node uses the first. */
 export function requireHost(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
       done(badRequest('The header Host is missing.'));
     } else if (countHosts(raw) > 1) {
-      done(badRequest('The header Host is there more than once.'));
+      done(badRequest('The header Host occurs more than once.'));
     } else {
       done();
     }

@@ -45,7 +45,7 @@ function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
   return app;
 }
 
-/** What is told of a refusal: status, code, and that it is a problem. */
+/** Returns status and code of a refusal, and whether it is a problem. */
 async function problemOf(
   app: App,
   request: InjectOptions | string,
@@ -81,13 +81,13 @@ test('every response has its id and the security headers', async (t) => {
   assert.match(String(headers['x-request-id']), NO_ID);
 });
 
-test('transport security is promised when the public address is https', async (t) => {
+test('sends Strict-Transport-Security when the public address is https', async (t) => {
   const app = setUp(t, { publicUrl: 'https://license.example.com' });
   const { headers } = await app.inject('/address');
   assert.equal(headers['strict-transport-security'], 'max-age=31536000');
 });
 
-test("a caller's request id is kept when it is sane, and replaced when it is not", async (t) => {
+test("keeps a caller's valid request id, and replaces an invalid one", async (t) => {
   const app = setUp(t);
   const idFor = async (id: string) => {
     const response = await app.inject({ url: '/nowhere', headers: { 'x-request-id': id } });
@@ -145,7 +145,7 @@ test('an unknown method of a path is 405 with Allow', async (t) => {
   }
 });
 
-test('a page of any origin may send requests, but no credentials', async (t) => {
+test('allows pages of any origin requests without credentials', async (t) => {
   const app = setUp(t);
   const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const preflight = await app.inject({ method: 'OPTIONS', url: '/things', headers });
@@ -328,7 +328,7 @@ test('while starting and draining, requests are 503 and probes are served', asyn
   assert.equal((await app.inject('/address')).statusCode, 200);
 });
 
-test('the client network comes from the socket, and from trusted proxies alone', async (t) => {
+test('the client network is that of the socket, or is reported by a trusted proxy', async (t) => {
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
   const networkFor = async (trustedProxies: readonly string[]) => {
     const response = await setUp(t, { trustedProxies }).inject({ url: '/address', headers });
@@ -359,7 +359,7 @@ test('the client network is the same whatever port or text a proxy adds', async 
   assert.equal(await networkFor('203.0.113.7, guess-1, 10.0.0.1'), '10.0.0.1');
 });
 
-/** Sends bytes as they are and reads until the other side closes. */
+/** Sends raw bytes and reads until the service closes the connection. */
 async function exchange(app: App, bytes: string): Promise<string> {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
   const address = app.server.address();
@@ -376,7 +376,7 @@ function isAddressInfo(address: AddressInfo | string | null): address is Address
   return typeof address === 'object' && address !== null;
 }
 
-test('what breaks HTTP itself is refused with a problem too', async (t) => {
+test('rejects a malformed HTTP request with a problem too', async (t) => {
   const app = setUp(t);
   const cases: readonly (readonly [string, number, string])[] = [
     ['NONSENSE\r\n\r\n', 400, 'bad_request'],

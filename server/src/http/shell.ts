@@ -42,9 +42,9 @@ export const HTTP_LIMITS: HttpLimits = {
 
 /** The dependencies of the HTTP shell. */
 export interface ShellOptions {
-  /** Where clients reach the service. */
+  /** The URL of the service for clients. */
   readonly publicUrl: string;
-  /** Addresses and CIDR networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and CIDR networks whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly log: FailureLog & EpisodeLog;
   readonly metrics: Pick<Metrics, 'countHttpLimited' | 'setHttpLoad'>;
@@ -105,7 +105,7 @@ function guardConnections(
   app.addHook('onClose', async () => clearInterval(sweeping));
 }
 
-/** Node would refuse an `Expect` other than `100-continue` with an empty answer; RFC 9110 §10.1.1 leaves the choice. */
+/** Node would refuse an `Expect` other than `100-continue` with an empty answer; RFC 9110 §10.1.1 allows both. */
 function ignoreUnknownExpectations(app: App): void {
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),

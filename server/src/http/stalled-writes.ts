@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 /** Limits on how long clients may take to read. */
 export interface WriteLimits {
-  /** Without any progress for so long, a connection is closed. */
+  /** A connection without progress for this time is closed. */
   readonly writeStallMs: number;
   /** The time limit of a response that is written at once. */
   readonly writeDeadlineMs: number;
@@ -10,7 +10,7 @@ export interface WriteLimits {
 
 /** Bytes of a connection that wait for the client to read. */
 interface PendingWrite {
-  /** How much had been written or queued when this was first seen; more means that the client has read on. */
+  /** The written or queued bytes when this was first observed; an increase means that the client has read more. */
   bytesWritten: number;
   sinceMs: number;
   readonly onTimeout: () => void;
@@ -18,7 +18,7 @@ interface PendingWrite {
 
 /**
  * Closes connections whose clients request and do not read. A sweep finds the connections with unwritten bytes and sets
- * Node's socket timeout on them, which takes a shrinking write queue for activity; so the answers that are read at once,
+ * Node's socket timeout on them, which counts a shrinking write queue as activity; so responses that are read at once,
  * nearly all, cost nothing.
  */
 export class StalledWrites {
@@ -64,7 +64,7 @@ export class StalledWrites {
       sinceMs: nowMs,
       onTimeout,
     });
-    // Node's HTTP server destroys a connection whose timeout nobody else handles on its request, response or server.
+    // Node's HTTP server destroys a connection whose timeout has no listener on its request, response or server.
     socket.setTimeout(this.#limits.writeStallMs).once('timeout', onTimeout);
   }
 

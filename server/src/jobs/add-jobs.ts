@@ -6,8 +6,8 @@ import { jobDefinitions, type JobName, type JobPayload } from './job-definitions
 
 export interface JobOptions {
   /**
-   * A job replaces the job of the same kind and key, with its time and its attempts. If that one is running, it ends by
-   * itself and the new one runs after or beside it.
+   * A job replaces the job of the same kind and key, with its time and its attempts. A running job continues, and
+   * the new one runs after or beside it.
    */
   readonly key?: string;
   /** The earliest start. Default: now. */
@@ -27,7 +27,7 @@ export type NewJob = {
 /** The delays grow from seconds to six hours, so that the last attempt is four days after the first. */
 const DEFAULT_MAX_ATTEMPTS = 25;
 
-// Replacing takes the lease away: the process that runs the replaced job can no longer store its outcome.
+// Replacing clears the lease: the process that runs the replaced job can no longer store its outcome.
 const addStatement = defineCommand(
   'job_add',
   `insert into jobs (name, payload, run_at, max_attempts, key, priority)

@@ -17,7 +17,7 @@ export interface TaskIdentity {
 export interface BackgroundTask extends TaskIdentity {
   /**
    * `process`: each process runs it. `singleton`: it is a row in the table of jobs, and one process at a time runs it; the
-   * interval counts for all processes together.
+   * interval applies to all processes together.
    */
   readonly scope: 'process' | 'singleton';
   /** False: a singleton is not scheduled. Default: true. */

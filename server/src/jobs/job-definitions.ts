@@ -8,7 +8,7 @@ export interface JobDefinition {
   readonly priority: number;
 }
 
-/** A person waits for the result. */
+/** For jobs whose result a person waits for. */
 const URGENT = -10;
 
 /** The priority of recurring tasks. */
@@ -29,7 +29,7 @@ export const jobDefinitions = {
     payload: Type.Object({
       licenseId: Identifier,
       machinesKept: Type.Boolean(),
-      /** An earlier attempt reached the relay, which did not say whether it accepted the e-mail. */
+      /** An earlier attempt reached the relay, which did not confirm that it accepted the e-mail. */
       isRepeat: Type.Boolean(),
     }),
     priority: URGENT,

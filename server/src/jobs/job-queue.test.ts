@@ -51,7 +51,7 @@ const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
 const add = (id: string, options = {}) =>
   addJobs(pool, [{ name: 'send_key_email', payload: mail(id), ...options }]);
 
-/** Connections that were taken: one for each poll while no job runs. */
+/** The number of acquired connections: one for each poll while no job runs. */
 let polls = 0;
 pool.on('acquire', () => {
   polls += 1;
@@ -93,7 +93,7 @@ test('runs each job once, however many processes claim them', async () => {
   );
 });
 
-test('runs other jobs beside one that takes long', async () => {
+test('runs other jobs while a long one runs', async () => {
   const free = Promise.withResolvers<void>();
   const begun: string[] = [];
   start(async (id) => {
@@ -116,7 +116,7 @@ test('runs two jobs at the same time and no more', async () => {
     underWay += 1;
     most = Math.max(most, underWay);
     await eventually(() => most >= 2);
-    // Several looks long, so that a third one would be begun if it could.
+    // Several polls long, so that a third job would start if it could.
     await sleep(5 * POLL_MS);
     underWay -= 1;
   });
@@ -143,7 +143,7 @@ test('retries a failed job later, and logs and stores its error without addresse
   assert.doesNotMatch(lines.join(''), /ann@example|ABCDE|txn_1/u);
 });
 
-test('gives up a job that exhausted its attempts, and runs it on request', async () => {
+test('stops retrying a job that exhausted its attempts, and runs it on request', async () => {
   let broken = true;
   start(async () => {
     if (broken) throw new Error('no');
@@ -176,7 +176,7 @@ test('ignores the failure of a job that was replaced while it ran, and runs the 
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
-test('retries jobs whose lease has expired, and leaves those of living processes alone', async () => {
+test('retries jobs whose lease has expired, but not those of running processes', async () => {
   for (const id of ['long_ago', 'just_now']) await add(id);
   await pool.query(
     `update jobs
@@ -186,7 +186,7 @@ test('retries jobs whose lease has expired, and leaves those of living processes
   const done: string[] = [];
   start(async (id) => void done.push(id));
   await eventually(() => done.length > 0);
-  // It would be begun before one that is added now.
+  // It would start before a job that is added now.
   await add('later');
   await eventually(() => done.includes('later'));
   assert.deepEqual(done, ['long_ago', 'later']);
@@ -203,11 +203,11 @@ test('a stop waits for running jobs and starts no other', async () => {
   await eventually(() => begun.length === 2);
   const stopped = jobs.stop();
   running = [];
-  // The stop has come to both by then; if it had not, another would begin and this test fail.
+  // Both workers have stopped by then; otherwise another job would start and this test would fail.
   await sleep(50);
   free.resolve();
   await stopped;
-  // Two lanes took them, in whichever order.
+  // Two workers claimed them, in any order.
   assert.deepEqual(begun.toSorted(), ['a', 'b']);
   assert.deepEqual(await countJobs(pool), { open: 2, givenUp: 0 });
   assert.equal((await listJobs(pool, ['running'], 9)).length, 0);

@@ -131,7 +131,7 @@ async function settleFailure(
   const fields = { job: name, jobId: job.id, attempt: attempts, err: error };
   const delayMs = exponentialDelayMs(attempts, Math.random());
   const storing = recordFailure(pool, job, scrub(messageOf(error)), delayMs);
-  // A database that is away must not hide why the job failed.
+  // An unavailable database must not hide why the job failed.
   const isReplaced = await storing.then((isStored) => !isStored).catch(() => false);
   if (isReplaced) {
     log.info(

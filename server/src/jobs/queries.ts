@@ -14,7 +14,7 @@ import {
 
 import { NOT_URGENT } from './job-definitions.ts';
 
-/** The maximum attempts of a singleton task, which is never given up: the largest smallint. */
+/** The maximum attempts of a singleton task, which is retried forever: the largest smallint. */
 export const UNLIMITED_ATTEMPTS = 32_767;
 
 const scheduleStatement = defineCommand(
@@ -28,7 +28,7 @@ const scheduleStatement = defineCommand(
    on conflict (key) do update set run_at = now(), attempts = 0`,
 );
 
-/** Makes singleton tasks due now, and removes those that are disabled. One that is running continues. */
+/** Makes singleton tasks due now, and removes those that are disabled. A running task continues. */
 export async function scheduleSingletons(
   db: Queryable,
   enabled: readonly string[],
@@ -189,7 +189,7 @@ const listStatement = defineStatement(
    limit $2`,
 );
 
-/** Lists jobs in some states, those that are due first. */
+/** Lists jobs in some states, in the order in which they are due. */
 export async function listJobs(
   db: Queryable,
   states: readonly JobState[],

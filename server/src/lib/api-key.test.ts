@@ -75,7 +75,7 @@ test('detects every swap of two different neighbours', () => {
   );
 });
 
-test('what is longer, shorter, or surrounded by anything is no key', () => {
+test('rejects a longer, shorter or surrounded text', () => {
   const key = generateApiKey(randomBytes);
   for (const text of [
     '',
@@ -95,7 +95,7 @@ test('what is longer, shorter, or surrounded by anything is no key', () => {
   );
 });
 
-test('stored is the SHA-256, shown are the last four symbols', () => {
+test('stores the SHA-256, and shows the last four symbols', () => {
   const key = generateApiKey(randomBytes);
   assert.deepEqual(hashApiKey(key), createHash('sha256').update(key).digest());
   assert.deepEqual(hashApiKey(Buffer.from(key)), hashApiKey(key));

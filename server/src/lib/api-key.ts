@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key: `lk_`, 30 random symbols (178 bits), and the CRC-32 of all that in six symbols. The prefix and the checksum
- * let a secret scanner tell a key from any other text without asking the service, as GitHub's tokens do:
+ * An API key: `lk_`, 30 random symbols (178 bits), and the CRC-32 of all that in six symbols. With the prefix and
+ * the checksum, a secret scanner recognizes a key without a request to the service, as with GitHub's tokens:
  * https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
  */
 const PREFIX = 'lk_';

@@ -13,7 +13,7 @@ test('evicts the least recently used entry when it is full', () => {
   assert.equal(cache.size, 2);
 });
 
-test('takes memory for the entries that it has, not for those that may come', () => {
+test('allocates memory for stored entries, not for its capacity', () => {
   const before = process.memoryUsage();
   const caches = Array.from({ length: 20 }, () => createBoundedCache<number>(100_000));
   const after = process.memoryUsage();

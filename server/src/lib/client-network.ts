@@ -54,7 +54,7 @@ export function readForwardedAddress(entry: string): string | null {
 /**
  * Returns the address of the client behind trusted proxies. Each proxy appends the address of its client, so the entries
  * are read from the last to the first, up to the first one that is no trusted proxy. An entry without an address
- * ends the search at the hop before: a text that the client can change would make it a new client each time.
+ * ends the search at the previous hop: a client could otherwise change the text to count as a new client each time.
  * @param socketAddress the other end of the connection
  * @param forwardedFor the value of `X-Forwarded-For`
  */

@@ -136,7 +136,7 @@ describe('ConcurrencyLimiter', () => {
     assert.equal(await limiter.runForKey('greedy', async () => 'again'), 'again');
   });
 
-  test('takes keys in turns, so that one with many calls does not delay another', async () => {
+  test('schedules keys in rotation, so that one with many calls does not delay another', async () => {
     const limiter = new ConcurrencyLimiter({ limit: 1, maxQueued: 10 });
     const order: string[] = [];
     const arrivals = ['a', 'a', 'a', 'b', 'c', 'c'];

@@ -27,7 +27,7 @@ type Key = string | symbol;
 
 /**
  * A semaphore with a bounded queue. Calls start in the order of their arrival. Calls with the same key run one at a time,
- * and keys take turns, so that a key with many calls does not delay the others.
+ * and keys are scheduled in rotation, so that a key with many calls does not delay the others.
  *
  * A call must not wait for another call to the same limiter: both could wait for each other.
  */
@@ -89,7 +89,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Takes a slot and returns null, or returns a promise that resolves when a slot was handed over. */
+  /** Acquires a slot and returns null, or returns a promise that resolves when a slot was handed over. */
   #acquire(key: string | undefined): Promise<void> | null {
     if (this.#createClosedError !== null) throw this.#createClosedError();
     const { limit, maxQueued, maxPerKey = Infinity } = this.#options;
@@ -132,7 +132,7 @@ export class ConcurrencyLimiter {
     if (key !== undefined) this.#runningKeys.add(key);
   }
 
-  /** Hands the slot to the next call in the same step, so that no later call can take it. */
+  /** Hands the slot to the next call in the same step, so that no later call can acquire it. */
   #release(key: string | undefined): void {
     this.#running--;
     if (key !== undefined) this.#runningKeys.delete(key);

@@ -51,7 +51,7 @@ test('keeps quotes within a cell, and text after a closing quote', async () => {
   ]);
 });
 
-test('reads what was written, in chunks of any length', async () => {
+test('reads what formatCsvLine wrote, in chunks of any length', async () => {
   const cell = fc
     .string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '😀') })
     .filter((text) => !/^[\t\r\n]/u.test(text));

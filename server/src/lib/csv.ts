@@ -11,8 +11,8 @@ const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 const CONTROLS = /[\p{Cc}--[\t\r\n]]/gv;
 
 /**
- * Formats one line of CSV (RFC 4180), with its line break. Names and notes come from strangers: a formula gets an apostrophe
- * in front, and a dot replaces each control character.
+ * Formats one line of CSV (RFC 4180), with its line break. Names and notes are untrusted: a formula is prefixed with
+ * an apostrophe, and a dot replaces each control character.
  */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCell).join(',')}\r\n`;
@@ -27,7 +27,7 @@ function formatCell(cell: CsvCell): string {
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A record of a CSV file and the number of the line that it begins on, counted from 1. */
+/** A record of a CSV file and the number of its first line, counted from 1. */
 export interface CsvRecord {
   readonly line: number;
   readonly cells: readonly string[];
@@ -44,11 +44,11 @@ export class CsvSyntaxError extends Error {
   }
 }
 
-/** The longest record that is accepted: a quote that is never closed must not swallow a whole file. */
+/** The longest accepted record: an unclosed quote must not consume the whole file. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
 /**
- * A cell and its end. In quotes, two quotes stand for one, and text after the closing quote belongs to the cell.
+ * A cell and its end. In quotes, two quotes mean one, and text after the closing quote belongs to the cell.
  */
 const CELL =
   /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^,\r\n]*)|(?<plain>(?!")[^,\r\n]*))(?<end>,|\r\n|\r|\n|$)/uy;
@@ -75,7 +75,7 @@ export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<Cs
   if (rest.text !== '') throw new CsvSyntaxError(rest.line, 'a quote is not closed');
 }
 
-/** A part of a file, and the line that it begins on. */
+/** A part of a file and the number of its first line. */
 interface CsvText {
   readonly text: string;
   readonly line: number;

@@ -23,7 +23,7 @@ describe('estimateKeyBits', () => {
     test(`counts ${bits} bits of ${JSON.stringify(key)}`, () => assert.equal(estimate(key), bits));
   }
 
-  test('does not count what is known of a key', () => {
+  test('does not count known characters of a key', () => {
     const known = 'ACME-PRO-2023-'.length;
     assert.equal(Math.floor(estimateKeyBits('ACME-PRO-2023-839204', known)), 19);
   });
@@ -35,7 +35,7 @@ describe('estimateKeyBits', () => {
     }
   });
 
-  test('finds keys of up to 19 digits weak, whatever they are', () => {
+  test('finds all keys of up to 19 digits weak', () => {
     for (let digits = 1; digits < 20; digits++) {
       const key = Array.from({ length: digits }, () => randomInt(10)).join('');
       assert.ok(estimate(key) < MIN_KEY_BITS, key);
@@ -43,7 +43,7 @@ describe('estimateKeyBits', () => {
   });
 });
 
-test('counts letters and digits behind a name in front as secret', () => {
+test('counts letters and digits after a leading name as secret', () => {
   assert.equal(countSecretSymbols('ACME-12 34'), 4);
   assert.equal(countSecretSymbols('ABC123'), 6);
   assert.equal(countSecretSymbols('ABCDEF'), 6);

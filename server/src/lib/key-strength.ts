@@ -1,4 +1,4 @@
-/** A key whose estimate is below this can be guessed; a random key of 13 letters and digits is above. */
+/** A key with a lower estimate can be guessed; a random key of 13 letters and digits has a higher one. */
 export const MIN_KEY_BITS = 64;
 
 const GROUPS = /[\p{L}\p{N}]+/gu;
@@ -7,7 +7,7 @@ const SYMBOLS = /[\p{L}\p{N}]/gu;
 /** A first group of letters alone, such as the name of a product, which every key of a vendor may have. */
 const NAME_IN_FRONT = /^\s*\p{L}+(?=[^\p{L}\p{N}])/u;
 
-/** Alphabets from the smallest on, with the bits that a random symbol of each has. */
+/** Alphabets, smallest first, with the bits of a random symbol. */
 const ALPHABETS: readonly (readonly [RegExp, number])[] = [
   [/^\d+$/u, Math.log2(10)],
   [/^(?:[\da-f]+|[\dA-F]+)$/u, Math.log2(16)],
@@ -17,7 +17,7 @@ const ALPHABETS: readonly (readonly [RegExp, number])[] = [
 const MIXED_BITS = Math.log2(62);
 
 /**
- * Estimates how many bits of a license key a guesser does not know, rather too few than too many. Each group of letters
+ * Estimates, conservatively, how many bits of a license key a guesser does not know. Each group of letters
  * and digits counts by the smallest alphabet that has all of its symbols. Not counted are a symbol that repeats or follows
  * the one before it (`AAA`, `123`, `321`), a repeated group, and everything up to `knownCharacters`.
  * It sees symbols, not how they were created: a key from a weak generator may have fewer.
@@ -33,7 +33,7 @@ export function lengthOfName(key: string): number {
   return NAME_IN_FRONT.exec(key)?.[0].length ?? 0;
 }
 
-/** How many letters and digits of a key may be secret: those behind the name in front. */
+/** Counts the letters and digits of a key that may be secret: those after the leading name. */
 export function countSecretSymbols(key: string): number {
   return key.slice(lengthOfName(key)).match(SYMBOLS)?.length ?? 0;
 }

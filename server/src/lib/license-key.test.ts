@@ -25,7 +25,7 @@ test('a key is its prefix and five groups of five symbols, of which the last two
   assert.equal(zeros, 'LK-00000-00000-00000-00000-00000');
   const one = generateLicenseKey('demo', (count) => new Uint8Array(count).fill(1, count - 1));
   assert.equal(one, 'DEMO-00000-00000-00000-00000-00101');
-  // 1023 is one more than the modulus can say in two symbols: 1023 mod 1021 = 2.
+  // 1023 exceeds the modulus, although two symbols can encode it: 1023 mod 1021 = 2.
   const wrapped = generateLicenseKey('LK', (count) => new Uint8Array(count).fill(255, count - 2));
   assert.equal(wrapped, 'LK-00000-00000-00000-00000-0ZZ02');
 });
@@ -98,7 +98,7 @@ test('detects every swap of two different neighbours', () => {
   );
 });
 
-test('an imported key is mistyped under a prefix that it begins with', () => {
+test('an imported key is mistyped under a prefix that it starts with', () => {
   const imported = 'ACME-UUUUU-00000-00000-00000-00000';
   assert.deepEqual(readLicenseKey(imported, 'LK'), { kind: 'other', lookup: imported });
   assert.deepEqual(readLicenseKey(imported, 'ACME'), { kind: 'mistyped' });
@@ -114,7 +114,7 @@ test('only a text with the prefix is mistyped, in any case', () => {
   assert.deepEqual(readLicenseKey(bad, 'LK'), { kind: 'other', lookup: bad });
 });
 
-test('keys of other formats are looked up as they are, without the blanks around them', () => {
+test('looks up keys of other formats unchanged, without surrounding blanks', () => {
   for (const text of [
     '3f2b8a10-7a5e-4c6b-9d11-0a4c1e7f2b90',
     'ABCD-EFGH-1234',
@@ -126,7 +126,7 @@ test('keys of other formats are looked up as they are, without the blanks around
   }
 });
 
-test('what cannot be a key is unknown without a look-up', () => {
+test('reads a text that cannot be a key as unknown, without a look-up', () => {
   const longest = 'x'.repeat(MAX_LICENSE_KEY_CHARACTERS);
   assert.deepEqual(readLicenseKey(longest, 'LK'), { kind: 'other', lookup: longest });
   assert.deepEqual(readLicenseKey(`${longest}x`, 'LK'), { kind: 'mistyped' });

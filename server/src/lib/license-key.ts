@@ -1,8 +1,8 @@
 /**
- * A license key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
- * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that two symbols can
- * hold: it notices every single wrong symbol and every swap of two neighbours. The prefix says whose key it is to the
- * people who see it, and is no part of the checksum, so that a vendor may change it and old keys still read.
+ * A license key in the service's own format: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
+ * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that fits in
+ * two symbols: it detects every single wrong symbol and every swap of two neighbours. The prefix shows people the vendor of
+ * the key and is not part of the checksum, so that a vendor may change it and old keys stay valid.
  */
 const RANDOM_SYMBOLS = 23;
 const CHECK_MODULUS = 1021;
@@ -16,10 +16,10 @@ export const MAX_LICENSE_KEY_CHARACTERS = 512;
 export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
 
 /**
- * The kind of a text that was sent as a license key.
- * - `native`: a key in our own format with a good checksum; `lookup` is its 25 symbols, without prefix and hyphens.
+ * The kind of a text that a client sent as a license key.
+ * - `native`: a key in the service's own format with a valid checksum; `lookup` is its 25 symbols, without prefix and hyphens.
  * - `other`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
- * - `mistyped`: surely no key of this service, whose answer is "unknown" without asking the database.
+ * - `mistyped`: certainly not a key of this service; it is unknown without a query.
  */
 export type LicenseKeyReading =
   | { readonly kind: 'native'; readonly lookup: string }
@@ -79,7 +79,7 @@ function formatLicenseKey(prefix: string, symbols: string): string {
   return parts.join('-');
 }
 
-/** The canonical form of 25 symbols, or undefined when one is no symbol or the checksum is wrong. */
+/** The canonical form of 25 symbols, or undefined when a character is not a symbol or the checksum is wrong. */
 function readSymbols(text: string): string | undefined {
   let remainder = 0;
   let check = 0;
@@ -93,7 +93,7 @@ function readSymbols(text: string): string | undefined {
 }
 
 /**
- * Crockford's base 32: ten digits and the letters without I, L, O and U, made to be read aloud and typed.
+ * Crockford's base 32: ten digits and the letters without I, L, O and U, designed to be read aloud and typed.
  * https://www.crockford.com/base32.html
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -1,6 +1,6 @@
 import { createBoundedCache } from './bounded-cache.ts';
 
-/** `quota` requests at once, and as many again, evenly spread, in each window. */
+/** A burst of `quota` requests, and as many more, evenly spread, in each window. */
 export interface RatePolicy {
   /** Shows in the header fields; a word of letters and hyphens. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface RatePolicy {
 /** The state of a client under a policy. */
 export interface RateStanding {
   readonly policy: RatePolicy;
-  /** Requests that may still come at once. */
+  /** The number of requests that are currently allowed. */
   readonly remaining: number;
   /** Seconds until the whole quota is available. */
   readonly resetSeconds: number;
@@ -20,7 +20,7 @@ export interface RateStanding {
 /** Whether a request may pass. */
 export interface RateVerdict {
   readonly standings: readonly RateStanding[];
-  /** 0 when it may. */
+  /** 0 when it is allowed. */
   readonly retryAfterSeconds: number;
 }
 
@@ -33,7 +33,7 @@ const MAX_CLIENTS = 50_000;
  */
 export class RateLimiter {
   readonly #policies: readonly RatePolicy[];
-  /** By client: a moment in ms for each policy. */
+  /** By client: the theoretical arrival time of each policy, in ms. */
   readonly #arrivals = createBoundedCache<number[]>(MAX_CLIENTS);
 
   /** @param policies all of them must allow a request */
@@ -50,9 +50,9 @@ export class RateLimiter {
     const waitMs = Math.max(
       ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
     );
-    // Fractions of a millisecond come from rounding, not from the client.
+    // Fractions of a millisecond result from rounding, not from the client.
     const allowed = waitMs < 1;
-    if (allowed) next.forEach((moment, index) => (arrivals[index] = moment));
+    if (allowed) next.forEach((arrival, index) => (arrivals[index] = arrival));
     return {
       standings: this.#policies.map((policy, index) =>
         standingOf(policy, Math.max(0, (arrivals[index] ?? now) - now)),
@@ -79,7 +79,7 @@ export class RateLimiter {
   }
 }
 
-/** A moment further ahead than requests can reach was written before the clock was set back. */
+/** An arrival time further ahead than requests can reach was written before the clock was set back. */
 function readArrival(arrival: number | undefined, policy: RatePolicy, now: number): number {
   if (arrival === undefined || arrival > now + windowOf(policy) + 1) return now;
   return Math.max(arrival, now);

@@ -1,4 +1,4 @@
-/** Failed work is retried this part earlier or later, so that what failed together is not retried together. */
+/** The jitter of delays, as a fraction, so that work that failed together is not retried together. */
 const JITTER = 0.1;
 
 /** Returns a delay that is up to a tenth shorter or longer. @param random from 0 to 1 */
@@ -19,6 +19,6 @@ export function readRetryAfter(header: string | null, now: Date): number | null 
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/u.test(text)) return Number(text) * 1_000;
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u.test(text)) return null;
-  const moment = Date.parse(text);
-  return Number.isNaN(moment) ? null : Math.max(0, moment - now.getTime());
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : Math.max(0, time - now.getTime());
 }

@@ -1,13 +1,13 @@
 /** Outcome of a reservation: granted, refused for the holder's share, or refused because almost nothing is free. */
 export type Reservation = 'granted' | 'share_exceeded' | 'exhausted';
 
-/** With less than this part free, a refusal counts as exhaustion. */
+/** With less than this fraction free, a refusal counts as exhaustion. */
 const RESERVE_PART = 1 / 8;
 
 /**
  * Divides a limited amount (bytes, connections) among holders (client networks), so that none of them can take all of it:
- * a holder may have as much as is still free. One greedy holder gets half, two get a third each, n leave a part of
- * 1/(n + 1) to the next that comes, and a holder alone is never held to a small fixed share. These are the dynamic
+ * a holder may have as much as is still free. One greedy holder gets half, two get a third each, n leave a fraction of
+ * 1/(n + 1) to the next one, and a single holder is not limited to a small fixed share. These are the dynamic
  * thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, α = 1).
  */
 export class SharedBudget {
@@ -25,7 +25,7 @@ export class SharedBudget {
     return this.#used;
   }
 
-  /** Whether so much is taken that refusals count as exhaustion. */
+  /** Whether so little is free that refusals count as exhaustion. */
   get isNearlyExhausted(): boolean {
     return this.max - this.#used < this.max * RESERVE_PART;
   }

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const START = 1_800_000_000_000;
 
-test('a network can store its quota at once, and then what refills', () => {
+test('a network can store its quota at once, and then the refill', () => {
   const quota = new StorageQuota(24_000);
   quota.charge('a', 24_000, START);
   assert.equal(quota.readWaitSeconds('a', START), 0);
@@ -44,7 +44,7 @@ test('a network that waits as required stores at most its quota and one request 
         quota.charge('a', size, now);
         stored += size;
       }
-      // The quota that is there at the beginning, and what refills in the day.
+      // The quota at the start, and the refill of the day.
       assert.ok(stored <= 2 * 10_000 + 5_000);
     }),
   );

@@ -7,8 +7,8 @@ const MAX_NETWORKS = 50_000;
 
 /**
  * Limits how many bytes each client network may have stored without credentials in a day. The quota refills evenly, so a
- * network that used it up waits for as long as its last request was large. It is charged after the fact, when it is known
- * what was new; requests in progress at that moment may exceed it.
+ * network that used it up waits in proportion to the size of its last request. It is charged after the request, when the number of new
+ * rows is known; concurrent requests may exceed it.
  */
 export class StorageQuota {
   readonly #msPerByte: number;
@@ -21,7 +21,7 @@ export class StorageQuota {
   }
 
   /**
-   * Returns for how many seconds a network may store nothing; 0 when it may.
+   * Returns the seconds for which a network may store nothing; 0 when it may store.
    * @param now in ms
    */
   readWaitSeconds(network: string, now: number): number {
@@ -29,7 +29,7 @@ export class StorageQuota {
   }
 
   /**
-   * Charges what was stored.
+   * Charges the stored bytes.
    * @param now in ms
    */
   charge(network: string, bytes: number, now: number): void {

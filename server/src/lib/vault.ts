@@ -100,7 +100,7 @@ function deriveKeys(secret: string | Uint8Array): DerivedKeys {
   }
   const secretId = deriveKey(masterSecret, 'id').toString('hex', 0, SECRET_ID_BYTES);
   const createHash = (purpose: string): ((text: string) => string) => {
-    // A key object: from the bytes of the key, `createHmac` takes eight times as long.
+    // A key object: with the bytes of the key, `createHmac` is eight times as slow.
     const key = createSecretKey(deriveKey(masterSecret, purpose));
     return (text) =>
       secretId + createHmac('sha256', key).update(text).digest('hex').slice(SECRET_ID_DIGITS);
@@ -115,7 +115,7 @@ function deriveKeys(secret: string | Uint8Array): DerivedKeys {
       hashComponent: (name, value) => hashComponent(`${name.length}:${name}${value}`),
       hashText: (label, text) => hashText(`${label.length}:${label}${text}`),
     },
-    // A key object here, too: the cipher would create one each time, which took three quarters of the 80 µs of `seal`.
+    // A key object too: the cipher would create one each time, which was three quarters of the 80 µs of `seal`.
     sealingKey: createSecretKey(deriveKey(masterSecret, 'seal')),
   };
 }

@@ -6,7 +6,7 @@ const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monos
 
 /**
  * Mail clients ignore what they do not support: the layout uses tables, the styles are inline, and nothing is loaded. The
- * style sheet holds only the dark and the narrow variant, and must override the inline styles (`!important`). Words may
+ * style sheet contains only the dark and the narrow variant, and must override the inline styles (`!important`). Words may
  * break, because a long address would otherwise widen the table.
  */
 const STYLE_SHEET = `

@@ -148,7 +148,7 @@ for (const [what, script, expected] of [
     { message: { code: 452, words: 'disk full' } },
     ['temporary', 'smtp_452'],
   ],
-  // An operator can correct this, so the e-mail is not given up.
+  // An operator can correct this, so the e-mail is retried.
   [
     'the sender refused',
     { sender: { code: 553, words: 'not your domain' } },

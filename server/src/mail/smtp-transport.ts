@@ -20,7 +20,7 @@ export interface SmtpOptions {
     readonly selector: string;
     readonly privateKey: string;
   } | null;
-  /** Connections that are kept open, each for one message at a time. */
+  /** The maximum number of open connections, each for one message at a time. */
   readonly maxConnections?: number;
   readonly limits?: Partial<typeof defaultLimits>;
 }

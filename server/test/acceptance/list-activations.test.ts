@@ -161,7 +161,7 @@ describe('400', () => {
       assert.equal(answer.status, 400, part);
       assert.deepEqual(
         answer.body,
-        problem('bad_request', { detail: 'The path holds a malformed percent-encoding.' }),
+        problem('bad_request', { detail: 'The path contains a malformed percent-encoding.' }),
       );
     }
   });

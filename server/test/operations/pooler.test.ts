@@ -34,7 +34,7 @@ for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
         code: 78,
         signal: null,
         output:
-          'latchkey: DATABASE_URL leads to a pooler that forgets prepared statements between transactions: take PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.',
+          'latchkey: DATABASE_URL leads to a pooler that does not keep prepared statements between transactions: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.',
       });
     },
   );

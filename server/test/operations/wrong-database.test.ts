@@ -45,7 +45,7 @@ test('refuses a wrong master secret, and starts with the right one', async () =>
   await assertRefuses(
     external.home,
     { ...external.settings, LATCHKEY_SECRET: SECRET },
-    'The master secret is not the one that this database was made with: set LATCHKEY_SECRET to what it was, or restore the file secret in the data directory.',
+    'The master secret is not the one that this database was created with: set LATCHKEY_SECRET to its previous value, or restore the file secret in the data directory.',
   );
   assert.deepEqual(await (await external.start()).stop(), { code: 0, signal: null });
 });

@@ -109,7 +109,7 @@ describe('the service refuses to start', { concurrency: 3 }, () => {
   test('on an address of another machine', async () => {
     // A documentation address (RFC 5737), which no machine has.
     assert.deepEqual(await startInvalid({ LATCHKEY_HOST: '192.0.2.1' }), [
-      'LATCHKEY_HOST is 192.0.2.1, which is no address of this machine: set one that is, such as 127.0.0.1.',
+      'LATCHKEY_HOST is 192.0.2.1, which is not an address of this machine: set one of its addresses, such as 127.0.0.1.',
     ]);
   });
 

@@ -20,7 +20,7 @@ function setUp(options: Partial<BatcherOptions<number, number>> = {}) {
     maxQueueLength: 8,
     execute: async (inputs) => {
       const most = options.overlapFrom === undefined ? 1 : 2;
-      assert.ok(++running <= most, 'too many batches under way together');
+      assert.ok(++running <= most, 'too many concurrent batches');
       batches.push([...inputs]);
       await new Promise<void>((resolve) => gates.push(resolve));
       running--;
@@ -41,7 +41,7 @@ function setUp(options: Partial<BatcherOptions<number, number>> = {}) {
   return { batcher, batches, observed, release, depth: () => depth.read() };
 }
 
-/** Waits until the event loop has nothing left to do. */
+/** Waits until the event loop is idle. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 }
@@ -101,7 +101,7 @@ describe('Batcher', () => {
     assert.deepEqual(batches, [[1], [2, 3], [4, 5], [6, 7]]);
   });
 
-  test('sends the next batch before it answers the one that has ended', async () => {
+  test('sends the next batch before it returns the results of the previous one', async () => {
     const order: string[] = [];
     const { batcher } = setUp({
       execute: async (inputs) => {
@@ -120,7 +120,7 @@ describe('Batcher', () => {
     assert.deepEqual(order, ['sent 1', 'sent 2', 'answered 1', 'answered 2']);
   });
 
-  test('rejects a call at once when the queue is full, and accepts one when there is room', async () => {
+  test('rejects a call at once when the queue is full, and accepts one when the queue has space', async () => {
     const { batcher, release, depth } = setUp();
     const first = batcher.submit(0);
     await settle();
@@ -175,7 +175,7 @@ describe('Batcher', () => {
     assert.equal(await batcher.submit(3), 3);
   });
 
-  test('returns its own output to each call, whenever it arrives', async () => {
+  test('returns its own output to each call, at any time of arrival', async () => {
     const arrivals = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
     const property = fc.asyncProperty(arrivals, async (pauses) => {
       const { batcher, observed } = setUp({

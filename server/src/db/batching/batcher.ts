@@ -22,7 +22,7 @@ export interface BatcherOptions<Input, Output> {
   /** Runs one set-based statement for all inputs, without retries; returns one output for each, in their order. */
   readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly maxBatchSize: number;
-  /** The share of a batch that an input takes; a larger one is sent alone. Default: 1. */
+  /** The share of a batch that an input uses; a larger input is sent alone. Default: 1. */
   readonly sizeOf?: (input: Input) => number;
   /**
    * When this much waits, a second batch starts beside the running one, so that the database works while the other is
@@ -32,14 +32,14 @@ export interface BatcherOptions<Input, Output> {
   /** Calls that may wait; the next one is rejected at once. Bounds memory and waiting time. */
   readonly maxQueueLength: number;
   readonly observer: BatchObserver;
-  /** The row that an input waits for when another transaction holds it. Default: each input has its own. */
+  /** The row that an input waits for when another transaction has locked it. Default: each input has its own. */
   readonly rowOf?: (input: Input) => string;
   /**
    * Whether every other batch would fail with this error too, such as a lock that all need: then no call is retried, and
    * waiting calls fail with it. Default: never.
    */
   readonly isSharedFailure?: (error: unknown) => boolean;
-  /** Whether an error means that the whole database does not respond. Default: decided by the error alone. */
+  /** Whether an error means that the whole database does not respond. Default: determined by the error alone. */
   readonly isUnresponsive?: (error: unknown) => boolean | Promise<boolean>;
 }
 
@@ -53,7 +53,7 @@ interface Call<Input, Output> {
 /** Rows of a batch that met a locked row that are retried at the same time. */
 const LOCK_RETRY_CONCURRENCY = 4;
 
-/** A full queue is empty again in less. */
+/** Retry-After of a full queue, which is processed in less time. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
@@ -62,8 +62,8 @@ const RETRY_AFTER_SECONDS = 1;
  *
  * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When the database
  * did not respond to a batch, the waiting calls fail with it, so that no call waits for longer than one batch. When a
- * batch timed out on a locked row, its calls are retried row by row, beside the next batch. When a batch failed for a
- * reason that all share, all calls fail.
+ * batch timed out on a locked row, its calls are retried row by row, beside the next batch. When a batch failed with
+ * a shared failure, all calls fail.
  */
 export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -97,7 +97,7 @@ export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
   /** Sends one batch, and starts the next one while calls wait. Never rejects: errors go to the callers. */
   async #drain(): Promise<void> {
     this.#running++;
-    // Until the event loop has handled all that arrived together.
+    // Until the event loop has handled all calls that arrived together.
     await new Promise(setImmediate);
     if (this.#queue.length === 0) {
       this.#running--;
@@ -157,7 +157,7 @@ export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
     if (blocked.length > 0) void this.#retryRowByRow(blocked);
   }
 
-  /** Only the calls that need the locked row wait for it again. Never rejects: errors go to the callers. */
+  /** Retries the calls row by row, so that only those that need the locked row wait for it again. Never rejects: errors go to the callers. */
   async #retryRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
     const { execute, rowOf } = this.#options;
     const rows = Map.groupBy(calls, (call) => rowOf?.(call.input) ?? call).values();

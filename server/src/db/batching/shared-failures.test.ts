@@ -129,7 +129,7 @@ test('fails the batch and the queue with a shared failure, without retries', asy
   assert.deepEqual(batches, [[1, 2], [6]]);
 });
 
-test('tells a server that accepts connections without responding from one that is down', async (t) => {
+test('distinguishes a server that accepts connections without responding from one that is down', async (t) => {
   const server = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.after(() => server.close());

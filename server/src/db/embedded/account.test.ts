@@ -18,7 +18,7 @@ import { findAccount } from './account.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-const onlyRoot = { skip: isRoot && process.platform === 'linux' ? false : 'only root can try it' };
+const onlyRoot = { skip: isRoot && process.platform === 'linux' ? false : 'needs root' };
 const NOBODY = 65_534;
 
 let directory: string;
@@ -96,7 +96,7 @@ test('an ordinary user runs PostgreSQL under the own account', onlyRoot, async (
       () => false,
     ))
   )
-    return t.skip('no other account gets here');
+    return t.skip('no other account can enter this directory');
   const data = join(directory, 'ordinary');
   await mkdir(data);
   await chmod(directory, 0o755);

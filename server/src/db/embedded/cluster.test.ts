@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 import { checkCluster } from './cluster.ts';
 
-const onlyRoot = { skip: process.getuid?.() === 0 ? false : 'only root can try it' };
+const onlyRoot = { skip: process.getuid?.() === 0 ? false : 'needs root' };
 const BINARIES = { initdb: '', postgres: '', major: '18' };
 const ATTEMPTS = 40;
 

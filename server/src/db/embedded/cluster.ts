@@ -76,7 +76,7 @@ export async function checkCluster(
   if (major !== binaries.major) {
     throw new StartupError([
       major === null
-        ? `${directory} holds no PostgreSQL database: move it away, or set LATCHKEY_DATA_DIR to another directory.`
+        ? `${directory} contains no PostgreSQL database: move it away, or set LATCHKEY_DATA_DIR to another directory.`
         : `The database in ${directory} was created by PostgreSQL ${major}, and this version of Latchkey includes PostgreSQL ${binaries.major}: migrate its data with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
     ]);
   }

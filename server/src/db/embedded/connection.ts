@@ -25,7 +25,7 @@ const FIRST_DATABASE = 'postgres';
 const POLL_INTERVAL_MS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Recovery after a crash may take long: it is reported and has no timeout. */
+/** Recovery after a crash may be slow: it is logged and has no timeout. */
 const REPORT_INTERVAL_MS = 10_000;
 
 /** SQLSTATEs (PostgreSQL, appendix A). */

@@ -11,7 +11,7 @@ function watch(readFreeMib?: () => Promise<number>) {
   return { disk: new DiskSpace(tmpdir(), log, readFreeMib), events };
 }
 
-test('logs low disk space once when it begins and once when it ends', async () => {
+test('logs low disk space once when it starts and once when it ends', async () => {
   let free = 10_000;
   const { disk, events } = watch(async () => free);
   const seen: boolean[] = [];

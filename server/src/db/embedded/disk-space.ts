@@ -7,7 +7,7 @@ const MIB = 1_048_576;
 /** Below this, requests get `storage_low`: PostgreSQL needs space for its log and for compaction, or it stops. */
 const LOW_SPACE_MIB = 512;
 
-/** The condition ends only at this, so that it does not change with every check. */
+/** The condition ends only above this, so that it does not change with every check. */
 const ENOUGH_SPACE_MIB = 768;
 
 /** Monitors the free space on the file system of a directory. */

@@ -27,7 +27,7 @@ test('locks a released directory again, and leaves no lock file', async () => {
   }
 });
 
-test('gives concurrent callers the lock one at a time', async () => {
+test('grants concurrent callers the lock one at a time', async () => {
   const data = join(directory, 'contested');
   let holders = 0;
   const turns = Array.from({ length: 8 }, async () => {

@@ -8,12 +8,12 @@ import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
 import { readStartTime } from './processes.ts';
 
-/** The right to run a database in a data directory. */
+/** The lock of a data directory, which allows running a database in it. */
 export interface OwnerLock {
   release(): Promise<void>;
 }
 
-/** Time to wait for a command that holds the database for a short time. */
+/** Time to wait for a command that uses the database for a short time. */
 const WAIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
@@ -24,8 +24,8 @@ const WRITING_MS = 500;
  * Locks the data directory for this process, and creates it if missing. A lock whose process has ended (killed, or from
  * before a reboot) is taken over. If two processes take over at the same time, PostgreSQL's own lock still limits the
  * cluster to one server.
- * @param waitMs how long to wait for the process that holds the lock
- * @throws StartupError when another process holds the lock, or the directory is not writable
+ * @param waitMs how long to wait for the owner of the lock
+ * @throws StartupError when another process owns the lock, or the directory is not writable
  */
 export async function lockDataDirectory(
   dataDirectory: string,

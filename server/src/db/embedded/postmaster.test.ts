@@ -39,8 +39,7 @@ after(async () => {
 });
 
 function findObstacle(): string | false {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    return 'only root on Linux can try it';
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'needs root on Linux';
   try {
     execFileSync('setpriv', [...WITHOUT_PTRACE, 'true'], { stdio: 'ignore' });
     return false;

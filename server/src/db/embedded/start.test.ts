@@ -193,7 +193,7 @@ test('rejects a cluster of another version, or another directory, and leaves it 
   );
   await rm(join(old, 'postgres', 'PG_VERSION'));
   await writeFile(join(old, 'postgres', 'holiday.jpg'), '');
-  assert.match(await startupProblem(start(old)), /old\/postgres holds no PostgreSQL database/);
+  assert.match(await startupProblem(start(old)), /old\/postgres contains no PostgreSQL database/);
   assert.deepEqual(await readdir(old), ['postgres']);
 });
 

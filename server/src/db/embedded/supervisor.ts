@@ -10,9 +10,9 @@ import { signalProcess } from './processes.ts';
 /**
  * Supervises PostgreSQL as its parent. It runs in its own session, so that the terminal's Ctrl-C reaches neither it nor
  * PostgreSQL. Its standard input is a pipe from the service. When that closes, however the service ended, it requests a
- * fast shutdown (SIGINT) until PostgreSQL has ended; it repeats the signal because one that arrives early in PostgreSQL's
- * start is lost. On SIGUSR1 it requests an immediate shutdown (SIGQUIT): it knows its child, whereas the process id in the
- * cluster's lock file could be that of another process. It leaves the cluster's directory, in which only PostgreSQL stays.
+ * fast shutdown (SIGINT) until PostgreSQL has ended; it repeats the signal because PostgreSQL loses a signal early in
+ * its start. On SIGUSR1 it requests an immediate shutdown (SIGQUIT): it knows its child, whereas the process id in the
+ * cluster's lock file could be that of another process. It changes its working directory, so that only PostgreSQL works in the cluster's.
  */
 const SCRIPT = `
 trap : HUP INT TERM

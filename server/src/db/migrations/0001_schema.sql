@@ -14,7 +14,7 @@
 -- Licenses
 -- ============================================================================================================
 
--- One row per license; distributed by id. It holds facts; the status is derived from them when it is read.
+-- One row per license; distributed by id. It contains facts; the status is derived from them when it is read.
 create table licenses (
   id                    uuid        not null,
   product_id            text        not null,
@@ -154,7 +154,7 @@ create table signing_keys (
 -- Keys with which other programs call the service; a few rows.
 create table api_keys (
   id            uuid        not null,
-  -- Unique among current keys: a rolled key leaves its name to its successor.
+  -- Unique among current keys: the successor of a rolled key takes over its name.
   name          text        not null,
   -- SHA-256. A key has 178 random bits, so that a slow hash adds no protection.
   key_hash      bytea       not null,
@@ -295,7 +295,7 @@ create index billing_events_received on billing_events (received_at);
 create index billing_events_removable on billing_events (received_at)
   where raw is not null and status in ('processed', 'ignored');
 
--- The next three tables are ledgers: a row is what one event said; it is inserted once and never changed. The state of
+-- The next three tables are ledgers: a row is the statement of one event; it is inserted once and never changed. The state of
 -- a purchase is computed from all its rows, so that the order in which events arrive makes no difference. All ledger
 -- indexes serve billing_purchase_list_entries.
 
@@ -502,7 +502,7 @@ create table jobs (
   payload       jsonb       not null,
   -- A job replaces the job with the same key.
   key           text,
-  -- The lowest comes first.
+  -- The lowest runs first.
   priority      smallint    not null,
   attempts      smallint    not null default 0,
   max_attempts  smallint    not null,
@@ -579,8 +579,8 @@ create table event_drops (
 -- Reports: roll-ups of usage, events and trials
 -- ============================================================================================================
 --
--- Roll-ups remain when the events and days of use that they summarize are removed. They hold no personal ids but in
--- usage_first_days. For events, the day is the day of arrival.
+-- Roll-ups remain when the events and days of use that they summarize are removed. Only usage_first_days
+-- contains personal ids. For events, the day is the day of arrival.
 --
 -- Clients can send any number of texts (names, versions, values). The most frequent ones have a row each, by rank; the
 -- rest is summed in the last row, whose text is null.
@@ -764,7 +764,7 @@ create index subscriber_confirmations_by_address on subscriber_confirmations (ad
 -- subscriber_confirmation_delete_expired
 create index subscriber_confirmations_by_end on subscriber_confirmations (expires_at);
 
--- One row per recipient of an outreach request, inserted before anything is sent; distributed by request_id. It holds
+-- One row per recipient of an outreach request, inserted before anything is sent; distributed by request_id. It contains
 -- no address and no name.
 create table outreach_messages (
   request_id    uuid         not null,

@@ -108,7 +108,7 @@ function requireCapacity(existing: readonly EndpointRecord[], { url }: EndpointR
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new EndpointError('The URL must begin with https:// or http://.');
+    throw new EndpointError('The URL must start with https:// or http://.');
   }
   if (url.username !== '' || url.password !== '') {
     throw new EndpointError(

@@ -19,7 +19,7 @@ What comes instead of any operation's answer: 400 for a request that cannot be r
 \`Allow\` for a method that a path does not serve, 408 for a request that does not arrive in time, 431 for too large headers.
 Limits on requests are reported in \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers-11).`;
 
-/** How the interface document is made of the routes' own schemas. */
+/** Creates the interface document from the routes' schemas. */
 export const interfaceDescription: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
@@ -52,7 +52,7 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
   transform: ({ schema, url }) => ({ schema: documentRefusals(schema, url), url }),
 };
 
-/** Adds what every operation of its kind can be refused with to what the route itself names; probes are never refused. */
+/** Adds the refusals that every operation of its kind shares to those that the route declares; probes are never refused. */
 function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
   const { problems = [], ...described } = schema;
   const { response } = schema;
@@ -101,7 +101,7 @@ function describeProblems(codes: Iterable<ErrorCode>): Record<string, object> {
 }
 
 const retryAfter = {
-  'Retry-After': { type: 'integer', description: 'Seconds until a new try makes sense.' },
+  'Retry-After': { type: 'integer', description: 'Seconds to wait before a retry.' },
 };
 
 function exampleOf(code: ErrorCode): { value: Problem } {

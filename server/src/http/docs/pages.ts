@@ -17,7 +17,7 @@ export function renderErrorPage(): string {
       `<dt id="${code}"><code>${code}</code> <span>${status}</span></dt><dd>${asHtml(meaning)}</dd>`,
   );
   return page(
-    'Latchkey: what a refusal means',
+    'Latchkey: error codes',
     `<main class="page">
 <h1>Error codes</h1>
 <p>Every refusal but 422 is a problem (RFC 9457) whose <code>code</code> is one of these, always with the same status.
@@ -53,7 +53,7 @@ ${body}
 `;
 }
 
-/** The catalogue is ours and holds no markup but code marks. */
+/** The catalogue is part of the program and contains no markup but code marks. */
 function asHtml(text: string): string {
   return text.replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

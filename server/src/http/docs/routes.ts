@@ -8,7 +8,7 @@ import type { App } from '../app-instance.ts';
 import { INTERFACE_VERSION } from './describe-interface.ts';
 import { documentationPage, renderErrorPage } from './pages.ts';
 
-/** Scripts and styles come from this service alone; Swagger UI draws small images from `data:`. */
+/** Scripts and styles are loaded only from this service; Swagger UI loads small images from `data:`. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -84,7 +84,7 @@ function send(reply: FastifyReply, type: string, body: string | Buffer): Fastify
 
 const files = new Map<string, Buffer>();
 
-/** Reads a file at its first request, and keeps it. */
+/** Reads a file at its first request and caches it. */
 async function readOnce(url: URL): Promise<Buffer> {
   const file = files.get(url.href) ?? (await readFile(url));
   files.set(url.href, file);

@@ -24,7 +24,7 @@ const uuid = '8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11';
 const event = { event_id: uuid, name: 'app_started', occurred_at: '2026-11-20T10:00:00Z' };
 const batch = { install_id: uuid, session_id: uuid, app_version: '1.0', events: [event] };
 
-/** The types of the faults of `value`, each after the last part of its place. */
+/** Returns the types of the faults of `value`, each after the last part of its location. */
 function validationErrorsOf(schema: TSchema, value: unknown): string[] {
   return explain(schema, value, ['body']).map(({ loc, type }) => `${loc.at(-1)}: ${type}`);
 }
@@ -224,7 +224,10 @@ describe('the validator and the explanation agree on', () => {
         }),
         { numRuns: 400 },
       );
-      assert.ok(refused > 0 && refused < 400, `${refused} of 400 refused: nothing was told apart`);
+      assert.ok(
+        refused > 0 && refused < 400,
+        `${refused} of 400 refused: the inputs do not cover both cases`,
+      );
     });
   }
 });

@@ -1,6 +1,6 @@
 import { parseDateTime, parseEmail, isStorableText, isUuid } from '@latchkey/contract';
 
-/** What is wrong with a value, in the words that pydantic uses, which clients may compare. */
+/** A fault of a value, in pydantic's words, which clients may compare. */
 export interface Fault {
   readonly type: string;
   readonly msg: string;
@@ -71,7 +71,7 @@ function findDateTimeFault(value: unknown): Fault | undefined {
     return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
   }
   if (parseDateTime(value) !== undefined) return undefined;
-  // A year 0 has a type of its own if nothing else is wrong with the text.
+  // A year 0 has its own type if the rest of the text is valid.
   return value.startsWith('0000') && parseDateTime(`2000${value.slice(4)}`) !== undefined
     ? { type: 'datetime_parsing', msg: 'Input should be a valid datetime, year 0 is out of range' }
     : {
@@ -80,7 +80,7 @@ function findDateTimeFault(value: unknown): Fault | undefined {
       };
 }
 
-/** Booleans are strict: what could merely be read as one has a fault of its own. */
+/** Booleans are strict: a value that could be converted to one has its own fault. */
 export function findBooleanFault(value: unknown): Fault | undefined {
   if (typeof value === 'boolean') return undefined;
   return typeof value === 'string' || Number.isInteger(value)

@@ -177,7 +177,7 @@ test('retries a temporary failure; after a permanent one sends only to another a
   relay.script = { recipient: { code: 450, words: 'later' } };
   await assert.rejects(
     sendKeyEmail(context, name),
-    /^Error: the mail relay did not take it: smtp_450$/u,
+    /^Error: the mail relay did not accept it: smtp_450$/u,
   );
   assert.deepEqual((await readState())[0].state, 'waiting');
   relay.script = { recipient: { code: 550, words: '<ann@example.org> unknown' } };

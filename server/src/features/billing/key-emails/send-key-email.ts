@@ -235,7 +235,7 @@ async function record(
     return recordKeyEmailFailure(pool, key, 'refused', reason);
   }
   await recordKeyEmailFailure(pool, key, 'waiting', reason);
-  throw new Error(`the mail relay did not take it: ${reason}`);
+  throw new Error(`the mail relay did not accept it: ${reason}`);
 }
 
 async function scheduleSecondAttempt(

@@ -85,7 +85,7 @@ export async function sendReplacedKey(
   deps.metrics.countMail('key', result.outcome);
   if (result.outcome === 'sent') return;
   const { outcome, reason } = result;
-  if (outcome === 'temporary') throw new Error(`the mail relay did not take it: ${reason}`);
+  if (outcome === 'temporary') throw new Error(`the mail relay did not accept it: ${reason}`);
   if (outcome === 'unknown' && !job.isRepeat) {
     const runAt = new Date(deps.clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS);
     return queueReplacedKey(deps.pool, { ...job, isRepeat: true }, runAt);
