@@ -101,8 +101,8 @@ function addComparisons(app: App, context: Context): void {
 function sendOneByOne(context: Context): Context {
   const submit = async (question: ValidationRequest): Promise<ValidationFacts | null> => {
     const now = context.clock.now();
-    const moment = { now, freshProofs: freshProofRange(now) };
-    const [finding] = await countValidations(context.pool, [question], moment);
+    const decision = { now, freshProofs: freshProofRange(now) };
+    const [finding] = await countValidations(context.pool, [question], decision);
     return finding ?? null;
   };
   return { ...context, batches: { ...context.batches, validations: { submit } } };

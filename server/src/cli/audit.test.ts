@@ -153,7 +153,7 @@ test('filters the audit log by time, actor, action and subject, newest first', a
   assert.deepEqual(await listMinutes({ subjectId: 'a' }), [2, 0]);
 });
 
-test('pages through entries of the same moment without gaps or duplicates', async () => {
+test('pages through entries of the same time without gaps or duplicates', async () => {
   await fill();
   await pool.query('update audit_log set occurred_at = now()');
   const ids: string[] = [];

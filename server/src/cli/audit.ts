@@ -12,7 +12,7 @@ import { commandGroup } from './command.ts';
 import { usageError } from './command-error.ts';
 import { commandProcess } from './command-process.ts';
 import { readLicenseName } from './license/argument.ts';
-import { cursorOption, limitOption, moment, shortText } from './options.ts';
+import { cursorOption, limitOption, timestamp, shortText } from './options.ts';
 import { anyText, option } from './parameters.ts';
 import { formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
@@ -27,8 +27,8 @@ const listCommand = contextCommand({
     'audit list --limit 1000 --json': 'As JSON; next_cursor is the --cursor of the next page',
   },
   parameters: [
-    option('--since <time>', 'from a date (00:00 UTC) or date-time on', moment),
-    option('--until <time>', 'before a date (00:00 UTC) or date-time', moment),
+    option('--since <time>', 'from a date (00:00 UTC) or date-time on', timestamp),
+    option('--until <time>', 'before a date (00:00 UTC) or date-time', timestamp),
     option('--actor <name>', 'account (anna), or one word of an actor (sudo:anna)', shortText),
     option('--action <action>', 'action (license.reveal), or its noun (license)', shortText),
     option(

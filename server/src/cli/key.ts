@@ -25,7 +25,7 @@ import {
 } from './options.ts';
 import { paint } from './output.ts';
 import { anyText, argument, option } from './parameters.ts';
-import { formatFields, formatMoment, formatRows } from './table.ts';
+import { formatFields, formatTimestamp, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const createCommand = contextCommand({
@@ -113,7 +113,7 @@ const rollCommand = contextCommand({
 
 function describeReplaced({ replaced, replacedEndsAt }: RolledApiKey, now: Date): string {
   const verb = replacedEndsAt <= now ? 'expired at' : 'is valid until';
-  return `The old key (…${replaced.keyHint}) ${verb} ${formatMoment(replacedEndsAt)}.`;
+  return `The old key (…${replaced.keyHint}) ${verb} ${formatTimestamp(replacedEndsAt)}.`;
 }
 
 const revokeCommand = contextCommand({

@@ -34,7 +34,7 @@ export function expiryOptions(defaultExpiry: string) {
     option(
       '--expires <time>',
       `expiry date or date-time in UTC (default: ${defaultExpiry})`,
-      moment,
+      timestamp,
     ).conflicts('days'),
     option('--days <n>', 'expiry in days from now', wholeNumber(1, MAX_DAYS)),
   ] as const;
@@ -59,7 +59,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /** Parses a date, which means 00:00 UTC, or a date-time. */
-export function moment(text: string): Date {
+export function timestamp(text: string): Date {
   const parsed = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
   if (parsed !== undefined) return parsed;
   throw new InvalidArgumentError('Expected a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');

@@ -11,7 +11,7 @@ import { commandGroup } from './command.ts';
 import { failed } from './command-error.ts';
 import { requiredReasonOption } from './options.ts';
 import { anyText, argument, flag } from './parameters.ts';
-import { formatMoment, formatRows } from './table.ts';
+import { formatTimestamp, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const listCommand = contextCommand({
@@ -75,7 +75,7 @@ const rotateCommand = contextCommand({
     const { kid, activeFrom } = await rotateSigningKey(context, { immediately }, change);
     return {
       json: { kid, active_from: activeFrom },
-      text: `${kid} signs from ${formatMoment(activeFrom)}.`,
+      text: `${kid} signs from ${formatTimestamp(activeFrom)}.`,
     };
   },
 });

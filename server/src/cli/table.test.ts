@@ -32,12 +32,12 @@ test('keeps a minimum width of each column on a narrow terminal', () => {
 });
 
 test('aligns tables and fields, with words for dates, booleans and null', () => {
-  const moment = new Date('2026-01-02T03:04:05Z');
+  const timestamp = new Date('2026-01-02T03:04:05Z');
   assert.equal(
     formatTable(
       ['id', 'since'],
       [
-        ['a', moment],
+        ['a', timestamp],
         ['longer', null],
       ],
     ),

@@ -92,12 +92,12 @@ function shrink(natural: readonly number[], available: number): number[] {
 /** Formats a value on one line. */
 function formatCell(value: Cell): string {
   if (value === null) return '–';
-  if (value instanceof Date) return formatMoment(value);
+  if (value instanceof Date) return formatTimestamp(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return cleanText(String(value));
 }
 
-/** Formats a moment to the minute, in UTC. */
-export function formatMoment(moment: Date): string {
-  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** Formats a timestamp to the minute, in UTC. */
+export function formatTimestamp(timestamp: Date): string {
+  return `${timestamp.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

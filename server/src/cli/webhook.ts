@@ -14,7 +14,7 @@ import {
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
-import { limitOption, moment, requiredReasonOption } from './options.ts';
+import { limitOption, timestamp, requiredReasonOption } from './options.ts';
 import { countOf, printNote, withProgress } from './output.ts';
 import { anyText, choice, option, optionalArgument } from './parameters.ts';
 import { formatRows } from './table.ts';
@@ -25,7 +25,11 @@ function eventOptions<Status extends EventStatus>(statuses: readonly Status[]) {
   return [
     choice('--status <status>', 'only this status', statuses),
     choice('--provider <name>', 'only this payment provider', PRICE_PROVIDERS),
-    option('--since <time>', 'only events received since a date (00:00 UTC) or date-time', moment),
+    option(
+      '--since <time>',
+      'only events received since a date (00:00 UTC) or date-time',
+      timestamp,
+    ),
   ] as const;
 }
 
@@ -165,7 +169,7 @@ const reconcileCommand = contextCommand({
     option(
       '--since <time>',
       'start at a date or date-time in UTC (default: the end of the last comparison)',
-      moment,
+      timestamp,
     ),
   ],
   async run(context, { since }) {

@@ -14,9 +14,9 @@ async function readAll(text: string, pieceLength = 7) {
 }
 
 test('quotes cells where needed, and escapes formulas', () => {
-  const moment = new Date('2026-01-02T03:04:05Z');
+  const timestamp = new Date('2026-01-02T03:04:05Z');
   assert.equal(
-    formatCsvLine(['a', 'b,c', 'say "hi"', 'two\nlines', null, -1, true, moment]),
+    formatCsvLine(['a', 'b,c', 'say "hi"', 'two\nlines', null, -1, true, timestamp]),
     'a,"b,c","say ""hi""","two\nlines",,-1,true,2026-01-02T03:04:05.000Z\r\n',
   );
   assert.equal(

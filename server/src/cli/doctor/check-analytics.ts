@@ -11,7 +11,7 @@ import { addDays, dayOf } from '#server/features/analytics/rules/days.ts';
 import { isFarAhead } from '#server/features/analytics/rules/removal-clock.ts';
 import { isOverdue } from '#server/features/analytics/rules/rollup-marks.ts';
 
-import { formatMoment } from '../table.ts';
+import { formatTimestamp } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const PARTITIONS = 'event partitions';
@@ -56,12 +56,15 @@ export async function checkRollups(pool: Pool, now: Date): Promise<Finding> {
       cause:
         last === null
           ? 'Usage and events have never been rolled up.'
-          : `Usage and events were last rolled up at ${formatMoment(until)}.`,
+          : `Usage and events were last rolled up at ${formatTimestamp(until)}.`,
       fix: 'The service rolls up every five minutes: search its log for the event rollups.update_failed. latchkey report refresh rolls up now.',
       facts: { finished_at: last?.finishedAt ?? null },
     });
   }
-  return ok(ROLLUPS, last === null ? 'No data to report yet.' : `Updated ${formatMoment(until)}.`);
+  return ok(
+    ROLLUPS,
+    last === null ? 'No data to report yet.' : `Updated ${formatTimestamp(until)}.`,
+  );
 }
 
 const REMOVAL = 'removal of old data';
@@ -70,12 +73,12 @@ const REMOVAL = 'removal of old data';
 export async function checkRemoval(pool: Pool, now: Date): Promise<Finding> {
   const clock = await findRemovalClock(pool);
   if (clock === null) return ok(REMOVAL, 'Nothing has been removed yet.');
-  const reached = formatMoment(clock.reachedAt);
+  const reached = formatTimestamp(clock.reachedAt);
   if (!isFarAhead(clock, now)) return ok(REMOVAL, `Ages are counted from ${reached}.`);
   return warning(REMOVAL, {
     code: 'removal.clock_ahead',
     symptom: 'Old usage and events are removed slowly, since the clock may be wrong.',
-    cause: `The clock of this machine shows ${formatMoment(now)}; ages were last counted from ${reached}.`,
+    cause: `The clock of this machine shows ${formatTimestamp(now)}; ages were last counted from ${reached}.`,
     fix: 'Set the clock by NTP before data is removed too early. If the clock is right, because the service did not run for weeks, do nothing: removal catches up by six hours each hour.',
     facts: { reached_at: clock.reachedAt },
   });

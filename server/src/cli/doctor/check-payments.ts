@@ -12,7 +12,7 @@ import {
   findReconciliation,
 } from '#server/features/billing/queries/reconciliations.ts';
 
-import { formatMoment } from '../table.ts';
+import { formatTimestamp } from '../table.ts';
 import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 /** Checks that the events of payment providers are applied, and that none is missing. */
@@ -79,7 +79,7 @@ async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
   const record = await findReconciliation(pool, 'paddle');
   const reconciledAt = record?.reconciledAt ?? null;
   const last =
-    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
+    reconciledAt === null ? 'was never read' : `was last read at ${formatTimestamp(reconciledAt)}`;
   const missed = {
     symptom: `Missing events of Paddle are not found: its event log ${last}.`,
     facts: { reconciled_at: reconciledAt },
@@ -111,5 +111,5 @@ function describeComparison(started: boolean, at: Date | null): string {
   }
   if (!started) return "Paddle's event log has not been compared yet.";
   if (at === null) return "The first comparison with Paddle's event log is running.";
-  return `Paddle's event log was compared at ${formatMoment(at)}.`;
+  return `Paddle's event log was compared at ${formatTimestamp(at)}.`;
 }

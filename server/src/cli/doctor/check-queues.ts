@@ -6,7 +6,7 @@ import { countFailedDeliveries } from '#server/features/outgoing-webhooks/querie
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { countJobs } from '#server/jobs/queries.ts';
 
-import { formatMoment } from '../table.ts';
+import { formatTimestamp } from '../table.ts';
 import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 /** Checks for jobs that exhausted their retries. */
@@ -41,7 +41,7 @@ function checkEndpoint(endpoint: EndpointRecord): Finding[] {
   const { id, url, disabledAt, disabledReason, failingSince } = endpoint;
   const name = `${new URL(url).host} (${id})`;
   if (disabledAt === null) {
-    const since = failingSince === null ? '' : formatMoment(failingSince);
+    const since = failingSince === null ? '' : formatTimestamp(failingSince);
     return warningIf(failingSince !== null, WEBHOOKS, {
       code: 'endpoint.failing',
       symptom: `${name} receives events late or not at all.`,
@@ -55,7 +55,7 @@ function checkEndpoint(endpoint: EndpointRecord): Finding[] {
   return warningIf(disabledReason !== 'operator', WEBHOOKS, {
     code: 'endpoint.disabled',
     symptom: `${name} receives no events.`,
-    cause: `${why}, and it was disabled at ${formatMoment(disabledAt)}.`,
+    cause: `${why}, and it was disabled at ${formatTimestamp(disabledAt)}.`,
     fix: `latchkey endpoint test ${id}, then latchkey endpoint enable ${id}; or latchkey endpoint remove ${id}.`,
     facts: { endpoint_id: id, reason: disabledReason, disabled_at: disabledAt },
   });

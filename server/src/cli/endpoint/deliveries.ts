@@ -16,7 +16,7 @@ import {
 import { currentActor } from '../actor.ts';
 import { command } from '../command.ts';
 import { usageError } from '../command-error.ts';
-import { limitOption, moment, reasonOption, shortText } from '../options.ts';
+import { limitOption, timestamp, reasonOption, shortText } from '../options.ts';
 import { flag, option, optionalArgument } from '../parameters.ts';
 import { formatRows } from '../table.ts';
 import { contextCommand, withContext } from '../with-context.ts';
@@ -103,7 +103,7 @@ export const replayCommand = command({
   parameters: [
     optionalArgument('[message]', 'id of a message (msg_…) from endpoint log', shortText),
     flag('--failed', 'every message that exhausted its retries; needs --since'),
-    option('--since <time>', 'with --failed: events since a date or date-time in UTC', moment),
+    option('--since <time>', 'with --failed: events since a date or date-time in UTC', timestamp),
     option('--endpoint <endpoint>', 'only to this endpoint, by its id or URL', shortText),
     reasonOption,
   ],

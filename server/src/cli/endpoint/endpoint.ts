@@ -19,7 +19,7 @@ import { type Help, commandGroup, type Result } from '../command.ts';
 import { DAY_MS, overlapOption, reasonOption, shortText } from '../options.ts';
 import { paint } from '../output.ts';
 import { anyText, argument, option } from '../parameters.ts';
-import { formatFields, formatMoment, formatRows } from '../table.ts';
+import { formatFields, formatTimestamp, formatRows } from '../table.ts';
 import { contextCommand } from '../with-context.ts';
 import { logCommand, replayCommand, testCommand } from './deliveries.ts';
 import { endpointArgument, formatEvents, stateOf, toEndpointJson } from './view.ts';
@@ -112,7 +112,7 @@ const rollCommand = contextCommand({
     const advice =
       until === null
         ? 'The old secret is invalid from now on.'
-        : `Messages are also signed with the old secret until ${formatMoment(until)}.`;
+        : `Messages are also signed with the old secret until ${formatTimestamp(until)}.`;
     return printableSecret(secret, endpoint, advice);
   },
 });

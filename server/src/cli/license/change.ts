@@ -14,7 +14,7 @@ import type { LicenseRecord } from '#server/features/licenses/queries/licenses.t
 import { currentActor } from '../actor.ts';
 import { command, type Help, type Result } from '../command.ts';
 import { usageError } from '../command-error.ts';
-import { MAX_DAYS, moment, requiredReasonOption, wholeNumber } from '../options.ts';
+import { MAX_DAYS, timestamp, requiredReasonOption, wholeNumber } from '../options.ts';
 import { printNote } from '../output.ts';
 import { option } from '../parameters.ts';
 import { formatFields } from '../table.ts';
@@ -68,7 +68,7 @@ export const extendCommand = command({
 
 /** Wrapped, because null means that the option is not given. */
 function readUntil(text: string): Extension {
-  return { until: text === 'never' ? null : moment(text) };
+  return { until: text === 'never' ? null : timestamp(text) };
 }
 
 export const allowMoveCommand = command({

@@ -9,7 +9,7 @@ import { command } from '../command.ts';
 import { requiredReasonOption } from '../options.ts';
 import { countOf, paint } from '../output.ts';
 import { flag } from '../parameters.ts';
-import { formatFields, formatMoment } from '../table.ts';
+import { formatFields, formatTimestamp } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
@@ -44,7 +44,7 @@ export const rekeyCommand = command({
         note:
           revealUntil === null || revealUntil <= now
             ? null
-            : `The transaction check also returns the new key until ${formatMoment(revealUntil)}.`,
+            : `The transaction check also returns the new key until ${formatTimestamp(revealUntil)}.`,
       };
     });
   },

@@ -19,7 +19,7 @@ import {
   emailAddress,
   limitOption,
   MAX_DAYS,
-  moment,
+  timestamp,
   reasonOption,
   shortText,
   wholeNumber,
@@ -51,7 +51,7 @@ export const listCommand = contextCommand({
     option(
       '--expiring-before <time>',
       'active licenses that expire before a date (00:00 UTC) or date-time',
-      moment,
+      timestamp,
     ).conflicts('expiring'),
     option('--transaction <id>', 'transaction id of the checkout', shortText),
     cursorOption,

@@ -2,7 +2,7 @@
 import type { RollupRun } from '#server/features/analytics/rules/rollup-marks.ts';
 import { formatCsvLine } from '#server/lib/csv.ts';
 
-import { type Cell, formatMoment, formatTable } from '../table.ts';
+import { type Cell, formatTimestamp, formatTable } from '../table.ts';
 import { shortenText } from '../terminal-text.ts';
 
 export interface Answer {
@@ -73,5 +73,5 @@ export function describeAge(last: RollupRun | null, now: Date): string | null {
   if (last === null)
     return 'Reports are empty before the first roll-up: run latchkey report refresh.';
   if (now.getTime() - last.finishedAt.getTime() <= FRESH_MS) return null;
-  return `Data until ${formatMoment(last.finishedAt)}: latchkey report refresh updates it.`;
+  return `Data until ${formatTimestamp(last.finishedAt)}: latchkey report refresh updates it.`;
 }
