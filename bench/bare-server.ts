@@ -1,6 +1,6 @@
 /**
- * Node's own HTTP server without any framework: it parses the body and sends an answer of the size of a validation's. Its cost
- * per request is the minimum of Node.js and the operating system.
+ * Node's own HTTP server without any framework: it parses the body and sends an answer of the size of a validation's.
+ * Its cost per request is the minimum of Node.js and the operating system.
  */
 import { createServer } from 'node:http';
 

@@ -2,8 +2,8 @@
  * The service in a separate process, with additional routes for comparison:
  * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, no work
  * - `/bench/single/validate`: the same use case, with single statements instead of batches
- * - `/bench/empty/heartbeat` and `/bench/empty/events`: the same; `/bench/single/events`: a statement and a commit for each
- *   event
+ * - `/bench/empty/heartbeat` and `/bench/empty/events`: the same; `/bench/single/events`: a statement and a commit for
+ *   each event
  * - `/bench/signed/validate`: the same use case, but every token must be signed again
  */
 import {
@@ -108,7 +108,10 @@ function sendOneByOne(context: Context): Context {
   return { ...context, batches: { ...context.batches, validations: { submit } } };
 }
 
-/** The same context with separate batches and a clock that advances by hours at each batch, so that every token is expired. */
+/**
+ * The same context with separate batches and a clock that advances by hours at each batch, so that every token is
+ * expired.
+ */
 function signEachTime(context: Context): Context {
   const hoursMs = 2 * 3_600_000;
   let readings = 0;

@@ -11,8 +11,8 @@ interface PreparedBody {
 }
 
 /**
- * Creates validations of random seeded activations. All bodies differ by a number that the service ignores; the facts about the
- * application are constant, as in real use.
+ * Creates validations of random seeded activations. All bodies differ by a number that the service ignores; the facts
+ * about the application are constant, as in real use.
  */
 export function validationBodies(activations: number): NextBody {
   const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>

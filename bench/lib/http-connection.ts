@@ -29,8 +29,8 @@ export interface ConnectionPlan {
 const CLOSE_PAUSE_MS = 100;
 
 /**
- * One connection with one request at a time. It uses a plain socket without an HTTP library, because the generator runs on the same
- * cores as the service.
+ * One connection with one request at a time. It uses a plain socket without an HTTP library, because the generator runs
+ * on the same cores as the service.
  */
 export class HttpConnection {
   readonly #socket: Socket;
@@ -78,8 +78,8 @@ export class HttpConnection {
 }
 
 /**
- * Opens the connections and sends one unmeasured request through each. Node accepts one connection in each iteration of its
- * event loop, so under load the last of hundreds waits for seconds, which must not count as latency of a request.
+ * Opens the connections and sends one unmeasured request through each. Node accepts one connection in each iteration of
+ * its event loop, so under load the last of hundreds waits for seconds, which must not count as latency of a request.
  */
 export async function openWarmConnections(plan: ConnectionPlan): Promise<HttpConnection[]> {
   const connections = await openConnections(plan);

@@ -38,8 +38,8 @@ export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
 }
 
 /**
- * Sends requests at a fixed rate (open loop). Latency counts from the time at which a request was due, so it includes the wait for
- * a free connection, and a stalled service is visible.
+ * Sends requests at a fixed rate (open loop). Latency counts from the time at which a request was due, so it includes
+ * the wait for a free connection, and a stalled service is visible.
  */
 export async function runOpenLoop(
   plan: LoadPlan & { readonly requestsPerSecond: number },
@@ -82,7 +82,8 @@ export interface BurstResult {
 }
 
 /**
- * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the provider does.
+ * Sends requests as fast as possible, each until it is answered with 200; retries a 503 after a second, as the provider
+ * does.
  */
 export async function runBurst(plan: ConnectionPlan, requests: number): Promise<BurstResult> {
   const connections = await openConnections(plan);

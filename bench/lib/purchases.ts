@@ -9,8 +9,8 @@ export const BILLING_SECRET = 'pdl_ntfset_benchmark';
 const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
 
 /**
- * Creates paid purchases of different checkouts and buyers, as Paddle Billing sends them: each creates a license. They are signed
- * when they are sent, because a signature is valid for seconds.
+ * Creates paid purchases of different checkouts and buyers, as Paddle Billing sends them: each creates a license. They
+ * are signed when they are sent, because a signature is valid for seconds.
  */
 export function purchaseWebhooks(): NextBody {
   const run = randomBytes(5).toString('hex');

@@ -10,7 +10,10 @@ const GOAL_MS = 2_000;
 
 const API_KEY = 'an-outreach-key-for-the-bench-alone';
 
-/** Measures one request with the maximum number of recipients, without DKIM, through a relay in this process that accepts all. */
+/**
+ * Measures one request with the maximum number of recipients, without DKIM, through a relay in this process that
+ * accepts all.
+ */
 export async function measureOutreach(dataDirectory: string, scale: Scale): Promise<Measurement[]> {
   const relay = await startMailRelay();
   const service = await startServiceProcess(dataDirectory, {

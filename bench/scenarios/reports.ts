@@ -48,8 +48,8 @@ const INSERT_USE = `
   from generate_series(0, $2 - 1) as number`;
 
 /**
- * Measures each report over all days, and the roll-ups: of all days from scratch, and again after one day changed. Uses a separate
- * database.
+ * Measures each report over all days, and the roll-ups: of all days from scratch, and again after one day changed. Uses
+ * a separate database.
  */
 export async function measureReports(directory: string, scale: Scale): Promise<Measurement[]> {
   const log = createLog({ level: 'warn' });

@@ -65,8 +65,8 @@ export interface ContextOptions {
 
 /**
  * Batches that run at the same time: two each of validations and events, and one each of their records, sold terms,
- * lookups, checks, trials, webhooks and heartbeats. The database limiter reserves these connections for them; in a pool that
- * is too small for that, it admits one call at a time.
+ * lookups, checks, trials, webhooks and heartbeats. The database limiter reserves these connections for them; in a pool
+ * that is too small for that, it admits one call at a time.
  */
 const CONNECTIONS_FOR_BATCHES = 11;
 

@@ -43,8 +43,8 @@ const PAGES_FOR_PEOPLE = /^\/[us]\//;
 const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
 
 /**
- * Checks an answer against the interface document: the operation documents its status, content type and body, and it has the
- * headers of every answer.
+ * Checks an answer against the interface document: the operation documents its status, content type and body, and it
+ * has the headers of every answer.
  */
 export function assertConforms(method: string, url: string, answer: CheckedAnswer): void {
   const { headers, status } = answer;

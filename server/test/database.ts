@@ -17,8 +17,8 @@ export interface TestDatabase {
 let cluster: Promise<{ url: string; template: string }> | undefined;
 
 /**
- * Creates a database as a copy of the migrated template, in some 30 ms: on the cluster of the run under `npm test`, else on
- * a cluster that ends with the test file.
+ * Creates a database as a copy of the migrated template, in some 30 ms: on the cluster of the run under `npm test`,
+ * else on a cluster that ends with the test file.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   cluster ??= findCluster() ?? startCluster();

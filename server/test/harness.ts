@@ -105,8 +105,8 @@ export interface TestService extends HttpClient {
 }
 
 /**
- * Starts the service like `latchkey serve`, except for its clock, on a free port; it ends with the test file (or the suite)
- * that starts it. All log levels are enabled.
+ * Starts the service like `latchkey serve`, except for its clock, on a free port; it ends with the test file (or the
+ * suite) that starts it. All log levels are enabled.
  */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { beside } = options;

@@ -1,4 +1,7 @@
-/** `node run-embedded-postgres.ts <data directory>`: runs an embedded PostgreSQL, prints "ready", and waits to be killed. */
+/**
+ * `node run-embedded-postgres.ts <data directory>`: runs an embedded PostgreSQL, prints "ready", and waits to be
+ * killed.
+ */
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

@@ -66,7 +66,9 @@ const START_TIMEOUT_MS = 30_000;
 const LINE_TIMEOUT_MS = 30_000;
 const END_TIMEOUT_MS = 30_000;
 
-/** Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory. */
+/**
+ * Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory.
+ */
 export async function createServiceHome(): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
   // A service that dropped root reads a changed catalogue in it.

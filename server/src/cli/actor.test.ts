@@ -49,7 +49,7 @@ const cases: readonly (readonly [string, Partial<ProcessOwner>, string])[] = [
     'cli:root unit:job@1.service',
   ],
   [
-    'lets no name pass for another word',
+    'prevents a name from forming another word',
     { sudoUser: 'x login:anna\ncli:root' },
     'cli:root sudo:x?login?anna?cli?root',
   ],

@@ -43,7 +43,7 @@ export function currentActor(): string {
  * - `login:` the account that logged in, from the kernel's login uid (`pam_loginuid`), which sudo and su keep;
  * - `unit:` the systemd service of the process, from its control group.
  *
- * A word that is unknown or repeats the account is omitted.
+ * An unknown word, or one that repeats the account, is omitted.
  */
 export function describeActor(owner: ProcessOwner): string {
   const account = owner.account ?? `uid-${owner.uid ?? 'unknown'}`;

@@ -134,7 +134,7 @@ async function fill(): Promise<void> {
   }
 }
 
-/** The minutes of the entries that a filter finds. */
+/** Returns the minutes of the entries that match a filter. */
 async function listMinutes(filter: Partial<AuditFilter>): Promise<number[]> {
   const entries = await listAuditPage(pool, { ...ANY, ...filter }, null, 10);
   return entries.map(({ occurredAt }) => occurredAt.getUTCMinutes());

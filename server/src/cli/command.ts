@@ -21,7 +21,7 @@ export interface Result {
 
 export type Parameters = readonly Parameter<string, unknown>[];
 
-/** What a command without a result returns; it has no --json, or prints its result itself. */
+/** Returned by a command without a result; it has no --json, or prints its result itself. */
 export type MaybeResult = Result | void;
 
 /** The values of the parameters, and whether to print JSON. */
@@ -41,7 +41,7 @@ export interface Help {
 /** The help and the parameters of a command. */
 export interface CommandInterface<Declared extends Parameters> extends Help {
   readonly parameters?: Declared;
-  /** False for a command whose output is no result. */
+  /** False for a command that prints no result. */
   readonly hasJson?: false;
 }
 
@@ -110,7 +110,7 @@ export function commandGroup(
   };
 }
 
-/** Prints a result on standard output, and what belongs to it on standard error. */
+/** Prints a result on standard output, and its notes on standard error. */
 export function printResult(asJson: boolean, result: Result): void {
   const { json, text, note = null, nextCursor = null, failed = false } = result;
   const shown = asJson ? cleanJson(JSON.stringify(json, null, 2)) : text;

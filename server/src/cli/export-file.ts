@@ -48,7 +48,7 @@ export async function* formatLines<T>(
 
 /**
  * Writes an export as a stream and shows its progress.
- * @param noun what is written, in the plural
+ * @param noun the plural noun of the records
  * @param path of a new file; null: standard output
  */
 export async function writeExport(
@@ -81,7 +81,7 @@ async function writeNewFile(lines: () => AsyncGenerator<string>, path: string): 
   try {
     await pipeline(lines, file.createWriteStream());
   } catch (error) {
-    // An incomplete export cannot be told from a complete one.
+    // An incomplete export looks like a complete one.
     await rm(path, { force: true });
     throw error;
   }

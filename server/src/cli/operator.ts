@@ -17,7 +17,7 @@ import { commandGroup, type Result } from './command.ts';
 import { addressArgument, reasonOption, requiredReasonOption, shortText } from './options.ts';
 import { paint } from './output.ts';
 import { choice, option } from './parameters.ts';
-import { formatMoment, formatRows } from './table.ts';
+import { formatTimestamp, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const ROLES = 'viewer: reads; support: also helps customers; admin: everything';
@@ -46,7 +46,7 @@ const createCommand = contextCommand({
 function showLink({ operatorId, url, expiresAt }: IssuedLink, done: string): Result {
   return {
     json: { id: operatorId, url, expires_at: expiresAt },
-    text: `${paint('bold', url)}\n\n${done} The link works once, until ${formatMoment(expiresAt)}. It cannot be shown again.`,
+    text: `${paint('bold', url)}\n\n${done} The link works once, until ${formatTimestamp(expiresAt)}. It cannot be shown again.`,
   };
 }
 

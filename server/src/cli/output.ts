@@ -18,7 +18,7 @@ const CLEAR_LINE = '\r\u001B[K';
 
 /**
  * Shows the progress of work on one line of standard error, if that is a terminal; clears the line when the work ends.
- * @param noun what is counted, in the plural
+ * @param noun the plural noun of the counted items
  * @param work calls `report` with the count so far
  */
 export async function withProgress<Result>(

@@ -35,7 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /**
  * Builds the command line.
- * @param only builds this command alone, without the imports of the others: the service then takes 6 MB less memory.
+ * @param only builds this command alone, without the imports of the others: the service then uses 6 MB less memory.
  * Every command is built if it is not the name of one
  */
 export async function buildProgram(only = ''): Promise<Command> {
@@ -82,9 +82,9 @@ export function runCommandLine(
   });
 }
 
-/** Prints what is wrong, and returns the exit code. */
+/** Prints the error and returns the exit code. */
 function printError(error: unknown): number {
-  // Commander has printed what is wrong with the arguments.
+  // Commander has printed the problem of the arguments.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
   const { lines, exitCode } = explainError(error);
   for (const line of lines) printNote(`latchkey: ${line}`);
@@ -112,7 +112,10 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Ends the process when its output cannot be written: a closed pipe (`latchkey export … | head`) is no failure, a full disk is one. */
+/**
+ * Ends the process when its output cannot be written: a closed pipe (`latchkey export … | head`) is no failure, a full
+ * disk is one.
+ */
 export function exitWhenOutputFails(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') process.exit(0);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { withProgress } from './output.ts';
 
-/** A terminal that records what is written. */
+/** A terminal that records its output. */
 function openTerminal(isTTY: boolean) {
   const written: string[] = [];
   const write = (text: unknown): boolean => written.push(String(text)) > 0;

@@ -61,7 +61,7 @@ const rotateCommand = command({
 
 /**
  * Replaces the secret file.
- * @returns whether to go on: a running service does not know the new secret before it is restarted
+ * @returns whether to continue: a running service does not know the new secret before it is restarted
  */
 async function createNewSecret(): Promise<boolean> {
   const { config, environment, problems } = readConfiguration();

@@ -67,12 +67,12 @@ test('exports every subscriber, with escaped formulas, to a file of its owner', 
   assert.equal(JSON.parse(confirmed.stdout).email, 'pending@example.com');
 });
 
-/** Stores letters to an address, each with what became of it. */
+/** Stores outreach messages to an address with their outcomes. */
 async function storeLetters(requestId: string, email: string, errors: (string | null)[]) {
   const group = { requestId, template: 'personal', language: 'fr', createdAt: at(5) };
   const addressHash = hashAddress(vault, email);
-  const letters = errors.map((error) => ({ addressHash, messageId: '<1@example.com>', error }));
-  await insertMessages(pool, group, letters);
+  const messages = errors.map((error) => ({ addressHash, messageId: '<1@example.com>', error }));
+  await insertMessages(pool, group, messages);
 }
 
 test('shows the outreach of an address as long as it is stored', async () => {
@@ -96,18 +96,18 @@ test('shows an address, and erases everything except its suppression', async () 
   await storeLetters(request, 'ada@example.com', [null, 'duplicate']);
   assert.equal((await runJson('subscriber', 'show', 'ada@example.com')).outreach.length, 2);
 
-  const erased = await runJson('subscriber', 'erase', 'ada@example.com', '--reason', 'her letter');
+  const erased = await runJson('subscriber', 'erase', 'ada@example.com', '--reason', 'her request');
   assert.deepEqual([erased.id, erased.existed], [ada, true]);
   const left = await runJson('subscriber', 'show', 'ada@example.com');
   assert.equal(left.subscriber, null);
   assert.equal(left.suppression.reason, 'erased');
   assert.deepEqual(left.outreach, []);
-  assert.equal((await listMessages(pool, request)).length, 2, 'for who repeats the request');
+  assert.equal((await listMessages(pool, request)).length, 2, 'for a repeated request');
   const { outreach } = await runJson('subscriber', 'show', 'lea@example.com');
-  assert.equal(outreach.length, 1, 'what went to others stays');
+  assert.equal(outreach.length, 1, 'messages to other addresses remain');
   assert.deepEqual(
     left.history.map(({ action, reason }: Record<string, unknown>) => [action, reason]),
-    [['subscriber.erase', 'her letter']],
+    [['subscriber.erase', 'her request']],
   );
   const { rows } = await pool.query(
     `select t::text as row from subscribers t union all select t::text from suppressions t
@@ -143,7 +143,7 @@ test('keeps the reason of an erased address that is suppressed manually', async 
     ['subscriber', 'erase'],
     ['suppression', 'add'],
   ]) {
-    const { code, stderr } = await run(...args, 'eve@example.com', '--reason', 'her letter');
+    const { code, stderr } = await run(...args, 'eve@example.com', '--reason', 'her request');
     assert.equal(code, 0, stderr);
   }
   await subscribe('eve@example.com', 9, false);

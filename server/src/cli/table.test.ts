@@ -20,7 +20,7 @@ test('fits a table into the terminal without shortening its first column', () =>
   }
 });
 
-test('does not shorten a table that fits or that no terminal shows', () => {
+test('does not shorten a table that fits or is not printed on a terminal', () => {
   for (const width of [1_000, undefined]) {
     const table = formatTable(header, entries, width);
     assert.match(table, /cli:root sudo:anna login:anna  (?:asked for by phone ?){9}$/mu);
@@ -31,7 +31,7 @@ test('keeps a minimum width of each column on a narrow terminal', () => {
   assert.match(formatTable(header, entries, 20), /^2026-11-22 12:00 UTC  cli:roo…  asked f…$/mu);
 });
 
-test('aligns tables and fields, with words for dates, booleans and null', () => {
+test('aligns tables and fields, with text for dates, booleans and null', () => {
   const timestamp = new Date('2026-01-02T03:04:05Z');
   assert.equal(
     formatTable(

@@ -15,14 +15,14 @@ export function cleanJson(json: string): string {
   });
 }
 
-/** Accents and joiners, which take no column. */
+/** Accents and joiners, which have no width. */
 const ZERO_WIDTH = /^[\p{M}\p{Cf}]$/u;
 
-/** East Asian characters and emoji take two columns, except the half-width forms. */
+/** East Asian characters and emoji are two columns wide, except the half-width forms. */
 const WIDE =
   /^[[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]--[\uff61-\uffdc]]$/v;
 
-/** The number of columns that a text takes. */
+/** Returns the width of a text in columns. */
 export function widthOf(text: string): number {
   if (/^[\u0020-\u007e]*$/u.test(text)) return text.length;
   return Array.from(text).reduce((width, character) => width + widthOfCharacter(character), 0);

@@ -85,7 +85,7 @@ test('dismisses an unreadable event until it is replayed by its id', async () =>
 
   const done = await run('dismiss', kept.event_id, '--reason', 'sent by hand', '--json');
   assert.deepEqual([done.code, JSON.parse(done.stdout)], [0, { dismissed: 1 }]);
-  const message = 'dismissed: sent by hand';
+  const message = 'dismissed: sent manually';
   const dismissed = [{ ...kept, status: 'ignored', message }];
   const readAll = async () => (await service.pool.query('select * from billing_events')).rows;
   assert.deepEqual(await readAll(), dismissed);

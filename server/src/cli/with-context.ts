@@ -29,7 +29,7 @@ import { printNote } from './output.ts';
 /** Few, since the service shares the connection limit of the database. */
 const POOL_SIZE = 5;
 
-/** What commands that need only the database work with. */
+/** The dependencies of commands that need only the database. */
 interface CommandDatabase extends OpenDatabase {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -37,7 +37,7 @@ interface CommandDatabase extends OpenDatabase {
 }
 
 /**
- * Runs work with everything that use cases need, on the database as {@link withDatabase} opens it.
+ * Runs work with the dependencies of all use cases, on the database as {@link withDatabase} opens it.
  * @throws StartupError for an invalid configuration, CommandError for a database that is not migrated
  */
 export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
@@ -61,7 +61,7 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
   });
 }
 
-/** Declares a command that runs with everything that use cases need. */
+/** Declares a command that runs with the dependencies of all use cases. */
 export function contextCommand<const Declared extends Parameters = []>({
   run,
   ...help

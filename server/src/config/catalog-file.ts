@@ -32,8 +32,8 @@ Settings.Set({ maxErrors: 100 });
 /**
  * Parses YAML 1.2 and validates it against the schema.
  * @param findProblems finds further problems of a file that fits the schema
- * @throws StartupError with a sentence such as `catalog.yaml:12: products[0].tier must be a text` for each problem, in the
- *   order of the lines
+ * @throws StartupError with a sentence such as `catalog.yaml:12: products[0].tier must be a text` for each problem, in
+ *   the order of the lines
  */
 export function parseCatalogFile(
   text: string,

@@ -68,8 +68,8 @@ export function loadCatalog(path: string): Catalog {
 /**
  * Parses a catalogue.
  * @param fileName the file name in problems
- * @throws StartupError with each problem, its line and its field; references (ids, prices) are checked once all fields are
- *   valid
+ * @throws StartupError with each problem, its line and its field; references (ids, prices) are checked once all fields
+ *   are valid
  */
 export function parseCatalog(text: string, fileName: string): Catalog {
   const file = parseCatalogFile(text, fileName, findReferenceProblems);

@@ -147,8 +147,8 @@ const MIN_STANDARD_SECRET_BYTES = 24;
 const ED25519_KEY_BYTES = 32;
 
 /**
- * Secrets of the Standard Webhooks specification, separated by commas. Malformed base64 is rejected: Node decodes only its
- * valid start, which may be empty.
+ * Secrets of the Standard Webhooks specification, separated by commas. Malformed base64 is rejected: Node decodes only
+ * its valid start, which may be empty.
  */
 export const standardSecretList: Parse<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -171,8 +171,8 @@ const MASTER_SECRET_MUST =
   'have at least 32 characters without commas, chosen at random (make one with: openssl rand -base64 32)';
 
 /**
- * The master secret: at least 32 characters (UTF-8), at least 10 of them different, so that a placeholder such as `xxxx…` is
- * rejected. 32 random bytes as base64 or hex fit. A comma separates previous secrets.
+ * The master secret: at least 32 characters (UTF-8), at least 10 of them different, so that a placeholder such as
+ * `xxxx…` is rejected. 32 random bytes as base64 or hex fit. A comma separates previous secrets.
  */
 export const masterSecret: Parse<string> = (text) =>
   isMasterSecret(text) ? { value: text } : { must: MASTER_SECRET_MUST };

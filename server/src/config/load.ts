@@ -29,7 +29,9 @@ export interface LoadedConfiguration {
 
 const MAX_SECRET_FILE_BYTES = 64 * 1024;
 
-/** Reads the environment and a `.env` file in the working directory (the environment takes precedence). Changes nothing. */
+/**
+ * Reads the environment and a `.env` file in the working directory (the environment takes precedence). Changes nothing.
+ */
 export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),

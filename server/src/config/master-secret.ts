@@ -29,8 +29,8 @@ export function masterSecretPath(dataDirectory: string): string {
 
 /**
  * Reads the master secret of a data directory; the first start creates it: 32 random bytes as base64url, mode 0600. Two
- * processes that start at the same time get the same secret. A file that others may read becomes private. A lost secret is
- * not replaced while a database exists.
+ * processes that start at the same time get the same secret. A file that others may read becomes private. A lost secret
+ * is not replaced while a database exists.
  * @throws StartupError when the directory is not usable, or the file is not readable or invalid
  */
 export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {

@@ -64,7 +64,9 @@ function unusable(error: unknown): StartupError {
 /** A prepared statement, as all statements of the service are. */
 const PROBE = { name: 'pooler_probe', text: 'select pg_backend_pid() as process_id' };
 
-/** SQLSTATEs of a missing prepared statement and of one that another connection has prepared (PostgreSQL, appendix A). */
+/**
+ * SQLSTATEs of a missing prepared statement and of one that another connection has prepared (PostgreSQL, appendix A).
+ */
 const UNPREPARED_SQLSTATES = new Set(['26000', '42P05']);
 
 /**
@@ -85,7 +87,9 @@ async function requirePreparedStatements(pool: Pool): Promise<void> {
   }
 }
 
-/** Runs the statement twice on a connection, the second time while another connection uses the first server connection. */
+/**
+ * Runs the statement twice on a connection, the second time while another connection uses the first server connection.
+ */
 async function probe(pool: Pool): Promise<void> {
   const client = await pool.connect();
   let isBroken = true;

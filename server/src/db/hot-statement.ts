@@ -14,8 +14,8 @@ export type TextRow = readonly (string | null)[];
 const asText: CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
 
 /**
- * Runs a set-based statement on a hot path. Measured with batches of 128 rows: an object per row and a Date per timestamp
- * cost more of Node's time than the rest of a validation, so neither is created here.
+ * Runs a set-based statement on a hot path. Measured with batches of 128 rows: an object per row and a Date per
+ * timestamp cost more of Node's time than the rest of a validation, so neither is created here.
  */
 export function runHot(
   db: Queryable,
@@ -32,8 +32,8 @@ export function runHot(
 }
 
 /*
- * Array parameters in PostgreSQL's text format. The driver's encoder inspects the type of each element, which costs more
- * than the statement.
+ * Array parameters in PostgreSQL's text format. The driver's encoder inspects the type of each element, which costs
+ * more than the statement.
  */
 
 /** Formats UUIDs, which contain only hexadecimal digits and hyphens. */
@@ -57,8 +57,8 @@ export function toTextArray(texts: readonly (string | null)[]): string {
 }
 
 /**
- * Formats JSON from `JSON.stringify`, which contains no control characters. Stringified once more, it has the escapes that
- * PostgreSQL reads, five times as fast as {@link toTextArray}.
+ * Formats JSON from `JSON.stringify`, which contains no control characters. Stringified once more, it has the escapes
+ * that PostgreSQL reads, five times as fast as {@link toTextArray}.
  */
 export function toJsonArray(documents: readonly (string | null)[]): string {
   return `{${documents.map((json) => (json === null ? 'NULL' : JSON.stringify(json))).join(',')}}`;

@@ -78,8 +78,8 @@ export async function migrate(pool: Pool, directory = DIRECTORY): Promise<string
 }
 
 /**
- * Applies the first pending migration and returns its name; null if there is none. The lock belongs to the transaction, so
- * that it works through a pooler in transaction mode.
+ * Applies the first pending migration and returns its name; null if there is none. The lock belongs to the transaction,
+ * so that it works through a pooler in transaction mode.
  */
 async function applyNext(
   client: PoolClient,
@@ -163,7 +163,9 @@ function explainMismatch(
 
 const loaded = new Map<string, Promise<readonly Migration[]>>();
 
-/** Reads the files once: readiness probes call this often, and a process that dropped root may be unable to read them. */
+/**
+ * Reads the files once: readiness probes call this often, and a process that dropped root may be unable to read them.
+ */
 function readMigrations(directory: URL): Promise<readonly Migration[]> {
   const migrations = loaded.get(directory.href) ?? loadMigrations(directory);
   loaded.set(directory.href, migrations);

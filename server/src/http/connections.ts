@@ -59,13 +59,13 @@ const CLOSE_TIMEOUT_MS = 10_000;
 const SWEEP_INTERVAL_MS = 50;
 
 /**
- * Prepares the shutdown of an instance; to be called before it listens. The returned function stops listening, and resolves
- * once all requests that had arrived are answered and all connections are closed.
+ * Prepares the shutdown of an instance; to be called before it listens. The returned function stops listening, and
+ * resolves once all requests that had arrived are answered and all connections are closed.
  */
 export function prepareToClose(app: FastifyInstance): () => Promise<void> {
   const connections = connectionsOf(app.server);
-  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. A connection
-  // that becomes idle later would stay open as long as it is kept alive.
+  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. A
+  // connection that becomes idle later would stay open as long as it is kept alive.
   const closeIdle = (): void => {
     app.server.closeIdleConnections();
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();

@@ -26,7 +26,8 @@ export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
   const report = createFailureReporter(log);
   app.decorateRequest('isBodyRefused', false);
   app.setErrorHandler((error, request, reply) => {
-    // Fastify closes the connection of every body that cannot be parsed, which is needed only where some of it is unread.
+    // Fastify closes the connection of every body that cannot be parsed, which is needed only where some of it is
+    // unread.
     if (request.isBodyRefused) keepConnection(reply);
     const failure = toPublic(error, request);
     if (failure instanceof InvalidRequestError) return sendFaults(reply, failure);
@@ -104,8 +105,8 @@ export interface FailureLog {
 const OUTAGE_INTERVAL_MS = 1_000;
 
 /**
- * Creates a function that logs failed requests with their cause. While the database is unavailable, it logs one a second,
- * with the number of suppressed lines since the last one: a line for each request would fill the disk.
+ * Creates a function that logs failed requests with their cause. While the database is unavailable, it logs one a
+ * second, with the number of suppressed lines since the last one: a line for each request would fill the disk.
  * @param now milliseconds of a monotonic clock
  */
 export function createFailureReporter(

@@ -15,8 +15,9 @@ declare module 'fastify' {
 /**
  * Refuses requests with 503 while those in progress could fill the memory: queues are bounded by calls, not by the size
  * of their bodies. A request reserves memory for its body as it arrives (`read-body.ts`), so an announced length costs
- * nothing, and releases it when its response is closed and its handler has ended, since a queued call outlives its client's
- * connection. Requests for probes and metrics are admitted at all times, unless they have a body. The instance is closed only when all handlers have ended: what they use, the database, is closed next.
+ * nothing, and releases it when its response is closed and its handler has ended, since a queued call outlives its
+ * client's connection. Requests for probes and metrics are admitted at all times, unless they have a body. The instance
+ * is closed only when all handlers have ended: what they use, the database, is closed next.
  *
  * Called on the root instance, after `identifyClients` and before the routes.
  */

@@ -13,7 +13,8 @@ interface RateLimitOptions {
 
 /**
  * Creates a hook that limits the request rate of each client, and reports it in `RateLimit-Policy` and `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers-11). For `onRequest` of a route, so that the body of a refused request is not read.
+ * (draft-ietf-httpapi-ratelimit-headers-11). For `onRequest` of a route, so that the body of a refused request is not
+ * read.
  * @returns a hook that throws rateLimited (429)
  */
 export function limitRate({ limiter, clock, onRefusal }: RateLimitOptions) {
@@ -64,8 +65,8 @@ interface StorageOptions {
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Creates a hook that refuses requests of a client network beyond its storage quota, and all requests while the disk is low.
- * For `onRequest` of a route, so that the body of a refused request is not read.
+ * Creates a hook that refuses requests of a client network beyond its storage quota, and all requests while the disk is
+ * low. For `onRequest` of a route, so that the body of a refused request is not read.
  * @returns a hook that throws rateLimited (429) or storageLow (503)
  */
 export function limitStorage({ limits, clock, needsDisk, onRefusal }: StorageOptions) {

@@ -18,10 +18,11 @@ const NO_ROUTE = 'none';
 
 /**
  * Measures every request by its route. Logs slow requests and statuses from 400 at level `info`, all others at `debug`.
- * Statuses 408, 429 and 503 are logged at `debug` only, so that neither a flood nor an outage can fill the disk; those have
- * their own lines (`error-handler.ts`, `overload-monitor.ts`). A line costs about 10 µs.
+ * Statuses 408, 429 and 503 are logged at `debug` only, so that neither a flood nor an outage can fill the disk; those
+ * have their own lines (`error-handler.ts`, `overload-monitor.ts`). A line costs about 10 µs.
  *
- * The log contains the route's pattern, never the path, which may contain a license key of any form, a checkout or a token.
+ * The log contains the route's pattern, never the path, which may contain a license key of any form, a checkout or a
+ * token.
  *
  * To be called on the root instance, before the routes.
  */

@@ -1,6 +1,6 @@
 /**
- * `normal`; `overloaded`: requests were refused for lack of memory in the last ten seconds; `refusing`: for five seconds
- * of such an episode more were refused than served, and the episode has not ended.
+ * `normal`; `overloaded`: requests were refused for lack of memory in the last ten seconds; `refusing`: for five
+ * seconds of such an episode more were refused than served, and the episode has not ended.
  */
 export type LoadState = 'normal' | 'overloaded' | 'refusing';
 
@@ -151,7 +151,10 @@ export class OverloadMonitor {
     if (!memory.isActive) this.#refusingSweeps = 0;
   }
 
-  /** Once `refusing`, the state remains until the episode ends: traffic that moved to other processes must not change it back. */
+  /**
+   * Once `refusing`, the state remains until the episode ends: traffic that moved to other processes must not change it
+   * back.
+   */
   #judgeRefusals(): void {
     const isSettled = this.#refusingSweeps >= REFUSING_SWEEPS;
     if (!isSettled && this.#served + this.#refused > 0) {

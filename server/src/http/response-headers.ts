@@ -20,8 +20,8 @@ export function createResponseHeaders(publicUrl: string): Readonly<Record<string
 }
 
 /**
- * Allows pages of other origins all requests without credentials (Fetch Standard, CORS), so that a checkout page can poll
- * and an application in a web view can validate. Cookies and API keys are never allowed.
+ * Allows pages of other origins all requests without credentials (Fetch Standard, CORS), so that a checkout page can
+ * poll and an application in a web view can validate. Cookies and API keys are never allowed.
  */
 const CROSS_ORIGIN_HEADERS = {
   'access-control-allow-origin': '*',

@@ -87,7 +87,10 @@ function readRequestId(request: IncomingMessage): string {
   return typeof given === 'string' && SANE_ID.test(given) ? given : randomUUID();
 }
 
-/** Rejects HTTP/1.1 requests without `Host`, and all requests with several (RFC 9112 §3.2), of which Node uses the first. */
+/**
+ * Rejects HTTP/1.1 requests without `Host`, and all requests with several (RFC 9112 §3.2), of which Node uses the
+ * first.
+ */
 export function requireHost(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') {

@@ -16,8 +16,8 @@ export interface TaskIdentity {
 /** Work that is repeated, never twice at the same time. */
 export interface BackgroundTask extends TaskIdentity {
   /**
-   * `process`: each process runs it. `singleton`: it is a row in the table of jobs, and one process at a time runs it; the
-   * interval applies to all processes together.
+   * `process`: each process runs it. `singleton`: it is a row in the table of jobs, and one process at a time runs it;
+   * the interval applies to all processes together.
    */
   readonly scope: 'process' | 'singleton';
   /** False: a singleton is not scheduled. Default: true. */

@@ -17,7 +17,9 @@ export const NOT_URGENT = 0;
 /** As long as the identifiers of the providers' events may be. */
 const Identifier = Type.String({ minLength: 1, maxLength: 200 });
 
-/** Every kind of job. Jobs of a kind that is removed here stay in the database; `latchkey jobs list --all` shows them. */
+/**
+ * Every kind of job. Jobs of a kind that is removed here stay in the database; `latchkey jobs list --all` shows them.
+ */
 export const jobDefinitions = {
   /** Sends the buyer of a transaction the keys of its licenses, once. */
   send_key_email: {

@@ -11,7 +11,9 @@ const RANDOM_SYMBOLS = 30;
 const CHECK_SYMBOLS = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from here on are skipped: 256 is no multiple of 62, and the first symbols would be likelier than the others. */
+/**
+ * Bytes from here on are skipped: 256 is no multiple of 62, and the first symbols would be likelier than the others.
+ */
 const FIRST_BIASED_BYTE = 256 - (256 % ALPHABET.length);
 
 /** Enough to distinguish keys, and too few to use one. */

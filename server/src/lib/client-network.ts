@@ -37,8 +37,8 @@ function readPrefix64(address: string): string {
 }
 
 /**
- * An entry of `X-Forwarded-For` with what proxies put around the address: a port, brackets, quotes, or the parameters of
- * `Forwarded` (RFC 7239 §6: `for="[2001:db8::1]:4711";proto=https`).
+ * An entry of `X-Forwarded-For` with what proxies put around the address: a port, brackets, quotes, or the parameters
+ * of `Forwarded` (RFC 7239 §6: `for="[2001:db8::1]:4711";proto=https`).
  */
 const FORWARDED_ENTRY =
   /^(?:for=)?"?(?:\[(?<ipv6>[^\]%]+)(?:%[^\]]*)?\]|(?<ipv4>\d{1,3}(?:\.\d{1,3}){3}))(?::(?:\d{1,5}|_[\w.-]+))?"?(?:;.*)?$/i;
@@ -52,9 +52,10 @@ export function readForwardedAddress(entry: string): string | null {
 }
 
 /**
- * Returns the address of the client behind trusted proxies. Each proxy appends the address of its client, so the entries
- * are read from the last to the first, up to the first one that is no trusted proxy. An entry without an address
- * ends the search at the previous hop: a client could otherwise change the text to count as a new client each time.
+ * Returns the address of the client behind trusted proxies. Each proxy appends the address of its client, so the
+ * entries are read from the last to the first, up to the first one that is no trusted proxy. An entry without an
+ * address ends the search at the previous hop: a client could otherwise change the text to count as a new client each
+ * time.
  * @param socketAddress the other end of the connection
  * @param forwardedFor the value of `X-Forwarded-For`
  */

@@ -26,8 +26,8 @@ interface Waiter {
 type Key = string | symbol;
 
 /**
- * A semaphore with a bounded queue. Calls start in the order of their arrival. Calls with the same key run one at a time,
- * and keys are scheduled in rotation, so that a key with many calls does not delay the others.
+ * A semaphore with a bounded queue. Calls start in the order of their arrival. Calls with the same key run one at a
+ * time, and keys are scheduled in rotation, so that a key with many calls does not delay the others.
  *
  * A call must not wait for another call to the same limiter: both could wait for each other.
  */

@@ -2,8 +2,8 @@
 export type CsvCell = string | number | boolean | Date | null;
 
 /**
- * Text that a spreadsheet runs as a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian text
- * like the plain ones.
+ * Text that a spreadsheet runs as a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian
+ * text like the plain ones.
  */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
@@ -56,8 +56,8 @@ const CELL =
 const LINE_BREAKS = /\r\n|\r|\n/gu;
 
 /**
- * Reads CSV as a stream (RFC 4180; line breaks of any kind; a byte order mark and empty lines are skipped). csv-parse would
- * drop the records before a syntax error, and counts a line break of two characters within quotes as two lines.
+ * Reads CSV as a stream (RFC 4180; line breaks of any kind; a byte order mark and empty lines are skipped). csv-parse
+ * would drop the records before a syntax error, and counts a line break of two characters within quotes as two lines.
  * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters
  */
 export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {

@@ -18,9 +18,9 @@ const MIXED_BITS = Math.log2(62);
 
 /**
  * Estimates, conservatively, how many bits of a license key a guesser does not know. Each group of letters
- * and digits counts by the smallest alphabet that has all of its symbols. Not counted are a symbol that repeats or follows
- * the one before it (`AAA`, `123`, `321`), a repeated group, and everything up to `knownCharacters`.
- * It sees symbols, not how they were created: a key from a weak generator may have fewer.
+ * and digits counts by the smallest alphabet that has all of its symbols. Not counted are a symbol that repeats or
+ * follows the one before it (`AAA`, `123`, `321`), a repeated group, and everything up to `knownCharacters`. It sees
+ * symbols, not how they were created: a key from a weak generator may have fewer.
  * @param knownCharacters so many characters in front are known, for instance because other keys share them
  */
 export function estimateKeyBits(key: string, knownCharacters: number): number {

@@ -1,8 +1,8 @@
 /**
- * A license key in the service's own format: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
- * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that fits in
- * two symbols: it detects every single wrong symbol and every swap of two neighbours. The prefix shows people the vendor of
- * the key and is not part of the checksum, so that a vendor may change it and old keys stay valid.
+ * A license key in the service's own format: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones
+ * (115 bits) and two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that
+ * fits in two symbols: it detects every single wrong symbol and every swap of two neighbours. The prefix shows people
+ * the vendor of the key and is not part of the checksum, so that a vendor may change it and old keys stay valid.
  */
 const RANDOM_SYMBOLS = 23;
 const CHECK_MODULUS = 1021;
@@ -17,7 +17,8 @@ export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
 
 /**
  * The kind of a text that a client sent as a license key.
- * - `native`: a key in the service's own format with a valid checksum; `lookup` is its 25 symbols, without prefix and hyphens.
+ * - `native`: a key in the service's own format with a valid checksum; `lookup` is its 25 symbols, without prefix and
+ *   hyphens.
  * - `other`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
  * - `mistyped`: certainly not a key of this service; it is unknown without a query.
  */
@@ -53,8 +54,8 @@ export function generateLicenseKey(
 /**
  * Reads a text as a license key. Case, spaces and hyphens do not matter, I and L are read as 1, O as 0, and the prefix
  * may be ours, another or absent. Under one `keyPrefix` the same text always reads the same, so a key that was imported
- * is found again. Under another one, an imported key that begins with it and goes on with 25 letters and digits reads as
- * mistyped, and is not found.
+ * is found again. Under another one, an imported key that begins with it and goes on with 25 letters and digits reads
+ * as mistyped, and is not found.
  * @param text as the client sent it
  * @param keyPrefix the catalogue's key prefix
  */

@@ -29,7 +29,8 @@ const MAX_CLIENTS = 50_000;
 
 /**
  * Limits the request rate of each client by the generic cell rate algorithm (ITU-T I.371). For each policy it keeps the
- * theoretical arrival time: when all requests so far would have arrived if evenly spread. A refused request does not count.
+ * theoretical arrival time: when all requests so far would have arrived if evenly spread. A refused request does not
+ * count.
  */
 export class RateLimiter {
   readonly #policies: readonly RatePolicy[];

@@ -9,7 +9,9 @@ export function withJitter(delayMs: number, random: number): number {
 /** The longest exponential delay is e^10 s: six hours. */
 const MAX_EXPONENT = 10;
 
-/** Returns the delay after an attempt: 3 s after the first, then about 2.7 times the previous one, at most six hours. */
+/**
+ * Returns the delay after an attempt: 3 s after the first, then about 2.7 times the previous one, at most six hours.
+ */
 export function exponentialDelayMs(attempts: number, random: number): number {
   return withJitter(Math.exp(Math.min(attempts, MAX_EXPONENT)) * 1_000, random);
 }

@@ -5,9 +5,9 @@ export type Reservation = 'granted' | 'share_exceeded' | 'exhausted';
 const RESERVE_PART = 1 / 8;
 
 /**
- * Divides a limited amount (bytes, connections) among holders (client networks), so that none of them can take all of it:
- * a holder may have as much as is still free. One greedy holder gets half, two get a third each, n leave a fraction of
- * 1/(n + 1) to the next one, and a single holder is not limited to a small fixed share. These are the dynamic
+ * Divides a limited amount (bytes, connections) among holders (client networks), so that none of them can take all of
+ * it: a holder may have as much as is still free. One greedy holder gets half, two get a third each, n leave a fraction
+ * of 1/(n + 1) to the next one, and a single holder is not limited to a small fixed share. These are the dynamic
  * thresholds of shared-memory switches (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, α = 1).
  */
 export class SharedBudget {

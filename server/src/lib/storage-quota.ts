@@ -6,9 +6,9 @@ const DAY_MS = 86_400_000;
 const MAX_NETWORKS = 50_000;
 
 /**
- * Limits how many bytes each client network may have stored without credentials in a day. The quota refills evenly, so a
- * network that used it up waits in proportion to the size of its last request. It is charged after the request, when the number of new
- * rows is known; concurrent requests may exceed it.
+ * Limits how many bytes each client network may have stored without credentials in a day. The quota refills evenly, so
+ * a network that used it up waits in proportion to the size of its last request. It is charged after the request, when
+ * the number of new rows is known; concurrent requests may exceed it.
  */
 export class StorageQuota {
   readonly #msPerByte: number;

@@ -30,11 +30,13 @@ export interface KeyedHashes {
 }
 
 /**
- * Protects values that must not be readable in the database: keyed hashes for look-ups, and encrypted copies of values that
- * are shown again. Every purpose has a key of its own, so that its hashes are unrelated to those of another.
+ * Protects values that must not be readable in the database: keyed hashes for look-ups, and encrypted copies of values
+ * that are shown again. Every purpose has a key of its own, so that its hashes are unrelated to those of another.
  */
 export interface Vault extends KeyedHashes {
-  /** The hashes under the previous master secrets, for rows that were not rewritten yet. Empty except during a rotation. */
+  /**
+   * The hashes under the previous master secrets, for rows that were not rewritten yet. Empty except during a rotation.
+   */
   readonly previous: readonly KeyedHashes[];
   /**
    * Encrypts and authenticates a text under the current master secret.

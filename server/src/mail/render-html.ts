@@ -5,9 +5,9 @@ const SANS = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial
 const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
 
 /**
- * Mail clients ignore what they do not support: the layout uses tables, the styles are inline, and nothing is loaded. The
- * style sheet contains only the dark and the narrow variant, and must override the inline styles (`!important`). Words may
- * break, because a long address would otherwise widen the table.
+ * Mail clients ignore what they do not support: the layout uses tables, the styles are inline, and nothing is loaded.
+ * The style sheet contains only the dark and the narrow variant, and must override the inline styles (`!important`).
+ * Words may break, because a long address would otherwise widen the table.
  */
 const STYLE_SHEET = `
       @media (max-width: 480px) {

@@ -125,8 +125,8 @@ export async function expireClaims(pool: Pool): Promise<void> {
 }
 
 /**
- * Delivers all events until all are duplicates, runs the jobs, and asserts that each purchase has one license with one key,
- * and that its buyer received one e-mail with that key.
+ * Delivers all events until all are duplicates, runs the jobs, and asserts that each purchase has one license with one
+ * key, and that its buyer received one e-mail with that key.
  * @param earlier number of purchases of this shop for which that was asserted before
  */
 export async function assertOneLicenseAndEmailEach(

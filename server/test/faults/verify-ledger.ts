@@ -12,8 +12,8 @@ const MachineList = Type.Array(MachineInfo);
 const CONCURRENCY = 16;
 
 /**
- * Asserts that every response still holds: activations exist and are active or not as last reported, valid responses were
- * counted, no license exceeds its limit of machines, and trials are the granted ones.
+ * Asserts that every response still holds: activations exist and are active or not as last reported, valid responses
+ * were counted, no license exceeds its limit of machines, and trials are the granted ones.
  */
 export async function verifyLedger(url: string, ledger: Ledger): Promise<void> {
   assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load had responses');

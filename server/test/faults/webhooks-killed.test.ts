@@ -19,9 +19,9 @@ import {
 } from './purchase-fixture.ts';
 
 /*
- * Webhooks whose service is killed before it responds lead to one license and one e-mail after they are delivered again. A
- * service that is killed after the relay accepted an e-mail, but before that is recorded, sends it a second time with the
- * same Message-ID, as documented; so here the services are killed before they send.
+ * Webhooks whose service is killed before it responds lead to one license and one e-mail after they are delivered
+ * again. A service that is killed after the relay accepted an e-mail, but before that is recorded, sends it a second
+ * time with the same Message-ID, as documented; so here the services are killed before they send.
  */
 
 const onUnix = { skip: process.platform === 'win32' };

@@ -1,6 +1,6 @@
 /**
- * Webhooks of Lemon Squeezy for tests: one builder for each kind of object, with the fields that the service reads, and the signature.
- * `attributes` overrides any field of the object.
+ * Webhooks of Lemon Squeezy for tests: one builder for each kind of object, with the fields that the service reads, and
+ * the signature. `attributes` overrides any field of the object.
  */
 import { createHmac } from 'node:crypto';
 

@@ -16,8 +16,8 @@ const two = await startTestService({ beside: one });
 const pick = roundRobin<TestService>([one, two]);
 
 /**
- * Scenarios with at most this number of facts are tested in every order; `compute-licenses.test.ts` tests all of them so
- * without a database.
+ * Scenarios with at most this number of facts are tested in every order; `compute-licenses.test.ts` tests all of them
+ * so without a database.
  */
 const MAX_EVENTS_IN_EVERY_ORDER = 5;
 

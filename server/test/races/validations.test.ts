@@ -26,8 +26,8 @@ async function setUp() {
 }
 
 /**
- * Runs ten clients that validate while the activation ends. Asserts that validations sent after the response to the end are
- * invalid, and that the count equals the number of valid responses.
+ * Runs ten clients that validate while the activation ends. Asserts that validations sent after the response to the end
+ * are invalid, and that the count equals the number of valid responses.
  */
 async function endWhileValidating(
   pick: (index: number) => TestService,

@@ -1,7 +1,7 @@
 /**
- * Memory was reserved by the content length. So 1,446 requests with a content length of 65,536 bytes that sent only their header
- * fields, 156 KB in all, caused 503 `overloaded` for every other request for half a minute, and 18 requests with 2 MiB did the
- * same for large bodies. The readiness probe stayed 200, and nothing was logged.
+ * Memory was reserved by the content length. So 1,446 requests with a content length of 65,536 bytes that sent only
+ * their header fields, 156 KB in all, caused 503 `overloaded` for every other request for half a minute, and 18
+ * requests with 2 MiB did the same for large bodies. The readiness probe stayed 200, and nothing was logged.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the commands of `latchkey endpoint` share: naming an endpoint, and showing it. */
+/** Shared by the commands of `latchkey endpoint`: the endpoint argument, and how an endpoint is shown. */
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 
 import { shortText } from '../options.ts';

@@ -42,7 +42,7 @@ export async function printReport(
   const age = describeAge(last, now);
   if (age !== null) printNote(age);
   if (answer.rows.length === MAX_REPORT_ROWS) {
-    printNote(`Only the first ${MAX_REPORT_ROWS} rows are shown: ask for fewer days.`);
+    printNote(`Only the first ${MAX_REPORT_ROWS} rows are shown: select fewer days.`);
   }
   if (options.csv) {
     commandProcess().stdout.write(toCsv(answer));
@@ -62,7 +62,7 @@ function readDay(text: string): Day {
   throw new InvalidArgumentError('Expected a date such as 2027-03-01.');
 }
 
-/** @throws CommandError (exit code 2) for a range that ends before it begins or exceeds ten years */
+/** @throws CommandError (exit code 2) for a range that ends before its start or exceeds ten years */
 function readRange({ from, to }: RangeValues, defaultDays: number, now: Date): DayRange {
   const last = to ?? dayOf(now);
   const first = from ?? addDays(last, 1 - defaultDays);

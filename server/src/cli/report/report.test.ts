@@ -9,7 +9,7 @@ import { openCommandLine } from '../../../test/test-command-line.ts';
 const { pool, run: latchkey } = await openCommandLine();
 const run = (...args: string[]) => latchkey('report', ...args);
 
-/** Long over, so that all of it is final. */
+/** Long past, so that all roll-ups are final. */
 const DAYS = ['--from', '2026-03-01', '--to', '2026-03-08'];
 
 async function runJson(...args: string[]) {

@@ -35,8 +35,8 @@ export interface BatcherOptions<Input, Output> {
   /** The row that an input waits for when another transaction has locked it. Default: each input has its own. */
   readonly rowOf?: (input: Input) => string;
   /**
-   * Whether every other batch would fail with this error too, such as a lock that all need: then no call is retried, and
-   * waiting calls fail with it. Default: never.
+   * Whether every other batch would fail with this error too, such as a lock that all need: then no call is retried,
+   * and waiting calls fail with it. Default: never.
    */
   readonly isSharedFailure?: (error: unknown) => boolean;
   /** Whether an error means that the whole database does not respond. Default: determined by the error alone. */
@@ -57,13 +57,13 @@ const LOCK_RETRY_CONCURRENCY = 4;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Sends calls to the database in batches, one or two at a time: calls that arrive while batches run form the next one. A
- * single call waits for nothing, and under load one round trip and one commit serve hundreds.
+ * Sends calls to the database in batches, one or two at a time: calls that arrive while batches run form the next one.
+ * A single call waits for nothing, and under load one round trip and one commit serve hundreds.
  *
- * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When the database
- * did not respond to a batch, the waiting calls fail with it, so that no call waits for longer than one batch. When a
- * batch timed out on a locked row, its calls are retried row by row, beside the next batch. When a batch failed with
- * a shared failure, all calls fail.
+ * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When the
+ * database did not respond to a batch, the waiting calls fail with it, so that no call waits for longer than one batch.
+ * When a batch timed out on a locked row, its calls are retried row by row, beside the next batch. When a batch failed
+ * with a shared failure, all calls fail.
  */
 export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -157,7 +157,10 @@ export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
     if (blocked.length > 0) void this.#retryRowByRow(blocked);
   }
 
-  /** Retries the calls row by row, so that only those that need the locked row wait for it again. Never rejects: errors go to the callers. */
+  /**
+   * Retries the calls row by row, so that only those that need the locked row wait for it again. Never rejects: errors
+   * go to the callers.
+   */
   async #retryRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
     const { execute, rowOf } = this.#options;
     const rows = Map.groupBy(calls, (call) => rowOf?.(call.input) ?? call).values();

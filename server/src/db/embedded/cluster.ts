@@ -96,16 +96,16 @@ async function readMajorVersion(directory: string): Promise<string | null> {
 }
 
 /**
- * Changes the owner of everything in the directory, by chown(1), which descends by descriptors (fts(3), fchownat(2)): the
- * former owner could replace a directory in a path by a symbolic link.
+ * Changes the owner of everything in the directory, by chown(1), which descends by descriptors (fts(3), fchownat(2)):
+ * the former owner could replace a directory in a path by a symbolic link.
  */
 async function changeOwner(directory: string, { uid, gid }: Account): Promise<void> {
   await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, directory]);
 }
 
 /**
- * Creates a cluster: UTF-8, sorted by code point on every system, with data checksums. It is created under a temporary name
- * and renamed when it is complete, so that an interrupted attempt leaves nothing that looks like a cluster.
+ * Creates a cluster: UTF-8, sorted by code point on every system, with data checksums. It is created under a temporary
+ * name and renamed when it is complete, so that an interrupted attempt leaves nothing that looks like a cluster.
  * @param durable whether it must survive a power failure
  */
 export async function createCluster(

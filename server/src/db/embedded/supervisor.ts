@@ -12,7 +12,8 @@ import { signalProcess } from './processes.ts';
  * PostgreSQL. Its standard input is a pipe from the service. When that closes, however the service ended, it requests a
  * fast shutdown (SIGINT) until PostgreSQL has ended; it repeats the signal because PostgreSQL loses a signal early in
  * its start. On SIGUSR1 it requests an immediate shutdown (SIGQUIT): it knows its child, whereas the process id in the
- * cluster's lock file could be that of another process. It changes its working directory, so that only PostgreSQL works in the cluster's.
+ * cluster's lock file could be that of another process. It changes its working directory, so that only PostgreSQL works
+ * in the cluster's.
  */
 const SCRIPT = `
 trap : HUP INT TERM
@@ -33,8 +34,8 @@ exit "\${code:-1}"
 `;
 
 /**
- * Time for a fast shutdown, then for an immediate one. In an immediate one the postmaster kills children that do not end
- * after five seconds (`SIGKILL_CHILDREN_AFTER_SECS` in its source); if it were killed earlier, they would remain.
+ * Time for a fast shutdown, then for an immediate one. In an immediate one the postmaster kills children that do not
+ * end after five seconds (`SIGKILL_CHILDREN_AFTER_SECS` in its source); if it were killed earlier, they would remain.
  */
 const FAST_SHUTDOWN_MS = 8_000;
 const IMMEDIATE_SHUTDOWN_MS = 8_000;

@@ -10,7 +10,7 @@ import { storeEvents, type EventsToStore, type StoredCount } from './queries/eve
 /** Stores the events of requests in batches. */
 export type EventQueue = BatchQueue<EventsToStore, StoredCount>;
 
-/** Events per statement: a larger batch gains nothing, and its last caller waits longer. */
+/** Events per statement: a larger batch is not faster, and its last caller waits longer. */
 const MAX_BATCH_SIZE = 1_000;
 
 /** Waiting events from which a second batch runs at the same time. */

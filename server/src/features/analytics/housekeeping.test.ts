@@ -134,7 +134,7 @@ test('the tasks create partitions, store drops, roll up and remove; the last cou
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
 });
 
-test('does not roll up again what another process has just rolled up', async () => {
+test('does not repeat a roll-up that another process has just completed', async () => {
   await storeUse('2027-03-01');
   await rollUp();
   await storeUse('2027-03-01');
@@ -200,10 +200,10 @@ test('removes event ids after 90 days', async () => {
   assert.equal(await service.count('event_ids'), 1);
 });
 
-/** Of a BRIN index, where nothing else is said. */
+/** The default of a BRIN index. */
 const PAGES_PER_RANGE = 128;
 
-/** How many pages of ids are read to find those that arrived before December. */
+/** Returns the number of pages that a search for the ids from before December reads. */
 async function countPagesRead(): Promise<number> {
   return inTransaction(pool, async (client) => {
     await client.query('set local enable_seqscan = off');
@@ -222,7 +222,7 @@ async function storeIds(receivedAt: string, count: number): Promise<void> {
 }
 
 test('summarizes the index of event ids on Mondays', async () => {
-  // The one at the end keeps the pages before it in the table.
+  // The row at the end prevents truncating the pages before it.
   await storeIds('2026-11-01T00:00:00Z', 40_000);
   await storeIds('2027-02-28T00:00:00Z', 1);
   await pool.query(`delete from event_ids where received_at < '2027-01-01'`);
@@ -242,7 +242,7 @@ test('summarizes the index of event ids on Mondays', async () => {
   await removeOldData(context, idle);
   assert.ok((await countPagesRead()) >= worn);
   await removeOne();
-  // One range has the row that was just removed, which counts while another transaction may still see it.
+  // One range contains the removed row, which counts while another transaction may still see it.
   const left = await countPagesRead();
   assert.ok(left <= PAGES_PER_RANGE, String(left));
 });

@@ -23,10 +23,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** The age at which roll-ups are updated. */
 const ROLLUP_INTERVAL_MS = 5 * MINUTE_MS;
 
-/** A run that has more to do continues after a pause. */
+/** An incomplete run continues after a pause. */
 const ROLLUP_BUDGET_MS = 30 * SECOND_MS;
 
-/** The tasks that keep usage and events in order. Every process runs them; locks in the database keep them apart. */
+/** The maintenance tasks of usage and events. Every process runs them; locks in the database keep them apart. */
 export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly BackgroundTask[] {
   return [
     {

@@ -25,7 +25,7 @@ import { addDays, dayOf, startOf, weekOf, type Day } from './rules/days.ts';
 import { isFarAhead, moveRemovalClock } from './rules/removal-clock.ts';
 import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
 
-/** How long the id of an event is kept to recognize duplicates. */
+/** How long the id of an event is stored to recognize duplicates. */
 export const EVENT_IDS_KEPT_DAYS = 90;
 
 const BATCH_ROWS = 10_000;
@@ -44,7 +44,9 @@ export interface RemovalDependencies extends TimeDependencies {
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** Removes events and days of use that are old and have a final roll-up, and old event ids. One process runs at a time. */
+/**
+ * Removes events and days of use that are old and have a final roll-up, and old event ids. One process runs at a time.
+ */
 export async function removeOldData(deps: RemovalDependencies, signal: AbortSignal): Promise<void> {
   const now = await advanceClock(deps);
   await dropPartitions(deps, now, signal);

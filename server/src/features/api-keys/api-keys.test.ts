@@ -39,7 +39,7 @@ async function stateOf({ id }: Pick<ApiKeyRecord, 'id'>): Promise<string | undef
   return (await listApiKeys(context)).find(({ key }) => key.id === id)?.state;
 }
 
-/** A context whose database nobody answers for. */
+/** Returns a context whose database is unreachable. */
 function withoutDatabase() {
   const log = createLog({ level: 'silent' });
   return {
@@ -153,7 +153,7 @@ test('a name belongs to the newest key, and revoking it revokes all valid keys o
   const third = await rollKey(service, name, HOUR_MS);
   const fourth = await rollKey(service, name, HOUR_MS);
   const revoked = await revokeKeys(service, name);
-  // The first is over by itself already.
+  // The first one has expired.
   const ids = [second, third, fourth].map(({ key }) => key.id);
   assert.deepEqual(revoked.toSorted(), ids.toSorted());
   assert.equal(await stateOf(second.key), 'revoked');
@@ -180,13 +180,13 @@ test('the last use is stored at most once a minute, and not for a refused key', 
     'create trigger note_use after update on api_keys for each row execute function note_use()',
   );
   t.after(() => pool.query('drop trigger note_use on api_keys'));
-  /** Uses the key several times at once and gives how often that was written. */
+  /** Uses the key several times concurrently; returns the number of writes. */
   async function use(): Promise<number> {
     await pool.query('truncate uses');
     await Promise.all(
       Array.from({ length: 5 }, () => authenticateApiKey(context, apiKey, 'outreach:send')),
     );
-    // Nobody waits for the writing but this test.
+    // Only this test waits for the write.
     await eventually(() => pool.idleCount === pool.totalCount);
     return (await pool.query('select from uses')).rowCount ?? 0;
   }
@@ -224,7 +224,7 @@ test('a use that cannot be stored is logged, and the request is served', async (
 
 test('configured keys are valid for their scope without a database', async () => {
   const alone = withoutDatabase();
-  // As Node gives the bytes that curl sends.
+  // As Node decodes the bytes that curl sends.
   const asHeader = Buffer.from(OUTREACH_KEY).toString('latin1');
   const found = await authenticateApiKey(alone, asHeader, 'outreach:send');
   assert.deepEqual(found, { id: null, name: null, scopes: ['outreach:send'] });

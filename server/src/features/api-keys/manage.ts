@@ -38,7 +38,7 @@ export type ApiKeyTerm = { readonly days: number } | { readonly until: Date | nu
 
 /** An API key to create. */
 export interface NewApiKey {
-  /** For people; no two keys in use share one. 1 to 64 characters. */
+  /** For people; unique among current keys. 1 to 64 characters. */
   readonly name: string;
   /** At least one. */
   readonly scopes: readonly ApiKeyScope[];
@@ -184,15 +184,15 @@ export interface RolledApiKey extends CreatedApiKey {
 }
 
 /**
- * Creates a successor of a key with the same name, scopes and lifetime, with an audit row. The old key stays valid for an
- * overlap, in which its users change to the new one.
+ * Creates a successor of a key with the same name, scopes and lifetime, with an audit row. The old key stays valid for
+ * an overlap, in which its users change to the new one.
  * @throws ApiKeyError when there is no such key, or it has a successor already: of two concurrent calls, one is refused
  */
 export async function rollApiKey(
   deps: ApiKeyDependencies,
   roll: ApiKeyRoll,
 ): Promise<RolledApiKey> {
-  // Before the lock: a call that waited for another roll names the old key, and must not roll the new one.
+  // Before the lock: a call that waited for another roll means the old key, and must not roll the new one.
   const id = await findApiKeyId(deps.pool, roll.idOrName);
   if (id === null) throw noSuchApiKey();
   return inTransaction(deps.pool, async (client) => {
@@ -236,8 +236,8 @@ export interface ApiKeyRevocation extends KeyChange {
 }
 
 /**
- * Revokes API keys, with an audit row for each. A name includes the rolled keys in their overlap, so that no key of that
- * name stays valid.
+ * Revokes API keys, with an audit row for each. A name includes the rolled keys in their overlap, so that no key of
+ * that name stays valid.
  * @throws ApiKeyError when there is nothing to revoke
  */
 export async function revokeApiKey(

@@ -28,8 +28,8 @@ export interface Receipt {
 export const DUPLICATE: Receipt = { status: 'duplicate', message: null };
 
 /**
- * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Holds the lock of
- * billing, so that two processes never compute the same purchase from different facts.
+ * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Acquires the
+ * lock of billing, so that two processes never compute the same purchase from different facts.
  */
 export async function applyEvents(
   deps: ApplyDependencies,
@@ -58,7 +58,7 @@ function toReceipt(outcome: EventOutcome | undefined): Receipt {
 /**
  * Inserts the facts of events, recomputes the purchases that they belong to and synchronizes the licenses; returns an
  * outcome for each event, in their order. Applying an event again changes nothing.
- * @param client in a transaction that holds the lock of billing
+ * @param client in a transaction that has the lock of billing
  */
 export async function applyFacts(
   deps: ApplyDependencies,

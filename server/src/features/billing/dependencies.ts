@@ -11,13 +11,13 @@ import type { WebhookSecrets } from './providers/adapters.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
 import type { PaymentEventBatch } from './payment-event-batch.ts';
 
-/** What applying events to licenses needs. */
+/** The dependencies of applying events to licenses. */
 export interface ApplyDependencies extends LicenseChangeDependencies {
   readonly config: Pick<Config, 'billing'>;
   readonly log: Logger;
 }
 
-/** What receiving and retrying events, and sending keys, needs. */
+/** The dependencies of receiving and retrying events, and of sending keys. */
 export interface BillingDependencies extends ApplyDependencies {
   readonly batches: { readonly paymentEvents: PaymentEventBatch };
   readonly databaseLimiter: ConcurrencyLimiter;

@@ -1,4 +1,4 @@
-/** What billing knows of payments: the events of providers, translated into facts. Facts are stored as JSON. */
+/** Facts about payments, translated from the events of providers. Facts are stored as JSON. */
 import { Type, type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
@@ -102,14 +102,16 @@ const Payment = Type.Object({
   transactionId: Text,
   /**
    * Further ids that the provider's other events use for this payment, such as Stripe's payment intent for an invoice.
-   * The aliases of all events about a payment count, in any order. They may be guessable, so the interface accepts none
+   * The aliases of all events about a payment apply, in any order. They may be guessable, so the interface accepts none
    * of them.
    */
   aliases: Type.Optional(Type.Array(Text)),
   /** The id of the checkout that the front end knows, if it differs; it cannot be guessed. */
   checkoutId: Type.Optional(Text),
   subscriptionId: NullableText,
-  /** `purchase` creates licenses; `renewal` extends them; `change` is charged within a period; `other` is only recorded. */
+  /**
+   * `purchase` creates licenses; `renewal` extends them; `change` is charged within a period; `other` is only recorded.
+   */
   origin: Type.Enum(['purchase', 'renewal', 'change', 'other']),
   customerId: NullableText,
   customer: Customer,
@@ -160,12 +162,12 @@ const Subscription = Type.Object({
   lines: Type.Array(Line),
 });
 
-/** A snapshot of a subscription; the newest one counts. */
+/** A snapshot of a subscription; the newest one applies. */
 export type SubscriptionFact = DeepReadonly<Static<typeof Subscription>>;
 
 export const ADJUSTMENT_STATUSES = ['pending', 'approved', 'rejected', 'reversed'] as const;
 
-/** Whether an adjustment is full; null if the provider does not report it, so that the amounts decide. */
+/** Whether an adjustment is full; null if the provider does not report it: the amounts then determine it. */
 const Full = orNull(Type.Boolean());
 
 const Adjustment = Type.Object({
@@ -192,10 +194,10 @@ const Adjustment = Type.Object({
   lines: Type.Array(Type.Object({ lineId: Text, full: Full, total: Amount })),
 });
 
-/** A refund or dispute. The newest fact of each id counts. */
+/** A refund or dispute. The newest fact of each id applies. */
 export type AdjustmentFact = DeepReadonly<Static<typeof Adjustment>>;
 
-/** The details of a customer. The newest fact of each id counts. */
+/** The details of a customer. The newest fact of each id applies. */
 export interface CustomerFact extends Occurrence {
   readonly kind: 'customer';
   readonly customerId: string;
@@ -205,7 +207,7 @@ export interface CustomerFact extends Occurrence {
 /** The facts that purchases consist of. */
 export type PurchaseFact = PaymentFact | SubscriptionFact | AdjustmentFact;
 
-/** A statement of an event about a payment, subscription, adjustment or customer. */
+/** A fact of an event about a payment, subscription, adjustment or customer. */
 export type BillingFact = PurchaseFact | CustomerFact;
 
 const StoredFact = Compile(Type.Union([Payment, Subscription, Adjustment]));
@@ -238,7 +240,7 @@ export function compareOccurrences(a: Occurrence, b: Occurrence): number {
   return difference === 0 ? (a.occurredNanos ?? 0) - (b.occurredNanos ?? 0) : difference;
 }
 
-/** Returns the time of a fact with all its digits, to be spread over another fact. */
+/** Returns the time of a fact with all its digits, as fields of another fact. */
 export function occurrenceOf({ occurredAt, occurredNanos = 0 }: Occurrence): Occurrence {
   return { occurredAt, occurredNanos };
 }

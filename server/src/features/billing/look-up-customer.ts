@@ -13,8 +13,9 @@ import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
 const LONG_AGO = new Date(0);
 
 /**
- * Looks up a customer at Paddle that no event has described, and applies the response as an event, so that waiting e-mails
- * are sent. If Paddle has no such customer, a later event may still describe it; until then the data of the checkout count.
+ * Looks up a customer at Paddle that no event has described, and applies the response as an event, so that waiting
+ * e-mails are sent. If Paddle has no such customer, a later event may still describe it; until then the data of the
+ * checkout apply.
  * @throws PaddleApiError if a retry may succeed
  */
 export async function lookUpCustomer(

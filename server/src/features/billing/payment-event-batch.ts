@@ -13,7 +13,7 @@ import { isBillingLockTimeout } from './queries/ledger.ts';
 /** Collects verified events into batches. */
 export type PaymentEventBatch = BatchQueue<ReceivedEvent, Receipt>;
 
-/** A batch holds the lock of billing: a larger one would delay other processes for longer than it saves. */
+/** A batch keeps the lock of billing: a larger one would delay other processes for longer than it saves. */
 const MAX_BATCH_SIZE = 100;
 
 /** At 2,000 events a second the last event waits for two seconds; payment providers wait for five. */

@@ -8,8 +8,8 @@ import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
 import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
 /**
- * Queues the e-mails with the keys of transactions; jobs start when the transaction of `db` is committed. A repeated job is
- * harmless, because keys that were sent are not sent again.
+ * Queues the e-mails with the keys of transactions; jobs start when the transaction of `db` is committed. A repeated
+ * job is harmless, because keys that were sent are not sent again.
  * @param runAt the earliest start; a later call overrides it
  */
 export async function queueKeyEmails(
@@ -46,8 +46,8 @@ export async function queueCustomerLookUps(
 }
 
 /**
- * Queues what follows from created and changed licenses: e-mails with keys, look-ups of buyers without an address, and
- * outgoing webhooks.
+ * Queues the jobs and messages for created and changed licenses: e-mails with keys, look-ups of buyers without an
+ * address, and outgoing webhooks.
  * @param client in the transaction of the licenses, so that neither is committed without the other
  */
 export async function queueNotifications(

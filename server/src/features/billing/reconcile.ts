@@ -52,9 +52,9 @@ const MIN_AGE_MS = HOUR_MS;
 const MAX_PAGES = 10;
 
 /**
- * Compares Paddle's event log with the received events and applies missed ones as their webhooks would have been; a webhook
- * that arrives later is a duplicate. Logs and audits the repaired events. Stores the result, unless `since` is given,
- * because such a comparison says nothing about earlier events.
+ * Compares Paddle's event log with the received events and applies missed ones as their webhooks would have been; a
+ * webhook that arrives later is a duplicate. Logs and audits the repaired events. Stores the result, unless `since` is
+ * given, because such a comparison does not cover earlier events.
  * @returns null if there is nothing to compare: without an API key, or before the first event
  * @throws PaddleApiError if Paddle cannot be read; events applied before that stay applied
  */
@@ -122,14 +122,16 @@ async function compare(
   return { compared, repaired, reachedEnd: page.isLast };
 }
 
-/** Ignored events do not count: the log has events of all types, the webhook need not subscribe to those without effect. */
+/**
+ * Ignored events do not count: the log has events of all types, the webhook need not subscribe to those without effect.
+ */
 function isRepair(status: Receipt['status']): boolean {
   return status === 'processed' || status === 'deferred';
 }
 
 /** A page of the event log. */
 interface LogPage {
-  /** Those old enough that their webhooks should have arrived. */
+  /** The events that are old enough that their webhooks should have arrived. */
   readonly events: readonly LoggedEvent[];
   /** The event after which the next page starts; null: the oldest event. */
   readonly last: string | null;

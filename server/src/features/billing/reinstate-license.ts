@@ -32,7 +32,7 @@ export async function reinstateAndSend(
 
 /**
  * Closes the open disputes of the license's purchase, because providers do not always report the end of a dispute, and
- * rarely that of a warning. Inserts a newer fact about each, so that what the provider reports later counts again.
+ * rarely that of a warning. Inserts a newer fact about each, so that later reports of the provider apply again.
  */
 async function closeDisputes(
   deps: ApplyDependencies,

@@ -27,11 +27,11 @@ import { exportCustomer, readPersonalData } from './personal-data.ts';
 import { listColumns } from './inventory.fixture.ts';
 
 const ADA = 'Ada.Lovelace@Example.com';
-/** A text that every spelling of her name and address contains, and nothing else does. */
+/** A text that only the spellings of her name and address contain. */
 const TRACE = 'lovelace';
 const BOB = 'bob@example.com';
 const INSTALL = randomUUID();
-const by = { actor: 'cli:test', reason: 'she asked for it' };
+const by = { actor: 'cli:test', reason: 'requested by the customer' };
 
 const service = await startTestService();
 const { context, clock, pool } = service;
@@ -57,7 +57,7 @@ async function buyAtStripe(email: string, id: string): Promise<void> {
   assert.equal(answer.status, 200, answer.text);
 }
 
-/** Rows that billing can hardly be brought to write here. */
+/** Inserts rows that are hard to create through billing in this test. */
 async function insertRest(email: string, name: string, transactionId: string): Promise<void> {
   await pool.query(
     `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status, message)
@@ -81,13 +81,13 @@ async function insertRest(email: string, name: string, transactionId: string): P
 async function write(email: string): Promise<void> {
   const answer = await service.post('/api/v1/subscribers', { email });
   assert.equal(answer.status, 201, answer.text);
-  const letter = {
+  const message = {
     addressHash: hashAddress(context.vault, email),
     messageId: '<1@x>',
     error: null,
   };
   const group = { requestId: randomUUID(), template: 'personal', language: 'en' };
-  await insertMessages(pool, { ...group, createdAt: clock.now() }, [letter]);
+  await insertMessages(pool, { ...group, createdAt: clock.now() }, [message]);
 }
 
 before(async () => {
@@ -122,7 +122,7 @@ before(async () => {
   await addJobs(pool, [{ name: 'look_up_customer', payload: { provider, customerId } }]);
 });
 
-/** Every row of every table as text, bodies as what they say. */
+/** Dumps every row of every table as text, with decoded bodies. */
 async function dump(): Promise<{ table: string; row: string }[]> {
   const { rows: tables } = await pool.query(
     `select format('%I.%I', schemaname, relname) as name, relname from pg_stat_user_tables order by 1`,
@@ -139,38 +139,44 @@ async function dump(): Promise<{ table: string; row: string }[]> {
 const about = async (word: string) => (await dump()).filter(({ row }) => row.includes(word));
 
 test('an erasure removes the person’s data from every table, after show and export, and keeps others’ data', async (t) => {
-  await t.test('every column that is classified as personal holds the person before', async () => {
-    for (const column of listColumns('person')) {
-      const [table = '', name = ''] = column.split('.');
-      const text = name === 'raw' ? `encode(raw, 'escape')` : `${name}::text`;
-      const { rows } = await pool.query(
-        `select count(*)::integer as rows from ${table} where lower(${text}) like '%${TRACE}%'`,
-      );
-      assert.ok(rows[0].rows > 0, `no row of ${column} names her: add one to this test`);
-    }
-  });
+  await t.test(
+    'every column that is classified as personal contains the person before',
+    async () => {
+      for (const column of listColumns('person')) {
+        const [table = '', name = ''] = column.split('.');
+        const text = name === 'raw' ? `encode(raw, 'escape')` : `${name}::text`;
+        const { rows } = await pool.query(
+          `select count(*)::integer as rows from ${table} where lower(${text}) like '%${TRACE}%'`,
+        );
+        assert.ok(rows[0].rows > 0, `no row of ${column} names her: add one to this test`);
+      }
+    },
+  );
   const bobsBefore = await about('bob');
   const held = await readPersonalData(context, ADA);
 
-  await t.test('show and export hold every row that names her, and none of another', async () => {
-    const found = (await about(TRACE)).map(({ table }) => table);
-    const [lists, parts] = [new Map(Map.groupBy(found, (table) => table)), [] as string[]];
-    for await (const part of exportCustomer(context, ADA, held)) parts.push(part);
-    const text = parts.join('');
-    const exported = JSON.parse(text);
-    assert.ok(lists.size >= 7, [...lists.keys()].join(' '));
-    for (const [table, rows] of lists) {
-      assert.ok(exported[table].length >= rows.length, `${table}: ${exported[table].length}`);
-    }
-    assert.equal(exported.installs[0].events.length, 1);
-    assert.equal(exported.billing_events.length, 5);
-    assert.doesNotMatch(text, /bob|key_sealed|entitlement_proof/iu);
-  });
+  await t.test(
+    'show and export contain every row that names her, and no row of others',
+    async () => {
+      const found = (await about(TRACE)).map(({ table }) => table);
+      const [lists, parts] = [new Map(Map.groupBy(found, (table) => table)), [] as string[]];
+      for await (const part of exportCustomer(context, ADA, held)) parts.push(part);
+      const text = parts.join('');
+      const exported = JSON.parse(text);
+      assert.ok(lists.size >= 7, [...lists.keys()].join(' '));
+      for (const [table, rows] of lists) {
+        assert.ok(exported[table].length >= rows.length, `${table}: ${exported[table].length}`);
+      }
+      assert.equal(exported.installs[0].events.length, 1);
+      assert.equal(exported.billing_events.length, 5);
+      assert.doesNotMatch(text, /bob|key_sealed|entitlement_proof/iu);
+    },
+  );
 
   const result = await eraseCustomer(context, held, { ...by, revoke: false });
   assert.deepEqual(result, { licenses: 3, removedBodies: 5, keptBodies: 0 });
 
-  await t.test('nothing names her, in any table', async () => {
+  await t.test('no row of any table names her', async () => {
     assert.deepEqual(await about(TRACE), []);
     assert.deepEqual(
       await about(INSTALL),
@@ -188,7 +194,7 @@ test('an erasure removes the person’s data from every table, after show and ex
   await t.test('keeps the data of others unchanged', async () => {
     assert.deepEqual(await about('bob'), bobsBefore);
   });
-  await t.test('her licenses go on working, and follow later events', async () => {
+  await t.test('her licenses stay valid, and later events change them', async () => {
     const body = { license_key: licenseKey, machine_fingerprint: { machine_id: 'm' } };
     assert.notEqual((await service.post('/api/v1/licenses/validate', body)).status, 500);
     const { transactionId, customerId } = ada;
@@ -200,29 +206,26 @@ test('an erasure removes the person’s data from every table, after show and ex
     );
     assert.deepEqual(rows, [{ refunded: true, customer_email: null }]);
   });
-  await t.test(
-    'an event from before the erasure brings nothing back, and a later one does',
-    async () => {
-      const { customerId } = ada;
-      const find = async () => {
-        const sql = 'select email from billing_customers where customer_id = $1';
-        return (await pool.query(sql, [customerId])).rows;
-      };
-      const late = new Date(clock.now().getTime() - 60_000);
-      await deliverPaddle(
-        service,
-        paddleCustomer('updated', { customerId, email: ADA, occurredAt: late }),
-      );
-      assert.deepEqual(await find(), [{ email: null }]);
-      clock.advance(60_000);
-      const email = 'ada@new.example.com';
-      await deliverPaddle(
-        service,
-        paddleCustomer('updated', { customerId, email, occurredAt: clock.now() }),
-      );
-      assert.deepEqual(await find(), [{ email }]);
-    },
-  );
+  await t.test('an event from before the erasure restores no data, a later one does', async () => {
+    const { customerId } = ada;
+    const find = async () => {
+      const sql = 'select email from billing_customers where customer_id = $1';
+      return (await pool.query(sql, [customerId])).rows;
+    };
+    const late = new Date(clock.now().getTime() - 60_000);
+    await deliverPaddle(
+      service,
+      paddleCustomer('updated', { customerId, email: ADA, occurredAt: late }),
+    );
+    assert.deepEqual(await find(), [{ email: null }]);
+    clock.advance(60_000);
+    const email = 'ada@new.example.com';
+    await deliverPaddle(
+      service,
+      paddleCustomer('updated', { customerId, email, occurredAt: clock.now() }),
+    );
+    assert.deepEqual(await find(), [{ email }]);
+  });
   await t.test('audit rows name the address by its id, and each license', async () => {
     const { rows } = await pool.query(
       `select subject_id from audit_log where action = 'customer.erase' order by subject_id`,

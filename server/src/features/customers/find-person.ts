@@ -19,7 +19,7 @@ import {
 import { listSearchTexts, mentionsPerson } from './rules/mentions.ts';
 
 /**
- * Finds where the data of a person are stored, by one e-mail address in any spelling. Another address of the same person
+ * Finds the rows with data of a person by one e-mail address in any spelling. Another address of the same person
  * must be searched for separately, because nothing connects the two.
  */
 export async function findPerson(
@@ -67,8 +67,8 @@ export function toAddress(vault: Vault, email: string): Address {
 const PAGE_ROWS = 1_000;
 
 /**
- * Finds the payment events about a person: those of the ledgers, and those whose stored body mentions the person, by reading
- * all bodies. A body that was removed is not searched.
+ * Finds the payment events about a person: those of the ledgers, and those whose stored body mentions the person, by
+ * reading all bodies. A body that was removed is not searched.
  * @param onProgress called with the number of events that were read
  */
 export async function findEvents(

@@ -2,7 +2,8 @@
  * The content of a column of text, JSON or bytes:
  * - `person`: a name, an address or free text about a customer; shown, exported and erased;
  * - `address`: the keyed hash of an address, or data found by one; erased, except in `suppressions`;
- * - `linked`: connected to a customer by a license or a customer id; shown and exported, and kept where a license needs it;
+ * - `linked`: connected to a customer by a license or a customer id; shown and exported, and not erased where a license
+ *   needs it;
  * - `free`: text of operators or clients, which is not searched (documented on the page on personal data);
  * - `none`: no personal data.
  */

@@ -8,7 +8,7 @@ import { SOURCES } from './queries/personal-data.ts';
 
 const pool = await openTestPool();
 
-test('every column that can hold text, JSON or bytes is classified', async () => {
+test('every column of text, JSON or bytes is classified', async () => {
   const { rows } = await pool.query(
     `select relation.relname as table, attribute.attname as column
      from pg_attribute attribute
@@ -26,7 +26,7 @@ test('every column that can hold text, JSON or bytes is classified', async () =>
   assert.deepEqual(
     actual.filter((column) => !classified.includes(column)),
     [],
-    'classify these in inventory.fixture.ts; `customer show`, `export` and `erase` must handle what is about a person',
+    'classify these in inventory.fixture.ts; `customer show`, `export` and `erase` must handle personal data',
   );
   assert.deepEqual(
     classified.filter((column) => !actual.includes(column)),
@@ -35,7 +35,9 @@ test('every column that can hold text, JSON or bytes is classified', async () =>
   );
 });
 
-/** Jobs hold ids for minutes; adjustments name no buyer; payment events and events of installs are read by themselves. */
+/**
+ * Jobs contain ids for minutes; adjustments name no buyer; payment events and events of installs are read separately.
+ */
 const READ_OTHERWISE = ['billing_adjustments', 'billing_events', 'events', 'jobs'];
 
 test('every table with personal data is shown, exported and documented', () => {

@@ -77,7 +77,7 @@ test('a client reads the claims of a token with jose and the public key set', as
   });
 });
 
-test('a token verifies with nothing but an Ed25519 library', () => {
+test('a token verifies with only an Ed25519 library', () => {
   const [header = '', payload = '', signature = '', ...rest] = sign().token.split('.');
   assert.deepEqual(rest, []);
   const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
@@ -135,7 +135,7 @@ test('a token never outlives the license and its grace', () => {
   );
 });
 
-test('a license that ends first ends the token: with grace for a subscription, without for the rest', () => {
+test('the token ends with its license: after the grace period of a subscription, without one for others', () => {
   const expiresAt = plus(now, 2 * DAY_MS);
   const endOf = (facts: Partial<EntitlementSubject['license']>): number => {
     const license = { ...perpetual, ...facts };
@@ -205,7 +205,7 @@ test('any change results in a new token at once', async () => {
   await verifyToken(reuseOrSign(key, subject, stored, plus(now, 1000)).token, now);
 });
 
-test('a returned token always verifies, whatever was stored and changed', () => {
+test('a returned token verifies after any stored value and change', () => {
   const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
   const anySubject = fc.record({
     tier: fc.option(fc.constantFrom('a', 'é"\\'), { nil: null }),

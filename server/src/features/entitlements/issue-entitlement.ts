@@ -15,7 +15,7 @@ import {
   type EntitlementSubject,
 } from './token.ts';
 
-/** For how long a token is sent again before a new one is signed. */
+/** The age up to which a token is sent again instead of signing a new one. */
 export const REFRESH_INTERVAL_SECONDS = 3600;
 
 export interface EntitlementDependencies {
@@ -36,7 +36,7 @@ export interface Entitlement {
   readonly newProof: string | null;
 }
 
-/** Returns the token that lets an activation of a usable license run offline for a while. */
+/** Returns the token with which an activation of a usable license runs offline until its expiry. */
 export function issueEntitlement(
   deps: EntitlementDependencies,
   license: LicenseStatusFacts,
@@ -75,8 +75,8 @@ export interface EntitlementProof {
 
 /**
  * Returns the token of an activation, reused or newly signed. A signature costs some 80 µs, more than all the rest of a
- * validation, so the last token is sent again while it is younger than `REFRESH_INTERVAL_SECONDS` and its claims are the
- * same: rebuilt from the present facts with its own `iat`, it has the same `jti`. Any change (status, tier, expiry,
+ * validation, so the last token is sent again while it is younger than `REFRESH_INTERVAL_SECONDS` and its claims are
+ * the same: rebuilt from the present facts with its own `iat`, it has the same `jti`. Any change (status, tier, expiry,
  * machine, signing key) changes the `jti`, and a new token is signed.
  */
 export function reuseOrSign(
@@ -124,8 +124,8 @@ export function parseProof(proof: string | null): EntitlementProof | null {
 }
 
 /**
- * Returns the bounds, in byte order, between which the stored proofs of fresh tokens lie: `from` is the first of them, and
- * `before` the first that is not. A proof begins with its `iat`, of ten digits from 2001 to 2286.
+ * Returns the bounds, in byte order, between which the stored proofs of fresh tokens lie: `from` is the first of them,
+ * and `before` the first that is not. A proof starts with its `iat`, of ten digits from 2001 to 2286.
  */
 export function freshProofRange(now: Date): { readonly from: string; readonly before: string } {
   const seconds = toSeconds(now);

@@ -38,8 +38,8 @@ export class SigningKeyRing {
 
   /**
    * Reads the keys from the database. Must run at the start and every minute, because any process may rotate them. Rows
-   * that the master secret does not authenticate are logged and not used. A key in memory stays in use after its row was
-   * removed, and its retirement is never revoked: only an intruder who writes to the table would do either.
+   * that the master secret does not authenticate are logged and not used. A key in memory stays in use after its row
+   * was removed, and its retirement is never revoked: only an attacker with write access to the table would do either.
    * @throws StartupError when there are keys and none of them was sealed under a configured master secret
    */
   async refresh(): Promise<void> {
@@ -139,10 +139,10 @@ export interface PublishedKey {
 }
 
 /**
- * Returns the public keys that clients need now: the present one, and old ones until the last token that they signed has
- * expired.
- * @param maxOfflineDays the longest assumed life of a token: the longest present `offline_days`. A token that was signed
- * while its product's were longer may outlive its key
+ * Returns the public keys that clients need now: the present one, and old ones until the last token that they signed
+ * has expired.
+ * @param maxOfflineDays the longest assumed life of a token: the longest present `offline_days`. A token that was
+ *   signed while its product's were longer may outlive its key
  */
 export function buildKeySet(
   keys: readonly PublishedKey[],

@@ -34,7 +34,7 @@ export const PUBLISH_LEAD_MS = 5 * 60_000;
 
 /**
  * Creates a signing key, which replaces the present one after {@link PUBLISH_LEAD_MS}, with an audit row.
- * @param options.immediately it replaces the present one at once, because that must not be used any longer
+ * @param options.immediately it replaces the present one at once, because that one must not sign any more
  */
 export async function rotateSigningKey(
   deps: SigningKeyDependencies,
@@ -94,7 +94,7 @@ export async function revokeSigningKey(
 
 /**
  * Creates a signing key when none can sign: in a new database, and after rows were removed. Processes that start at the
- * same time get the same key. The key ring reports the rows that do not open.
+ * same time get the same key. The key ring logs the rows that cannot be opened.
  */
 export async function ensureSigningKey(deps: SigningKeyDependencies): Promise<void> {
   if (await hasKey(deps.pool, deps)) return;

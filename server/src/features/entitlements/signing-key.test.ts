@@ -35,7 +35,7 @@ test('the signature is that of RFC 8037, appendix A.4', () => {
   );
 });
 
-test('the thumbprint is the one that jose computes', async () => {
+test('the thumbprint equals that of jose', async () => {
   const { publicJwk } = generateSigningKey();
   assert.equal(await calculateJwkThumbprint({ ...publicJwk }), publicJwk.kid);
 });
@@ -48,7 +48,7 @@ test('an exported key is imported as the same key', () => {
   assert.deepEqual(toPublicJwk(createPublicKey(key.privateKey)), key.publicJwk);
 });
 
-test('the header of a token holds algorithm, type and key id, and nothing else', () => {
+test('the header of a token contains only algorithm, type and key id', () => {
   const key = generateSigningKey();
   const header: unknown = JSON.parse(Buffer.from(key.encodedHeader, 'base64url').toString());
   assert.deepEqual(header, { alg: 'EdDSA', typ: 'entitlement+jwt', kid: key.publicJwk.kid });

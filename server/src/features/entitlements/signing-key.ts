@@ -16,7 +16,7 @@ import type { SigningKeyRecord } from './queries.ts';
 export interface SigningKey {
   readonly publicJwk: PublicJwk;
   readonly privateKey: KeyObject;
-  /** The first part of every token signed with this key, already encoded. */
+  /** The encoded header of every token signed with this key. */
   readonly encodedHeader: string;
 }
 
@@ -79,8 +79,8 @@ export interface RejectedSigningKey {
 type Lifetime = Pick<SigningKeyRecord, 'createdAt' | 'activeFrom' | 'retiredAt'>;
 
 /**
- * Seals a private key together with its lifetime. Without the master secret, a changed row can neither add a key nor make
- * an old one sign again or stay published.
+ * Seals a private key together with its lifetime. Without the master secret, a changed row can neither add a key nor
+ * make an old one sign again or stay published.
  */
 export function sealSigningKey(
   vault: Vault,
@@ -129,8 +129,8 @@ function labelOf({ kid, ...lifetime }: Lifetime & { readonly kid: string }): str
 }
 
 /**
- * Returns the key that signs at a time: the newest that is active and not retired, or else the first that is not retired,
- * because the clock of another process may be ahead of this one.
+ * Returns the key that signs at a time: the newest that is active and not retired, or else the first that is not
+ * retired, because the clock of another process may be ahead of this one.
  * @param keys in the order in which they were created
  * @returns undefined when every key is retired
  */

@@ -10,8 +10,8 @@ const DAY_SECONDS = 86_400;
 export const JTI_CHARACTERS = 22;
 
 /**
- * The claims of an entitlement: an activation may run until `exp` without validating again. Timestamps are whole seconds
- * since 1970 (NumericDate of RFC 7519). It contains no key and no e-mail address.
+ * The claims of an entitlement: an activation may run until `exp` without validating again. Timestamps are whole
+ * seconds since 1970 (NumericDate of RFC 7519). It contains no key and no e-mail address.
  */
 export interface EntitlementClaims {
   /** The service's public URL. */
@@ -96,11 +96,11 @@ export interface SigningInput {
 }
 
 /**
- * Encodes claims for signing, as a pure function of key and claims: `jti` is 128 bits of the SHA-256 of the key's id and
- * all other claims, so that one hash identifies both the token and its content.
+ * Encodes claims for signing, as a pure function of key and claims: `jti` is 128 bits of the SHA-256 of the key's id
+ * and all other claims, so that one hash identifies both the token and its content.
  *
- * It takes about 6 µs: a third each for the JSON, the hash and base64url. Concatenating the JSON by hand was not faster,
- * because the engine then flattens the pieces when they are hashed.
+ * It costs about 6 µs: a third each for the JSON, the hash and base64url. Concatenating the JSON by hand was not
+ * faster, because the engine then flattens the pieces when they are hashed.
  */
 export function encodeSigningInput(
   key: SigningKey,
@@ -113,8 +113,8 @@ export function encodeSigningInput(
 }
 
 /**
- * Signs with Ed25519 (RFC 8032) for a JWS (RFC 8037). Uses `node:crypto`, because jose signs through WebCrypto, which is
- * asynchronous and copies, for the same 64 bytes. The tests verify with jose and with `node:crypto`.
+ * Signs with Ed25519 (RFC 8032) for a JWS (RFC 8037). Uses `node:crypto`, because jose signs through WebCrypto, which
+ * is asynchronous and copies, for the same 64 bytes. The tests verify with jose and with `node:crypto`.
  * @returns the signature, base64url
  */
 export function signEntitlement(key: SigningKey, signingInput: string): string {

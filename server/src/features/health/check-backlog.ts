@@ -3,7 +3,7 @@ import type { HealthCheck } from '@latchkey/contract';
 import type { Backlog } from './count-backlog.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
-/** A sentence for each thing that is wrong; none when all is well. */
+/** Returns a sentence for each problem. */
 type ListProblems = (backlog: Backlog) => readonly string[];
 
 const CHECKS: readonly (readonly [name: string, subject: string, listProblems: ListProblems])[] = [
@@ -13,7 +13,7 @@ const CHECKS: readonly (readonly [name: string, subject: string, listProblems: L
   ['outgoing_webhooks', 'outgoing webhooks', listWebhookProblems],
 ];
 
-/** Checks the work outside of requests. Never throws, and never returns worse than degraded: licenses are still served. */
+/** Checks the background work. Never throws, and never returns worse than degraded: licenses are still served. */
 export async function checkBacklog({
   readBacklog,
   log,

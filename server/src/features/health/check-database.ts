@@ -2,10 +2,10 @@ import type { HealthCheck } from '@latchkey/contract';
 
 import type { HealthDependencies } from './dependencies.ts';
 
-/** A database that does not answer within this time counts as gone. */
+/** A database that does not answer within this time is unhealthy. */
 const PING_TIMEOUT_MS = 2_000;
 
-/** Slower than this is worth a look; a ping takes well under a millisecond. */
+/** A slower database is degraded; a ping is usually well below a millisecond. */
 const SLOW_PING_MS = 500;
 
 /** Pings the database. Never throws: errors are logged. */

@@ -13,7 +13,7 @@ import {
   countFailedEndpoints,
 } from '../outgoing-webhooks/queries/delivery-log.ts';
 
-/** Work that is not done, and what needs an operator's attention. */
+/** Pending and failed work, some of which needs an operator. */
 export interface Backlog {
   readonly jobs: JobNumbers;
   /** Events of payment providers. */
@@ -42,10 +42,10 @@ interface BacklogDependencies {
 /** An address that does not exist is rejected for good: it is reported for a week. */
 const REPORTED_FOR_MS = 7 * 24 * 60 * 60_000;
 
-/** A higher number would say no more. */
+/** A higher number would not be more useful. */
 const MAX_COUNTED = 1_000;
 
-/** Counts each part by an index that holds nothing else. */
+/** Counts each part by an index that contains nothing else. */
 export async function countBacklog(deps: BacklogDependencies): Promise<Backlog> {
   const { pool } = deps;
   return {

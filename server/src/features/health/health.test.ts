@@ -99,7 +99,7 @@ for (const [why, overrides, name] of [
   ['migrations are pending', { migrationsPending: async () => true }, 'migrations'],
   ['the migrations cannot be read', { migrationsPending: noDatabase }, 'migrations'],
   ['most requests are refused', { readLoadState: () => 'refusing' as const }, 'load'],
-  ['the process is asked to stop', { isDraining: () => true }, 'process'],
+  ['the process is stopping', { isDraining: () => true }, 'process'],
 ] as const) {
   test(`not ready when ${why}`, async () => {
     const { get } = setUp(Object.assign({}, overrides));
@@ -110,9 +110,14 @@ for (const [why, overrides, name] of [
 }
 
 for (const [why, check, backlog, message] of [
-  ['a job was given up', 'jobs', { jobs: { open: 0, givenUp: 1 } }, '1 job exhausted its retries.'],
   [
-    'jobs were given up',
+    'a job exhausted its retries',
+    'jobs',
+    { jobs: { open: 0, givenUp: 1 } },
+    '1 job exhausted its retries.',
+  ],
+  [
+    'jobs exhausted their retries',
     'jobs',
     { jobs: { open: 0, givenUp: 7 } },
     '7 jobs exhausted their retries.',
@@ -131,14 +136,14 @@ for (const [why, check, backlog, message] of [
     "Could not read Paddle's event log.",
   ],
   [
-    'buyers have not got their keys',
+    'e-mails with keys were not delivered',
     'mail',
     { undelivered: { keyEmails: 2, deliveries: 0, endpoints: 0 } },
     'E-mails with keys rejected permanently or not confirmed in the last week: 2.',
   ],
   ['e-mails cannot be counted', 'mail', null, 'The state of the e-mails with keys is unknown.'],
   [
-    'endpoints were not told',
+    'endpoints did not receive their events',
     'outgoing_webhooks',
     { undelivered: { keyEmails: 0, deliveries: 3, endpoints: 1 } },
     'Endpoints disabled after failures: 1. Deliveries that exhausted their retries in the last week: 3.',

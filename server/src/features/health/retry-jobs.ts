@@ -16,7 +16,9 @@ export interface JobRetry {
 
 const MAX_RETRIED = 10_000;
 
-/** Makes jobs due now with all their attempts, and writes an audit row. Returns how many; running jobs are left alone. */
+/**
+ * Makes jobs due now with all their attempts, and writes an audit row. Returns how many; running jobs stay unchanged.
+ */
 export async function retryJobsManually(
   { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
   { ids, actor, reason }: JobRetry,

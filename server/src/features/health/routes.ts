@@ -16,7 +16,7 @@ export function registerHealthRoutes(app: App, deps: HealthDependencies): void {
       schema: {
         operationId: 'getLiveness',
         tags: ['health'],
-        summary: 'Whether the process runs',
+        summary: 'Check whether the process runs',
         response: { 200: ref(LiveResponse, 'The process runs.') },
       },
     },
@@ -29,10 +29,10 @@ export function registerHealthRoutes(app: App, deps: HealthDependencies): void {
       schema: {
         operationId: 'getReadiness',
         tags: ['health'],
-        summary: 'Whether requests should be sent here',
+        summary: 'Check whether the process can serve requests',
         response: {
           200: ref(ReadyResponse, 'Send requests.'),
-          503: ref(ReadyResponse, 'Send none for now.'),
+          503: ref(ReadyResponse, 'The process cannot serve requests now.'),
         },
       },
     },
@@ -51,7 +51,7 @@ export function registerHealthRoutes(app: App, deps: HealthDependencies): void {
       schema: {
         operationId: 'getHealth',
         tags: ['health'],
-        summary: 'The health of the service and of what it depends on',
+        summary: 'Get the health of the service and of its dependencies',
         response: {
           200: ref(HealthResponse, 'Healthy, or degraded.'),
           503: ref(HealthResponse, 'Unhealthy.'),

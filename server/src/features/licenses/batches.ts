@@ -22,16 +22,16 @@ export interface LicenseBatchDependencies {
   readonly pool: Pool;
 }
 
-/** Calls in one statement: larger batches gain nothing, and their last caller waits longer. */
+/** Calls in one statement: larger batches are not faster, and their last caller waits longer. */
 const MAX_BATCH_SIZE = 256;
 
 /**
- * Enough calls to make the overhead of a batch small; fewer wait for the batch under way. With 64, clients on 64 connections
- * never had two batches under way, and the service was idle during each commit.
+ * Enough calls to make the overhead of a batch small; fewer wait for the running batch. With 64, clients on 64
+ * connections never had two running batches, and the service was idle during each commit.
  */
 const OVERLAP_FROM = 16;
 
-/** At 10,000 calls a second, the last of these waits for less than a second, which any client does. */
+/** At 10,000 calls a second, the last of these waits for less than a second, which every client tolerates. */
 const MAX_QUEUE_LENGTH = 8_192;
 
 /** The statements of the license operations that run in batches. */
@@ -40,7 +40,7 @@ export interface LicenseBatches {
   /** From a transaction id to the licenses that it created. */
   readonly checks: BatchQueue<string, readonly LicenseRecord[]>;
   readonly validations: BatchQueue<ValidationRequest, ValidationFacts | null>;
-  /** Returns false when the activation is inactive by now. */
+  /** Returns false when the activation has become inactive. */
   readonly validationRecords: BatchQueue<ValidationRecord, boolean>;
   /** For licenses whose product is no longer in the catalogue. */
   readonly soldTerms: BatchQueue<TermedLicense, LicenseTerms>;

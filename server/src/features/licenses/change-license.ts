@@ -49,9 +49,9 @@ export const revokeLicense = defineChange('license.revoke', ({ revokedAt }, now)
 }));
 
 /**
- * Moves the end of a license. Days are added to its present end, or to now when it has expired; a perpetual license stays
- * perpetual, and no end lies beyond the year 9999, the last that a date-time can express. A subscription's next payment
- * moves the end further, never back.
+ * Changes the expiry of a license. Days are added to its current expiry, or to now when it has expired; a perpetual
+ * license stays perpetual, and no expiry is after the year 9999, the last that a date-time can express. A
+ * subscription's next payment moves the end further, never back.
  * @throws LicenseChangeError for a trial without an end
  */
 export async function extendLicense(
@@ -103,7 +103,7 @@ interface ChangeSteps {
   /** The action in the audit log. */
   readonly action: string;
   readonly decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>;
-  /** Stores what the license's facts do not hold. */
+  /** Stores the part of the change that is not in the license's facts. */
   readonly record?: (db: Queryable, changed: LicenseRecord) => Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '#server/clock.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 import { RateLimiter, type RatePolicy } from '#server/lib/rate-limiter.ts';
 
-/** Checkouts without a license that a network may look up: a burst of the quota, and as many again in each window. */
+/** Checkouts without a license that a network may look up: a burst of the quota, and as many more in each window. */
 export const CHECK_POLICY: RatePolicy = { name: 'checks', quota: 120, windowSeconds: 3_600 };
 
 /** Bounds memory; the least recently used are dropped first. */
@@ -53,7 +53,7 @@ export class CheckLimiter {
   }
 }
 
-/** A hash is short, however long the id is. */
+/** A hash is short for an id of any length. */
 function outcomeKey(network: string, transactionId: string): string {
   return hash('sha256', `${network} ${transactionId}`, 'base64url');
 }

@@ -18,9 +18,9 @@ const PENDING: LicenseCheckResponse = {
 };
 
 /**
- * Returns the licenses of a checkout; `pending` until they exist. The key is shown for some hours only, because transaction
- * ids end up in receipts and browser histories, never after a refund, and only for licenses that a payment created: the
- * transaction id of an imported or issued license may be an order number that is easy to guess.
+ * Returns the licenses of a checkout; `pending` until they exist. The key is shown for some hours only, because
+ * transaction ids are visible in receipts and browser histories, never after a refund, and only for licenses that a
+ * payment created: the transaction id of an imported or issued license may be an order number that is easy to guess.
  * @param clientAddress the client's IP address; it is refused when its network looks up many unknown checkouts
  * @throws notFound (404) for an empty id; rateLimited (429)
  */

@@ -29,7 +29,7 @@ export async function deactivateLicense(
   }
   const machine = { activationId, machineId };
   const isDeactivated = await deps.databaseLimiter.run(() => deactivate(deps, license.id, machine));
-  // Bound or deactivated since it was read: decide again on what is stored now.
+  // Bound or deactivated since it was read: decides again with the stored values.
   if (!isDeactivated) return deactivateLicense(deps, request, clientAddress);
   return toResponse(activationId, 'The activation was deactivated.');
 }

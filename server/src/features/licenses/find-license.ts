@@ -30,7 +30,7 @@ export async function requireByKey(
 
 /**
  * Looks up a key that a client sent, and counts it as a guess when no license has it. Guessable keys that are new to a
- * network are looked up one at a time: of keys sent at once, right ones would otherwise be answered before the wrong ones
+ * network are looked up one at a time: of concurrent keys, right ones would otherwise be answered before the wrong ones
  * are counted.
  * @param read reads a license by the hash of its key; null when no license has that key
  * @returns null for an unknown key

@@ -18,7 +18,7 @@ function setUp() {
 const TEN_ANSWERS = Array.from({ length: 10 }, () => 0);
 
 describe('GuessLimiter', () => {
-  test('ten failures in five minutes are answered, the eleventh is not', () => {
+  test('admits ten failures in five minutes, and refuses the eleventh', () => {
     const { failTimes, fail } = setUp();
     assert.deepEqual(failTimes(10), TEN_ANSWERS);
     assert.equal(fail(), 30);
@@ -55,7 +55,7 @@ describe('GuessLimiter', () => {
     }
   });
 
-  test('a new window begins five minutes after the first failure of the last one', () => {
+  test('a new window starts five minutes after the first failure of the last one', () => {
     const { time, failTimes } = setUp();
     failTimes(10);
     time.ms += 5 * MINUTE_MS;
@@ -101,10 +101,14 @@ describe('GuessLimiter', () => {
       [0, 30],
     );
     assert.equal(limiter.recordSuccess(address, 'used'), 0);
-    assert.equal(limiter.recordSuccess(address, 'new'), 30, 'found while the pause began');
+    assert.equal(limiter.recordSuccess(address, 'new'), 30, 'found when the pause had started');
     assert.equal(limiter.admit('203.0.113.8', 'new'), 0);
     assert.equal(limiter.recordSuccess('203.0.113.8', 'new'), 0);
-    assert.equal(limiter.admit(address, 'new'), 30, 'what another network used says nothing');
+    assert.equal(
+      limiter.admit(address, 'new'),
+      30,
+      'a key that another network used is not admitted',
+    );
     time.ms += 30 * SECOND_MS;
     assert.equal(limiter.admit(address, 'new'), 0);
   });

@@ -47,7 +47,7 @@ test('a record becomes a license with all its values', () => {
   );
 });
 
-test('an empty expires_at is perpetual; without the field the product’s term begins', () => {
+test('an empty expires_at is perpetual; without the field the product’s term applies', () => {
   for (const empty of ['', null]) {
     const parsed = parse({ license_key: 'OLD-1', expires_at: empty });
     assert.ok('license' in parsed);
@@ -57,7 +57,7 @@ test('an empty expires_at is perpetual; without the field the product’s term b
   assert.ok('license' in parsed && !('expiresAt' in parsed.license));
 });
 
-test('a subscription is a word or a JSON value, and may be past due', () => {
+test('a subscription is a text or a JSON value, and may be past due', () => {
   for (const said of ['true', true]) {
     const parsed = parse({ license_key: 'OLD-1', subscription: said, status: 'past_due' });
     assert.equal('license' in parsed && parsed.license.subscription, true);

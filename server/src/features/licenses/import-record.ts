@@ -41,8 +41,8 @@ const OTHER_EXPORTED_COLUMNS = [
 const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...OTHER_EXPORTED_COLUMNS]);
 
 /**
- * Statuses that follow from the dates and from being a subscription. Any other would be lost: a revoked license would be
- * usable again.
+ * Statuses that follow from the dates and from being a subscription. The import would lose any other: a revoked license
+ * would be usable again.
  */
 const IMPORTABLE_STATUSES = new Set(['', 'active', 'past_due', 'expired']);
 
@@ -58,7 +58,7 @@ export function findColumnProblem(columns: readonly string[]): string | null {
   return columns.includes('license_key') ? null : 'The column "license_key" is missing.';
 }
 
-/** Parses one record. An empty `expires_at` is perpetual; without the field, the product's term begins now. */
+/** Parses one record. An empty `expires_at` is perpetual; without the field, the product's term starts now. */
 export function parseImportRecord(record: ImportRecord, rules: ImportRules): ParsedRecord {
   try {
     return { license: toLicense(record, rules) };

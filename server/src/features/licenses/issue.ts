@@ -24,7 +24,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A license to create; omitted values follow the product. */
 export interface NewLicense {
   readonly product: Product;
-  /** Null is perpetual. Default: the product's term begins now. */
+  /** Null is perpetual. Default: the product's term starts now. */
   readonly expiresAt?: Date | null;
   readonly maxActivations?: number;
   /** Has a grace period after its end. Default: false. */
@@ -108,7 +108,7 @@ export class LicenseKeyTakenError extends Error {
   }
 }
 
-/** Returns the end of a product's term that begins at a date; null is perpetual. */
+/** Returns the end of a product's term from its start; null is perpetual. */
 function endOfTerm(product: Product, from: Date): Date | null {
   if (product.durationDays === null) return null;
   return new Date(from.getTime() + product.durationDays * DAY_MS);
@@ -150,7 +150,7 @@ export interface LicenseDraft extends IssuedLicense {
   readonly keyHash: string;
 }
 
-/** The facts that most new licenses do not have. */
+/** Facts that are null or false for most new licenses. */
 const UNSET = {
   trial: false,
   subscription: false,

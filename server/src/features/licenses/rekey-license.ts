@@ -30,11 +30,11 @@ export interface RekeyedLicense {
 }
 
 /**
- * Replaces the key of a license in one transaction, with an audit row and an event for outgoing webhooks. The old key is
- * unknown from the commit on; offline tokens contain no key and stay valid until they expire. A concurrent activation with
- * the old key completes before, or is refused.
+ * Replaces the key of a license in one transaction, with an audit row and an event for outgoing webhooks. The old key
+ * is unknown from the commit on; offline tokens contain no key and stay valid until they expire. A concurrent
+ * activation with the old key completes before, or is refused.
  * @param afterRekey runs in the same transaction
- * @throws licenseNotFound, also when the given key was replaced at the same time
+ * @throws licenseNotFound, also when the given key was replaced concurrently
  */
 export async function rekeyLicense(
   deps: LicenseChangeDependencies,

@@ -18,7 +18,7 @@ import { daysUntilExpiry } from './rules/status.ts';
 import { findCatalogTerms } from './terms.ts';
 
 /**
- * Decides whether an activation may run now. Every well-formed request is answered in the body; a valid answer is counted
+ * Validates an activation. Every well-formed request is answered in the body; a valid answer is counted
  * durably before it is sent.
  * @param clientAddress the client's IP address, which is paused when it sends many unknown keys
  * @throws rateLimited (429) while the address is paused, for an unknown key and for a guessable one that is new to it
@@ -43,7 +43,7 @@ export async function validateLicense(
     findCatalogTerms(deps.catalog(), license) ?? (await deps.batches.soldTerms.submit(license));
   const outcome = decideAndSign(deps, request, facts, terms);
   if (outcome.decision.valid && outcome.decision.bindMachineId !== null) {
-    // Validating again reads which machine is bound if another one was faster.
+    // Validates again, because a concurrent request may have bound another machine.
     const { bindMachineId } = outcome.decision;
     await deps.databaseLimiter.run(() =>
       bindMachine(deps.pool, license.id, body.activation_id, bindMachineId),
@@ -64,8 +64,8 @@ interface ValidationOutcome {
 }
 
 /**
- * Decides a validation by the rules, and signs a token when the stored one cannot be sent again. Signs and stores nothing
- * while the machine is not bound.
+ * Decides a validation by the rules, and signs a token when the stored one cannot be sent again. Signs and stores
+ * nothing while the machine is not bound.
  */
 function decideAndSign(
   deps: EntitlementDependencies,
@@ -91,7 +91,9 @@ function decideAndSign(
   return { decision, entitlement: token, record };
 }
 
-/** Counts a validation and stores its token; returns false when the activation was deactivated before it was counted. */
+/**
+ * Counts a validation and stores its token; returns false when the activation was deactivated before it was counted.
+ */
 async function store(deps: LicenseDependencies, record: ValidationRecord | null): Promise<boolean> {
   if (record === null) return true;
   const isActive = await deps.batches.validationRecords.submit(record);

@@ -13,8 +13,8 @@ import {
 } from '#server/db/statement.ts';
 
 /**
- * The types of rows that depend on a master secret. Sealed texts and license keys can be rewritten without the hashed data,
- * the others only with it.
+ * The types of rows that depend on a master secret. Sealed texts and license keys can be rewritten without the hashed
+ * data, other rows only with it.
  */
 const STORED_TYPES = [
   'licenses',

@@ -19,7 +19,7 @@ import { generateWebhookSecret } from './rules/sign-message.ts';
 import { sealSecret } from './secrets.ts';
 import type { EventSubscriptions } from './event-subscriptions.ts';
 
-/** What registering and changing endpoints needs. */
+/** The dependencies of registering and changing endpoints. */
 export interface EndpointDependencies {
   readonly clock: Clock;
   readonly pool: Pool;

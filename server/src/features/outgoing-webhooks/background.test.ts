@@ -32,14 +32,14 @@ function startDeliveries(deps: DeliveryDependencies) {
   return runner;
 }
 
-test('an endpoint that does not respond delays no other, and fills only its own share', async () => {
+test('an endpoint that does not respond delays no other, and uses only its own share', async () => {
   for (let count = 0; count < 40; count++) await service.issue();
   const runner = startDeliveries({ ...context, sendTimeoutMs: 60_000 });
   await sound.waitFor(40);
   await eventually(() => unanswered.length === 16);
   assert.ok(
     unanswered.every(({ destroyed }) => !destroyed),
-    'no delivery to the dead one has ended',
+    'no delivery to the unresponsive endpoint has ended',
   );
   assert.equal(new Set(sound.received.map(({ headers }) => headers['webhook-id'])).size, 40);
   const stopped = runner.stop();
@@ -55,7 +55,7 @@ test('an endpoint that does not respond delays no other, and fills only its own 
   ]);
 });
 
-test('the task records events that come by time, and they are delivered', async () => {
+test('the task records time-based events, which are delivered', async () => {
   await pool.query('truncate webhook_messages, webhook_deliveries');
   dead.answer(500);
   const { license } = await service.issue({ productId: 'yearly' });

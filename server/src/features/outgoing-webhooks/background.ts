@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from './queries/deliveries.ts';
 import { removeMessagesBefore } from './queries/messages.ts';
 import { recordTimeBasedEvents, type TransitionDependencies } from './record-time-based-events.ts';
 
-/** Deliveries in progress to one endpoint by one process, so that an endpoint that does not answer delays no other. */
+/** Deliveries in progress to one endpoint by one process, so that an unresponsive endpoint delays no other. */
 const MAX_PER_ENDPOINT = 16;
 
 const SECOND_MS = 1_000;

@@ -268,7 +268,7 @@ test('disables an endpoint after five days of failures, and sends pending delive
 
   receiver.answer(204);
   await enableEndpoint(service.context, { ...change, idOrUrl: endpointId });
-  assert.equal(await deliver(), 2, 'the first message was given up after three days');
+  assert.equal(await deliver(), 2, 'the first message exhausted its retries after three days');
   assert.equal(await deliver(), 0);
 });
 

@@ -25,7 +25,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 interface SendOptions {
   /** For the whole exchange. */
   readonly timeoutMs?: number | undefined;
-  /** Cuts the exchange off. */
+  /** Aborts the exchange. */
   readonly stopping?: AbortSignal | undefined;
 }
 

@@ -15,7 +15,7 @@ import type { MessageEnd } from './queries/messages.ts';
 
 /** Stores the progress of messages, so that few are unknown after the process was killed. */
 export interface DeliveryJournal {
-  /** Stores that messages are being sent; returns those that no other process has begun. */
+  /** Stores that messages are being sent; returns those that no other process has started. */
   begin(positions: readonly number[]): Promise<ReadonlySet<number>>;
   end(ends: readonly MessageEnd[]): Promise<void>;
 }
@@ -44,15 +44,15 @@ export interface Delivery {
 /** As many as the connections of the transport. */
 export const CONCURRENT_MESSAGES = 5;
 
-/** Messages that one worker begins together: at most this many per worker are unknown after the process was killed. */
+/** Messages that one worker starts together: at most this many per worker are unknown after the process was killed. */
 const BATCH_SIZE = 5;
 
 /** After this many consecutive failures of the relay itself, such as a wrong login, the rest is not sent. */
 const MAX_RELAY_FAILURES = 5;
 
 /**
- * Sends messages concurrently, and once more those that the relay deferred. A message is sent only after it was stored as
- * begun, and never to a suppressed address. Never throws.
+ * Sends messages concurrently, and retries those that the relay deferred once. A message is sent only after it was
+ * stored as started, and never to a suppressed address. Never throws.
  * @param positions of waiting messages
  */
 export async function deliverMessages(
@@ -71,7 +71,7 @@ class DeliveryRun implements Delivery {
   readonly #positions: readonly number[];
   #deferred: number[] = [];
   #relayFailures = 0;
-  /** The error code of the rest, once no more messages are begun. */
+  /** The error code of the remaining messages, once no more are started. */
   #stopReason: string | null = null;
 
   constructor(positions: readonly number[], options: DeliveryOptions) {

@@ -20,14 +20,14 @@ const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 const BATCH_ROWS = 5_000;
 
-/** Deletes answers that are no longer kept for repeated requests, and old messages. */
+/** Deletes expired responses to repeated requests, and old messages. */
 export function createOutreachCleanup(deps: CleanupDependencies): BackgroundTask {
   const { pool, clock, outreachMail } = deps;
   const ago = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
   return {
     name: 'outreach_cleanup',
     scope: 'singleton',
-    // Where nothing is sent there is nothing to delete.
+    // Without mail, no new messages are stored.
     isEnabled: outreachMail !== null,
     intervalMs: 60 * 60_000,
     event: 'outreach.cleanup',

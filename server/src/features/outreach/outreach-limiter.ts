@@ -10,11 +10,11 @@ export interface OutreachLimits {
   readonly maxWaitMs: number;
   /** From the arrival of a request to its last message. */
   readonly totalMs: number;
-  /** Pause before the recipients that the relay deferred are tried once more. */
+  /** Delay before the retry of recipients that the relay deferred. */
   readonly retryPauseMs: number;
 }
 
-/** Leaves the rest of a minute for storing and answering: proxies and spreadsheets give up after a minute. */
+/** Leaves the rest of a minute for storing and answering: the timeout of proxies and spreadsheets is a minute. */
 const defaultLimits: OutreachLimits = {
   maxConcurrent: 4,
   maxWaiting: 8,
@@ -25,14 +25,17 @@ const defaultLimits: OutreachLimits = {
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** When and why a request stops sending. */
+/** The signal and the reason that end the sending of a request. */
 export interface RequestEnd {
   readonly signal: AbortSignal;
   /** Stored for messages that were not started: `deadline`, or `interrupted` when the service stops. */
   readonly reason: () => 'deadline' | 'interrupted';
 }
 
-/** Limits how many outreach requests are sent at the same time, and for how long, so that a slow relay blocks nothing else. */
+/**
+ * Limits how many outreach requests are sent at the same time, and for how long, so that a slow relay blocks no other
+ * requests.
+ */
 export class OutreachLimiter {
   readonly limits: OutreachLimits;
   readonly #limiter: ConcurrencyLimiter;

@@ -101,7 +101,7 @@ test('sends one of several concurrent requests in two processes, and answers all
   assert.equal(outreach.relay.mails.length, 20);
 });
 
-test('resumes a request whose lease expired: sends no message twice, and reports begun ones as unknown', async () => {
+test('resumes a request whose lease expired: sends no message twice, and reports started ones as unknown', async () => {
   const outreach = await startOutreachService({ script: { slowMs: 400 } });
   const beside = await createSender(await startBeside(outreach));
   const headers = { 'idempotency-key': 'k', 'x-api-key': outreach.apiKey };

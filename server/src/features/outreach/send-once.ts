@@ -20,7 +20,7 @@ import {
 import { endMessages, listMessages, type StoredMessage } from './queries/messages.ts';
 import { sendMessages, storedOutcome } from './send-messages.ts';
 
-/** How long a repeated request receives the stored answer. */
+/** How long a repeated request receives the stored response. */
 export const ANSWER_KEPT_MS = 24 * 60 * 60_000;
 
 /** The process that sends a request renews its lease; after the expiry another process resumes the request. */
@@ -30,7 +30,7 @@ const LEASE_EXPIRY_MS = 20_000;
 const POLL_INTERVAL_MS = 250;
 const RETRY_AFTER_SECONDS = 30;
 
-/** Stands for the API key in the settings, which has no id. */
+/** Identifies the API key in the settings, which has no id. */
 const CONFIGURED_KEY = 'configured';
 
 interface KeyedWork extends OutreachWork {
@@ -44,9 +44,9 @@ type NextStep =
   | { readonly kind: 'wait' };
 
 /**
- * Sends a request at most once per idempotency key. A repeated request returns the stored outcomes; while the first one is
- * being sent, it waits for them. When the process that sent it was killed, it sends the waiting messages; those that were
- * begun without an outcome are unknown.
+ * Sends a request at most once per idempotency key. A repeated request returns the stored outcomes; while the first one
+ * is being sent, it waits for them. When the process that sent it was killed, it sends the waiting messages; those that
+ * were started without an outcome are unknown.
  */
 export async function sendOnce(
   deps: OutreachDependencies,
@@ -124,7 +124,7 @@ async function sendUnderLease(
       log.warn({ event, outreachId: requestId, err: error }, failure);
     }
   };
-  // After the expiry another process may send too: each message is begun by one of them only.
+  // After the expiry another process may send too: only one of them starts each message.
   const renewal = setInterval(
     () =>
       void update(renewLease, 'outreach.lease_renewal_failed', 'could not renew outreach lease'),
@@ -156,7 +156,7 @@ function decideNextStep(
   });
 }
 
-/** Stores the messages that a killed process had begun as unknown, so that they are not sent again. */
+/** Stores the messages that a killed process had started as unknown, so that they are not sent again. */
 async function markInterruptedAsUnknown(
   { databaseLimiter, pool, clock }: OutreachDependencies,
   { requestId, messages }: StoredRequest,

@@ -19,7 +19,7 @@ const ordinary = await startOutreachService();
 
 const ada = { email: 'ada@example.org', name: 'Ada' };
 
-/** The mails that the relay took for the given work. */
+/** Returns the mails that the relay accepted during the work. */
 async function mailsOf(
   { relay }: OutreachService,
   work: () => Promise<unknown>,
@@ -144,7 +144,7 @@ test("returns the relay's reply to each recipient, and retries a deferred one on
     null,
   ]);
   assert.deepEqual([answer.sent, answer.failed], [3, 2]);
-  // The recipient is asked for twice where its message was taken: at RCPT, and with the message.
+  // The relay sees an accepted recipient twice: at RCPT, and with the message.
   assert.deepEqual([tries.get('gone@example.org'), tries.get('busy@example.org')], [1, 2]);
   const { rows } = await outreach.service.pool.query<{ state: string; error: string | null }>(
     'select state, error from outreach_messages order by position',
@@ -196,13 +196,13 @@ test('answers at the deadline with the results so far', async () => {
   });
   const startedAt = performance.now();
   const answer = await outreach.sendWell({ recipients: manyRecipients(500) });
-  // All of them would take twenty seconds.
+  // All of them would need twenty seconds.
   assert.ok(performance.now() - startedAt < 10_000);
   const errors = errorsOf(answer);
   const count = (error: string | null) => errors.filter((each) => each === error).length;
   // Five at once, twelve times at most.
   assert.ok(count(null) >= 5 && count(null) <= 60, `${count(null)} were sent`);
-  // Five at once were with the relay when the time was over.
+  // Five messages were in progress at the deadline.
   assert.ok(count('unknown') <= 5);
   assert.equal(count(null) + count('unknown') + count('deadline'), 500);
 });
@@ -213,7 +213,7 @@ test('sends to 500 recipients within six seconds', async () => {
   const answer = await ordinary.sendWell({ recipients: manyRecipients(500) });
   const tookMs = performance.now() - startedAt;
   assert.equal(answer.sent, 500);
-  // How fast it is where nothing else runs is measured by `npm run bench`.
+  // `npm run bench` measures the speed without other load.
   assert.ok(tookMs < 6_000, `${tookMs} ms`);
 });
 

@@ -48,7 +48,7 @@ export interface ConfirmDependencies {
 
 const VOID: ConfirmationView = { decision: 'void', email: null, language: null };
 
-/** Returns what the button of a link would do, without changing anything. */
+/** Returns the effect that the button of a link would have, without changing anything. */
 export async function viewConfirmation(
   { clock, databaseLimiter, pool }: ConfirmDependencies,
   token: string,
@@ -63,7 +63,7 @@ export async function viewConfirmation(
 
 /**
  * Confirms the subscription of a link, and lifts an earlier unsubscription: only a confirmation from the mailbox may.
- * @returns what the link did: after `confirm` the subscriber is confirmed
+ * @returns the effect of the link: after `confirm` the subscriber is confirmed
  */
 export async function confirmSubscription(
   { clock, databaseLimiter, pool }: ConfirmDependencies,

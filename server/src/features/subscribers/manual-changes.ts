@@ -45,8 +45,8 @@ export async function liftManually(
 }
 
 /**
- * Erases what is stored about an address as a newsletter subscriber and a recipient of outreach. What remains is its hash
- * among the suppressions, so that it never receives mail again, and the audit entry.
+ * Erases the data of an address as a newsletter subscriber and a recipient of outreach. Its hash remains among the
+ * suppressions, so that it never receives mail again, and so does the audit entry.
  * @returns the subscriber's id, and whether there was one
  */
 export async function eraseSubscriber(
@@ -72,7 +72,7 @@ interface AddressChange {
 type ChangeEntry = Pick<AuditEntry, 'action' | 'details'>;
 
 /**
- * Changes what is stored about an address, in a transaction that holds the lock of the address and writes the audit entry.
+ * Changes the data of an address in a transaction that locks the address and writes the audit entry.
  * @param work returns the audit entry, or null when nothing changed
  */
 async function changeAddress<Entry extends ChangeEntry | null>(

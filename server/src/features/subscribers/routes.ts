@@ -71,7 +71,10 @@ const DAY_SECONDS = 86_400;
 /** The daily quota, in minutes of the rate. */
 const DAY_QUOTA_MINUTES = 6;
 
-/** Limits requests, because each may send an e-mail to a stranger. A request that fails validation does not count. */
+/**
+ * Limits requests, because each may send an e-mail to an arbitrary address. A request that fails validation does not
+ * count.
+ */
 function limitSubscriptions({ clock, config, metrics }: SubscriberRouteDependencies) {
   const { perMinute, burst } = config.subscribers.rate;
   const dayQuota = Math.max(DAY_QUOTA_MINUTES * perMinute, burst);
@@ -85,7 +88,7 @@ function limitSubscriptions({ clock, config, metrics }: SubscriberRouteDependenc
   });
 }
 
-/** The confirmation link. A wildcard, so that a link that a mail program mangled shows a page too. */
+/** The confirmation link. A wildcard, so that a link that a mail program changed shows a page too. */
 const PATH = '/s/*';
 
 type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;

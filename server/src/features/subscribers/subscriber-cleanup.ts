@@ -12,7 +12,7 @@ interface CleanupDependencies {
   readonly clock: Clock;
 }
 
-/** How long an unconfirmed subscription and an expired link are kept. */
+/** How long an unconfirmed subscription and an expired link are stored. */
 const KEEP_MS = 30 * 86_400_000;
 
 const BATCH_ROWS = 1_000;

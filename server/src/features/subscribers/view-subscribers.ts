@@ -7,7 +7,7 @@ import type { SubscriberFacts } from './facts.ts';
 import { findSubscriber, listSubscribersBefore } from './queries/subscribers.ts';
 import { stateOf, type SubscriberState } from './rules/subscription.ts';
 
-/** Everything that is stored about an address as a recipient of mail. */
+/** All stored data of an address as a recipient of mail. */
 export interface AddressView {
   readonly id: string;
   readonly subscriber: SubscriberFacts | null;
@@ -38,7 +38,8 @@ export async function showSubscriber(
 const PAGE_ROWS = 1_000;
 
 /**
- * Yields every subscriber, newest first. Reads page by page, so that memory and transactions do not grow with the table.
+ * Yields every subscriber, newest first. Reads page by page, so that memory and transactions do not grow with the
+ * table.
  * @param state only subscribers in this state
  */
 export async function* readSubscribers(

@@ -15,8 +15,8 @@ export interface AddressDependencies {
 }
 
 /**
- * Returns for each address, in order, whether it is suppressed under any master secret. One statement looks up all hashes,
- * so that a row that a rotation rewrites at the same time is found.
+ * Returns for each address, in order, whether it is suppressed under any master secret. One statement looks up all
+ * hashes, so that a row that a rotation rewrites at the same time is found.
  */
 export async function listSuppressedAddresses(
   { pool, vault }: AddressDependencies,
@@ -28,7 +28,7 @@ export async function listSuppressedAddresses(
 }
 
 /**
- * Rewrites what is stored about addresses under previous master secrets to the current one, in a transaction of its own.
+ * Rewrites the rows of addresses under previous master secrets to the current one, in a separate transaction.
  * Does nothing while no previous secret is configured.
  * @returns the number of rewritten subscribers and suppressions
  */

@@ -34,7 +34,9 @@ export interface TrialBatchDependencies extends LicenseKeyDependencies, Entitlem
 const MAX_BATCH_SIZE = 64;
 const MAX_QUEUE_LENGTH = 4_096;
 
-/** Each round finds or grants at least one more trial; a request waits for another's grant once, or twice in a chain. */
+/**
+ * Each round finds or grants at least one more trial; a request waits for another's grant once, or twice in a chain.
+ */
 const MAX_ROUNDS = 10;
 
 /** Creates the batcher that grants trials. */
@@ -53,8 +55,8 @@ export function createTrialBatch(
 }
 
 /**
- * Returns the trial of each request: the existing one of its machine, or a new one. The unique key over the claims decides
- * which request is first, within a batch, between batches and between processes.
+ * Returns the trial of each request: the existing one of its machine, or a new one. The unique key over the claims
+ * determines which request is first, within a batch, between batches and between processes.
  */
 async function grantTrials(
   deps: TrialBatchDependencies,
@@ -81,8 +83,8 @@ async function grantTrials(
 
 /**
  * Stores the claims of machines that were found under a previous master secret under the current one. Rewrites only the
- * claims of the request: other claims of the same trial stay, for the machine as it was then, and so do those of another
- * trial.
+ * claims of the request: other claims of the same trial remain, for the earlier hardware of the machine, and so do
+ * those of another trial.
  */
 async function rewriteOlderClaims(
   pool: Pool,
@@ -171,7 +173,7 @@ function uniqueClaims(requests: readonly TrialRequest[]): string[] {
   return [...new Set(requests.flatMap(({ claims, olderClaims }) => [...claims, ...olderClaims]))];
 }
 
-/** A machine built from parts of two others leads to both their grants: the older one applies (UUIDv7 sort by time). */
+/** A machine built from parts of two others matches both their grants: the older one applies (UUIDv7 sort by time). */
 function oldestGrant(
   { claims, olderClaims }: TrialRequest,
   claimed: ReadonlyMap<string, string>,

@@ -34,7 +34,7 @@ const upsertDays = {
 };
 
 /**
- * Adds heartbeats to the UTC day of `now`; a version that was not sent leaves the stored one.
+ * Adds heartbeats to the UTC day of `now`; without a sent version the stored one remains.
  * @param heartbeats one element per machine
  * @returns the heartbeats of each machine on that day, by key
  */

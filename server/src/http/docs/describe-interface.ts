@@ -52,7 +52,9 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
   transform: ({ schema, url }) => ({ schema: documentRefusals(schema, url), url }),
 };
 
-/** Adds the refusals that every operation of its kind shares to those that the route declares; probes are never refused. */
+/**
+ * Adds the refusals that every operation of its kind shares to those that the route declares; probes are never refused.
+ */
 function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
   const { problems = [], ...described } = schema;
   const { response } = schema;

@@ -19,13 +19,13 @@ export interface Erasure {
   readonly reason: string;
 }
 
-/** Longer than a roll-up that holds the rows. */
+/** Longer than a roll-up that locks the rows. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 /**
- * Deletes all events of an install, day by day, and marks these days for a new roll-up; after an interruption, it can be
- * run again. The ids of the events remain as long as others, so that a client that sends the events again does not store
- * them again; activations belong to the license.
+ * Deletes all events of an install, day by day, and marks these days for a new roll-up; after an interruption, it can
+ * be run again. The ids of the events remain as long as others, so that a client that sends the events again does not
+ * store them again; activations belong to the license.
  * @param onDay called with the number of days done
  * @returns the number of deleted events
  */
@@ -62,7 +62,7 @@ async function eraseDay(pool: Pool, installId: string, day: Day, now: Date): Pro
 }
 
 /**
- * Deletes the days of use of a machine, and marks their roll-ups for a new run, as far as all of their days are kept.
+ * Deletes the days of use of a machine, and marks their roll-ups for a new run, if all of their days are stored.
  * Activations of the machine belong to their licenses.
  * @returns the number of deleted days
  */

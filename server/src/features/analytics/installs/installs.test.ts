@@ -184,7 +184,7 @@ async function storeReport(
   );
 }
 
-test('stores the events of an install by its newest report, and shows the same', async () => {
+test('applies the newest sharing report of an install to its events, and shows it', async () => {
   const [yes, no, silent] = [{ shares: true }, { shares: false }, { shares: null }];
   const cases: readonly [boolean, readonly SharingReport[]][] = [
     [true, []],

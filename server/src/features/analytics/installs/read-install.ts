@@ -25,7 +25,7 @@ export interface InstallOverview {
 }
 
 /**
- * Summarizes what is stored about an install, from its events of all days.
+ * Summarizes the stored data of an install from its events of all days.
  * @param onDay called with the number of days read
  */
 export async function showInstall(
@@ -78,7 +78,7 @@ const PAGE_ROWS = 5_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Yields everything that is stored about an install as the lines of one JSON object: its activations, without license keys
+ * Yields all stored data of an install as the lines of one JSON object: its activations, without license keys
  * and fingerprints, and its events day by day.
  */
 export async function* exportInstall(

@@ -40,8 +40,9 @@ export interface StoredCount {
 }
 
 /**
- * The requests and the events to store. An install shares usage data unless its newest report says otherwise: the newest
- * of its active activations, or of the deactivated ones when no active one has reported; at the same time, a no counts.
+ * The requests and the events to store. An install shares usage data unless its newest report is a refusal: the newest
+ * of its active activations, or of the deactivated ones when no active one has reported; of two at the same time, the
+ * refusal applies.
  * @param columns the columns of `incoming`
  */
 const selectInput = (columns: string): string => `
@@ -104,8 +105,8 @@ const storeUnknownStatement: HotStatement = {
 };
 
 /**
- * Stores the new events of several requests in one statement, and returns for each request how many were new. The ids are
- * inserted in order, so that two batches with the same events wait for each other and rarely deadlock.
+ * Stores the new events of several requests in one statement, and returns for each request how many were new. The ids
+ * are inserted in order, so that two batches with the same events wait for each other and rarely deadlock.
  *
  * Nearly always all events are new and inserted without a check: 8 µs of PostgreSQL per event instead of 12. The second
  * statement runs only when the first one found a duplicate.

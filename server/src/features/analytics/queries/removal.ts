@@ -14,8 +14,8 @@ import type { RemovalClock } from '../rules/removal-clock.ts';
 import { runLong } from './run-long.ts';
 
 /**
- * Deletes the ids of events that arrived before a time; returns how many. The subquery is an array, because with outdated
- * statistics the planner ran it for each row: a minute for 40,000.
+ * Deletes the ids of events that arrived before a time; returns how many. The subquery is an array, because with
+ * outdated statistics the planner ran it for each row: a minute for 40,000.
  */
 export async function deleteEventIds(db: Queryable, before: Date, limit: number): Promise<number> {
   const text = `
@@ -26,9 +26,9 @@ export async function deleteEventIds(db: Queryable, before: Date, limit: number)
 }
 
 /**
- * Summarizes the BRIN index of event ids again. New ids fill the space of deleted ones, while the summary of a block range
- * keeps its old times: after 90 days a search for old ids would read the whole table, 50 ms per million. This takes as
- * long, and unlike `reindex` does not block writers.
+ * Summarizes the BRIN index of event ids again. New ids fill the space of deleted ones, while the summary of a block
+ * range keeps its old times: after 90 days a search for old ids would read the whole table, 50 ms per million. This
+ * needs as much time, and unlike `reindex` does not block writers.
  */
 export async function summarizeEventIds(db: Queryable): Promise<void> {
   const text = `

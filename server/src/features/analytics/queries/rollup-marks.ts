@@ -52,7 +52,7 @@ const upsertStatement = defineCommand(
    on conflict (source, day) do update set measure = excluded.measure, rolled_at = excluded.rolled_at`,
 );
 
-/** Stores that a day was rolled up, or, with a null measure, that it must be rolled up again. */
+/** Stores that a day was rolled up or, with a null measure, must be rolled up again. */
 export async function upsertMark(
   db: Queryable,
   source: RollupSource,

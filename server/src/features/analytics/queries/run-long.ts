@@ -3,12 +3,12 @@ import type { Parameter, Queryable } from '#server/db/statement.ts';
 
 import { addDays, startOf, type Day } from '../rules/days.ts';
 
-/** A day of many millions of events takes a minute. */
+/** A day of many millions of events needs a minute. */
 export const LONG_STATEMENT_MS = 5 * 60_000;
 
 /**
- * Runs a statement that reads a day or more; returns the number of affected rows. It is not prepared: it runs rarely, and
- * the plan depends on the day.
+ * Runs a statement that reads a day or more; returns the number of affected rows. It is not prepared: it runs rarely,
+ * and the plan depends on the day.
  */
 export async function runLong(
   db: Queryable,

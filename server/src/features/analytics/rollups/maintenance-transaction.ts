@@ -6,11 +6,11 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { cancelStatementOf, setRollupTransaction, tryLock } from '../queries/transactions.ts';
 
-/** Another transaction holds the lock. */
+/** Another transaction has the lock. */
 export const BUSY = Symbol('busy');
 
 /**
- * Runs work in one transaction that holds a lock; that of roll-ups is repeatable-read. After a conflict with another
+ * Runs work in one transaction with a lock; that of roll-ups is repeatable-read. After a conflict with another
  * transaction, such as an erasure, the work runs again.
  * @param signal cancels the running statement, and with it the work
  */
@@ -66,8 +66,8 @@ export interface TimeDependencies {
 }
 
 /**
- * Returns the earlier one of the service's and the database's time: what cannot be undone, such as making the roll-up of a
- * day final, waits for both.
+ * Returns the earlier one of the service's and the database's time: an irreversible step, such as making the roll-up of
+ * a day final, waits for both.
  */
 export async function readEarlierTime({
   clock,

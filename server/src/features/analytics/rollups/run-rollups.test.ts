@@ -107,12 +107,12 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('roll up' as const) },
 );
 
-test('roll-ups equal plain aggregates, whatever arrives between runs', async () => {
+test('roll-ups equal plain aggregates for any rows that arrive between runs', async () => {
   const steps = fc.array(anyStep, { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc
       .asyncProperty(steps, async (taken) => {
-        // The first day has not been over for a day, the last has not begun: none of them is final.
+        // The first day ended less than a day ago, the last one has not started: none of them is final.
         clock.set(new Date('2027-03-01T23:00:00Z'));
         for (const step of taken) {
           if (step === 'roll up') await rollUp();
@@ -180,7 +180,7 @@ test("makes no day final before the database's clock has passed it too", async (
   const totals = `select machines from usage_totals where period = 'day'`;
   assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
   assert.deepEqual(await readColumn(totals), [2]);
-  // Days of a process that is ahead are summed up as they come.
+  // Days of a process whose clock is ahead are rolled up as they arrive.
   await storeBeat({ day: addDays(FIRST, 2), machine: 1, version: null });
   await rollUpAhead();
   assert.deepEqual(await readColumn(totals), [2, 1]);
@@ -275,12 +275,12 @@ test('an abort cancels the running statement', async () => {
   await eventually(async () => (await rollUp()) === 'finished');
 });
 
-test('rolls up again what was marked during a roll-up', async () => {
+test('rolls up days again that were marked during a roll-up', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await rollUp();
   await storeEvent({ day: FIRST, install: 2, name: 'opened', version: '1', props: null });
   await pool.query('update rollup_marks set measure = null');
-  // The last write of the roll-up waits, with what it has seen, until this ends.
+  // The last write of the roll-up, with its earlier snapshot, waits until this transaction ends.
   await inTransaction(pool, async (client) => {
     await client.query('lock table event_prop_days in share mode');
     const running = rollUp();

@@ -31,13 +31,16 @@ export interface RollupRunOptions {
   readonly signal: AbortSignal;
   /** After this time no new step starts. Default: unlimited. */
   readonly budgetMs?: number;
-  /** Also rolls up days that are final, as far as their data is kept, and trials less than an hour after the last time. */
+  /** Also rolls up final days whose data is stored, and trials less than an hour after the last time. */
   readonly everything?: boolean;
   /** Called after each step with the number of steps done. */
   readonly onStep?: (done: number) => void;
 }
 
-/** `finished`: all roll-ups are up to date; `unfinished`: the time was over; `busy`: another process is rolling up. */
+/**
+ * `finished`: all roll-ups are up to date; `unfinished`: the time limit was reached; `busy`: another process is rolling
+ * up.
+ */
 export type RollupRunOutcome = 'finished' | 'unfinished' | 'busy';
 
 interface Run {
@@ -48,7 +51,7 @@ interface Run {
   readonly everything: boolean;
 }
 
-/** Runs in a transaction that holds the lock of roll-ups. */
+/** Runs in a transaction with the lock of roll-ups. */
 type Step = (db: Queryable) => Promise<void>;
 
 /** Finds the steps of one kind of roll-up; called after the steps of the previous kinds. */
@@ -98,7 +101,7 @@ const findUsageDays: FindSteps = async (run) => {
   // A day whose only machine was erased has no rows any more.
   const erased = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
   const all = [...new Set([...days, ...erased])];
-  // A day before the first kept one may lack rows.
+  // A day before the first stored one may lack rows.
   const selected = selectDays(run, all, marks, firstKept(run));
   return selected.map((day) => (db) => rollUpUsageDay(db, day, run.now));
 };

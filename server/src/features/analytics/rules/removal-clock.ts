@@ -13,7 +13,10 @@ const MAX_JUMP_MS = 35 * 24 * HOUR_MS;
 /** Removal runs hourly; a longer interval may be the jump itself, and counts as this much. */
 const MAX_INTERVAL_MS = HOUR_MS;
 
-/** How much faster than time it follows a clock that is far ahead: slow enough for an operator to react. */
+/**
+ * The factor by which it advances faster than time towards a clock that is far ahead: slow enough for an operator to
+ * react.
+ */
 const CATCH_UP_FACTOR = 6;
 
 /** Whether the system clock is so far ahead of the removal clock that it may be wrong. */

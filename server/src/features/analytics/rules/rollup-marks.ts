@@ -26,7 +26,7 @@ export interface RollupRun {
 /** The rows of a day are committed within seconds of its end: a mark that is this much later is final, unless reset. */
 const SETTLING_MS = 24 * 60 * 60_000;
 
-/** Months for which days of use are kept, besides the present one. */
+/** Months for which days of use are stored, besides the current one. */
 const USAGE_KEPT_MONTHS = 25;
 
 /** The ratio of pauses to roll-ups: they use at most a tenth of the time. */
@@ -58,8 +58,8 @@ export interface StalePeriod {
 }
 
 /**
- * Returns the weeks or months whose days changed since they were rolled up. The day before a period counts too: a machine
- * that was used then is not new in this period.
+ * Returns the weeks or months whose days changed since they were rolled up. The day before a period counts too: a
+ * machine that was used then is not new in this period.
  * @param from an earlier period may lack days and keeps its roll-up
  */
 export function findStalePeriods(
@@ -101,8 +101,8 @@ const TRIAL_WEEK_OPEN_DAYS = 21;
 const FIRST_WEEK: Day = '2000-01-03';
 
 /**
- * Returns the first week of trials whose roll-up was not final at the last time, or null when that was less than an hour
- * ago.
+ * Returns the first week of trials whose roll-up was not final at the last time, or null when that was less than an
+ * hour ago.
  * @param everything also less than an hour ago
  */
 export function findStaleTrialWeek(
@@ -121,7 +121,7 @@ export function findStaleTrialWeek(
 export function timeUntilRun(last: RollupRun | null, now: Date, intervalMs: number): number {
   if (last === null) return 0;
   const sinceMs = now.getTime() - last.finishedAt.getTime();
-  // A time in the future comes from a wrong clock, and must not delay the run.
+  // A time in the future was written with a wrong clock, and must not delay the run.
   if (sinceMs < -intervalMs) return 0;
   return Math.max(intervalMs, last.tookMs * PAUSE_FACTOR) - sinceMs;
 }

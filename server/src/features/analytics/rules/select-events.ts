@@ -27,8 +27,9 @@ export function formatDrops(drops: DropCounts): string {
 export type NameFilter = (name: string) => boolean;
 
 /**
- * Creates a filter of patterns, in which `*` matches any number of characters; without patterns, all names pass. Names are
- * untrusted: each pattern scans a name once, where a regular expression with several stars could backtrack for seconds.
+ * Creates a filter of patterns, in which `*` matches any number of characters; without patterns, all names pass. Names
+ * are untrusted: each pattern scans a name once, where a regular expression with several stars could backtrack for
+ * seconds.
  */
 export function createNameFilter(patterns: readonly string[]): NameFilter {
   if (patterns.length === 0) return () => true;
@@ -58,7 +59,7 @@ const MAX_VALUE_CHARACTERS = 1_024;
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** The first one matches the usual names in a tenth of the time. */
+/** The first one is ten times as fast for the usual names. */
 const ASCII_NAME = /^[\x20-\x7e]{1,120}$/;
 const PRINTABLE_NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,120}$/u;
 
@@ -79,8 +80,8 @@ export interface EventSelection {
 }
 
 /**
- * Selects the events that meet the rules beyond the request schema. The others are dropped rather than rejected, because
- * a client would send a rejected batch again forever.
+ * Selects the events that meet the rules beyond the request schema. The others are dropped rather than rejected,
+ * because a client would send a rejected batch again forever.
  */
 export function selectEvents(events: readonly EventIn[], isWanted: NameFilter): EventSelection {
   const selected: SelectedEvent[] = [];

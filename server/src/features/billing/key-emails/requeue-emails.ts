@@ -14,7 +14,10 @@ import { CLAIM_TIMEOUT_MS } from './send-key-email.ts';
 
 type ReleaseDependencies = Pick<BillingDependencies, 'log' | 'mail' | 'paddleApi' | 'pool'>;
 
-/** After the start, queues what waited for a setting that is present now; what it does not reach waits for the next start. */
+/**
+ * After the start, queues the e-mails that waited for a setting that is present now; those that it does not reach wait
+ * for the next start.
+ */
 export function createReleaseTask(deps: ReleaseDependencies): BackgroundTask {
   return {
     name: 'release_held_emails',
@@ -62,8 +65,8 @@ export async function releaseEmailsWithoutMail(
 }
 
 /**
- * Queues look-ups of the buyers whose e-mails wait for an address, if there is an API key, and returns their number. Buyers
- * that were not found before are looked up again, because the key may have been one of the sandbox.
+ * Queues look-ups of the buyers whose e-mails wait for an address, if there is an API key, and returns their number.
+ * Buyers that were not found before are looked up again, because the key may have been one of the sandbox.
  */
 export async function queueLookUpsWithoutAddress(
   { pool, paddleApi }: Pick<ReleaseDependencies, 'paddleApi' | 'pool'>,

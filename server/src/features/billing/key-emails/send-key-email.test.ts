@@ -135,7 +135,7 @@ function never(sent: MailMessage[], message: MailMessage): Promise<SendResult> {
   return new Promise(() => {});
 }
 
-test('sends the key of a license that is created later by itself', async () => {
+test('sends the key of a license that is created later separately', async () => {
   const first = await buy('1');
   await sendKeyEmail(context, name);
   const second = await buy('2');

@@ -28,7 +28,10 @@ import { writeKeyEmail, type EmailedKey } from './write-key-email.ts';
 /** Longer than a job may take: the process with an older claim was killed. */
 export const CLAIM_TIMEOUT_MS = 180_000;
 
-/** After this time an e-mail no longer waits for the look-up of its customer, and is sent to the address of the checkout. */
+/**
+ * After this time an e-mail no longer waits for the look-up of its customer, and is sent to the address of the
+ * checkout.
+ */
 const LOOK_UP_DEADLINE_MS = 900_000;
 
 /** After an unconfirmed attempt an e-mail is sent a second time, after this delay. */
@@ -38,12 +41,12 @@ export const UNCONFIRMED_RETRY_DELAY_MS = 600_000;
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Sends the buyer of a transaction all keys that were not sent before. Without an address, a valid license or a mail relay
- * the e-mail waits, and is queued again once that changes.
+ * Sends the buyer of a transaction all keys that were not sent before. Without an address, a valid license or a mail
+ * relay the e-mail waits, and is queued again once that changes.
  *
- * Only one process sends it. If a process is killed between the acceptance by the relay and its record, the e-mail is sent
- * a second time with the same Message-ID: a duplicate is better than no key. The same holds after the first unconfirmed
- * attempt; after the second one it is left to the operator.
+ * Only one process sends it. If a process is killed between the acceptance by the relay and its record, the e-mail is
+ * sent a second time with the same Message-ID: a duplicate is better than no key. The same holds after the first
+ * unconfirmed attempt; after the second one it is left to the operator.
  * @throws Error if a retry may succeed
  */
 export async function sendKeyEmail(
@@ -194,8 +197,8 @@ export function toEmailedKey(
 const TOKEN_DIGITS = 32;
 
 /**
- * Creates the token of the Message-ID: the same for the same keys, so that mail programs show a duplicate once, until an
- * operator resets the e-mail. It is a hash, because it must not reveal its content.
+ * Creates the token of the Message-ID: the same for the same keys, so that mail programs show a duplicate once, until
+ * an operator resets the e-mail. It is a hash, because it must not reveal its content.
  */
 export function createMessageToken(
   { vault }: BillingDependencies,

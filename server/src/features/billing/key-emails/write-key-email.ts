@@ -9,7 +9,7 @@ export interface KeyEmailFacts {
   readonly customerName: string | null;
   /** In the order of the lines; at least one. */
   readonly keys: readonly EmailedKey[];
-  /** Lets the buyer refer to the purchase. */
+  /** Identifies the purchase for the buyer. */
   readonly transactionId: string;
 }
 

@@ -18,8 +18,8 @@ export interface BillingAdapter {
   /** Verifies the signature of a delivery. */
   readonly verify: (delivery: WebhookDelivery, options: VerifyOptions) => Verification;
   /**
-   * Translates a verified body into facts. Never throws for an unknown type or value: such an event is ignored, with the
-   * reason.
+   * Translates a verified body into facts. Never throws for an unknown type or value: such an event is ignored, with
+   * the reason.
    * @throws MalformedEventError if the body has no id, no type or does not match its type
    */
   readonly normalize: (body: unknown, delivery: WebhookDelivery) => BillingEvent;
@@ -81,9 +81,9 @@ interface EventParts<Data> {
 
 const PARTS = ['eventId', 'type', 'occurrence', 'data'] as const;
 
-/** How a provider signs and writes its events. */
+/** The format of a provider's events. */
 interface ProviderFormat<Data> extends Pick<BillingAdapter, 'provider' | 'verify'> {
-  /** Names the parts, for the sender of an event that lacks one. */
+  /** The names of the parts, for the error about a missing one. */
   readonly fields: Readonly<Record<(typeof PARTS)[number], string>>;
   readonly read: (body: JsonObject, delivery: WebhookDelivery) => EventParts<Data>;
   /** Returns undefined for an unknown type. */

@@ -31,7 +31,7 @@ const MAX_LIST_LENGTH = 500;
 /** The last second of the year 9999. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
 
-/** A larger quantity is considered a mistake. */
+/** A larger quantity is considered invalid. */
 const MAX_QUANTITY = 100_000;
 
 export function readObject(value: unknown): JsonObject {
@@ -92,8 +92,8 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Reads a single e-mail address by the rules of the interface. Display names and lists are rejected, because mail software
- * would read them as other recipients.
+ * Reads a single e-mail address by the rules of the interface. Display names and lists are rejected, because mail
+ * software would read them as other recipients.
  */
 export function readEmail(value: unknown): string | null {
   if (typeof value !== 'string') return null;

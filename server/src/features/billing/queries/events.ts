@@ -30,7 +30,7 @@ export const MATCHES_FILTER = `($1::text is null or event_id = $1)
      and ($3::text is null or provider = $3)
      and ($4::timestamptz is null or received_at >= $4)`;
 
-/** What is stored of the delivery of an event. */
+/** The stored delivery of an event. */
 export interface StoredDelivery {
   readonly receivedAt: Date;
   /** The body as signed. */

@@ -4,12 +4,12 @@ import { defineCommand, execute, type Queryable, toColumns } from '#server/db/st
 import type { BillingFact, EventKey } from '../facts.ts';
 
 /**
- * A caller that arrives just after a batch began waits for its end and then for the lock: at most twice this, while
- * payment providers wait for five seconds.
+ * A call that arrives just after the start of a batch waits for its end and then for the lock: at most twice this,
+ * while payment providers wait for five seconds.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 
-/** A transaction that waits for a row holds up all others that need the lock of billing. */
+/** A transaction that waits for a row delays all others that need the lock of billing. */
 const ROW_LOCK_TIMEOUT_MS = 1_000;
 
 const lockStatement = defineCommand(
@@ -25,12 +25,12 @@ const lockStatement = defineCommand(
 const lockTimeouts = new WeakSet<object>();
 
 /**
- * Takes the lock of billing until the transaction ends. There is a single lock, because the purchases of a batch are known
- * only after its facts were inserted.
+ * Acquires the lock of billing until the transaction ends. There is a single lock, because the purchases of a batch are
+ * known only after its facts were inserted.
  *
- * Statements of this transaction use index look-ups only. A prepared statement keeps the plan of its first calls until the
- * tables are analyzed; on new, empty tables that plan is a sequential scan: a burst of purchases on a new database went
- * from 1.1 to 2.9 ms of PostgreSQL for each purchase within 15 s. With these settings it takes 0.13 ms at any size.
+ * Statements of this transaction use index look-ups only. A prepared statement keeps the plan of its first calls until
+ * the tables are analyzed; on new, empty tables that plan is a sequential scan: a burst of purchases on a new database
+ * went from 1.1 to 2.9 ms of PostgreSQL for each purchase within 15 s. With these settings it is 0.13 ms at any size.
  * @throws an error that is {@link isBillingLockTimeout} after two seconds
  */
 export async function lockBilling(db: Queryable): Promise<void> {
@@ -78,7 +78,7 @@ function toField(column: string): string {
   return column.replaceAll(/_./g, (match) => match.slice(1).toUpperCase());
 }
 
-// The newest details count; the order of arrival does not matter, even for two at the same time.
+// The newest details apply; the order of arrival does not matter, even for two at the same time.
 const upsertCustomersStatement = defineCommand(
   'billing_customer_upsert',
   `insert into billing_customers as customer (customer_id, provider, occurred_at, occurred_nanos, email, name, locale)
@@ -124,7 +124,9 @@ const INSERTS = {
 
 const KINDS = ['payment', 'subscription', 'adjustment', 'customer'] as const;
 
-/** Inserts facts into the ledgers, and stores the newest details of customers. Inserting a fact again changes nothing. */
+/**
+ * Inserts facts into the ledgers, and stores the newest details of customers. Inserting a fact again changes nothing.
+ */
 export async function insertFacts(db: Queryable, facts: readonly SourcedFact[]): Promise<void> {
   for (const kind of KINDS) {
     const ofKind = facts.filter(({ fact }) => fact.kind === kind);

@@ -23,7 +23,7 @@ const findStartStatement = defineStatement(
 /**
  * Returns the event after which the comparison of the provider's log starts: the last compared event, or else the first
  * received one (simulated events have ids of another form and are not in the log). Null before the first event, because
- * events from before the provider was connected do not count.
+ * events from before the provider was connected are not compared.
  */
 export async function findReconciliationCursor(
   db: Queryable,
@@ -89,7 +89,9 @@ const recordStatement = defineCommand(
 /** The result of a comparison. */
 export interface ReconciliationEnd {
   readonly provider: string;
-  /** The event after which it started, which becomes the cursor of the first comparison; null: at the start of the log. */
+  /**
+   * The event after which it started, which becomes the cursor of the first comparison; null: at the start of the log.
+   */
   readonly start: string | null;
   readonly at: Date;
   /** Null after a success. */

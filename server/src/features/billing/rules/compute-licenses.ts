@@ -6,7 +6,7 @@ import { findDispute, findRefund } from './money-back.ts';
 import { paidThrough } from './paid-through.ts';
 import { currentLine, trackLines, type TrackedLine } from './track-lines.ts';
 
-/** The license that a line of a purchase should have. */
+/** The computed license of a line of a purchase. */
 export interface LicenseDraft {
   /** The transaction of the checkout. */
   readonly transactionId: string;
@@ -36,9 +36,9 @@ type FindProduct = (priceId: string) => Product | null;
 const DAY_MS = 86_400_000;
 
 /**
- * Computes the licenses that a purchase should have, one for each line. A pure function of the facts, so that their order of
- * arrival makes no difference. A purchase without a payment and without an active subscription has no licenses; a line whose
- * prices were never in the catalogue has no product.
+ * Computes the licenses that a purchase should have, one for each line. A pure function of the facts, so that their
+ * order of arrival makes no difference. A purchase without a payment and without an active subscription has no
+ * licenses; a line whose prices were never in the catalogue has no product.
  */
 export function computeLicenses(facts: PurchaseFacts, findProduct: FindProduct): LicenseDraft[] {
   const purchase = findPurchase(facts.payments);

@@ -51,7 +51,7 @@ export function payment(more: Partial<PaymentFact> = {}): PaymentFact {
   };
 }
 
-/** As reported by Paddle in the worst case: without period and subscription. */
+/** As Paddle reports it at the least: without period and subscription. */
 export function checkout(more: Partial<PaymentFact> = {}): PaymentFact {
   return payment({ lines: [monthly(PRICES.personal, { lineId: 'txnitm_1' })], ...more });
 }

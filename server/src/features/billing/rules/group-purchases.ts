@@ -21,8 +21,8 @@ export interface LedgerEntry extends EventKey {
 type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
 
 /**
- * All facts about a purchase: a checkout and the subscription that it started. The same facts in any order result in the same
- * purchase and licenses.
+ * All facts about a purchase: a checkout and the subscription that it started. The same facts in any order result in
+ * the same purchase and licenses.
  */
 export interface PurchaseFacts {
   readonly provider: BillingProvider;
@@ -43,8 +43,8 @@ export interface Purchase {
 type Sourced<Fact> = Fact & { readonly eventId: string };
 
 /**
- * Groups entries into purchases by their transactions and subscriptions. Neither the order of the entries nor duplicates make
- * a difference.
+ * Groups entries into purchases by their transactions and subscriptions. Neither the order of the entries nor
+ * duplicates make a difference.
  */
 export function groupPurchases(entries: readonly LedgerEntry[]): Purchase[] {
   const roots = new Roots();
@@ -116,7 +116,9 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
   return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
 }
 
-/** Maps aliases and checkout ids to the ids of payments. A payment's own id takes precedence over another one's alias. */
+/**
+ * Maps aliases and checkout ids to the ids of payments. A payment's own id takes precedence over another one's alias.
+ */
 function mapAliases(payments: readonly PaymentFact[]): ReadonlyMap<string, string> {
   const names = payments.flatMap(({ transactionId, aliases = [], checkoutId = transactionId }) =>
     [...aliases, checkoutId].map((name) => [name, transactionId] as const),
@@ -137,7 +139,7 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
   return [...Map.groupBy(facts, idOf).values()].map((versions) => versions.sort(compareVersions));
 }
 
-/** The newest version counts, with the time of the oldest one; older versions fill in missing values. */
+/** The newest version applies, with the time of the oldest one; older versions fill in missing values. */
 function mergePayment(versions: readonly Sourced<PaymentFact>[]): Sourced<PaymentFact> {
   return versions.reduce((older, newer) => ({
     ...newer,
@@ -150,7 +152,7 @@ function mergePayment(versions: readonly Sourced<PaymentFact>[]): Sourced<Paymen
   }));
 }
 
-/** The newest version counts, with the time of the first one with the same content. */
+/** The newest version applies, with the time of the first one with the same content. */
 function mergeAdjustment(versions: readonly Sourced<AdjustmentFact>[]): Sourced<AdjustmentFact> {
   return versions.reduce((older, newer) =>
     hasSameContent(older, newer) ? { ...newer, ...occurrenceOf(older) } : newer,

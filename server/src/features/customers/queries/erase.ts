@@ -116,7 +116,7 @@ const removeJobsStatement = defineCommand(
          in (select * from unnest($2::text[], $3::text[]))`,
 );
 
-/** Removes the jobs that would mail a subscriber or look customers up; one that is under way ends by itself. */
+/** Removes the jobs that would mail a subscriber or look customers up; a running job completes. */
 export async function removeJobs(
   db: Queryable,
   { address, customers }: Pick<Person, 'address' | 'customers'>,

@@ -6,8 +6,8 @@ type SearchTerms = Pick<Person, 'address' | 'customers'>;
 const MAX_DEPTH = 64;
 
 /**
- * Returns whether a payment event's body mentions a person: a text contains the address as a whole word, or a field of a
- * customer id contains a customer of the same provider.
+ * Returns whether a payment event's body mentions a person: a text contains the address as a whole word, or a field of
+ * a customer id contains a customer of the same provider.
  */
 export function mentionsPerson(body: Buffer, provider: string, terms: SearchTerms): boolean {
   const text = body.toString('utf8');
@@ -59,7 +59,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // See above.
+    // Not JSON: stored nevertheless.
     return undefined;
   }
 }

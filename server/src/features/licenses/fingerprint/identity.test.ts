@@ -144,7 +144,7 @@ test('claims are sorted, unique, and bounded for any number of addresses', () =>
   assert.equal(claims.length, 1 + 78 + 1);
   assert.deepEqual(claims, [...new Set(claims)].sort());
   for (const claim of claims) assert.match(claim, /^[0-9a-f]{32}$/);
-  // The serial numbers are among what is paired, whatever the number of addresses, and so is every address that is kept.
+  // The pairs contain the serial numbers and every used address, for any number of addresses.
   assert.ok(sharesTrial(hashed({ macs, ...parts }), hashed({ tpm: '4', cpu_id: '5' })));
   for (const kept of macs.slice(0, 8)) {
     assert.ok(sharesTrial(hashed({ macs, ...parts }), hashed({ macs: [kept], tpm: '4' })), kept);

@@ -11,7 +11,7 @@ export interface Component {
   readonly value: string;
 }
 
-/** A machine's identity in plain text, which is kept in memory only. */
+/** A machine's identity in plain text, which is never stored. */
 export interface MachineIdentity {
   /** Sorted, without duplicates. */
   readonly components: readonly Component[];
@@ -28,8 +28,8 @@ export interface MachineIdentity {
 /**
  * A machine's identity as it is stored: hashes that can be compared but not read.
  *
- * Each component is the text `name:hash`: 32 hex digits (128 bits) of a keyed hash, which begins with the id of the master
- * secret. The name allows identities to be compared component by component; it is the key itself for known keys
+ * Each component is the text `name:hash`: 32 hex digits (128 bits) of a keyed hash, which starts with the id of the
+ * master secret. The name allows identities to be compared component by component; it is the key itself for known keys
  * (`machineid`, `mac`), and 8 hex digits of a keyed hash for all others.
  */
 export interface HashedIdentity {
@@ -79,11 +79,11 @@ function hashComponent(hashes: KeyedHashes, { class: keyClass, name, value }: Co
 }
 
 /**
- * Returns whether two identities are one machine: they are identical, or a strong component matches, or at least two and
- * at least half of the comparable components match, one of them medium. Symmetric.
+ * Returns whether two identities are of one machine: they are identical, or a strong component matches, or at least two
+ * and at least half of the comparable components match, one of them medium. Symmetric.
  *
- * A component is comparable when both sides have its name. Of a name with several values (hardware addresses), the smaller
- * number of values is comparable, so that a docking station that adds an address does not prevent a match.
+ * A component is comparable when both sides have its name. Of a name with several values (hardware addresses), the
+ * smaller number of values is comparable, so that a docking station that adds an address does not prevent a match.
  */
 export function isSameMachine(stored: HashedIdentity, presented: HashedIdentity): boolean {
   if (stored.digest === presented.digest) return true;
@@ -123,8 +123,8 @@ function countNames(identity: HashedIdentity): Map<string, number> {
 }
 
 /**
- * The medium components that are paired: five serial numbers and eight hardware addresses, which is all of them unless a
- * client sends one under several spellings of its key. They form 78 pairs.
+ * The medium components that are paired: five serial numbers and eight hardware addresses, which is all of them unless
+ * a client sends one under several spellings of its key. They form 78 pairs.
  */
 const MAX_CLAIMING_MEDIUMS = 13;
 
@@ -133,10 +133,11 @@ const CLAIM_HEX_DIGITS = 32;
 type ClaimKind = 'strong' | 'pair' | 'whole';
 
 /**
- * Returns the claims of a machine on a trial: every strong component, every pair of medium ones, and the whole identity.
- * Two machines share a trial exactly when their claims intersect, that is when a strong or two of the paired medium
- * components match or the identities are the same. So a unique index over the claims enforces one trial per machine.
- * @returns sorted and unique texts of 32 hex digits (128 bits), which begin with the id of the master secret
+ * Returns the claims of a machine on a trial: every strong component, every pair of medium ones, and the whole
+ * identity. Two machines share a trial exactly when their claims intersect, that is when a strong or two of the paired
+ * medium components match or the identities are the same. So a unique index over the claims enforces one trial per
+ * machine.
+ * @returns sorted and unique texts of 32 hex digits (128 bits), which start with the id of the master secret
  */
 export function trialClaims(identity: HashedIdentity): string[] {
   // SHA-256 needs no key here: its inputs are keyed hashes.

@@ -103,7 +103,7 @@ export function readMacAddresses(value: unknown): readonly string[] {
   });
 }
 
-/** A text that is not an address may be the hash of one, and is kept. */
+/** A text that is not an address may be the hash of one, and is used. */
 function normalizeMacAddress(text: string): string | undefined {
   const normalized = normalizeValue(text);
   const digits = normalized?.replace(/[:.-]/gu, '');

@@ -98,9 +98,9 @@ const listCandidatesStatement = defineStatement(
 );
 
 /**
- * Lists the active machines of a license that may be the given one, oldest first. The rest of a large license stays in the
- * database. The statement reads all machines of the license: an activation on one with 20,000 machines took 85 ms where
- * one on an empty license took 30, and time grows with their number.
+ * Lists the active machines of a license that may be the given one, oldest first. The other machines are not
+ * transferred, but the statement reads all machines of the license: an activation on one with 20,000 machines took 85
+ * ms, on an empty license 30 ms, and the time grows with their number.
  */
 export async function listCandidateActivations(
   db: Queryable,

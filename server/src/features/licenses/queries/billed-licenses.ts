@@ -79,8 +79,8 @@ const updateStatement = defineStatement(
 );
 
 /**
- * Updates the facts that billing sets, and returns the changed licenses. Manual changes stay, and so does an end that an
- * operator moved beyond the paid period.
+ * Updates the facts that billing sets, and returns the changed licenses. Manual changes remain, and so does an expiry
+ * that an operator extended beyond the paid period.
  */
 export async function updateBilledLicenses(
   db: Queryable,

@@ -249,7 +249,7 @@ describe('recordValidations', () => {
     });
   });
 
-  test('stores when usage sharing was last reported', async () => {
+  test('stores the time of the last report of usage sharing', async () => {
     const activation = await addActivation();
     const reported: unknown[] = [];
     for (const [index, usageSharing] of [null, false, false, null, true].entries()) {

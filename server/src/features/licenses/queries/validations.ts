@@ -29,12 +29,12 @@ export interface ValidationRequest extends KeyLookup {
 
 /** The license and activation of a validation. */
 export interface ValidationFacts extends FoundLicense {
-  /** Whether the validation was counted, which happens only where it is valid by any rule. */
+  /** Whether the validation was counted, which is the case only if it is valid by all rules. */
   readonly isCounted: boolean;
   readonly decidedAt: Date;
 }
 
-/** When validations are decided, and which tokens may be sent again then. */
+/** The time of the decision, and the tokens that may be sent again at that time. */
 export interface ValidationTime {
   readonly now: Date;
   /** Bounds of `entitlement_proof` in byte order: the first fresh proof, and the first that is not fresh any more. */
@@ -46,10 +46,10 @@ const COUNTED = 4;
 
 /**
  * Reads the facts of validations, and counts those that are valid by any rule, in one round trip and one commit: the
- * license has no rare timestamp and no past end, the activation is active and bound to this very machine, and its token is
- * fresh. The rules decide all others. Of several requests for one activation only one is counted here, because a statement
- * changes a row once. PostgreSQL checks the conditions of `counted` again on the newest version of a row that another
- * transaction has just changed.
+ * license has no rare timestamp and no past end, the activation is active and bound to this very machine, and its token
+ * is fresh. The rules decide all others. Of several requests for one activation only one is counted here, because a
+ * statement changes a row once. PostgreSQL checks the conditions of `counted` again on the newest version of a row that
+ * another transaction has just changed.
  */
 const countStatement = {
   name: 'activation_count_validations',
@@ -104,15 +104,15 @@ const countStatement = {
 };
 
 /**
- * Returns the facts of each validation in order, null for an unknown key, and counts durably those that are valid by any
- * rule. One statement: when it throws, either all of it has happened or nothing.
+ * Returns the facts of each validation in order, null for an unknown key, and counts durably those that are valid by
+ * any rule. One statement: it takes effect completely or not at all, also when it throws.
  */
 export async function countValidations(
   db: Queryable,
   requests: readonly ValidationRequest[],
   { now, freshProofs }: ValidationTime,
 ): Promise<readonly (ValidationFacts | null)[]> {
-  // Rows are locked in this order, so that two processes hardly ever deadlock.
+  // Rows are locked in this order, so that two processes rarely deadlock.
   const order = requests.map((request, index) => ({ request, index }));
   order.sort((a, b) => (a.request.activationId < b.request.activationId ? -1 : 1));
   const { rows } = await runHot(db, countStatement, [
@@ -157,7 +157,7 @@ export interface ValidationRecord {
   readonly activationId: string;
   readonly installId: string | null;
   readonly usageSharing: boolean | null;
-  /** The proof of a newly signed token (digits, letters, `.`, `-` and `_`); null when the stored one stays. */
+  /** The proof of a newly signed token (digits, letters, `.`, `-` and `_`); null when the stored one remains. */
   readonly newProof: string | null;
   /** Whether `countValidations` has counted it, so that only the proof is stored. */
   readonly isCounted: boolean;
@@ -191,9 +191,9 @@ const findActiveStatement = {
 const NO_IDS: ReadonlySet<string> = new Set();
 
 /**
- * Counts valid answers and stores their tokens, all in one statement. Returns the ids of the activations that are inactive
- * by now, whose answers are not counted. Several answers about one activation are added up first, because a statement
- * changes a row only once.
+ * Counts valid answers and stores their tokens, all in one statement. Returns the ids of the activations that have
+ * become inactive, whose answers are not counted. Several answers about one activation are added up first, because a
+ * statement changes a row only once.
  */
 export async function recordValidations(
   db: Queryable,
@@ -202,7 +202,7 @@ export async function recordValidations(
 ): Promise<ReadonlySet<string>> {
   const counts = countByActivation(records);
   const merged = counts.size === records.length ? records.slice() : mergeByActivation(records);
-  // Sorted by id, so that two processes hardly ever deadlock. The plan may still use another order, so a batch that loses
+  // Sorted by id, so that two processes rarely deadlock. The plan may still use another order, so a batch that loses
   // a deadlock is run again.
   merged.sort((a, b) => (a.activationId < b.activationId ? -1 : 1));
   const ids = [

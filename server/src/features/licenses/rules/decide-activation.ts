@@ -30,11 +30,11 @@ export type ActivationDecision<Activation extends Machine> =
   | { readonly kind: 'refused'; readonly status: RefusedStatus };
 
 /**
- * Decides an activation. The license must be locked, so that concurrent activations cannot exceed the limit together. When
- * the limit was lowered below the number of active machines, these stay active, and new ones are refused.
+ * Decides an activation. The license must be locked, so that concurrent activations cannot exceed the limit together.
+ * When the limit was lowered below the number of active machines, these stay active, and new ones are refused.
  * @param activeCount the number of active machines of the license
- * @param candidates the active machines that may be this machine, in a stable order: at least all that share its digest,
- * or a strong or medium component with it
+ * @param candidates the active machines that may be this machine, in a stable order: at least all that share its
+ *   digest, or a strong or medium component with it
  */
 export function decideActivation<Activation extends Machine>(
   license: LicenseStatusFacts & { readonly maxActivations: number },
@@ -53,7 +53,9 @@ export function decideActivation<Activation extends Machine>(
   return { kind: 'new', status };
 }
 
-/** Finds a machine among candidates; one that shares a strong component is preferred, because it matches most surely. */
+/**
+ * Finds a machine among candidates; one that shares a strong component is preferred, because it matches most surely.
+ */
 export function findMachine<Candidate extends Machine>(
   candidates: readonly Candidate[],
   identity: HashedIdentity,
@@ -64,7 +66,7 @@ export function findMachine<Candidate extends Machine>(
   );
 }
 
-/** How many different machines a license may be activated on within a period. */
+/** The limit of different machines on which a license may be activated within a period. */
 export interface MoveAllowance {
   readonly limit: number;
   readonly days: number;
@@ -73,7 +75,7 @@ export interface MoveAllowance {
 }
 
 /**
- * Returns the limit of moves. Without it, one activation could be passed from machine to machine, each of which keeps a
+ * Returns the limit of moves. Without it, one activation could move from machine to machine, each of which keeps a
  * token that is valid offline.
  * @param moves the rule of the license's product; undefined when the product is no longer in the catalogue
  */
@@ -87,7 +89,7 @@ export function readMoveAllowance(
   return { limit: maxActivations + extra, days, since };
 }
 
-/** Returns when a move leaves the period, and another move becomes possible. */
+/** Returns when a move is older than the period, so that another move is possible. */
 export function endOfMove(movedAt: Date, { days }: MoveAllowance): Date {
   return new Date(movedAt.getTime() + days * DAY_MS);
 }

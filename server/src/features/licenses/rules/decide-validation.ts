@@ -33,11 +33,11 @@ export type ValidationDecision =
     };
 
 /**
- * Decides a validation. The first reason that applies is returned, in this order: activation_not_found, the license's own,
+ * Decides a validation. Returns the first reason that applies, in this order: activation_not_found, the license's own,
  * activation_inactive, machine_mismatch.
  *
- * Two machines that validate at once may both get a `bindMachineId`. The caller must bind only an unbound activation, and
- * then decide again.
+ * Two machines that validate at once may both get a `bindMachineId`. The caller must bind only an unbound activation,
+ * and then decide again.
  * @param activation null when there is none of that id; one of another license is treated as none
  * @param machineId as the client sent it
  */
@@ -85,8 +85,8 @@ export type DeactivationDecision =
   | 'machine_mismatch';
 
 /**
- * Decides a deactivation. The license's status does not matter: a machine can always be deactivated. While no machine id
- * is bound, any is accepted, because the key and the activation's id are proof enough.
+ * Decides a deactivation. The license's status does not matter: a machine can always be deactivated. While no machine
+ * id is bound, any is accepted, because the key and the activation's id are proof enough.
  * @param activation null when there is none of that id; one of another license is treated as none
  * @param machineId as the client sent it
  */

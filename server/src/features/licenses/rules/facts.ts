@@ -33,7 +33,7 @@ export interface LicenseFacts extends LicenseStatusFacts {
 export interface LicenseTerms {
   readonly tier: string | null;
   readonly features: readonly string[];
-  /** How long a client may run without validating. */
+  /** The number of days that a client may run without a validation. */
   readonly offlineDays: number;
 }
 

@@ -24,7 +24,7 @@ function around(facts: LicenseStatusFacts, time: Date): LicenseStatus[] {
   return [-1, 0, 1].map((ms) => licenseStatus(facts, plus(time, ms)));
 }
 
-/** The place of the status among all, the strongest first. */
+/** Returns the precedence of the status; 0 is the highest. */
 function rank(facts: LicenseStatusFacts, now: Date): number {
   return LICENSE_STATUSES.indexOf(licenseStatus(facts, now));
 }
@@ -45,7 +45,7 @@ test('a fixed term ends to the millisecond, without grace', () => {
   assert.deepEqual(usableUntil(fixedTerm), end);
 });
 
-test('a subscription without news is past due for 14 days, then expired', () => {
+test('a subscription without a new event is past due for 14 days, then expired', () => {
   assert.deepEqual(around(subscription, end), ['active', 'past_due', 'past_due']);
   assert.deepEqual(around(subscription, graceEnd), ['past_due', 'expired', 'expired']);
   assert.deepEqual(usableUntil(subscription), graceEnd);
@@ -96,7 +96,7 @@ test('a refund, a suspension and a revocation take effect as soon as they are st
   }
 });
 
-test('of several facts the one with the highest precedence decides', () => {
+test('the fact with the highest precedence determines the status', () => {
   const now = plus(graceEnd, DAY_MS);
   const before = plus(now, -DAY_MS);
   const facts: Writable = {

@@ -16,7 +16,7 @@ export interface IdempotencyKeyName {
   readonly keyHash: string;
 }
 
-/** The request that a key stands for from now on. */
+/** The request that a key identifies from now on. */
 export interface IdempotencyClaim {
   readonly bodyHash: string;
   readonly requestId: string;

@@ -84,7 +84,7 @@ const beginStatement = defineStatement(
    returning position`,
 );
 
-/** Stores that messages are being sent; returns the positions of those that no other process has begun. */
+/** Stores that messages are being sent; returns the positions of those that no other process has started. */
 export async function beginMessages(
   db: Queryable,
   requestId: string,
@@ -154,7 +154,7 @@ const listOfAddressStatement = defineStatement(
    where address_hash = decode($1, 'hex') order by created_at desc limit 1000`,
 );
 
-/** Returns the messages to an address, newest first, as long as they are kept. */
+/** Returns the messages to an address, newest first, as long as they are stored. */
 export async function listMessagesOfAddress(
   db: Queryable,
   addressHash: string,
@@ -167,7 +167,9 @@ const anonymizeStatement = defineCommand(
   `update outreach_messages set address_hash = '' where address_hash = decode($1, 'hex')`,
 );
 
-/** Deletes the address hash of messages; the rows remain, because they answer a repeated request with other recipients. */
+/**
+ * Deletes the address hash of messages; the rows remain, because they answer a repeated request with other recipients.
+ */
 export async function anonymizeMessages(db: Queryable, addressHash: string): Promise<void> {
   await execute(db, anonymizeStatement, [addressHash]);
 }

@@ -16,7 +16,7 @@ import { readCommonFacts, type TemplateFacts } from './template.ts';
 /** Set to rewrite the files; review the difference before committing. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
-/** Every fact has a value. */
+/** Facts that all have a value. */
 const exampleFacts: TemplateFacts = {
   name: 'Ada',
   productName: 'Example Studio',
@@ -65,7 +65,7 @@ for (const { template, language } of messages) {
     assert.equal(written, readFileSync(file, 'utf8'));
   });
 
-  test(`${template} in ${language} reads well when little is known`, () => {
+  test(`${template} in ${language} reads well with few facts`, () => {
     const { subject, text, html } = renderTemplate(template, language, bare);
     const greeting = { en: 'Hello,', fr: 'Bonjour,', de: 'Guten Tag,' }[language];
     assert.equal(text.split('\n')[0], greeting);

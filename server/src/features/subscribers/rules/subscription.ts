@@ -32,13 +32,13 @@ export const CONFIRMATION_HOURS = 48;
 
 const PAUSE_MS = 5 * 60_000;
 
-/** Prevents filling a mailbox whose address a stranger enters. */
+/** Prevents filling a mailbox whose address someone else enters. */
 const MAX_MAILS_A_DAY = 3;
 
 /** Whether a confirmation e-mail is sent now, not at all, or later. */
 export type MailDecision = 'send' | 'none' | { readonly notBefore: Date };
 
-/** Decides whether a confirmation e-mail is sent after a subscription request. */
+/** Determines whether a confirmation e-mail is sent after a subscription request. */
 export function decideMail(
   facts: SubscriberFacts,
   mails: ConfirmationMails,
@@ -56,8 +56,8 @@ export function decideMail(
 }
 
 /**
- * The effect of the button of a confirmation link: it confirms; none, because the subscriber is confirmed (`already`); or
- * none, because the link expired or a later unsubscription or erasure made it invalid (`void`).
+ * The effect of the button of a confirmation link: it confirms; none, because the subscriber is confirmed (`already`);
+ * or none, because the link expired or a later unsubscription or erasure made it invalid (`void`).
  */
 export type ConfirmationDecision = 'confirm' | 'already' | 'void';
 

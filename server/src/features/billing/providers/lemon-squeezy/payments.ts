@@ -21,8 +21,8 @@ import {
 const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
 
 /**
- * Reads an order as a purchase. Its id is `identifier`, because the numbers of orders are sequential across all shops: they
- * could be guessed to read other buyers' keys. Subscriptions refer to the order by its number.
+ * Reads an order as a purchase. Its id is `identifier`, because the numbers of orders are sequential across all shops:
+ * they could be guessed to read other buyers' keys. Subscriptions refer to the order by its number.
  */
 export function readOrder(event: ProviderEvent): Interpretation {
   const { data: attributes, occurrence } = event;
@@ -85,9 +85,9 @@ function readRefunded(attributes: JsonObject): {
 }
 
 /**
- * An order does not contain whether its variant is a one-time purchase or a subscription. A variant for one-time purchase
- * therefore has the price `once:<variant>` in the catalogue, one for subscription `<variant>`: otherwise each subscription
- * would create a second, perpetual license.
+ * An order does not report whether its variant is a one-time purchase or a subscription. A variant for one-time
+ * purchase therefore has the price `once:<variant>` in the catalogue, one for subscription `<variant>`: otherwise each
+ * subscription would create a second, perpetual license.
  */
 function readLines(attributes: JsonObject): BillingLine[] {
   const item = readObject(attributes['first_order_item']);

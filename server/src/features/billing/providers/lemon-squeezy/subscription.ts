@@ -17,9 +17,9 @@ import { requireId, type Interpretation, type ProviderEvent } from '../adapter.t
 import { qualifyId, readBuyer } from './payments.ts';
 
 /**
- * Reads the snapshot, order and paid period of a subscription. Its invoices contain neither order nor period. `renews_at`
- * of an active subscription is reliable, because a failed payment sets it to `past_due` at once, and to `unpaid` or
- * `expired` after two weeks of retries.
+ * Reads the snapshot, order and paid period of a subscription. Its invoices contain neither order nor period.
+ * `renews_at` of an active subscription is reliable, because a failed payment sets it to `past_due` at once, and to
+ * `unpaid` or `expired` after two weeks of retries.
  */
 export function readSubscription(event: ProviderEvent): Interpretation {
   const { data: attributes, occurrence } = event;
@@ -49,7 +49,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
     ...(readOccurrence(attributes['created_at']) ?? occurrence),
   };
   if (period === null) return [snapshot, order];
-  // The amount comes with the invoice.
+  // The invoice contains the amount.
   const paidPeriod: PaymentFact = {
     ...LINKING_PAYMENT,
     transactionId: `${qualifyId('subscription', subscriptionId)}:${period.endsAt.toISOString()}`,
@@ -62,8 +62,8 @@ export function readSubscription(event: ProviderEvent): Interpretation {
 }
 
 /**
- * A `cancelled` subscription is active until it is `expired`. `unpaid` (the payment failed permanently) counts as paused. In
- * a `free` pause the service continues.
+ * A `cancelled` subscription is active until it is `expired`. `unpaid` (the payment failed permanently) counts as
+ * paused. In a `free` pause the service continues.
  */
 function readStatus(attributes: JsonObject): SubscriptionFact['status'] | null {
   switch (attributes['status']) {

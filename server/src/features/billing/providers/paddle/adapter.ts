@@ -9,7 +9,7 @@ import { readName, readOccurrence } from '../fields.ts';
 import { readHeader, verifyTimedSignature } from '../signatures.ts';
 import { readAdjustment, readCustomer, readSubscription, readTransaction } from './facts.ts';
 
-/** Of transactions only the completed one counts: before that the subscription and the totals may change. */
+/** Only a completed transaction is read: before that the subscription and the totals may change. */
 const READERS: ReadonlyMap<string, DataReader> = new Map([
   ['transaction.completed', readTransaction],
   ['subscription.created', readSubscription],
@@ -33,8 +33,8 @@ const SIGNATURE_HEADERS = ['billing-signature', 'paddle-signature'];
 
 /**
  * Verifies a signature of Paddle Billing: the header is `ts=<unix seconds>;h1=<hex>[;h1=<hex>…]`, and `h1` is the
- * HMAC-SHA256 of `ts`, a colon and the raw body under the endpoint's secret, including its prefix. There are several `h1`
- * while a secret is rotated.
+ * HMAC-SHA256 of `ts`, a colon and the raw body under the endpoint's secret, including its prefix. There are several
+ * `h1` while a secret is rotated.
  * @see https://developer.paddle.com/webhooks/signature-verification
  */
 function verify({ headers, rawBody }: WebhookDelivery, options: VerifyOptions): Verification {

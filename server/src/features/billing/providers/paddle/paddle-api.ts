@@ -42,9 +42,11 @@ export interface PaddleApi {
   listEvents(after: string | null, signal?: AbortSignal): Promise<readonly LoggedEvent[]>;
 }
 
-/** A failed request: refused, not answered, or with an invalid response. The message contains neither key nor address. */
+/**
+ * A failed request: refused, not answered, or with an invalid response. The message contains neither key nor address.
+ */
 export class PaddleApiError extends Error {
-  /** The delay that a rate limit asks for; null for other errors. */
+  /** The delay that a rate limit requires; null for other errors. */
   readonly retryAfterSeconds: number | null;
 
   constructor(message: string, retryAfterSeconds: number | null = null, options?: ErrorOptions) {
