@@ -1,4 +1,4 @@
-/** Operators: create, list, disable, enable and reset the accounts of the console. */
+/** Feature: create, list, disable, enable and reset the accounts of the console. */
 import { randomBytes } from 'node:crypto';
 
 import type { OperatorRole } from '@latchkey/contract';
