@@ -83,7 +83,7 @@ test('dismisses an unreadable event until it is replayed by its id', async () =>
   const [kept = { event_id: '' }] = rows;
   assert.deepEqual(await readPaymentStatus(), ['degraded', 'warning']);
 
-  const done = await run('dismiss', kept.event_id, '--reason', 'sent by hand', '--json');
+  const done = await run('dismiss', kept.event_id, '--reason', 'sent manually', '--json');
   assert.deepEqual([done.code, JSON.parse(done.stdout)], [0, { dismissed: 1 }]);
   const message = 'dismissed: sent manually';
   const dismissed = [{ ...kept, status: 'ignored', message }];
@@ -104,7 +104,7 @@ test('dismisses an unreadable event until it is replayed by its id', async () =>
       actor,
       action: 'webhook.dismiss',
       subject_id: kept.event_id,
-      reason: 'sent by hand',
+      reason: 'sent manually',
       details: { dismissed: 1, status: null, provider: null },
     },
     {
