@@ -23,6 +23,7 @@ import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
+import { requireAuditEntryLast } from './audit-log.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { testCatalog } from './test-catalog.ts';
@@ -168,6 +169,8 @@ function createTestContext(
   });
   const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
   let catalog = options.catalog ?? testCatalog();
+  const pool = createPool(database.connection, { maxConnections: poolSize, log });
+  requireAuditEntryLast(pool);
   const context = createContext({
     config: {
       ...config,
@@ -193,7 +196,7 @@ function createTestContext(
     paddleApi: options.paddleApi ?? null,
     isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
-    pool: createPool(database.connection, { maxConnections: poolSize, log }),
+    pool,
   });
   return {
     context,

@@ -1,4 +1,6 @@
 /** `latchkey audit`: the audit log. */
+import { InvalidArgumentError } from 'commander';
+
 import type { Context } from '#server/context.ts';
 import { licenseNotFound } from '#server/errors.ts';
 import {
@@ -6,6 +8,8 @@ import {
   listAuditPage,
   type StoredAuditEntry,
 } from '#server/features/audit/queries.ts';
+import type { ChainPoint } from '#server/features/audit/rules/find-break.ts';
+import { verifyAuditLog, type Verification } from '#server/features/audit/verify-chain.ts';
 import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
 
 import { commandGroup } from './command.ts';
@@ -13,6 +17,7 @@ import { usageError } from './command-error.ts';
 import { commandProcess } from './command-process.ts';
 import { readLicenseName } from './license/argument.ts';
 import { cursorOption, limitOption, timestamp, shortText } from './options.ts';
+import { withProgress } from './output.ts';
 import { anyText, option } from './parameters.ts';
 import { formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
@@ -69,12 +74,14 @@ async function findLicenseId(context: Context, license: string): Promise<string>
 function toJson(entry: StoredAuditEntry) {
   return {
     id: entry.id,
+    sequence: entry.sequence,
     occurred_at: entry.occurredAt,
     actor: entry.actor,
     action: entry.action,
     subject_id: entry.subjectId,
     reason: entry.reason,
     details: entry.details,
+    hash: entry.hash,
   };
 }
 
@@ -83,6 +90,7 @@ function formatEntries(entries: readonly StoredAuditEntry[]): string {
     entries,
     'No matching entries.',
     [
+      ['sequence', (entry) => entry.sequence],
       ['time', (entry) => entry.occurredAt],
       ['actor', (entry) => entry.actor],
       ['action', (entry) => entry.action],
@@ -93,8 +101,67 @@ function formatEntries(entries: readonly StoredAuditEntry[]): string {
   );
 }
 
+const NOTE_HEAD =
+  'Note the head on another system: --expect with it proves later that nothing up to it changed.';
+
+const verifyCommand = contextCommand({
+  name: 'verify',
+  description:
+    'Verify that no entry of the audit log was changed or removed, and print its head. The exit code is 1 for a broken log, with its first broken entry.',
+  examples: {
+    'audit verify': 'Print the head, to note it on another system',
+    [`audit verify --expect 1234:${'9f'.repeat(32)}`]:
+      'Whether everything up to a noted head is unchanged',
+  },
+  parameters: [
+    option('--expect <head>', 'sequence number and hash of a noted head: 1234:9f86…', chainPoint),
+  ],
+  async run(context, { expect: expected }) {
+    const verification = await withProgress('entries', (report) =>
+      verifyAuditLog(context, { expected, report }),
+    );
+    const { verified, head, problem } = verification;
+    return {
+      json: {
+        intact: problem === null,
+        verified,
+        head: head && { sequence: head.sequence, occurred_at: head.occurredAt, hash: head.hash },
+        problem,
+      },
+      text: formatVerification(verification, expected),
+      note: head && NOTE_HEAD,
+      failed: problem !== null,
+    };
+  },
+});
+
+function chainPoint(text: string): ChainPoint {
+  const { sequence, hash } =
+    /^(?<sequence>[1-9]\d{0,14}):(?<hash>[0-9a-f]{64})$/iu.exec(text.trim())?.groups ?? {};
+  if (sequence !== undefined && hash !== undefined) {
+    return { sequence: Number(sequence), hash: hash.toLowerCase() };
+  }
+  throw new InvalidArgumentError(
+    'Expected a head as audit verify prints it: a number, a colon and 64 hex digits.',
+  );
+}
+
+function formatVerification(
+  { verified, head, problem }: Verification,
+  expected: ChainPoint | null,
+): string {
+  if (problem !== null) return `The audit log is broken: ${problem.message}`;
+  if (head === null) return 'The audit log has no entries.';
+  const containing =
+    expected === null ? '' : `, and contains the expected entry ${expected.sequence}`;
+  return [
+    `The audit log is intact${containing}. Entries: ${verified}.`,
+    `Head: ${head.sequence}:${head.hash}, ${head.occurredAt}`,
+  ].join('\n');
+}
+
 export const auditCommand = commandGroup(
   'audit',
-  'Read the audit log: manual changes, and access to secrets and personal data.',
-  [listCommand],
+  'Read and verify the audit log: manual changes, and access to secrets and personal data.',
+  [listCommand, verifyCommand],
 );

@@ -122,6 +122,7 @@ test('has every command', async () => {
       'customer export',
       'customer erase',
       'audit list',
+      'audit verify',
       'export',
       'version',
     ],

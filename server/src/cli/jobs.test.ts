@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
+import { emptyAuditLog } from '../../test/audit-log.ts';
 import { openCommandLine } from '../../test/test-command-line.ts';
 
 const { pool, run } = await openCommandLine();
@@ -20,7 +21,8 @@ async function addFailedJob(transactionId: string): Promise<number> {
 }
 
 beforeEach(async () => {
-  await pool.query('truncate jobs, key_emails, audit_log');
+  await pool.query('truncate jobs, key_emails');
+  await emptyAuditLog(pool);
 });
 
 test('lists failed jobs, retries them by id or all together, and records it', async () => {

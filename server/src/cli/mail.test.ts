@@ -6,6 +6,7 @@ import { beforeEach, test } from 'node:test';
 
 import { defaults } from '#server/config/config.ts';
 
+import { emptyAuditLog } from '../../test/audit-log.ts';
 import { runLatchkey } from '../../test/command-line.ts';
 import { openCommandLine } from '../../test/test-command-line.ts';
 
@@ -69,7 +70,8 @@ async function refuse(transactionId: string, reason: string): Promise<void> {
 }
 
 beforeEach(async () => {
-  await pool.query('truncate jobs, key_emails, audit_log');
+  await pool.query('truncate jobs, key_emails');
+  await emptyAuditLog(pool);
 });
 
 test('queues refused e-mails again, and records the reason', async () => {

@@ -7,6 +7,7 @@ import { after, beforeEach, test } from 'node:test';
 import { retryDueEvents } from '#server/features/billing/stored-events.ts';
 
 import { readBody } from '../../test/acceptance/bodies.ts';
+import { emptyAuditLog } from '../../test/audit-log.ts';
 import { runLatchkey, type CommandRun } from '../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET, TEST_WEBHOOK_SECRETS } from '../../test/harness.ts';
 import {
@@ -23,7 +24,8 @@ const service = await startTestService();
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-dismiss-'));
 after(() => rm(directory, { recursive: true }));
 beforeEach(async () => {
-  await service.pool.query('truncate billing_events, audit_log');
+  await service.pool.query('truncate billing_events');
+  await emptyAuditLog(service.pool);
 });
 
 function run(...args: string[]): Promise<CommandRun> {

@@ -33,7 +33,7 @@ const addressHash = hashAddress(context.vault, EMAIL);
 
 beforeEach(async () => {
   one.clock.set(TEST_START);
-  await pool.query('truncate subscribers, suppressions, subscriber_confirmations, audit_log, jobs');
+  await pool.query('truncate subscribers, suppressions, subscriber_confirmations, jobs');
 });
 
 const subscribe = (index: number) =>

@@ -3,6 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { checkMasterSecret } from '#server/cli/doctor/check-secrets.ts';
+import { eraseMachine } from '#server/features/analytics/installs/erase.ts';
+import { listAuditEntries } from '#server/features/audit/queries.ts';
+import { verifyAuditLog } from '#server/features/audit/verify-chain.ts';
+import { toAddress } from '#server/features/customers/find-person.ts';
+import { readPersonalData } from '#server/features/customers/personal-data.ts';
 import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
 import { countStoredRows } from '#server/features/master-secret/queries.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
@@ -16,6 +21,7 @@ import { eraseSubscriber, suppressManually } from '#server/features/subscribers/
 import { subscribe } from '#server/features/subscribers/subscribe.ts';
 import { showSubscriber } from '#server/features/subscribers/view-subscribers.ts';
 import { listSuppressedAddresses } from '#server/features/suppressions/stored-addresses.ts';
+import { toMachineKey } from '#server/features/usage/machine-key.ts';
 
 import { startTestService, TEST_MASTER_SECRET, type TestService } from '../harness.ts';
 import {
@@ -217,6 +223,52 @@ test('a subscriber stored under the previous secret is shown, subscribed once an
   const erased = await eraseSubscriber(next.context, { email: 'eve@example.com', ...change });
   assert.equal(erased.existed, true);
   assert.equal(await next.count('subscribers'), 2);
+});
+
+test('audit entries keep the ids of their subjects, and are found by those of every later secret', async () => {
+  const email = 'ann@example.com';
+  const change = { actor: 'test', reason: 'a test' };
+  const machine = anyMachine();
+  const service = await startTestService();
+  const { licenseKey } = await service.issue({ customerEmail: email });
+  await activate(service, licenseKey, machine);
+  const rotateTo = async (masterSecret: string, previous: string) => {
+    const next = await startTestService({
+      beside: service,
+      masterSecret,
+      previousSecrets: [previous],
+    });
+    await rotate(next);
+    return startTestService({ beside: service, masterSecret });
+  };
+  const record = async ({ context }: TestService) => {
+    await suppressManually(context, { email, ...change });
+    await eraseMachine(context, { id: machine.machine_id, ...change });
+  };
+  await record(service);
+  const second = await rotateTo(NEW_SECRET, TEST_MASTER_SECRET);
+  await record(second);
+  const third = await rotateTo('a third master secret, after a second leak', NEW_SECRET);
+  await record(third);
+
+  const services = [service, second, third];
+  const ids = services.map(({ context }) => toAddress(context.vault, email).id);
+  const machines = services.map(({ context }) => toMachineKey(context.vault, machine.machine_id));
+  const { rows } = await third.pool.query(
+    `select subject_id from audit_log where action not in ('secret.rotate', 'license.issue') order by sequence`,
+  );
+  assert.deepEqual(
+    rows.map((row) => row.subject_id),
+    [0, 1, 2].flatMap((index) => [ids[index], machines[index]]),
+  );
+  for (const id of [...ids, ...machines]) {
+    assert.equal((await listAuditEntries(third.pool, id)).length, 3, id);
+  }
+  assert.equal((await showSubscriber(third.context, email)).history.length, 3);
+  const { tables } = await readPersonalData(third.context, email);
+  // And the one of her license.
+  assert.equal(tables.get('audit_log')?.length, 4);
+  assert.equal((await verifyAuditLog(third)).problem, null);
 });
 
 test('the signing secrets of a webhook endpoint, also the replaced one, survive a rotation', async () => {

@@ -9,6 +9,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 import { createVault } from '#server/lib/vault.ts';
 
+import { checkAuditLog } from './check-audit-log.ts';
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
 import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
@@ -34,6 +35,7 @@ export async function checkDatabase(
     migrations,
     await checkSigningKeys(pool, vault),
     ...(await checkMasterSecret(pool, vault)),
+    await checkAuditLog(pool),
     await checkJobs(pool),
     ...(await checkPayments(pool, secrets, new Date(), config.billing)),
     ...(await checkMail(pool, config, secrets)),

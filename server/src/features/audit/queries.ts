@@ -13,6 +13,8 @@ import {
 } from '#server/db/statement.ts';
 import { scrub } from '#server/log-scrub.ts';
 
+import { canonicalizeContent, toContent } from './rules/chain.ts';
+
 /** A manual change, or an access to secrets or personal data. */
 export interface AuditEntry {
   readonly occurredAt: Date;
@@ -26,26 +28,50 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/**
+ * Appends an entry to the chain: numbers and hashes it after the newest one, whose row it locks until the commit. An insert
+ * that waited for the lock continues after the entry of the other transaction.
+ */
 const insertStatement = defineCommand(
   'audit_insert',
-  `insert into audit_log (id, occurred_at, actor, action, subject_id, reason, details)
-   values ($1, $2, $3, $4, $5, $6, $7)`,
+  `with head as (
+     update audit_head
+     set sequence = sequence + 1, hash = sha256(hash || int8send(sequence + 1) || convert_to($8, 'UTF8'))
+     returning sequence, hash
+   )
+   insert into audit_log (sequence, id, occurred_at, actor, action, subject_id, reason, details, hash)
+   select head.sequence, $1, $2, $3, $4, $5, $6, $7, head.hash from head`,
 );
 
 /**
- * Stores an entry, in the transaction of its change. Keys, tokens and e-mail addresses in the reason are replaced, because
- * it is never edited later.
+ * Appends an entry, in the transaction of its change and as its last statement: other audit entries wait until the commit, so
+ * that a lock taken later could cause a deadlock. Keys, tokens and e-mail addresses in the reason are replaced, because it
+ * is never edited later.
  */
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
-  await execute(db, insertStatement, [
-    makeUuid(),
+  const reason = entry.reason === null ? null : scrub(entry.reason);
+  const content = toContent({ ...entry, id: makeUuid(), reason });
+  const inserted = await execute(db, insertStatement, [
+    content.id,
     entry.occurredAt,
-    entry.actor,
-    entry.action,
-    entry.subjectId,
-    entry.reason === null ? null : scrub(entry.reason),
-    JSON.stringify(entry.details),
+    content.actor,
+    content.action,
+    content.subject_id,
+    content.reason,
+    JSON.stringify(content.details),
+    canonicalizeContent(content),
   ]);
+  if (inserted !== 1) throw new Error('audit_head has no row: the audit log cannot be continued');
+}
+
+/** SQL for the array of all ids that a subject has or had, by any of them. */
+function idsOfSubject(id: string): string {
+  return `array(
+    select ${id} union
+    select current_id from audit_renamed_subjects where previous_id = ${id} union
+    select previous_id from audit_renamed_subjects
+    where current_id = ${id}
+       or current_id = (select given.current_id from audit_renamed_subjects given where given.previous_id = ${id}))`;
 }
 
 const listStatement = defineStatement(
@@ -57,10 +83,10 @@ const listStatement = defineStatement(
     reason: Nullable.Text,
   }),
   `select occurred_at, actor, action, reason from audit_log
-   where subject_id = $1 order by occurred_at, id limit 1000`,
+   where subject_id = any (${idsOfSubject('$1')}) order by occurred_at, sequence limit 1000`,
 );
 
-/** Lists the entries of one subject, oldest first. */
+/** Lists the entries of one subject, also under its ids of previous master secrets, oldest first. */
 export async function listAuditEntries(
   db: Queryable,
   subjectId: string,
@@ -78,19 +104,25 @@ export interface AuditFilter {
   readonly actor: string | null;
   /** An action (`license.reveal`), or all actions of a noun (`license`). */
   readonly action: string | null;
-  /** The id of a license, subscriber or other subject. */
+  /** The id of a license, subscriber or other subject; one of a previous master secret also finds later entries. */
   readonly subjectId: string | null;
 }
 
 /** A stored entry. */
 export interface StoredAuditEntry extends AuditEntry {
   readonly id: string;
+  /** Its number in the chain. */
+  readonly sequence: number;
+  /** In the chain; 64 hex digits. */
+  readonly hash: string;
 }
 
 const listPageStatement = defineStatement(
   'audit_list_page',
   Type.Object({
     id: Type.String(),
+    sequence: Type.Integer(),
+    hash: Type.String(),
     occurredAt: Timestamp,
     actor: Type.String(),
     action: Type.String(),
@@ -101,16 +133,16 @@ const listPageStatement = defineStatement(
       Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
     ),
   }),
-  `select id, occurred_at, actor, action, subject_id, reason, details
+  `select id, sequence, encode(hash, 'hex') as hash, occurred_at, actor, action, subject_id, reason, details
    from audit_log
    where ($1::timestamptz is null or occurred_at >= $1)
      and ($2::timestamptz is null or occurred_at < $2)
      and ($3::text[] is null or string_to_array(actor, ' ') && $3)
      and ($4::text is null or action = $4 or starts_with(action, $4 || '.'))
-     and ($5::text is null or subject_id = $5)
+     and ($5::text is null or subject_id = any (${idsOfSubject('$5')}))
      and ($6::uuid is null
-          or (occurred_at, id) < (select last.occurred_at, last.id from audit_log last where last.id = $6))
-   order by occurred_at desc, id desc
+          or (occurred_at, sequence) < (select last.occurred_at, last.sequence from audit_log last where last.id = $6))
+   order by occurred_at desc, sequence desc
    limit $7`,
 );
 

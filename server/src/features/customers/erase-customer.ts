@@ -103,36 +103,44 @@ async function eraseRows(
     await deleteConfirmations(client, hash);
     await anonymizeMessages(client, hash);
   }
-  if (erasure.revoke) await revokeLicenses(deps, client, person.licenseIds, erasure);
-  await insertAuditEntries(client, person, erasure, { now, result });
+  const revoked = erasure.revoke ? await revokeLicenses(deps, client, person.licenseIds, now) : [];
+  await insertAuditEntries(client, person, erasure, { now, result, revoked });
 }
 
-/** Runs after the customers were removed, so that no endpoint receives the address. */
+/**
+ * Runs after the customers were removed, so that no endpoint receives the address.
+ * @returns the ids of the licenses that were not revoked before
+ */
 async function revokeLicenses(
   deps: LicenseChangeDependencies,
   client: Queryable,
   licenseIds: readonly string[],
-  { actor, reason }: CustomerErasure,
-): Promise<void> {
-  const now = deps.clock.now();
+  now: Date,
+): Promise<string[]> {
+  const revoked: string[] = [];
   for (const id of licenseIds) {
     const before = await lockLicense(client, id);
     if (before === null || before.revokedAt !== null) continue;
     const after = { ...before, revokedAt: now };
     await updateLicenseFacts(client, after);
     await recordLicenseChanges(deps, client, [{ before, after }], now);
-    const entry = { occurredAt: now, actor, reason, subjectId: id, details: {} };
-    await insertAuditEntry(client, { ...entry, action: 'license.revoke' });
+    revoked.push(id);
   }
+  return revoked;
 }
 
-/** Stores an audit row for the person, by the id of the address, and one for the history of each license. */
+/** Stores an audit row for each revocation, one for the person, by the id of the address, and one for each license. */
 async function insertAuditEntries(
   client: Queryable,
   { address, licenseIds }: Person,
   { actor, reason, revoke }: CustomerErasure,
-  { now, result }: { readonly now: Date; readonly result: ErasureResult },
+  done: {
+    readonly now: Date;
+    readonly result: ErasureResult;
+    readonly revoked: readonly string[];
+  },
 ): Promise<void> {
+  const { now, result, revoked } = done;
   const entry = { occurredAt: now, actor, reason, action: 'customer.erase' };
   const details = {
     revoke,
@@ -140,6 +148,9 @@ async function insertAuditEntries(
     removed_bodies: result.removedBodies,
     kept_bodies: result.keptBodies,
   };
+  for (const subjectId of revoked) {
+    await insertAuditEntry(client, { ...entry, action: 'license.revoke', subjectId, details: {} });
+  }
   await insertAuditEntry(client, { ...entry, subjectId: address.id, details });
   for (const subjectId of licenseIds) {
     await insertAuditEntry(client, { ...entry, subjectId, details: { revoke } });

@@ -17,7 +17,10 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     linked: 'machine_id app_version os_version components machine_digest entitlement_proof',
   },
   api_keys: { free: 'name', none: 'key_hash key_hint scopes' },
-  audit_log: { linked: 'subject_id', free: 'actor reason details', none: 'action' },
+  audit_head: { none: 'hash' },
+  audit_log: { linked: 'subject_id', free: 'actor reason details', none: 'action hash' },
+  // Two keyed hashes of one address or machine; used to find rows of audit_log.
+  audit_renamed_subjects: { none: 'current_id previous_id' },
   billing_adjustments: {
     linked: 'fact',
     none: 'adjustment_id event_id provider transaction_id',

@@ -121,6 +121,7 @@ async function changeLicense(
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
     await record?.(client, changed);
+    await recordLicenseChanges(deps, client, [{ before: license, after: changed }], now);
     await insertAuditEntry(client, {
       occurredAt: now,
       actor: change.actor,
@@ -129,7 +130,6 @@ async function changeLicense(
       reason: change.reason,
       details: { expires_at: changed.expiresAt?.toISOString() ?? null },
     });
-    await recordLicenseChanges(deps, client, [{ before: license, after: changed }], now);
     return changed;
   });
 }

@@ -55,6 +55,8 @@ export async function issueLicense(
 ): Promise<IssuedLicense> {
   return inTransaction(deps.pool, async (client) => {
     const issued = await createLicense(deps, client, order);
+    const change = { before: null, after: issued.license };
+    await recordLicenseChanges(deps, client, [change], issued.license.createdAt);
     await insertAuditEntry(client, {
       occurredAt: issued.license.createdAt,
       actor,
@@ -63,8 +65,6 @@ export async function issueLicense(
       reason,
       details: { product: order.product.id, key_hint: issued.license.keyHint },
     });
-    const change = { before: null, after: issued.license };
-    await recordLicenseChanges(deps, client, [change], issued.license.createdAt);
     return issued;
   });
 }

@@ -51,6 +51,8 @@ export async function rekeyLicense(
     const dropped = order.keepMachines ? [] : await deactivateAllActivations(client, id, now);
     const kept = await countActiveActivations(client, id);
     const rekeyed = { license, licenseKey, machines: order.keepMachines ? kept : dropped.length };
+    await recordEvents(deps, client, toEvents(before, license, dropped), now);
+    await afterRekey(client, rekeyed);
     await insertAuditEntry(client, {
       occurredAt: now,
       actor: order.actor,
@@ -64,8 +66,6 @@ export async function rekeyLicense(
         machines_dropped: dropped.length,
       },
     });
-    await recordEvents(deps, client, toEvents(before, license, dropped), now);
-    await afterRekey(client, rekeyed);
     return rekeyed;
   });
 }

@@ -69,8 +69,9 @@ export async function createOperator(
         'There is an operator with this address already: latchkey operator reset creates a new link for it.',
       );
     }
+    const link = await issueLink(deps, client, id, now);
     await audit(client, change, now, 'operator.create', id, { role: order.role });
-    return issueLink(deps, client, id, now);
+    return link;
   });
 }
 
@@ -175,8 +176,9 @@ export async function resetOperator(
     await clearCredentials(client, id);
     await deleteRecoveryCodes(client, id);
     const sessions = await deleteSessions(client, id, null);
+    const link = await issueLink(deps, client, id, now);
     await audit(client, change, now, 'operator.reset', id, { ended_sessions: sessions });
-    return issueLink(deps, client, id, now);
+    return link;
   });
 }
 

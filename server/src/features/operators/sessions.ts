@@ -61,6 +61,7 @@ export async function startSession(
   await deleteOldSessions(client, operator.id, sessionLimits(now));
   await insertSession(client, session, tokenHash);
   await recordSignIn(client, operator.id, now);
+  const current = await describe(client, operator, session);
   await insertAuditEntry(client, {
     occurredAt: now,
     actor: `operator:${operator.email}`,
@@ -69,7 +70,7 @@ export async function startSession(
     reason: null,
     details: { method, network, session_id: session.id },
   });
-  return { token, current: await describe(client, operator, session) };
+  return { token, current };
 }
 
 function newToken(): { readonly token: string; readonly tokenHash: Buffer } {

@@ -5,6 +5,7 @@ import { toByteaArray } from '#server/db/hot-statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
+import { renameAuditSubjects } from '../audit/queries/renamed-subjects.ts';
 import { hashAddress, hashAddressUnderAll, subscriberIdOf } from './address-hash.ts';
 import { listSuppressed, MERGE_SUPPRESSIONS } from './queries.ts';
 
@@ -101,13 +102,6 @@ const rewriteConfirmations = defineCommand(
    from unnest($1::bytea[], $2::bytea[]) as pair (old, current) where c.address_hash = pair.old`,
 );
 
-/** The audit log names a subscriber by the id, which is derived from the hash. */
-const rewriteAuditSubjects = defineCommand(
-  'audit_rewrite_subject',
-  `update audit_log a set subject_id = pair.current
-   from unnest($1::text[], $2::text[]) as pair (old, current) where a.subject_id = pair.old`,
-);
-
 async function rewriteHashes(db: Queryable, pairs: readonly HashPair[]): Promise<number> {
   const unique = [...new Map(pairs.map((pair) => [pair.old, pair])).values()];
   const old = toByteaArray(unique.map((pair) => pair.old));
@@ -115,8 +109,12 @@ async function rewriteHashes(db: Queryable, pairs: readonly HashPair[]): Promise
   const currentIds = unique.map(({ currentId }) => currentId);
   const suppressions = await execute(db, rewriteSuppressions, [old, current]);
   const subscribers = await execute(db, rewriteSubscribers, [old, current, currentIds]);
+  // Also of addresses that have neither: the erasure of a customer is recorded under the same id.
+  await renameAuditSubjects(
+    db,
+    unique.map(({ oldId, currentId }) => ({ previousId: oldId, currentId })),
+  );
   if (suppressions + subscribers === 0) return 0;
   await execute(db, rewriteConfirmations, [old, current]);
-  await execute(db, rewriteAuditSubjects, [unique.map(({ oldId }) => oldId), currentIds]);
   return suppressions + subscribers;
 }

@@ -5,6 +5,8 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { formatUuid } from '#server/lib/text.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
+import { renameAuditSubjects, type RenamedSubject } from '../audit/queries/renamed-subjects.ts';
+
 /** Returns the key of a machine in the usage tables: 128 bits of the HMAC of its id, as a UUID. */
 export function toMachineKey(hashes: Pick<KeyedHashes, 'hashText'>, machineId: string): string {
   return formatUuid(hashes.hashText('usage', machineId));
@@ -60,7 +62,15 @@ export async function rewriteUsage(
       const old = ids.map((id) => toMachineKey(previous, id));
       rewritten += await execute(client, rewriteDays, [old, current]);
       rewritten += await execute(client, rewriteFirstDays, [old, current]);
+      await renameAuditSubjects(client, toRenamed(old, current));
     }
     return rewritten;
+  });
+}
+
+function toRenamed(old: readonly string[], current: readonly string[]): RenamedSubject[] {
+  return old.flatMap((previousId, index) => {
+    const currentId = current[index];
+    return currentId === undefined ? [] : [{ previousId, currentId }];
   });
 }

@@ -18,7 +18,7 @@ const idle = new AbortController().signal;
 beforeEach(async () => {
   clock.set(TEST_START);
   await pool.query(
-    'truncate events, event_ids, event_name_days, usage_days, usage_first_days, usage_totals, rollup_marks, audit_log',
+    'truncate events, event_ids, event_name_days, usage_days, usage_first_days, usage_totals, rollup_marks',
   );
 });
 

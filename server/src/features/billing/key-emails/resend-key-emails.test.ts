@@ -4,6 +4,7 @@ import { after, beforeEach, test } from 'node:test';
 import { suspendLicense } from '#server/features/licenses/change-license.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
+import { emptyAuditLog } from '../../../../test/audit-log.ts';
 import { startTestService } from '../../../../test/harness.ts';
 import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
 import { reinstateAndSend } from '../reinstate-license.ts';
@@ -54,7 +55,8 @@ const mails = () => relay.mails.slice(start);
 beforeEach(async () => {
   relay.script = {};
   start = relay.mails.length;
-  await pool.query('truncate key_emails, billing_licenses, billing_aliases, audit_log, jobs');
+  await pool.query('truncate key_emails, billing_licenses, billing_aliases, jobs');
+  await emptyAuditLog(pool);
 });
 
 test('resends a sent e-mail with all keys and a new Message-ID', async () => {

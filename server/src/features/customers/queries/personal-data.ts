@@ -95,9 +95,13 @@ export const SOURCES: readonly Source[] = [
   defineSource('suppressions', HAS_ADDRESS, byAddress),
   defineSource('outreach_messages', HAS_ADDRESS, byAddress),
   defineSource('webhook_messages', 'id = any ($1::text[])', ({ messageIds }) => [messageIds]),
-  defineSource('audit_log', 'subject_id = any ($1::text[])', ({ address, licenseIds }) => [
-    [...address.ids, ...licenseIds],
-  ]),
+  defineSource(
+    'audit_log',
+    `subject_id = any ($1::text[])
+     or subject_id in (select previous_id from audit_renamed_subjects where current_id = any ($1::text[]))`,
+    ({ address, licenseIds }) => [[...address.ids, ...licenseIds]],
+    ['hash'],
+  ),
 ];
 
 /** Lists the rows of one table about a person. */

@@ -1,0 +1,45 @@
+import { Client, type Pool } from 'pg';
+
+/** Changes the audit log as its owner can: with its triggers disabled, in one transaction. */
+export async function tamper(pool: Pool, statements: string): Promise<void> {
+  await pool.query(
+    `alter table audit_log disable trigger user; alter table audit_head disable trigger user;
+     ${statements};
+     alter table audit_log enable trigger user; alter table audit_head enable trigger user`,
+  );
+}
+
+/** Empties the audit log, whose triggers refuse that, and begins a new chain. */
+export async function emptyAuditLog(pool: Pool): Promise<void> {
+  await tamper(
+    pool,
+    `truncate audit_log, audit_renamed_subjects;
+     update audit_head set sequence = 0, hash = decode(repeat('00', 32), 'hex')`,
+  );
+}
+
+/**
+ * Rejects statements that follow an audit entry in its transaction. The entry holds the row lock of the chain until the
+ * commit, so that a lock taken after it could cause a deadlock.
+ */
+export function requireAuditEntryLast(pool: Pool): void {
+  pool.on('connect', (client) => {
+    let isInTransaction = false;
+    let isRecorded = false;
+    const check = (statement: unknown): void => {
+      const { name = '', text = '' } = Object(statement);
+      if (/^(?:begin|commit|rollback)/u.test(text)) {
+        isInTransaction = text.startsWith('begin');
+        isRecorded = false;
+      } else if (name === 'audit_insert') isRecorded = isInTransaction;
+      else if (isRecorded) throw new Error(`${name || text} follows audit_insert: insert it last`);
+    };
+    Object.assign(client, {
+      query: (...parameters: readonly unknown[]) => {
+        check(parameters[0]);
+        // Read at each call, because tests replace it.
+        return Reflect.apply(Reflect.get(Client.prototype, 'query'), client, parameters);
+      },
+    });
+  });
+}
