@@ -12,6 +12,6 @@ const readOwn = (): number => Number(readFileSync(PATH, 'utf8').split(' ')[1]) /
 test('returns the run delay of this process in milliseconds', (t) => {
   if (!existsSync(PATH)) return t.skip('this kernel does not say it');
   const before = readOwn();
-  const told = readProcessorWaitMs();
-  assert.ok(before > 0 && before <= told && told <= readOwn(), `${told}`);
+  const waited = readProcessorWaitMs();
+  assert.ok(before > 0 && before <= waited && waited <= readOwn(), `${waited}`);
 });

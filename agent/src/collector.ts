@@ -11,10 +11,10 @@ export interface Collector<T> {
   /**
    * Reads now, without blocking on anything that may hang.
    * @param atMs the monotonic time in milliseconds
-   * @returns null when the machine lacks it
+   * @returns null when the machine lacks the part
    */
   collect(atMs: number): T | null;
-  /** Returns and clears the problem that occurred beside a part since the last call; null without one. */
+  /** Returns and clears a problem that did not prevent the part since the last call; null without one. */
   takeProblem?(): string | null;
   /**
    * Called at each tick that does not collect its part: helper programs may be stopped.
@@ -29,7 +29,7 @@ export interface Collector<T> {
 export type Collectors = { readonly [Name in PartName]?: Collector<Part<Name>> };
 
 /**
- * Limits how often a collector reads, and repeats its last part in between.
+ * Limits how often a collector reads, and returns its last part in between.
  * @param intervalMs the shortest time between two readings
  */
 export function throttle<T>(intervalMs: number, collector: Collector<T>): Collector<T> {

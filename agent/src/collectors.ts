@@ -18,7 +18,7 @@ import type { MountProber } from './probe/mount-prober.ts';
 import type { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 
-/** Readers for what may hang. The caller closes them. */
+/** Readers of files and mounts that may hang. The caller closes them. */
 interface Background {
   readonly prober: MountProber;
   readonly reader: BackgroundReader;

@@ -1,4 +1,4 @@
-/** Over less time, rates of counters that move in steps are noise. */
+/** The shortest time for a rate: over less, counters that advance in steps produce noise. */
 export const SHORTEST_MS = 250;
 
 /** Computes the rate of a counter from successive readings, without a spike when it is reset or wraps. */
@@ -10,7 +10,7 @@ export class Rate {
    * @param value the counter now
    * @param atMs the monotonic time of the reading
    * @returns growth per second since the last call; null at first, when the counter fell, and when too little time passed,
-   * which then counts for the next rate
+   * which the next rate includes
    */
   next(value: number, atMs: number): number | null {
     const growth = value - this.#value;

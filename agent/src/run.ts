@@ -21,7 +21,7 @@ import { listTlsFiles, readTlsMaterial, watchFiles } from './tls/tls-files.ts';
 /** Proxies close connections that are silent for a minute, many sooner. */
 const PING_INTERVAL_MS = 25_000;
 
-/** Too many to guess. */
+/** Enough random bytes that a viewer cannot guess them. */
 const PING_BYTES = 8;
 
 /** Dependencies of the agent. */
@@ -43,7 +43,7 @@ export interface RunningAgent {
   reload(): string | null;
   /** Stops within two seconds. */
   close(): Promise<void>;
-  /** Whether a thread is blocked in the kernel, so that the process cannot end by itself. */
+  /** Whether a thread is blocked in the kernel, so that the process cannot exit normally. */
   isStuck(): boolean;
 }
 
@@ -54,7 +54,7 @@ export interface RunningAgent {
 export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const { config, roots, clock, log, onTick } = options;
   const { intervalSeconds, controlSocket } = config;
-  // Closes what was opened in reverse order, also when something later fails to open.
+  // Disposes opened resources in reverse order, also when a later one fails to open.
   await using opened = new AsyncDisposableStack();
   const { sampler, isStuck } = openSampling(options, opened);
   const hub = new Hub({ sampler, readHost: () => readHost(roots), clock, intervalSeconds });
@@ -80,7 +80,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   return { reload, isStuck, close: () => kept.disposeAsync() };
 }
 
-/** Opens the collectors and the readers for what may hang. */
+/** Opens the collectors, and the readers of files and mounts that may hang. */
 function openSampling(
   { config, roots, clock, log }: AgentOptions,
   opened: AsyncDisposableStack,
@@ -110,7 +110,7 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
     try {
       const tokens = openAccessTokens(readTokens(config.tokensFile));
       const tls = readTlsMaterial(config.tls);
-      // Viewers are judged by both, so both are replaced.
+      // Viewers are checked against both, so both are replaced.
       isToken = tokens;
       server.setTls(tls);
       return null;

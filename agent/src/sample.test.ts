@@ -5,7 +5,7 @@ import type { Collectors, PartName } from './collector.ts';
 import type { Log } from './log.ts';
 import { openSampler } from './sample.ts';
 
-/** A clock that a test moves. */
+/** Opens a clock that the test sets. */
 function stoppedClock() {
   const clock = {
     ms: 0,

@@ -14,13 +14,13 @@ export interface Sampler {
   sample(only?: ReadonlySet<PartName>): AgentSnapshot;
   /**
    * Resets the baselines of idle collectors before a sample: their rates would cover the whole pause.
-   * @param others those that were not idle
+   * @param others the collectors that were not idle
    */
   wake(others: ReadonlySet<PartName>): void;
   close(): void;
 }
 
-/** A collector that took longer probably waits for something that hangs, and is suspended. */
+/** A slower collector probably waits for a hanging device, and is suspended. */
 const SLOW_MS = 250;
 
 const SUSPENSION_MS = 60_000;
@@ -72,7 +72,7 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
 
   function suspendWhenSlow(name: PartName, startedAtMs: number, endedAtMs: number): void {
     if (endedAtMs - startedAtMs <= SLOW_MS) return;
-    // On a busy machine this process itself may have waited for a processor, which is when its figures matter most.
+    // Time in which this process waited for a processor does not count, because figures of a busy machine matter most.
     const waitMs = readWaitMs();
     const tookMs = endedAtMs - startedAtMs - (waitMs - waitBeforeMs);
     waitBeforeMs = waitMs;

@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 import type { Certificate } from './certificates.ts';
 
-/** The agent as it is started. */
+/** The agent's main file. */
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** What a command ended with. */
+/** The outcome of a command. */
 interface Result {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs one command of the agent to its end. */
+/** Runs a command of the agent to its end. */
 export async function runAgent(...args: readonly string[]): Promise<Result> {
   return new Promise((resolve) => {
     execFile(process.execPath, [MAIN, ...args], { timeout: 30_000 }, (error, stdout, stderr) => {
@@ -24,7 +24,7 @@ export async function runAgent(...args: readonly string[]): Promise<Result> {
   });
 }
 
-/** Waits until the standard error of a program says something. */
+/** Waits until the standard error of a program matches a pattern. */
 export async function waitFor(child: ChildProcess, pattern: RegExp): Promise<void> {
   let text = '';
   for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -35,7 +35,7 @@ export async function waitFor(child: ChildProcess, pattern: RegExp): Promise<voi
 }
 
 /**
- * Writes the configuration of an agent on a port, whose control socket lies beside it.
+ * Writes the configuration of an agent on a port, with the control socket in the same directory.
  * @param more lines that follow those of `tls`
  */
 export function writeAgentConfig(

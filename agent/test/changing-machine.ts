@@ -17,7 +17,7 @@ export const changingHost: AgentHost = {
 
 const GIB = 1024 ** 3;
 
-/** Moves from 0 to 1 and back, not evenly, and the same for the same arguments. */
+/** Returns a value from 0 to 1 that varies irregularly with the tick; the same arguments return the same value. */
 function wave(tick: number, seed: number): number {
   const slow = Math.sin(tick / (23 + (seed % 7)) + seed);
   const fast = Math.sin(tick / 5.3 + seed * 3.7) * 0.35 + Math.sin(tick * 1.9 + seed * 11) * 0.12;
@@ -229,8 +229,8 @@ function toContainers(tick: number): NonNullable<AgentSnapshot['containers']> {
 }
 
 /**
- * A large machine at work, the same at the same tick.
- * @param tick seconds since it began
+ * Returns the snapshot of a large busy machine; the same tick returns the same figures.
+ * @param tick seconds since the start
  */
 export function changingSnapshot(tick: number, time: Date): AgentSnapshot {
   return {

@@ -8,21 +8,21 @@ import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 
 const DAY_SECONDS = 86_400;
-/** 720 ticks, of which each changes the machine. */
+/** 720 ticks, each with a changed machine. */
 const INTERVAL_SECONDS = 120;
 
 /** A hundred bytes for each tick after the first tenth. Runs without a leak differ by a few kilobytes. */
 const MAX_GROWTH_BYTES = 64 * 1024;
 
-/** Code that V8 optimises lies on the heap: a megabyte, sooner or later. */
+/** Optimised code of V8 takes about a megabyte of the heap at unpredictable times. */
 const V8_FLAGS = ['--expose-gc', '--no-opt', '--no-maglev'];
 
 const TIMEOUT_MS = 60_000;
 
-const Holding = Type.Object({ heapBytes: Type.Number(), openFiles: Type.Number() });
+const Resources = Type.Object({ heapBytes: Type.Number(), openFiles: Type.Number() });
 const Day = Type.Object({
-  early: Holding,
-  late: Holding,
+  early: Resources,
+  late: Resources,
   received: Type.Record(Type.String(), Type.Number()),
   warnings: Type.Array(Type.String()),
 });
@@ -41,7 +41,7 @@ test(
     );
     assert.equal(late.openFiles, early.openFiles);
     assert.deepEqual(warnings, []);
-    // Viewers see nine of ten ticks, and are greeted 72 times.
+    // Viewers receive nine of ten ticks, and 72 hellos.
     assert.equal(received['latchkey.otlp-json.v1'], 648);
     assert.equal(received['latchkey.snapshot.v1'], 648 + 72);
   },

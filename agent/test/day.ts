@@ -1,7 +1,7 @@
 /**
- * A day of an agent's work in seconds, in a process of its own (`node --expose-gc day.ts <seconds> <interval>`): a machine made of
- * files whose counters change, and on which a process and a container start and end, at each tick; and a viewer of each kind,
- * which connects and disconnects. Prints the memory and the open files after a tenth of the day and at its end, as JSON.
+ * Simulates a day of the agent in seconds, in a separate process (`node --expose-gc day.ts <seconds> <interval>`). At each tick the
+ * counters of a machine made of files change, and a process and a container start or end; a viewer of each subprotocol connects
+ * and disconnects. Prints the memory and the open files after a tenth of the day and at its end, as JSON.
  */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,15 +19,15 @@ import { type Viewer, Hub } from '#agent/stream/hub.ts';
 import { copyMachine } from './machine.ts';
 import { TestClock } from './stream-harness.ts';
 
-/** What the process holds at a moment. */
-interface Holding {
+/** The resources of the process. */
+interface Resources {
   readonly heapBytes: number;
   readonly openFiles: number;
 }
 
 const MACHINE = 'server';
 const ADDED = ['bare-vm', 'container-host', 'gpu-amd', 'zfs'];
-/** Viewers stay for all but the last of so many ticks. */
+/** Viewers are connected for all but the last of so many ticks. */
 const TICKS_PER_VISIT = 10;
 
 const [seconds = Number.NaN, intervalSeconds = Number.NaN] = process.argv.slice(2).map(Number);
@@ -42,7 +42,7 @@ for (const name of ADDED) {
   });
 }
 
-// systemctl is a real program, for which a day does not pass in seconds: without systemd it is not started.
+// systemctl is a real program on the real clock: without systemd it is not started.
 machine.remove('run/systemd/system');
 
 const clock = new TestClock();
@@ -67,7 +67,7 @@ const subprotocols: readonly AgentSubprotocol[] = [
   'latchkey.otlp-json.v1',
 ];
 
-/** Counts what it gets and keeps nothing. */
+/** Opens a viewer that counts its messages and stores none. */
 function openViewer(subprotocol: AgentSubprotocol): Viewer {
   return {
     subprotocol,
@@ -80,7 +80,7 @@ function openViewer(subprotocol: AgentSubprotocol): Viewer {
   };
 }
 
-/** Counters go on (and now and then begin anew), and something comes or goes. */
+/** Increases counters (and sometimes resets them), and adds or removes a process and a container. */
 function change(turn: number): void {
   const second = turn * intervalSeconds;
   bumpCounters('proc/stat', /^(cpu\d*) +(\d+)/gm, second % 36_000);
@@ -127,7 +127,7 @@ async function work(from: number, to: number): Promise<void> {
   }
 }
 
-function weigh(): Holding {
+function measure(): Resources {
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
@@ -135,9 +135,9 @@ function weigh(): Holding {
 }
 
 await work(0, seconds / 10);
-const early = weigh();
+const early = measure();
 await work(seconds / 10, seconds);
-const late = weigh();
+const late = measure();
 process.stdout.write(
   JSON.stringify({ early, late, received: Object.fromEntries(received), warnings: [...warnings] }),
 );

@@ -22,7 +22,7 @@ const times = {
   idle_seconds_total: 900,
 };
 
-/** A small machine of which each part is known. */
+/** A small machine with every part. */
 export const exampleSnapshot: AgentSnapshot = {
   time: '2026-11-21T02:44:25.123Z',
   uptime_seconds: 96_265.12,

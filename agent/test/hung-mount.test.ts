@@ -1,4 +1,4 @@
-/** A mount that really hangs: a filesystem in userspace whose program never answers. */
+/** Tests a mount that hangs: a filesystem in userspace whose program never answers. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';

@@ -24,11 +24,11 @@ import { connect, openStream } from './stream-harness.ts';
 const TOKEN = 'correct-horse-battery-staple';
 const START_MS = Date.parse('2026-11-21T14:00:00Z');
 
-/** Large figures, lists and headings that are shown, by what they show. */
+/** An expression that returns the ids of the visible panels. */
 const LIST_PANELS =
   "[...document.querySelectorAll('section.card')].filter((each) => each.checkVisibility()).map(({ id }) => id)";
 
-/** A made-up machine, a second older at each tick. */
+/** A fictitious machine, a second older at each tick. */
 class Machine {
   tick = 0;
   host: AgentHost = changingHost;
@@ -46,7 +46,7 @@ class Machine {
   }
 }
 
-/** Moves the pointer into the chart of the processor, to a share of its width. */
+/** Moves the pointer into the chart of the processor, at a ratio of its width. */
 async function pointAt(page: Page, share: number): Promise<void> {
   const box = await page.evaluate(
     "(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('#cpu .u-over').getBoundingClientRect())",
@@ -58,8 +58,8 @@ async function pointAt(page: Page, share: number): Promise<void> {
 }
 
 const USAGE = '#cpu .legend li:first-child .value';
-/** Pointers stand on whole pixels, so that it may be the second beside it. */
-function tellsUsageOf(tick: number): string {
+/** Returns an expression for the shown usage. A pointer is on a whole pixel, so that the tick before or after may be shown. */
+function showsUsageOf(tick: number): string {
   const texts = [tick - 1, tick, tick + 1].map((each) =>
     formatPercent(changingSnapshot(each, new Date(0)).cpu?.usage_ratio ?? 0),
   );
@@ -119,8 +119,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     hub.tick();
     await page.until("document.querySelector('#cpu .u-over')");
     await pointAt(page, 0.5);
-    // Long before the page was opened.
-    await page.until(tellsUsageOf(machine.tick - 150));
+    // This is long before the page was opened.
+    await page.until(showsUsageOf(machine.tick - 150));
     const stoppedAt = machine.tick;
 
     await noteAtEachState(page, "getComputedStyle(document.querySelector('#panels')).opacity");
@@ -139,14 +139,14 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(await page.read('#state-note'), null);
     next.tick();
     await pointAt(page, 0.4);
-    await page.until(tellsUsageOf(machine.tick - 180));
+    await page.until(showsUsageOf(machine.tick - 180));
     const gapAt = 1 - (machine.tick - stoppedAt) / 300;
     assert.equal(await isPainted(page, '#cpu', gapAt - 0.05), true);
     assert.equal(await isPainted(page, '#cpu', gapAt + 0.05), false);
     assert.equal(again.warnings.length, 0);
   });
 
-  test('asks for an access token, reports an unknown one, and keeps it for the tab', async () => {
+  test('requests an access token, reports an unknown one, and stores it for the tab', async () => {
     const isToken = openAccessTokens([TOKEN]);
     const hub = new Machine().openHub();
     const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
@@ -173,7 +173,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('refused'));
     assert.match(String(await page.read('#state-note')), /certificate/);
-    // Nor does the page leap while it tries again.
+    // The layout does not jump during a retry.
     await noteAtEachState(page, "document.querySelector('#state-note').hidden");
     await page.until("noted.join().startsWith('connecting,false,refused,false')");
   });
@@ -393,13 +393,13 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const [bytesBefore, elementsBefore] = await useAfter(80);
     const [bytesAfter, elementsAfter] = await useAfter(220);
     assert.equal(elementsAfter, elementsBefore);
-    // The window fills up to 300 points of 40 figures; the snapshots themselves would be 1.8 MB.
+    // The window contains up to 300 points of 40 figures; the snapshots themselves would take 1.8 MB.
     assert.ok(bytesAfter - bytesBefore < 900_000, `${bytesBefore}, then ${bytesAfter}`);
     assert.equal(stream.warnings.length, 0);
   });
 });
 
-/** Figures that take more room than usual. */
+/** Returns a snapshot with wider figures than usual. */
 function withManyLost(snapshot: AgentSnapshot): AgentSnapshot {
   const { network: { interfaces = [], ...network } = {} } = snapshot;
   const many = { receive_drops_total: 3_580_246_881, receive_bytes_per_second: 1_030_000_000 };
@@ -414,7 +414,7 @@ async function typeToken(page: Page, token: string): Promise<void> {
   await page.evaluate("document.querySelector('#token-form').requestSubmit()");
 }
 
-/** Notes each state from now on, and what an expression is then, in `noted`. */
+/** Records each later state with the value of an expression in `noted`. */
 async function noteAtEachState(page: Page, expression: string): Promise<void> {
   await page.evaluate(`
     window.noted = [];
@@ -423,7 +423,7 @@ async function noteAtEachState(page: Page, expression: string): Promise<void> {
     0`);
 }
 
-/** Whether the first chart of a panel has its first line at a share of its width. */
+/** Whether the first chart of a panel has its first line at a ratio of its width. */
 async function isPainted(page: Page, panel: string, share: number): Promise<unknown> {
   return page.evaluate(`(() => {
     const canvas = document.querySelector('${panel} canvas');
@@ -442,7 +442,7 @@ async function isPainted(page: Page, panel: string, share: number): Promise<unkn
   })()`);
 }
 
-/** The contrast of a text and what is behind it (WCAG 2.2, 1.4.3). */
+/** Returns the contrast of a text with its background (WCAG 2.2, 1.4.3). */
 async function readContrast(page: Page, selector: string): Promise<number> {
   const colours = await page.evaluate(`(() => {
     const element = document.querySelector('${selector}');

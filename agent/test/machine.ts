@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url';
 
 import { type Roots, rootsBelow } from '#agent/roots.ts';
 
-/** A machine made of files, which a test may change while a collector looks at it. */
+/** A machine made of files, which a test may change between readings. */
 export interface Machine extends Disposable {
   readonly roots: Roots;
-  /** Writes a file as the kernel would show it from now on; the path begins with `proc/` or `sys/`. */
+  /** Writes a file; the path begins with `proc/`, `sys/` and the like. */
   write(path: string, text: string): void;
   remove(path: string): void;
 }
 
 const fixtures = fileURLToPath(new URL('fixtures', import.meta.url));
 
-/** A copy of one of the machines in `fixtures`. */
+/** Copies one of the machines in `fixtures`. */
 export function copyMachine(name: string): Machine {
   const machine = emptyMachine();
   cpSync(join(fixtures, name), dirname(machine.roots.proc), {
@@ -25,7 +25,7 @@ export function copyMachine(name: string): Machine {
   return machine;
 }
 
-/** A machine without any files: it lacks everything. */
+/** Creates a machine without any files. */
 export function emptyMachine(): Machine {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-'));
   return {

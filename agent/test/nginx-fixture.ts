@@ -4,12 +4,12 @@ import { DOMAIN } from './proxy-client.ts';
 import { type Certificate, CertificateFixture } from './certificates.ts';
 import { nginxVersion } from './nginx-process.ts';
 
-/** The certificates that nginx, the agent and viewers show to each other, and the route between them. */
+/** The certificates of nginx, the agent and viewers, and the route between them. */
 export class NginxFixture extends CertificateFixture {
   readonly web = this.createRoot('web').issueServer();
   readonly authority = this.createRoot('clients');
   readonly anna = this.authority.issueClient('anna');
-  /** Revoked. */
+  /** A revoked certificate. */
   readonly berta = this.authority.issueClient('berta');
   readonly proxy = this.authority.issueProxy();
   readonly revocations = this.authority.writeRevocations([this.berta]);
@@ -27,13 +27,13 @@ export class NginxFixture extends CertificateFixture {
     certificateKey: this.web.keyFile,
   };
 
-  /** A certificate of a viewer that expires at once. */
+  /** Creates a viewer's certificate that has expired. */
   makeExpired(): Certificate {
     const extensions = 'extendedKeyUsage=clientAuth\n';
     return this.read(this.sign(this.authority.own, 'expired', { extensions, days: 0 }));
   }
 
-  /** The texts as they are, but for ports and paths of the test. */
+  /** Replaces ports and paths in the rendered texts by those of the test. */
   place(text: string, port: number, agentPort: number): string {
     return text
       .replaceAll('listen 443', `listen 127.0.0.1:${port}`)

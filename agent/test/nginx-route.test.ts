@@ -1,4 +1,4 @@
-/** The texts for nginx, in nginx, with an agent's stream behind them. */
+/** Runs the rendered nginx configuration in nginx, in front of an agent's stream. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';

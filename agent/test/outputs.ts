@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a program printed, from `fixtures/outputs`. */
+/** Returns a recorded output of a program, from `fixtures/outputs`. */
 export function readOutput(name: string): Buffer {
   return readFileSync(new URL(`fixtures/outputs/${name}`, import.meta.url));
 }

@@ -1,4 +1,4 @@
-/** The package of the agent as an administrator gets it: unpacked elsewhere, without Node.js in reach. */
+/** Runs the agent's package as on an administrator's machine: unpacked elsewhere, without Node.js in the path. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ describe('the package of the agent', { skip }, () => {
     listing = execFileSync('tar', ['-xvvzf', '-', '-C', folder], { input, encoding: 'utf8' });
     const [name = ''] = readdirSync(folder);
     symlinkSync(name, unpacked);
-    // As the installer does it.
+    // The installer does the same.
     mkdirSync(join(folder, 'bin'));
     symlinkSync('../unpacked/bin/latchkey-agent', command);
   });
@@ -57,7 +57,7 @@ describe('the package of the agent', { skip }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** With no variable set, so that no program is found by its name. */
+  /** Runs it with an empty environment, so that no program is found in PATH. */
   function run(...args: readonly string[]) {
     const options = { env: {}, cwd: '/', encoding: 'utf8', timeout: 20_000 } as const;
     const { status, stdout, stderr } = spawnSync(command, args, options);
@@ -92,7 +92,7 @@ describe('the package of the agent', { skip }, () => {
       assert.match(licenses, new RegExp(`^={80}\n${name} \\d`, 'm'));
     }
     for (const line of listing.trim().split('\n')) {
-      // Not in the archive, which holds files only.
+      // The archive itself contains only files.
       if (line.includes(' Creating directory: ')) continue;
       assert.match(line, /^-rw(?:xr-x|-r-)-?(?:r-x|r--)? root\/root +\d+ 2026-01-01 /);
     }
@@ -147,7 +147,7 @@ describe('the package of the agent', { skip }, () => {
     assert.doesNotMatch(readFileSync(`/proc/${agent.pid}/maps`, 'utf8'), /^\S+ rwx/m);
   });
 
-  test('its threads read the space of network mounts', async (t) => {
+  test('reads the space of network mounts in its threads', async (t) => {
     const directory = join(folder, 'mount');
     mkdirSync(directory);
     const mounted = mountAnswering(directory);
@@ -183,12 +183,12 @@ describe('the package of the agent', { skip }, () => {
   }
 });
 
-/** Where Debian's cross libraries for arm64 lie (libc6-arm64-cross, libstdc++6-arm64-cross). */
+/** The directory of Debian's cross libraries for arm64 (libc6-arm64-cross, libstdc++6-arm64-cross). */
 const ARM64_LIBRARIES = '/usr/aarch64-linux-gnu';
 const lacksQemu =
   spawnSync('qemu-aarch64-static', ['--version']).error === undefined && existsSync(ARM64_LIBRARIES)
     ? false
-    : 'QEMU with libraries for arm64 runs it (qemu-user-static, libc6-arm64-cross, libstdc++6-arm64-cross)';
+    : 'QEMU with libraries for arm64 is not installed (qemu-user-static, libc6-arm64-cross, libstdc++6-arm64-cross)';
 
 test(
   'the package for arm64 runs with the Node.js of the lock file',

@@ -6,7 +6,7 @@ import { request } from 'node:https';
 import type { Certificate } from './certificates.ts';
 import { connectTo, type TestViewer } from './stream-harness.ts';
 
-/** The domain that the proxies of tests answer for. */
+/** The domain of the proxies in tests. */
 export const DOMAIN = 'monitor.test';
 
 interface Answer {

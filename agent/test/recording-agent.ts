@@ -4,10 +4,10 @@ import { TLSSocket } from 'node:tls';
 
 import type { Certificate } from './certificates.ts';
 
-/** Stands where an agent would, and notes what it is asked: every upgrade is answered 418. */
+/** A server in place of an agent that records each upgrade and answers it with 418. */
 interface RecordingAgent extends Disposable {
   readonly port: number;
-  /** Of each upgrade: `sni`, `url`, `http`, and its headers. */
+  /** For each upgrade: `sni`, `url`, `http` and its headers. */
   readonly seen: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -1,12 +1,12 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
-/** As many colours has a palette of PNG. */
+/** The size of a palette in PNG. */
 const MAX_COLOURS = 256;
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
- * Makes a PNG smaller with a palette of the colours that occur most, for screenshots: a third of the size.
+ * Reduces a PNG to a palette of its most frequent colours, for screenshots: a third of the size.
  * @param png with 8 bits for each of red, green and blue, without a transparent channel, as Chromium writes it
  */
 export function shrinkPng(png: Buffer): Buffer {
@@ -54,7 +54,7 @@ function writeChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([size, body, sum]);
 }
 
-/** Takes back what each row was filtered with (PNG, 9.2). */
+/** Reverses the filter of each row (PNG, 9.2). */
 function unfilter(bytes: Buffer, width: number, height: number, bytesPerPixel: number): Buffer {
   const stride = width * bytesPerPixel;
   const pixels = Buffer.alloc(stride * height);
@@ -82,7 +82,7 @@ function predict(left: number, above: number, corner: number): number {
   return toAbove <= toCorner ? above : corner;
 }
 
-/** The most frequent colours, of those alike only one: the first 64 as they are, for large areas. */
+/** Returns the 64 most frequent colours, for large areas, then frequent ones that differ from those chosen. */
 function choosePalette(pixels: Buffer, bytesPerPixel: number): number[] {
   const counts = new Map<number, number>();
   for (let at = 0; at < pixels.length; at += bytesPerPixel) {

@@ -26,7 +26,7 @@ export class TestSampler {
   readonly requests: (ReadonlySet<PartName> | undefined)[] = [];
   /** The number of calls of `wake`. */
   wakes = 0;
-  /** Added to the snapshots. */
+  /** Fields added to the snapshots. */
   extra: Partial<AgentSnapshot> = {};
   /** Added to the host facts. */
   host: Partial<AgentHost> = {};

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the live page that README.md shows, of a machine that is made up:
+ * Takes the screenshots of the live page in README.md, of a fictitious machine:
  * `node agent/test/take-page-images.ts docs/images`.
  */
 import { writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const hub = new Hub({
   clock: { now, monotonicMs: () => tick * 1000 },
   intervalSeconds: 1,
 });
-/** As this machine shows it, and the browser on it. */
+/** Formats the time as the browser on this machine does. */
 function formatTime(): string {
   return now().toTimeString().slice(0, 8);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A web server that runs in the foreground, in a directory of its own. */
+/** A web server in the foreground, in a temporary directory. */
 export interface WebServer extends AsyncDisposable {
   readonly directory: string;
   /** Sends a signal to its main process. */
@@ -15,18 +15,18 @@ export interface WebServer extends AsyncDisposable {
 
 interface Command {
   readonly program: string;
-  /** Of the directory that holds the files. */
+  /** Receives the directory of the files. */
   readonly args: (directory: string) => readonly string[];
   readonly env?: (directory: string) => NodeJS.ProcessEnv;
-  /** By name, below the directory. */
+  /** Contents by name, below the directory. */
   readonly files: Readonly<Record<string, string>>;
-  /** One that it listens on. */
+  /** A port on which it listens. */
   readonly port: number;
 }
 
 /**
  * Writes the files, starts the server and waits until it listens.
- * @throws Error with what it said when it does not
+ * @throws Error with its output when it does not
  */
 export async function startWebServer({
   program,
@@ -79,7 +79,7 @@ async function isOpen(port: number): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch {
-    // Nobody listens yet.
+    // The port is still closed.
     return false;
   } finally {
     socket.destroy();

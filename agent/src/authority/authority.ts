@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 
 const LOCK_WAIT_SECONDS = 60;
 
-/** Any command renews a list that expires sooner than this, in case the timer failed. */
+/** Every command renews a list that expires within this time, in case the timer failed. */
 const LIST_RENEWAL_MARGIN_MS = 60 * DAY_MS;
 
 /** A certificate with its private key, as PEM. */
@@ -131,8 +131,8 @@ export class Authority implements Disposable {
   }
 
   /**
-   * Repairs the state after a killed command: revokes certificates that may have been issued, and publishes what the register
-   * says.
+   * Repairs the state after a killed command: revokes certificates that may have been issued, and publishes the state of the
+   * register.
    * @returns whether anything was written
    */
   async repair(): Promise<boolean> {
@@ -171,8 +171,8 @@ export class Authority implements Disposable {
   }
 
   /**
-   * Commits a new state, with a new revocation list when it changed. What may fail comes before the register is replaced; the next
-   * repair creates a missing list.
+   * Commits a new state, with a new revocation list when it changed. Steps that may fail precede the replacement of the register;
+   * the next repair creates a missing list.
    */
   async commit(register: rules.Register): Promise<void> {
     const { paths, clock } = this.#context;
@@ -207,7 +207,7 @@ export class Authority implements Disposable {
     return { ...rules.incrementListNumber(repaired, list?.number), nginxReloadedAt: null };
   }
 
-  /** No certificate outlives that of the authority. */
+  /** Returns the expiry of a certificate, at latest that of the authority's own. */
   #endWithin(from: Date, days: number): Date {
     const last = this.certificate.validToDate;
     if (last <= from) {

@@ -38,18 +38,18 @@ interface ClientRequest {
 
 export interface CreatedClient {
   readonly path: string;
-  /** Of the file, in hexadecimal digits. */
+  /** The digest of the file in hexadecimal. */
   readonly sha256: string;
   /** The password of the PKCS#12 file, which is not stored. */
   readonly password: string;
   readonly record: CertificateRecord;
-  /** Certificates of the same name that are revoked now. */
+  /** Certificates of the same name that this call revoked. */
   readonly replaced: readonly CertificateRecord[];
 }
 
 /**
- * Creates a certificate for a client, and revokes its earlier ones. The bundle is placed last, so that nothing is issued that the
- * register lacks.
+ * Creates a certificate for a client, and revokes its earlier ones. The bundle is published last, so that every issued certificate
+ * is in the register.
  * @throws AuthorityError when the bundle cannot be written, openssl fails, or there is no authority here
  */
 export async function createClient(
@@ -111,7 +111,7 @@ function isDirectory(path: string): boolean {
 
 /**
  * Revokes every certificate of a client.
- * @returns those that were revoked now
+ * @returns the certificates that this call revoked
  * @throws AuthorityError when the name is not known, or nothing is left to revoke
  */
 export async function revokeClient(

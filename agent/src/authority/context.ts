@@ -5,11 +5,11 @@ import type { Clock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
 import type { RunProgram } from '../system/run-program.ts';
 
-/** The paths of the authority. `install/paths.ts` has those of an installation. */
+/** The paths of the authority. `install/paths.ts` defines those of an installation. */
 export interface AuthorityPaths {
   /** The directory of key and register, for root only. */
   readonly authority: string;
-  /** Read by the agent and nginx. */
+  /** The files that the agent and nginx read. */
   readonly authorityCertificate: string;
   readonly revocations: string;
   readonly proxyCertificate: string;

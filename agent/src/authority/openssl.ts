@@ -8,7 +8,7 @@ import { type CertificateRecord, isRevoked, type Register } from './register.ts'
 /** Small boards need a second for a key; a disk may be busy. */
 const TIMEOUT_MS = 30_000;
 
-/** Certificates are valid from this long before now, since clocks differ. */
+/** Certificates become valid this long before their issue, since clocks differ. */
 const BACKDATED_MS = 3_600_000;
 
 const DAY_MS = 86_400_000;
@@ -83,7 +83,7 @@ export class Openssl implements Disposable {
   constructor(runProgram: RunProgram, work: string) {
     this.#runProgram = runProgram;
     this.#work = work;
-    // A killed process may have left it.
+    // A killed process may have left the directory.
     rmSync(work, { recursive: true, force: true });
   }
 

@@ -27,7 +27,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     programs[Symbol.dispose]();
   });
 
-  /** Runs it where the tests' programs come first; `uid` as another user. */
+  /** Runs the command with the tests' programs first in PATH; `uid` as another user. */
   async function run(args: readonly string[], options: { uid?: number; PATH?: string } = {}) {
     const { uid, PATH = `${programs.searchPath}:${process.env['PATH']}` } = options;
     const all = [MAIN, 'client-cert', ...args, '--root', fixture.root];
@@ -138,18 +138,18 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
       (await run(['revoke', 'anna'])).stderr,
       /\nnginx was reloaded and reads the new list\.\n$/u,
     );
-    const told = ['is-active --quiet nginx.service', 'reload nginx.service'];
-    assert.deepEqual(programs.starts(), told);
+    const expected = ['is-active --quiet nginx.service', 'reload nginx.service'];
+    assert.deepEqual(programs.starts(), expected);
     const refreshed = await run(['refresh-list']);
     assert.deepEqual(refreshed, {
       code: 0,
       stdout: 'The list of revoked certificates is renewed (number 3).\n',
       stderr: '',
     });
-    assert.deepEqual(programs.starts(), told);
+    assert.deepEqual(programs.starts(), expected);
   });
 
-  test('does not reload a manually configured web server, and tells the administrator to', async () => {
+  test('does not reload a manually configured web server, and notes that the administrator must', async () => {
     writeInstalled({ proxyByHand: true });
     await fixture.create('anna');
     const { code, stderr } = await run(['revoke', 'anna']);

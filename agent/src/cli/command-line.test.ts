@@ -45,7 +45,7 @@ function helpOf(command: Command): string {
   return text;
 }
 
-/** Commands that do something, and not those that only hold others. */
+/** Returns the commands without those that only group others. */
 function listCommands({ commands }: Command): Command[] {
   return commands.flatMap((each) => (each.commands.length > 0 ? listCommands(each) : each));
 }
@@ -92,7 +92,7 @@ test('exits with 0 when the reader closes the pipe', async () => {
   assert.equal(said, '');
 });
 
-const lacksFull = existsSync('/dev/full') ? false : 'Linux has a file that is always full';
+const lacksFull = existsSync('/dev/full') ? false : '/dev/full is missing';
 
 test('exits with 1 when the output cannot be written', { skip: lacksFull }, () => {
   const full = openSync('/dev/full', 'w');

@@ -71,7 +71,7 @@ async function execute(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
-    // A command that reports a finding without an error has set it.
+    // A command that reports a problem without an error has set it.
     return Number(process.exitCode ?? 0);
   } catch (error) {
     // The library has printed the help, the version, or the error.

@@ -15,7 +15,7 @@ import { alignColumns, formatTable, paint, type Rows } from './output.ts';
 
 const GIGA = 1e9;
 
-/** Formats a snapshot for people: a line for each single part, a table for each list. */
+/** Formats a snapshot as text: a line for each single part, a table for each list. */
 export function formatSnapshot(host: AgentHost, snapshot: AgentSnapshot): string {
   const sections = [
     formatHost(host, snapshot),

@@ -80,9 +80,9 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log] });
       t.after(() => child.kill('SIGKILL'));
       child.stderr?.destroy();
-      while (!(await isHealthy(port))) assert.equal(child.exitCode, null, 'it has begun');
+      while (!(await isHealthy(port))) assert.equal(child.exitCode, null, 'it runs');
       await assert.rejects(connect(port, ['unknown']), /^Error: 400 /u);
-      assert.equal(await isHealthy(port), true, 'after something was logged');
+      assert.equal(await isHealthy(port), true, 'after a log line');
     }
   });
 
@@ -178,7 +178,7 @@ async function isHealthy(port: number): Promise<boolean> {
   try {
     return (await sendRequest(port, '/health')).text === 'OK\n';
   } catch {
-    // Nobody listens there, not yet or not any more.
+    // The agent does not listen yet, or no longer.
     return false;
   }
 }

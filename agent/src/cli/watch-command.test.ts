@@ -20,9 +20,11 @@ import { readTlsMaterial } from '../tls/tls-files.ts';
 
 const lacksScript =
   lacksOpenssl ||
-  (spawnSync('script', ['--version']).status === 0 ? false : 'script makes the terminal');
+  (spawnSync('script', ['--version']).status === 0
+    ? false
+    : 'script, which creates the terminal, is not installed');
 
-/** A stream that sends a snapshot every now and then. */
+/** Opens a stream with a snapshot every 50 ms. */
 async function openTicking(...args: Parameters<typeof openStream>): Promise<Stream> {
   const stream = await openStream(...args);
   const ticks = setInterval(() => stream.hub.tick(), 50);
@@ -42,7 +44,7 @@ function readTokenRules() {
   };
 }
 
-/** What a command that ends by itself said on standard error, with its exit code. */
+/** Returns the exit code and the standard error of a failed command. */
 async function fail(...args: readonly string[]): Promise<[number, string]> {
   const { code, stdout, stderr } = await runAgent('watch', ...args);
   assert.equal(stdout, '');
@@ -54,15 +56,15 @@ async function listen(
   { cert, key }: { cert: string; key: string },
   answer?: Parameters<Server['on']>[1],
 ): Promise<number> {
-  const made = createServer({ cert, key });
+  const httpServer = createServer({ cert, key });
   if (answer !== undefined)
-    made.on('request', answer).on('upgrade', (_request, socket) => {
+    httpServer.on('request', answer).on('upgrade', (_request, socket) => {
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nHello');
     });
-  made.listen(0);
-  t.after(() => made.close());
-  await once(made, 'listening');
-  return portOf(made.address());
+  httpServer.listen(0);
+  t.after(() => httpServer.close());
+  await once(httpServer, 'listening');
+  return portOf(httpServer.address());
 }
 
 describe('watch', { skip: lacksOpenssl }, () => {
@@ -198,7 +200,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
 
   test('disconnects from a server with invalid or too large messages', async (t) => {
     for (const message of ['hello', `"${'x'.repeat(3 * 1024 * 1024)}"`]) {
-      const port = await speak(t, [message]);
+      const port = await serveMessages(t, [message]);
       assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
         76,
         `The server at localhost:${port} does not send the messages of an agent of this version.\n`,
@@ -255,7 +257,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
       const host = { ...exampleHost, hostname: `db-1${evil}` };
       const hello = { type: 'hello', schema_version: 1, agent_version: evil, interval_seconds: 1 };
       const snapshot = { ...exampleSnapshot, units: { failed: [evil] } };
-      const port = await speak(t, [
+      const port = await serveMessages(t, [
         JSON.stringify({ ...hello, host, history: [] }),
         JSON.stringify({ type: 'snapshot', snapshot }),
       ]);
@@ -283,18 +285,18 @@ describe('watch', { skip: lacksOpenssl }, () => {
     },
   );
 
-  /** A server that says the same to everybody. */
-  async function speak(t: TestContext, messages: readonly string[]): Promise<number> {
+  /** Starts a server that sends the same messages to every client. */
+  async function serveMessages(t: TestContext, messages: readonly string[]): Promise<number> {
     const { cert, key } = server;
-    const made = createServer({ cert, key }).listen(0);
-    const webSockets = new WebSocketServer({ server: made });
+    const httpServer = createServer({ cert, key }).listen(0);
+    const webSockets = new WebSocketServer({ server: httpServer });
     webSockets.on('connection', (socket) => {
       socket.on('error', () => socket.terminate());
       for (const message of messages) socket.send(message);
     });
-    t.after(() => made.close().closeAllConnections());
-    await once(made, 'listening');
-    return portOf(made.address());
+    t.after(() => httpServer.close().closeAllConnections());
+    await once(httpServer, 'listening');
+    return portOf(httpServer.address());
   }
 });
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** How much of the output is kept: more than nvidia-smi writes at once for 64 cards. */
+/** The size of the stored end of the output: more than nvidia-smi writes at once for 64 cards. */
 const OUTPUT_BYTES = 32 * 1024;
 
 const ERROR_BYTES = 2048;
@@ -11,10 +11,10 @@ const LAST_LINES = 3;
 /** A program that writes more than this between two ticks is killed. */
 const MAX_BYTES_BETWEEN_READS = 1024 * 1024;
 
-/** Variables that the program needs to find its libraries; others may hold secrets. */
+/** Variables that the program needs to find its libraries; others may contain secrets. */
 const PASSED_VARIABLES = ['PATH', 'LD_LIBRARY_PATH', 'HOME'];
 
-/** A child process; the end of its output is kept. */
+/** A child process with the end of its output. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #output: Tail;
@@ -27,7 +27,7 @@ export class Child {
 
   /**
    * Starts the program without standard input; `ended` returns why it could not be started.
-   * @param outputBytes how much of the end of its output is kept
+   * @param outputBytes the size of the stored end of its output
    */
   constructor(program: string, args: readonly string[], outputBytes = OUTPUT_BYTES) {
     this.#output = new Tail(outputBytes);
@@ -122,7 +122,7 @@ class Tail {
     this.#length = kept + added.length;
   }
 
-  /** Returns the kept bytes; valid until the next `push`. */
+  /** Returns the stored bytes; valid until the next `push`. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

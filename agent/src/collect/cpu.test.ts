@@ -67,7 +67,7 @@ test('counts falling iowait as 0', () => {
   cpu.collect(0);
   machine.write('proc/stat', 'cpu 25 0 0 175 40 0 0 0\ncpu0 25 0 0 175 40 0 0 0\n');
   assert.deepEqual(cpu.collect(1000)?.shares?.iowait_ratio, 0);
-  assert.equal(cpu.collect(1000)?.shares, undefined, 'no time went by');
+  assert.equal(cpu.collect(1000)?.shares, undefined, 'no time passed');
 });
 
 test('drops an offline core, and starts a new baseline when it returns', () => {
@@ -145,7 +145,7 @@ test('does not wait for clocks that are slow to read', () => {
     const part = cpu.collect(atMs);
     assert.deepEqual([part?.logical_count, part?.frequency_hertz], [4, undefined]);
   }
-  assert.equal(asked.length, 2, 'read in the background, where two places may hang');
+  assert.equal(asked.length, 2, 'both background reads are in progress');
 });
 
 test('returns null without /proc/stat', () => {

@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const READ_AT = '2026-11-21T12:00:00.000Z';
 
-const say = (output: string, status = 0) => `cat '${outputs}/${output}'; exit ${status}`;
+const print = (output: string, status = 0) => `cat '${outputs}/${output}'; exit ${status}`;
 
 function addDisk(machine: Machine, device: string): void {
   machine.write(`sys/block/${device}/size`, '1000\n');
@@ -31,14 +31,14 @@ function open({ roots }: Machine, { searchPath }: Programs) {
   return {
     collect: (atMs: number) => disks.collect(atMs),
     takeProblem: () => disks.takeProblem?.() ?? null,
-    /** Asks at one moment until so many programs were started in all, and the last one has ended and been read. */
+    /** Collects at one time until so many programs were started in total, and the last one has ended and was read. */
     async round(atMs: number, starts: number, programs: Programs) {
       await waitFor(() => {
         disks.collect(atMs);
         return programs.pids().length === starts && !programs.pids().some(processExists);
       });
-      // What has ended is noticed by the second question after it.
-      for (let question = 0; question < 3; question += 1) disks.collect(atMs);
+      // The second call after the end of a program detects it.
+      for (let call = 0; call < 3; call += 1) disks.collect(atMs);
       return disks.collect(atMs);
     },
     [Symbol.dispose]: () => disks.close?.(),
@@ -54,7 +54,7 @@ test('reads each disk a minute after the start and every half hour, one after th
   programs.write(
     'smartctl',
     `[ ! -e busy ] || touch two-at-once; touch busy; sleep 0.05; rm busy
-    case "$*" in *sda) ${say('ata-healthy.json')};; *) ${say('nvme-worn.json', 8)};; esac`,
+    case "$*" in *sda) ${print('ata-healthy.json')};; *) ${print('nvme-worn.json', 8)};; esac`,
   );
   using disks = open(machine, programs);
   assert.equal(disks.collect(MINUTE - 1), null);
@@ -85,13 +85,13 @@ test('keeps the reading of a sleeping disk, and drops one that was not confirmed
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
-  programs.write('smartctl', say('ata-healthy.json'));
+  programs.write('smartctl', print('ata-healthy.json'));
   using disks = open(machine, programs);
   const part = await disks.round(MINUTE, 1, programs);
   assert.equal(part?.length, 1);
-  programs.write('smartctl', say('standby.json', 7));
+  programs.write('smartctl', print('standby.json', 7));
   assert.deepEqual(await disks.round(4 * HOUR, 2, programs), part);
-  programs.write('smartctl', say('vanished.json', 2));
+  programs.write('smartctl', print('vanished.json', 2));
   assert.deepEqual(await disks.round(7 * HOUR, 3, programs), part);
   assert.equal(disks.collect(7 * HOUR + 1), null);
   assert.equal(disks.takeProblem(), null);
@@ -102,14 +102,14 @@ test('skips a disk without requests since its last reading, and keeps the readin
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
   machine.write('sys/block/sda/stat', '1 0 8\n');
-  // Some kernels count the question itself as a request.
+  // Some kernels count the reading itself as a request.
   const { sys } = machine.roots;
-  programs.write('smartctl', `echo 2 0 9 >${sys}/block/sda/stat; ${say('ata-healthy.json')}`);
+  programs.write('smartctl', `echo 2 0 9 >${sys}/block/sda/stat; ${print('ata-healthy.json')}`);
   using disks = open(machine, programs);
   const part = await disks.round(MINUTE, 1, programs);
   assert.equal(part?.length, 1);
   for (let atMs = MINUTE; atMs < DAY; atMs += HALF_HOUR)
-    for (let question = 0; question < 3; question += 1) assert.deepEqual(disks.collect(atMs), part);
+    for (let call = 0; call < 3; call += 1) assert.deepEqual(disks.collect(atMs), part);
   assert.equal(programs.starts().length, 1);
   machine.write('sys/block/sda/stat', '3 0 17\n');
   await disks.round(DAY + HALF_HOUR, 2, programs);
@@ -119,7 +119,7 @@ test('reports a forbidden disk once, and retries after a day', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
-  programs.write('smartctl', say('no-permission.json', 2));
+  programs.write('smartctl', print('no-permission.json', 2));
   using disks = open(machine, programs);
   assert.equal(await disks.round(MINUTE, 2, programs), null);
   assert.match(
@@ -129,7 +129,7 @@ test('reports a forbidden disk once, and retries after a day', async () => {
   assert.equal(disks.takeProblem(), null);
   for (let atMs = HALF_HOUR; atMs < DAY; atMs += HALF_HOUR) disks.collect(atMs);
   assert.equal(programs.starts().length, 2);
-  programs.write('smartctl', say('ata-healthy.json'));
+  programs.write('smartctl', print('ata-healthy.json'));
   const part = await disks.round(DAY + HOUR, 4, programs);
   assert.deepEqual(
     part?.map(({ device }) => device),
@@ -142,7 +142,7 @@ test('skips a disk behind an unknown bridge for a day without a report', async (
   using machine = emptyMachine();
   using programs = emptyPrograms();
   addDisk(machine, 'sda');
-  programs.write('smartctl', say('usb-bridge.json', 1));
+  programs.write('smartctl', print('usb-bridge.json', 1));
   using disks = open(machine, programs);
   assert.equal(await disks.round(MINUTE, 1, programs), null);
   for (let atMs = HALF_HOUR; atMs < DAY; atMs += HALF_HOUR) disks.collect(atMs);
@@ -156,7 +156,7 @@ test('kills a smartctl that hangs after 30 seconds, reports it, and reads the ne
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
   programs.write(
     'smartctl',
-    `case "$*" in *sda) exec sleep 1000;; *) ${say('ata-healthy.json')};; esac`,
+    `case "$*" in *sda) exec sleep 1000;; *) ${print('ata-healthy.json')};; esac`,
   );
   using disks = open(machine, programs);
   const [pid = 0] = await waitFor(() => {
@@ -189,7 +189,7 @@ test('drops a removed disk, and all disks when smartctl is removed', async () =>
   using machine = emptyMachine();
   using programs = emptyPrograms();
   for (const device of ['sda', 'sdb']) addDisk(machine, device);
-  programs.write('smartctl', say('ata-healthy.json'));
+  programs.write('smartctl', print('ata-healthy.json'));
   using disks = open(machine, programs);
   assert.equal((await disks.round(MINUTE, 2, programs))?.length, 2);
   machine.remove('sys/block/sda');
@@ -243,7 +243,7 @@ test('reads the files of the unit without smartctl', async () => {
   machine.write('run/latchkey-agent-disks/sdc.stat', '1 0 8\n');
   const confirmation = join(machine.roots.run, 'latchkey-agent-disks/sdc.stat');
   utimesSync(confirmation, new Date(READ_AT), new Date(READ_AT));
-  programs.write('smartctl', say('no-permission.json', 2));
+  programs.write('smartctl', print('no-permission.json', 2));
   using disks = open(machine, programs);
   for (let question = 0; question < 6; question += 1) disks.collect(MINUTE);
   assert.deepEqual(
@@ -253,7 +253,7 @@ test('reads the files of the unit without smartctl', async () => {
       ['sda', '2026-11-21T11:40:00.000Z'],
       ['sdc', '2026-11-21T08:00:00.000Z'],
     ],
-    'what was not confirmed for three hours is not shown',
+    'a reading that was not confirmed for three hours is hidden',
   );
   assert.deepEqual(programs.pids(), []);
 });
@@ -261,7 +261,7 @@ test('reads the files of the unit without smartctl', async () => {
 test('reads up to 256 KiB of a file of the unit', () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
-  programs.write('smartctl', say('no-permission.json', 2));
+  programs.write('smartctl', print('no-permission.json', 2));
   const text = readFileSync(join(outputs, 'ata-healthy.json'), 'utf8');
   for (const [device, bytes] of [
     ['sda', 200 * 1024],

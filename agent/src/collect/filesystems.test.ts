@@ -19,7 +19,7 @@ const disk: Space = {
   ffree: 150,
 };
 
-/** Local mounts answer at once with what the test has for them; those of other machines when the test says so. */
+/** Local mounts return the space of the test at once; network mounts when the test answers. */
 function open(roots: Roots, local: (mountPoint: string) => Space | null = () => disk) {
   const clock = { ms: 0 };
   const answers: ((space: Space | null) => void)[] = [];
@@ -105,7 +105,7 @@ test('reports a network mount by the prober: absent before its answer, stale whi
   assert.equal(nas()?.stale, undefined);
   clock.ms = 7_500;
   assert.deepEqual([nas()?.stale, nas()?.total_bytes], [true, 4_096_000]);
-  assert.equal(collector.collect(7_500)?.length, 4, 'the others are shown as ever');
+  assert.equal(collector.collect(7_500)?.length, 4, 'the others are still shown');
 });
 
 test('never reads FUSE disks and mounts below network mounts on the main thread', () => {
@@ -128,7 +128,7 @@ test('never reads FUSE disks and mounts below network mounts on the main thread'
   });
   collector.collect(0);
   assert.deepEqual(asked, ['/', '/home-backup']);
-  // The mounts are asked one after the other, each with its own time.
+  // The mounts are probed one after the other, each with its own deadline.
   for (const ms of [2_500, 5_000, 7_500, 10_000]) collector.collect((clock.ms = ms));
   assert.deepEqual(
     collector.collect(10_000)?.map((each) => [each.mount_point, each.network, each.stale]),
@@ -284,7 +284,7 @@ test('distinguishes FUSE mounts of the device /dev/fuse', () => {
   );
   const { collector, answers } = open(machine.roots);
   collector.collect(0);
-  // They are asked one after the other, by the same worker.
+  // They are probed one after the other, by the same worker.
   for (const answer of [...answers, ...answers]) answer(disk);
   const points = collector.collect(10_000)?.map(({ mount_point }) => mount_point);
   assert.deepEqual(points, ['/mnt/a', '/mnt/b']);

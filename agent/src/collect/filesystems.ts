@@ -14,8 +14,8 @@ import type { Roots } from '../roots.ts';
 const INTERVAL_MS = 5_000;
 
 /**
- * Collects the space of filesystems from /proc/self/mountinfo and statfs(2). The prober reads those that may hang, or are mounted
- * below one that may; one that hangs is shown with its last values, as stale.
+ * Collects the space of filesystems from /proc/self/mountinfo and statfs(2). The prober reads filesystems that may hang, and those
+ * mounted below; a hanging filesystem is reported as stale with its last values.
  * @param readLocal runs statfs on a local filesystem
  */
 export function openFilesystemsCollector(

@@ -76,7 +76,7 @@ const ENGINE_FILES: ReadonlySet<string> = new Set([
   '/etc/resolv.conf',
 ]);
 
-/** systemd and Podman set a marker. Other engines bind files over an overlay; an overlay alone may protect a memory card. */
+/** systemd and Podman create a marker. Other engines bind files over an overlay; an overlay alone may protect a memory card. */
 function isContainer(roots: Roots): boolean {
   const markers = ['systemd/container', '.containerenv'].map((name) =>
     readText(join(roots.run, name)),

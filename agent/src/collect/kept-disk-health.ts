@@ -15,9 +15,9 @@ interface KeptDiskHealth {
 }
 
 /**
- * Reads what `latchkey-agent-disks.service` wrote about a disk: the exit status of smartctl, and its output.
+ * Reads the file of `latchkey-agent-disks.service` for a disk: the exit status of smartctl, and its output.
  * @param device such as `sda`
- * @returns null where there is no such file
+ * @returns null without such a file
  */
 export function readKeptDiskHealth(roots: Roots, device: string): KeptDiskHealth | null {
   const directory = join(roots.run, 'latchkey-agent-disks');

@@ -125,7 +125,7 @@ export function openSwapCollector(roots: Roots): Collector<AgentSwap> {
 /** The cache of ZFS, which the kernel counts as memory in use. */
 interface ArcSize {
   readonly sizeBytes: number;
-  /** What it frees when programs need memory: all above its lower limit. */
+  /** The bytes that it frees when programs need memory: all above its lower limit. */
   readonly reclaimableBytes: number;
 }
 

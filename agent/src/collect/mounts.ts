@@ -85,13 +85,13 @@ interface Mount {
   readonly number: string;
   /** The mounted directory of the filesystem; `/` is all of it. */
   readonly root: string;
-  /** Of the filesystem itself, not of the mount: systemd mounts everything read-only for a service. */
+  /** Whether the filesystem itself is read-only, rather than the mount: systemd mounts everything read-only for a service. */
   readonly readOnly: boolean;
 }
 
 /**
  * `36 35 98:0 /root /mount/point rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue`, proc_pid_mountinfo(5).
- * Between the options and the hyphen stand any number of optional fields.
+ * Any number of optional fields follow the options, before the hyphen.
  */
 const LINE =
   /^\d+ \d+ (?<number>\d+:\d+) (?<root>\S+) (?<mountPoint>\S+) \S+(?: \S+)*? - (?<type>\S+) (?<device>\S*) (?<superOptions>\S*)/;

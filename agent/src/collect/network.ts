@@ -108,7 +108,7 @@ function listCarriers(interfaces: readonly AgentInterface[]): AgentInterface[] {
   return physical.filter(({ member_of }) => member_of === undefined || !names.has(member_of));
 }
 
-/** Returns null while one rate is unknown: a sum without it would look like a drop. */
+/** Sums rates; null while one is unknown, because a partial sum would look like a drop. */
 function sum(rates: readonly (number | undefined)[]): number | null {
   let total = 0;
   for (const rate of rates) {

@@ -95,7 +95,7 @@ test('reads listed processes each time, and very many others in rotation', () =>
   assert.equal(
     seen.some((each) => each !== undefined),
     true,
-    'all have their turn in three ticks',
+    'all are read within three ticks',
   );
   showProcess(machine, { pid: 2_400, ticks: 700 });
   const before = findBusy(6)?.cpu_cores;
@@ -107,7 +107,7 @@ test('returns null when processes of other users are hidden', () => {
   using machine = copyMachine('bare-vm');
   const processes = openProcessesCollector(machine.roots);
   machine.remove('proc/1/stat');
-  assert.equal(processes.collect(0), null, 'hidepid=1 lists them, and lets nobody read');
+  assert.equal(processes.collect(0), null, 'hidepid=1 lists processes that are unreadable');
   machine.remove('proc/1');
   assert.equal(processes.collect(1000), null);
 });

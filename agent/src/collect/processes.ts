@@ -13,7 +13,7 @@ type Process = AgentProcesses['top_by_cpu'][number];
 /** The length of each list. */
 const TOP_COUNT = 10;
 
-/** A read costs 7 µs. With more processes, those in the lists are read at each tick, and the others in rotation. */
+/** A read costs 7 µs. With more processes, the listed ones are read at each tick, and the others in rotation. */
 const MAX_READS = 200;
 
 const TICKS_PER_SECOND = 100;
@@ -21,13 +21,13 @@ const TICKS_PER_SECOND = 100;
 interface Known {
   readonly stat: ProcessStat;
   readonly readAtMs: number;
-  /** Cores kept busy between the last two readings; null after the first. */
+  /** Processor time per second between the last two readings; null after the first. */
   readonly cpuCores: number | null;
 }
 
 /**
- * Collects the processes that use most from /proc/PID/stat, never from cmdline, which may contain secrets. Null where processes of
- * other users are hidden (hidepid).
+ * Collects the processes with the highest usage from /proc/PID/stat, never from cmdline, which may contain secrets. Null where
+ * processes of other users are hidden (hidepid).
  */
 export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> {
   const pageSizeBytes = readPageSizeBytes(roots);

@@ -40,7 +40,7 @@ function listOfChip(directory: string): SensorFiles[] {
   const files = new Set(listDirectory(directory));
   const chip = readText(join(directory, 'name'));
   if (chip === null || chip === '') return [];
-  // The number of hwmon changes between boots; the place of the device does not.
+  // The number of hwmon changes between boots; the path of the device does not.
   const device = resolvePath(join(directory, 'device'));
   const place = device === null ? chip : basename(device);
   const disk = chip === 'drivetemp' && device !== null ? findRotatingDisk(device) : null;

@@ -9,7 +9,7 @@ import { BackgroundReader, openSlowFile } from '../read/background-reader.ts';
 
 import { openSensorsCollector } from './sensors.ts';
 
-/** Collects, has all that was begun be read, and collects what that gave. */
+/** Opens a function that collects, waits for the started reads, and collects again. */
 function openOn(
   machine: Machine,
   clock = { ms: 0 },
@@ -213,14 +213,14 @@ test('reads the temperature of a rotating disk only while it is in use', async (
   const celsius = async (atMs: number) =>
     (await collect(atMs))?.temperatures?.[0]?.temperature_celsius;
   assert.equal(await celsius(0), undefined);
-  assert.equal(await celsius(2_000), undefined, 'nobody has used it since the agent began');
+  assert.equal(await celsius(2_000), undefined, 'no program used it since the start of the agent');
   use(2);
   assert.equal(await celsius(4_000), 31);
-  // As on kernels that count our own question.
+  // Some kernels count the agent's own reading.
   use(3);
   for (let atMs = 6_000; atMs < 400_000; atMs += 2_000) await celsius(atMs);
   assert.deepEqual(asked, [4_000]);
-  assert.equal(await celsius(400_000), undefined, 'it may have spun down long ago');
+  assert.equal(await celsius(400_000), undefined, 'it may have spun down');
   for (let atMs = 402_000; atMs <= 522_000; atMs += 2_000) {
     use(atMs);
     await celsius(atMs);

@@ -11,7 +11,7 @@ import { explainListenError } from './config.ts';
 import { parseConfig } from './load-config.ts';
 
 const DAY_MS = 86_400_000;
-const isNobody = process.geteuid?.() === 0 ? false : 'only root may open such a port';
+const lacksRoot = process.geteuid?.() === 0 ? false : 'needs root';
 
 test('explains why a port cannot be opened, with the fix', () => {
   const listen = { host: '0.0.0.0', port: 443 };
@@ -28,7 +28,7 @@ describe('check of the environment', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
 
-  test('warns of a privileged port', { skip: isNobody }, async () => {
+  test('warns of a privileged port', { skip: lacksRoot }, async () => {
     const { certificateFile, keyFile } = fixture.createRoot('root').issueServer(90);
     const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
     const findFor = async (port: number) => {

@@ -29,11 +29,11 @@ export type ProblemCode =
 
 export interface EnvironmentProblem {
   readonly code: ProblemCode;
-  /** A sentence with its fix. */
+  /** A sentence with the fix. */
   readonly message: string;
 }
 
-/** What keeps a valid configuration from working on this machine. */
+/** Problems and warnings of a valid configuration on this machine. */
 export interface Findings {
   /** The agent would not start, or no viewer could connect. */
   readonly problems: EnvironmentProblem[];
@@ -41,7 +41,7 @@ export interface Findings {
   readonly warnings: EnvironmentProblem[];
 }
 
-/** Checks what a configuration needs of the machine: files, certificates, the port. */
+/** Checks the files, certificates and port of a configuration on this machine. */
 export async function checkEnvironment(config: AgentConfig, now: Date): Promise<Findings> {
   const findings: Findings = { problems: [], warnings: [] };
   const tls = collectProblem(findings, () => readTlsMaterial(config.tls));

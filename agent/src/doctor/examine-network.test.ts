@@ -82,7 +82,7 @@ test('warns of an address that the installation accepted', () => {
   assert.deepEqual(
     listFaults({ ...inspection, challenges: [router] }).map(({ check, state }) => [check, state]),
     [['domain', 'warning']],
-    'a router may answer itself when it is asked from inside',
+    'a router may answer requests from inside itself',
   );
 });
 
@@ -110,7 +110,7 @@ test('warns of a port that no rule of nftables names', () => {
   assert.deepEqual(
     listFaults({ ...proxied, firewall: { tool: 'nft', openPorts: [80, 443, 4096] } }),
     [],
-    'a rule that names it may refuse it',
+    'a rule with the port may refuse it',
   );
 });
 

@@ -83,7 +83,7 @@ export const standalone: Inspection = {
 
 export const answer = (status: number, body = ''): Answer => ({ status, body, type: 'text/plain' });
 
-/** The same behind nginx, with mutual TLS. */
+/** A machine without problems behind nginx, with mutual TLS. */
 export const proxied: Inspection = {
   ...standalone,
   installed: {

@@ -18,7 +18,7 @@ import {
   assertOnly,
 } from './examine.fixture.ts';
 
-test('reports no fault of a sound machine, and runs every check', () => {
+test('reports no fault of a healthy machine, and runs every check', () => {
   for (const inspection of [standalone, proxied]) {
     const findings = examine(inspection);
     assert.equal(new Set(findings.map(({ check }) => check)).size, 17);
@@ -43,7 +43,7 @@ test('expects 496 without a certificate, and names the authority’s file for on
   );
 });
 
-test('reports a proxy that does not pass on the client certificate', () => {
+test('reports a proxy that does not forward the client certificate', () => {
   const cause = 'The proxy did not pass on the certificate of the client.';
   const proxy = { health: answer(200, 'OK\n'), route: answer(496) };
   const inspection = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
@@ -206,7 +206,7 @@ test('reports a certificate that certbot does not renew', () => {
   );
 });
 
-test('reports a route to a port that the agent has left', () => {
+test('reports a route to an earlier port of the agent', () => {
   assert.ok(proxied.nginx);
   const text = 'location = /latchkey {\n    proxy_pass https://127.0.0.1:4096/;\n}\n';
   const file = { path: paths.nginxRoute, realPath: paths.nginxRoute, text, isWritable: true };

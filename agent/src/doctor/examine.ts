@@ -19,7 +19,7 @@ import { checkSelinux } from './checks/selinux.ts';
 import type { Finding } from './finding.ts';
 import type { Inspection } from './inspect/inspection.ts';
 
-/** In the order in which an administrator checks: a problem is often the cause of a later one. */
+/** The checks, causes before their consequences. */
 const CHECKS: readonly ((inspection: Inspection) => Finding)[] = [
   checkConfiguration,
   checkUnit,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { standalone, proxied, listFaults, assertOnly } from './examine.fixture.ts';
 
-test('reports a renewal whose challenge another server answers, or whose copy is old', () => {
+test('reports a renewal whose challenge another server answers, or whose copy is outdated', () => {
   const lost = { address: '203.0.113.7', isOwn: true, isOurs: false, summary: 'status 404' };
   assertOnly(
     { ...proxied, challenges: [lost] },

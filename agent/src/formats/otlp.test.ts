@@ -53,7 +53,7 @@ const toTime = (nanoseconds: string): [number, number] => [
   Number(BigInt(nanoseconds) % 1_000_000_000n),
 ];
 
-/** The metric as OpenTelemetry's SDK holds one of its own. */
+/** Converts a metric to the data type of OpenTelemetry's SDK. */
 function toMetricData({ name, unit, description, sum, gauge }: Metric): MetricData {
   const points = (sum ?? gauge)?.dataPoints ?? [];
   const dataPoints = points.map((point) => ({
@@ -187,10 +187,10 @@ test('each metric has the name, unit, kind, attributes and value of the conventi
   const lines = scope.metrics.flatMap(({ name, unit, sum, gauge }) => {
     const kind = gauge === undefined ? (sum?.isMonotonic === true ? 'counter' : 'sum') : 'gauge';
     return ((sum ?? gauge)?.dataPoints ?? []).map(({ attributes, asDouble }) => {
-      const told = Object.entries(readAttributes(attributes)).map(
+      const labels = Object.entries(readAttributes(attributes)).map(
         ([key, value]) => `${key}=${value}`,
       );
-      return `${name} ${unit} ${kind} {${told.join(',')}} ${asDouble}`;
+      return `${name} ${unit} ${kind} {${labels.join(',')}} ${asDouble}`;
     });
   });
   assert.deepEqual(lines, EXPECTED);

@@ -13,8 +13,8 @@ const events = toVectorEvents(exampleSnapshot, exampleHost);
 const lines = events.map(({ name, tags, counter, gauge }) => {
   const { host, ...others } = tags;
   assert.equal(host, 'db-1');
-  const told = Object.entries(others).map(([tag, value]) => `${tag}=${value}`);
-  return `${name}{${told.join(',')}} ${counter === undefined ? 'g' : 'c'} ${counter?.value ?? gauge?.value}`;
+  const labels = Object.entries(others).map(([tag, value]) => `${tag}=${value}`);
+  return `${name}{${labels.join(',')}} ${counter === undefined ? 'g' : 'c'} ${counter?.value ?? gauge?.value}`;
 });
 
 test('writes fields in the order of Vector, with sorted tags', () => {

@@ -47,7 +47,7 @@ export interface HostFacts {
   readonly faults: readonly string[];
 }
 
-/** What the SELinux policy allows a web server. */
+/** The permissions of a web server by the SELinux policy. */
 export interface SelinuxFacts {
   readonly webServerMayConnect: boolean;
   /** Whether the label of the challenge directory is readable for a web server. */

@@ -6,11 +6,12 @@ export interface Typo {
 
 const PREFIX = 'LATCHKEY_';
 
-/** Swapping two letters is one mistake; three mistakes are another word. */
+/** The maximum edit distance; a name with three mistakes is another word. */
 const MAX_MISTAKES = 2;
 
 /**
- * Finds variables that are probably misspelled. Only near misses are reported: the server and `install.sh` share the prefix.
+ * Finds variables that are probably misspelled. Only names similar to known ones are reported, because the server and `install.sh`
+ * have variables with the same prefix.
  * @param known the names of all variables of the installer
  */
 export function findTypos(

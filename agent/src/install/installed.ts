@@ -25,7 +25,7 @@ export function parseInstalled(text: string): InstalledFacts | null {
   try {
     return parseFacts(JSON.parse(text));
   } catch {
-    // The caller reports a damaged register.
+    // A damaged register, which the caller reports.
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The steps of an installation, as data: a plan is a list of them, printed by `--dry-run`, applied in order, and undone in
- * reverse from what the journal captured. Each step is idempotent.
+ * The steps of an installation, as data: a plan is a list of steps, which `--dry-run` prints, an installation applies in order, and
+ * an undo reverses by the states in the journal. Each step is idempotent.
  */
 export type Step =
   | PackagesStep
@@ -55,7 +55,7 @@ export interface DirectoryStep extends Ownership {
   readonly path: string;
 }
 
-/** A file that belongs to the agent as a whole. */
+/** A file of the agent. */
 export interface FileStep extends Ownership {
   readonly kind: 'file';
   readonly path: string;
@@ -64,7 +64,7 @@ export interface FileStep extends Ownership {
   readonly keepsExisting: boolean;
 }
 
-/** A change of a file that belongs to others. It fails when the file no longer has the text `before`. */
+/** A change of another owner's file. It fails when the file no longer has the text `before`. */
 export interface EditStep {
   readonly kind: 'edit';
   readonly path: string;
@@ -96,7 +96,7 @@ export interface OwnCertificateStep {
     | { readonly kind: 'self-signed' };
 }
 
-/** The authority for client certificates, its revocation list, and the proxy's own client certificate. */
+/** Creates the authority for client certificates, its revocation list, and the proxy's own client certificate. */
 export interface AuthorityStep {
   readonly kind: 'authority';
   readonly domain: string;
@@ -105,14 +105,14 @@ export interface AuthorityStep {
   readonly withProxyCertificate: boolean;
 }
 
-/** Runs `nginx -t`, compares its warnings with those before, and reloads. */
+/** Runs `nginx -t`, compares its warnings with the earlier ones, and reloads nginx. */
 export interface NginxStep {
   readonly kind: 'nginx';
-  /** Whether the health route must answer then; it cannot before there is a route. */
+  /** Whether to test the health route afterwards, which requires an earlier step with the route. */
   readonly probesRoute: boolean;
 }
 
-/** Enables and starts a unit, and restarts it when an earlier step changed what it reads. */
+/** Enables and starts a unit, and restarts it when an earlier step changed a file that it reads. */
 export interface ServiceStep {
   readonly kind: 'service';
   readonly unit: string;

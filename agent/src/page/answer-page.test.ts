@@ -28,8 +28,8 @@ async function get(
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => void chunks.push(chunk));
       response.once('end', () => {
-        const { statusCode: status = 0, headers: told } = response;
-        resolve({ status, headers: told, body: Buffer.concat(chunks) });
+        const { statusCode: status = 0, headers: received } = response;
+        resolve({ status, headers: received, body: Buffer.concat(chunks) });
       });
     });
     sent.once('error', reject).end();
@@ -92,7 +92,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     );
     assert.equal(await askFor({ authorization: 'Bearer x' }), '401 The access token is not known.');
     assert.equal(await askFor({ authorization: `Bearer ${TOKEN}` }), '200 OK');
-    // One address is told of once a minute.
+    // Each address is logged once a minute.
     assert.equal(stream.warnings.length, 1);
   });
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 
 /**
- * Sends the live page. It contains no figures: those come by the WebSocket, which authenticates.
+ * Sends the live page. It contains no figures: the WebSocket, which authenticates, sends them.
  * @param request a GET or HEAD
  * @throws Error when the page cannot be built
  */
@@ -64,7 +64,7 @@ const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
 
 let document: Promise<PageDocument> | null = null;
 
-/** Returns the page, built at the first request and kept: 160 kB. @throws Error when it cannot be built */
+/** Returns the page, built at the first request and cached: 160 kB. @throws Error when it cannot be built */
 async function openPage(): Promise<PageDocument> {
   document ??= buildPage();
   try {

@@ -29,8 +29,8 @@ const SEPARATOR = ', ';
 const LINE_FEED = 0x0a;
 
 /**
- * Parses the newest line of each card, from the end backwards. Other lines (messages, truncated lines) are skipped, and what
- * follows the last line feed is incomplete.
+ * Parses the newest line of each card, from the end backwards. Other lines (messages, truncated lines) are skipped; the text after
+ * the last line feed is incomplete.
  * @param fields the queried fields, in order
  */
 export function parseNvidiaSmi(bytes: Buffer, fields: readonly NvidiaField[]): AgentGpu[] {

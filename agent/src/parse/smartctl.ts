@@ -18,7 +18,7 @@ type SmartFigures = Omit<AgentDiskHealth, 'device' | 'read_at'>;
 /** The exit status requested for a sleeping disk: three bits that never occur together otherwise. */
 export const ASLEEP_STATUS = 7;
 
-/** The most that is read of one answer; about 40 kB is usual. */
+/** The maximum size of an answer; about 40 kB is usual. */
 export const MAX_SMARTCTL_BYTES = 256 * 1024;
 
 /** The bits of its exit status, smartctl(8). */
@@ -48,7 +48,7 @@ export function parseSmartctl(output: string, exitStatus: number | null): Smartc
   if (exitStatus === null) return { kind: 'unreadable' };
   const answer = readJson(output);
   const figures = present(listFigures(answer));
-  // An answer without figures, as of some USB bridges, must not look like good health.
+  // An answer without figures, as some USB bridges send, must not look like good health.
   const isRead = (exitStatus & (WRONG_COMMAND | NOT_OPENED)) === 0 && hasAny(figures);
   if (!isRead) return { kind: findReason(answer, exitStatus) };
   const health = { ...present({ model: readModel(answer) }), ...readFlags(exitStatus), ...figures };

@@ -6,7 +6,7 @@ import type { StatfsWorker, Space } from './statfs-worker.ts';
 
 const space: Space = { frsize: 4096, blocks: 10, bfree: 5, bavail: 5, files: 4, ffree: 2 };
 
-/** Threads that answer only when the test says so, and a clock that the test moves. */
+/** Opens a prober with workers that the test answers for, and a clock that the test sets. */
 function openFakeProber() {
   const clock = { ms: 0 };
   const asked: string[] = [];

@@ -46,7 +46,7 @@ export class MountProber {
     this.#createWorker = createWorker;
   }
 
-  /** Probes these mounts again, except those that are pending, and forgets the others. Without mounts, the worker is stopped. */
+  /** Probes these mounts again, except pending ones, and forgets all others. Without mounts, the worker is stopped. */
   request(mountPoints: readonly string[]): void {
     const wanted = new Set(mountPoints);
     this.#queue = this.#queue.filter((mountPoint) => wanted.has(mountPoint));
@@ -70,7 +70,7 @@ export class MountProber {
     return answered || stale ? { space, stale } : null;
   }
 
-  /** Whether a worker is blocked in statfs, so that the process cannot end by itself. */
+  /** Whether a worker is blocked in statfs, so that the process cannot exit normally. */
   isStuck(): boolean {
     return this.#stuck.size > 0 || this.#probe !== null;
   }
@@ -105,7 +105,7 @@ export class MountProber {
     this.#idle = null;
     const startedAtMs = this.#monotonicMs();
     this.#probe = { mountPoint, worker, startedAtMs };
-    // The time that it waited for the probe before it does not count.
+    // The time in the queue does not count.
     const record = this.#records.get(mountPoint);
     if (record !== undefined) record.pendingSinceMs = startedAtMs;
     worker.request(mountPoint);

@@ -7,7 +7,7 @@ import { until } from '../../test/until.ts';
 
 import { BackgroundReader } from './background-reader.ts';
 
-/** Files that answer only when the test says so, and a clock that the test moves. */
+/** Opens a reader with files that the test answers for, and a clock that the test sets. */
 function openFakeReader() {
   const clock = { ms: 0 };
   const started: string[] = [];

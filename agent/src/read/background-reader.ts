@@ -36,7 +36,7 @@ export class BackgroundReader {
     this.#openFile = openFile;
   }
 
-  /** Starts reading these files, except those that are being read or suspended. */
+  /** Starts reading these files, except active and suspended ones. */
   refresh(paths: readonly string[]): void {
     const atMs = this.#monotonicMs();
     for (const path of paths) {
@@ -62,7 +62,7 @@ export class BackgroundReader {
     }
   }
 
-  /** Whether a read is active: it may never end, and then the process cannot end by itself. */
+  /** Whether a read is active: it may never end, and then the process cannot exit normally. */
   isStuck(): boolean {
     return this.#activeReads > 0;
   }

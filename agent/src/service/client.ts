@@ -44,7 +44,7 @@ function explainReloadError(error: unknown, path: string): string {
 /** A local agent answers in milliseconds. */
 const HEALTH_TIMEOUT_MS = 3_000;
 
-/** The body of `/health`; other servers send something else. */
+/** The body of `/health`, which other servers do not send. */
 const HEALTHY_BODY = 'OK\n';
 
 /**
@@ -72,7 +72,7 @@ async function request(host: string, port: number): Promise<IncomingMessage> {
   });
 }
 
-/** Reads only the start: another server may send much more. */
+/** Reads only the start of a body, because another server may send much more. */
 async function readStart(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response) {

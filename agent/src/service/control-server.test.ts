@@ -16,7 +16,7 @@ function makeDirectory(t: TestContext): string {
   return directory;
 }
 
-/** Leaves the file of a socket behind which nobody listens any more. */
+/** Leaves the file of a socket without a listener. */
 async function leaveSocket(path: string): Promise<void> {
   const server = createServer().listen(`${path}.before`);
   await once(server, 'listening');

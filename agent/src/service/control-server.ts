@@ -66,14 +66,14 @@ async function listen(server: Server, path: string): Promise<void> {
   server.unref();
 }
 
-/** Whether a process listens: the socket file of a killed agent remains. */
+/** Whether a process listens on a socket: the file of a killed agent remains. */
 async function isListening(path: string): Promise<boolean> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
     return true;
   } catch {
-    // Missing or without a listener; other problems show when it is opened.
+    // Missing or without a listener; opening the socket reports other problems.
     return false;
   } finally {
     socket.destroy();
@@ -96,7 +96,7 @@ function receive(socket: Socket, { reload }: ControlOptions): void {
 /** The control protocol: one line as a command, one line of JSON as the answer. */
 export const RELOAD = 'reload\n';
 
-/** An answer contains a sentence with a path or two. */
+/** More than any answer, which is a sentence with some paths. */
 export const MAX_LINE_BYTES = 16 * 1024;
 
 /** The outcome of a command. */

@@ -31,7 +31,7 @@ function judge(visitor: Partial<Credentials>, rules: AdmissionRules): string {
   return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
 }
 
-test('admits everybody without certificates and tokens', () => {
+test('admits everyone without certificates and tokens', () => {
   assert.equal(judge({}, open), 'latchkey.snapshot.v1');
 });
 
@@ -110,7 +110,7 @@ test('limits the log lines of a flood from many addresses', () => {
   assert.equal(lines.length, 501);
 });
 
-/** A connection as far as it is counted. */
+/** Creates a fake connection from an address. */
 function connectFrom(remoteAddress: string): Socket {
   return Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
 }

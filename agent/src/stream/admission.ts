@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 import type { AgentSubprotocol } from '@latchkey/contract';
 
-/** What a client presents. */
+/** The credentials of a client. */
 export interface Credentials {
   /** The header `Authorization`. */
   readonly authorization: string | undefined;
@@ -15,7 +15,7 @@ export interface Credentials {
   readonly certificateFault: string | null;
 }
 
-/** Who may watch. */
+/** The rules of who may watch. */
 export interface AdmissionRules {
   readonly needsCertificate: boolean;
   /** Null where there are no access tokens. */
@@ -45,7 +45,7 @@ export function decideAdmission(credentials: Credentials, rules: AdmissionRules)
   return { refusal: { status: 400, text }, subprotocol: null };
 }
 
-/** A page of another origin would watch with the certificate of its reader. */
+/** Refuses pages of other origins, which would connect with the certificate of their visitor. */
 function checkOrigin({ origin, host }: Credentials, rules: AdmissionRules): Refusal | null {
   if (origin === undefined) return null;
   const { protocol, host: originHost } = URL.parse(origin) ?? {};
@@ -108,7 +108,7 @@ export function chooseSubprotocol(offer: Iterable<string>): AgentSubprotocol | n
   return isEmpty ? 'latchkey.snapshot.v1' : null;
 }
 
-/** Returns the access token among the offered subprotocols. */
+/** Returns the access token in the offered subprotocols; null without one. */
 function findOfferedToken(offer: readonly string[]): string | null {
   const found = offer.find((each) => each.startsWith(TOKEN_PREFIX));
   return found === undefined ? null : found.slice(TOKEN_PREFIX.length);

@@ -74,7 +74,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|EPIPE/u, ABORTED],
 ];
 
-/** Explains a failed handshake, without anything that the client sent. */
+/** Explains a failed handshake, without data of the client. */
 function explainTlsError(error: Error): string {
   const code = codeOf(error);
   return MEANINGS.find(([pattern]) => pattern.test(code))?.[1] ?? (code || 'unknown');

@@ -15,7 +15,7 @@ export const HISTORY_PARTS: ReadonlySet<PartName> = new Set<PartName>([
   'network',
 ]);
 
-/** The last minutes in a few figures, so that a new viewer's charts are not empty. */
+/** A few figures of the last minutes, so that a new viewer's charts are not empty. */
 export class History {
   readonly #points: AgentHistoryPoint[] = [];
 

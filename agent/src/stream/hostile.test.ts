@@ -46,7 +46,7 @@ describe('hostile clients', { skip: lacksOpenssl }, () => {
   });
 
   test('closes incomplete handshakes and silent connections after the timeout', async () => {
-    // Within this time the honest ones of this test have to be done, on a busy machine too.
+    // The valid connections of this test must finish within this time, even on a busy machine.
     await using stream = await openStream({ tls, handshakeMs: 2000 });
     const half = connectPlain({
       port: stream.port,
@@ -226,7 +226,7 @@ describe('hostile clients', { skip: lacksOpenssl }, () => {
     stream.hub.ping(Buffer.from('random'));
     await pinged;
     for (const guess of ['', 'Random', 'random ']) viewer.socket.pong(guess);
-    // When this is answered, the pongs have been read.
+    // After this answer, the pongs have been read.
     viewer.socket.ping();
     await once(viewer.socket, 'pong');
     stream.hub.ping(Buffer.from('another'));
@@ -281,7 +281,7 @@ describe('hostile clients', { skip: lacksOpenssl }, () => {
   });
 });
 
-/** A connection with a handshake that was done, and nothing said. */
+/** Opens a connection with a completed handshake and no request. */
 async function shakeHands(
   port: number,
   options: { readonly allowHalfOpen?: boolean } = {},
@@ -291,7 +291,7 @@ async function shakeHands(
   return socket;
 }
 
-/** What comes back until the other side ends the connection. */
+/** Returns everything received until the peer ends the connection. */
 async function readToEnd(socket: Socket): Promise<string> {
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
@@ -307,7 +307,7 @@ async function proveAlive(stream: Stream): Promise<void> {
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
 
-/** Buffers are given back in the background, so it is asked twice. */
+/** Buffers are released in the background, so garbage is collected twice. */
 async function measureHeldBytes(): Promise<number> {
   for (let time = 0; time < 2; time += 1) {
     if (typeof collectGarbage === 'function') collectGarbage();
@@ -329,7 +329,7 @@ function maskedFrame(first: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([first, ...length, 0, 0, 0, 0]), payload]);
 }
 
-/** The code of the close frame among the last bytes of a connection. */
+/** Returns the code of the close frame at the end of the received bytes. */
 function findCloseCode(text: string): number | null {
   const bytes = Buffer.from(text, 'latin1');
   const at = bytes.lastIndexOf(0x88);

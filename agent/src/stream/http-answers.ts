@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Refusal } from './admission.ts';
 
-/** A refused client has this long to read the reason. */
+/** How long a refused client has to read the reason. */
 const LINGER_MS = 2000;
 
 const HEADERS = {
@@ -42,7 +42,7 @@ function sendAdmission(response: ServerResponse, refusal: Refusal | null): void 
 
 async function sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    // Loaded on first use: most agents are watched by programs only.
+    // Loaded on first use: most agents have only programs as viewers.
     const { answerPage } = await import('../page/answer-page.ts');
     await answerPage(request, response);
   } catch (error) {

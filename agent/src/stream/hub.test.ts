@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { dropSlowest } from './hub.ts';
 
-/** @returns which viewers are dropped, by their position */
+/** @returns the positions of the dropped viewers */
 function drop(waiting: readonly number[], maxBytes: number): number[] {
   const dropped: number[] = [];
   const viewers = waiting.map((waitingBytes, at) => ({

@@ -6,7 +6,7 @@ import type { ClientEvent, Log } from '../log.ts';
 
 const REPORT_INTERVAL_MS = 60_000;
 
-/** The number of addresses that are logged in a minute, so that a flood from more does not fill the disk. */
+/** The maximum number of addresses that are logged in a minute, so that a flood does not fill the disk. */
 const MAX_REPORTED_ADDRESSES = 500;
 
 /**
@@ -30,7 +30,7 @@ export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(?:::ffff:)?127\.|^::1$/iu.test(address);
 }
 
-/** Counts what each client holds. Clients on this machine are not limited, since a local proxy represents many clients. */
+/** Limits the slots of each client. Clients on this machine are not limited, since a local proxy represents many clients. */
 export class ClientLimit {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
@@ -86,7 +86,7 @@ const MESSAGES: Readonly<Record<ClientEvent, string>> = {
   'stream.viewer_refused': 'refused a viewer',
 };
 
-/** @param reason without anything that the client sent */
+/** @param reason without data of the client */
 export type ReportClient = (
   address: string | undefined,
   event: ClientEvent,

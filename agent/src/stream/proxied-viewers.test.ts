@@ -34,14 +34,14 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
   const stranger = fixture.createRoot('elsewhere').issueClient('anna');
   const open = readTlsMaterial({ ...server, clients: null });
 
-  /** What the agent's files hold. @param more certificates to revoke beside `revoked` */
+  /** Reads the agent's TLS files. @param more certificates to revoke beside `revoked` */
   function readMutual(more: readonly Certificate[] = []): TlsMaterial {
     const revocationFile = authority.writeRevocations(more);
     const clients = { authorityFile: authority.own.certificateFile, revocationFile };
     return readTlsMaterial({ ...server, clients });
   }
 
-  /** Connects as a proxy does that passes on these headers. */
+  /** Connects like a proxy that forwards these headers. */
   const watch = async (
     port: number,
     headers: Readonly<Record<string, string>>,
@@ -50,7 +50,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
     connect(port, [], { ...(shown === null ? {} : show(shown)), headers: { ...headers } });
 
   describe('with mutual TLS', () => {
-    test('are admitted by their own certificate, which the proxy passes on', async () => {
+    test('are admitted by their own certificate, which the proxy forwards', async () => {
       await using stream = await openStream({ tls: readMutual() });
       const viewer = await watch(stream.port, { [HEADER]: escape(anna) });
       assert.equal((await viewer.receive(1)).length, 1);
@@ -58,7 +58,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
 
     const refused: readonly [what: string, header: string | null, reason: string][] = [
       [
-        'no certificate is passed on',
+        'no certificate is forwarded',
         null,
         'The proxy did not forward the client certificate: update its configuration (latchkey-agent install).',
       ],
@@ -68,7 +68,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
         'The proxy forwarded a client certificate that cannot be read.',
       ],
       [
-        'two certificates are passed on',
+        'two certificates are forwarded',
         `${escape(anna)}, ${escape(anna)}`,
         'The proxy forwarded a client certificate that cannot be read.',
       ],
@@ -183,7 +183,7 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('may send the cookies of their browser along with the certificate of a large key', async () => {
+  test('may send cookies beside the certificate of a large key', async () => {
     await using stream = await openStream({ tls: open });
     const headers = { Cookie: 'a'.repeat(8000), [HEADER]: 'b'.repeat(4000) };
     assert.equal((await sendRequest(stream.port, '/health', { headers })).status, 200);

@@ -29,7 +29,7 @@ import { reportConnectionErrors } from './connection-errors.ts';
 
 /** The time limit of a handshake, and of a request. */
 const HANDSHAKE_MS = 10_000;
-/** Browsers' headers and the certificate that a proxy adds: 3 kB for RSA with 4,096 bits, URL-encoded. */
+/** The maximum size of headers: those of a browser, and the certificate that a proxy adds (3 kB for RSA with 4,096 bits, URL-encoded). */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Viewers send nothing but control frames. */
 const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: CLOSE_DEADLINE_MS };
@@ -62,7 +62,7 @@ interface Session {
   readonly credentials: Credentials;
 }
 
-/** The one port of the agent: the stream by WebSocket over TLS, the live page, and `/health`. */
+/** The server on the agent's port: the stream by WebSocket over TLS, the live page, and `/health`. */
 export class StreamServer {
   readonly #options: StreamServerOptions;
   readonly #report: ReportClient;

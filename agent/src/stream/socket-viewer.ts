@@ -30,7 +30,7 @@ interface ViewerFacts {
   readonly onFault: (reason: string) => void;
 }
 
-/** A viewer at the other end of a WebSocket. */
+/** A viewer connected by a WebSocket. */
 export class SocketViewer implements Viewer {
   readonly subprotocol: AgentSubprotocol;
   readonly #socket: WebSocket;
@@ -51,11 +51,11 @@ export class SocketViewer implements Viewer {
     socket.on('message', () => this.#countMessage());
     socket.on('ping', (data) => this.#answerPing(data));
     socket.on('pong', (data) => {
-      // An unsolicited pong (RFC 6455, section 5.5.3) is no answer: its sender may have read nothing.
+      // An unsolicited pong (RFC 6455, section 5.5.3) does not prove that its sender reads.
       if (this.#expectedPong?.equals(data) === true) this.#expectedPong = null;
       this.#countMessage();
     });
-    // The library closes the connection with the right code (1002, 1007, 1008, 1009).
+    // The library closes the connection with the correct code (1002, 1007, 1008, 1009).
     socket.on('error', ({ message }) => this.#reportFault(message));
   }
 

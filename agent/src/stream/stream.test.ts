@@ -204,7 +204,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     const pinged = new Promise((resolve) => well.socket.once('ping', resolve));
     stream.hub.ping(Buffer.from('first'));
     await pinged;
-    // When this is answered, the answer to the ping has been read.
+    // After this answer, the pong has been read.
     well.socket.ping();
     await once(well.socket, 'pong');
     stream.hub.ping(Buffer.from('second'));

@@ -17,10 +17,10 @@ export class LockError extends Error {
 }
 
 /**
- * Runs `work` while this process alone holds the lock on a file. The lock belongs to a child process that ends with this one,
- * however this one ends, so that no stale lock remains.
+ * Runs `work` while this process holds an exclusive lock on a file. The lock belongs to a child process that ends whenever this
+ * process ends, so that no stale lock remains.
  * @param path a file in an existing directory; created when it is missing
- * @param waitSeconds how long to wait for another holder; 0 fails at once
+ * @param waitSeconds the timeout for another holder; 0 fails at once
  * @throws LockError when the lock is held or `flock` fails
  */
 export async function withFileLock<T>(

@@ -66,7 +66,7 @@ test('runs a program in its own session without a controlling terminal', async (
 
 test('restarts a program that Ctrl-C killed before it had its own session', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-session-'));
-  // What is hit while it starts is ended by the signal.
+  // A signal during the start ends the program.
   const script = 'mkdir "$1/hit" 2>/dev/null && kill -INT $$; echo done';
   const { stdout, code } = await runProgram('sh', ['-c', script, 'sh', folder], OWN_SESSION);
   assert.deepEqual([stdout, code], ['done\n', 0]);

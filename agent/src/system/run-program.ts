@@ -2,11 +2,11 @@ import { type ChildProcess, execFile, type ExecFileException } from 'node:child_
 
 /** The outcome of a program. */
 export interface ProgramResult {
-  /** Its exit code; null when it was killed or could not be started, which `fault` explains. */
+  /** The exit code; null when the program was killed or could not be started, which `fault` explains. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why there is no exit code, as a sentence; null when there is one. */
+  /** The reason for a missing exit code, as a sentence; otherwise null. */
   readonly fault: string | null;
   /** Whether the program is not installed. */
   readonly isMissing: boolean;
@@ -14,7 +14,7 @@ export interface ProgramResult {
 
 export interface ProgramOptions {
   readonly timeoutMs?: number;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Its standard input; empty by default. */
   readonly input?: string;
@@ -40,13 +40,13 @@ const GRACE_MS = 5_000;
 /** `nginx -T` prints the whole configuration, and some have thousands of sites. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 
-/** The directories of administrators, which the caller's PATH may lack; certbot may be a snap. */
+/** The directories of programs for administrators, which the caller's PATH may lack; certbot may be a snap. */
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin';
 
 /** setsid's message for a missing program, in English because of LC_ALL. */
 const NOT_FOUND = /^setsid: failed to execute .*: No such file or directory/u;
 
-/** The time that a program may need to enter a session of its own. */
+/** The time that a program may need to enter its new session. */
 const START_MS = 1_000;
 
 /** The signals that a terminal sends to all its programs. */
@@ -79,7 +79,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
   return promise;
 };
 
-/** Runs it in a session of its own, without a terminal. `setsid` executes the program in the same process. */
+/** Wraps a program in `setsid`, which executes it in the same process in a new session without a terminal. */
 function inOwnSession(program: string, args: readonly string[]): [string, readonly string[]] {
   return ['setsid', ['--', program, ...args]];
 }
@@ -124,7 +124,7 @@ function describeFault(program: string, error: ExecFileException, lateMs: number
   return `${program} could not be started: ${error.message}.`;
 }
 
-/** How a machine is inspected. */
+/** Access to the inspected machine. */
 export interface Detection {
   /** The prefix of every path: empty, except in tests, where it contains no link. */
   readonly root: string;

@@ -24,14 +24,14 @@ export interface Owner {
 /** Without an owner, the file belongs to this process. */
 type FileAccess = Owner | { readonly mode: number };
 
-/** Returns where the new content of a file is written before it replaces the file. */
+/** Returns the temporary path of new content before it replaces a file. */
 export function temporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.latchkey-agent-new`);
 }
 
-/** A file that is written and synced beside its place. Disposing removes it unless it was placed. */
+/** A file that is written and synced under a temporary name. Disposing removes it unless it was renamed. */
 export interface PreparedFile extends Disposable {
-  /** Renames it to its place: readers see the old file or the new one, never a part. */
+  /** Renames it to its final path: readers see the old file or the new one, never a part. */
   readonly place: () => void;
 }
 
@@ -41,7 +41,7 @@ export function writeFile(path: string, bytes: Uint8Array | string, access: File
   file.place();
 }
 
-/** Writes a file beside its place, so that what may fail, such as a full disk, fails before the old file is replaced. */
+/** Writes a file under a temporary name, so that failures, such as a full disk, occur before the old file is replaced. */
 export function prepareFile(
   path: string,
   bytes: Uint8Array | string,
@@ -58,7 +58,7 @@ export function prepareFile(
   return {
     place() {
       renameSync(temporary, path);
-      // Without this, a power cut may bring back the old file.
+      // Without this, the old file may return after a power failure.
       syncPath(dirname(path));
     },
     [Symbol.dispose]: () => rmSync(temporary, { force: true }),
@@ -77,7 +77,7 @@ function writeSynced(path: string, bytes: Uint8Array | string, access: FileAcces
   }
 }
 
-/** Replaces what is at a path with a symbolic link, atomically. */
+/** Replaces a path with a symbolic link atomically. */
 export function writeLink(path: string, target: string): void {
   const temporary = temporaryPath(path);
   rmSync(temporary, { force: true });

@@ -64,7 +64,7 @@ export function findCertificateFault(
 }
 
 /**
- * Checks whether a valid certificate has expired, the only change while the files stay the same.
+ * Checks whether a valid certificate has expired, which is the only possible change while the files are the same.
  * @returns a sentence for the client; null when it has not
  */
 export function findExpiry(certificate: X509Certificate, now: Date): string | null {

@@ -96,7 +96,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
   });
 
-  test('rejects everybody with an outdated revocation list, with the reason', async () => {
+  test('rejects every client with an outdated revocation list, with the reason', async () => {
     const another = fixture.createRoot('forgetful');
     const crl = another.writeRevocations([], 1);
     const clients = { authorityFile: another.own.certificateFile, revocationFile: crl };

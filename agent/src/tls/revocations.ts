@@ -78,7 +78,7 @@ function trimZeros(hex: string): string {
   return hex.toLowerCase().replace(/^0+/u, '');
 }
 
-/** Parses `YYMMDDHHMMSSZ`, or the same with a four-digit year from 2050. */
+/** Parses `YYMMDDHHMMSSZ`, or from 2050 a time with a four-digit year. */
 function readTime({ tag, content }: Element): Date {
   const text = content.toString('latin1');
   const year = tag === GENERALIZED_TIME ? '' : Number(text.slice(0, 2)) < 50 ? '20' : '19';

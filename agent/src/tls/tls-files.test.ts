@@ -18,12 +18,12 @@ test('reports changed files once, after they are complete', (t) => {
   const [cert, key] = [at('cert.pem'), at('key.pem')];
   writeFileSync(cert, 'old');
   writeFileSync(key, 'old');
-  let told = 0;
-  const watching = watchFiles([cert, key], () => (told += 1), 1000);
+  let changes = 0;
+  const watching = watchFiles([cert, key], () => (changes += 1), 1000);
   t.after(() => watching[Symbol.dispose]());
   const look = (): number => {
     t.mock.timers.tick(1000);
-    return told;
+    return changes;
   };
   assert.equal(look(), 0);
   writeFileSync(cert, 'newer');
@@ -42,30 +42,30 @@ test('reports a link to another file', (t) => {
   writeFileSync(at('cert1.pem'), 'same length');
   writeFileSync(at('cert2.pem'), 'length same');
   symlinkSync(at('cert1.pem'), at('cert.pem'));
-  let told = 0;
-  const watching = watchFiles([at('cert.pem')], () => (told += 1), 1000);
+  let changes = 0;
+  const watching = watchFiles([at('cert.pem')], () => (changes += 1), 1000);
   t.after(() => watching[Symbol.dispose]());
   symlinkSync(at('cert2.pem'), at('new.pem'));
   renameSync(at('new.pem'), at('cert.pem'));
   t.mock.timers.tick(2000);
-  assert.equal(told, 1);
+  assert.equal(changes, 1);
 });
 
 test('reports changed permissions, and files that became inaccessible', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const at = openDirectory(t);
   writeFileSync(at('key.pem'), 'key');
-  let told = 0;
-  const watching = watchFiles([at('key.pem')], () => (told += 1), 1000);
+  let changes = 0;
+  const watching = watchFiles([at('key.pem')], () => (changes += 1), 1000);
   t.after(() => watching[Symbol.dispose]());
-  const lookTwice = (): number => {
+  const checkTwice = (): number => {
     t.mock.timers.tick(2000);
-    return told;
+    return changes;
   };
   chmodSync(at('key.pem'), 0o600);
-  assert.equal(lookTwice(), 1);
+  assert.equal(checkTwice(), 1);
   rmSync(at('key.pem'));
   symlinkSync('key.pem', at('key.pem'));
-  assert.equal(lookTwice(), 2, 'a link to itself cannot be looked at');
-  assert.equal(lookTwice(), 2);
+  assert.equal(checkTwice(), 2, 'a link to itself has no status');
+  assert.equal(checkTwice(), 2);
 });

@@ -45,7 +45,7 @@ export async function watchOnce(
   }
 }
 
-/** `checkTrust` verifies the certificate, since it can explain more than the library. */
+/** Connects without verification by the library: `checkTrust` verifies the certificate with better explanations. */
 async function connectTls({ host, port, secureContext, address }: Target): Promise<TLSSocket> {
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const options = { host, port, secureContext, rejectUnauthorized: false, ...servername };
@@ -73,7 +73,7 @@ function upgrade(socket: TLSSocket, { url, token }: Target): WebSocket {
   });
 }
 
-/** Passes messages on until the connection fails. */
+/** Calls `onMessage` for each message until the connection fails. */
 async function receive(
   webSocket: WebSocket,
   { address }: Target,

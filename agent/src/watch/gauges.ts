@@ -88,7 +88,7 @@ function drawCores(cpu: AgentSnapshot['cpu'], width: number): Line[] {
   ];
 }
 
-/** Wraps cores into a few lines; those that do not fit are left out. */
+/** Wraps cores into a few lines, and leaves out cores that do not fit. */
 function wrapLevels(levels: Line, room: number): Line[] {
   const count = Math.min(MAX_CORE_LINES, Math.ceil(levels.length / room));
   return Array.from({ length: count }, (_, at) => {

@@ -3,7 +3,7 @@ import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract/agent-strea
 
 import { clean } from './text.ts';
 
-/** More than a machine with a thousand cores sends. */
+/** More than the message of a machine with a thousand cores. */
 export const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 
 /** A message of an agent. */
@@ -50,7 +50,7 @@ function hasType(value: unknown, type: string): value is object {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === type;
 }
 
-/** More than any machine has of anything. */
+/** More than the length of any list of a real machine. */
 const MAX_ITEMS = 4096;
 
 /**

@@ -187,7 +187,7 @@ function panelOf(length: number): Panel {
   return Array.from({ length }, (_, at) => [span(`${at}`)]);
 }
 
-test('gives the room of dropped panels to the others', () => {
+test('assigns the rows of dropped panels to the others', () => {
   const shown = shortenPanels([3, 6, 8, 8].map(panelOf), 15);
   assert.deepEqual(
     shown.map((panel) => panel.map(([first]) => first?.text)),

@@ -106,7 +106,7 @@ function drawCharts({ points }: View, width: number): DrawChart[] {
     });
 }
 
-/** Fills the remaining rows with charts: each goes to the column with most free rows, which its charts share. */
+/** Fills the remaining rows with charts: each is added to the column with the most free rows, which its charts share. */
 function addCharts(columns: Line[][], charts: readonly DrawChart[], height: number): void {
   const placed = columns.map((): DrawChart[] => []);
   const roomFor = (at: number): number =>

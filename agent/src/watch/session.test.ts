@@ -40,8 +40,8 @@ describe('a session', { skip: lacksOpenssl }, () => {
     await ended;
     const known: View = Object(view);
     assert.deepEqual([known.hello?.host.hostname, known.points.length], ['db-1', 1]);
-    const nobody = `Nothing listens on 127.0.0.1:${stream.port}.`;
-    const waiting = (seconds: number, why = nobody) => ({ kind: 'waiting', seconds, why });
+    const refused = `Nothing listens on 127.0.0.1:${stream.port}.`;
+    const waiting = (seconds: number, why = refused) => ({ kind: 'waiting', seconds, why });
     const connecting = { kind: 'connecting' };
     assert.deepEqual(states, [
       connecting,

@@ -91,7 +91,7 @@ class Session {
   }
 }
 
-/** Rethrows failures of the first connection, and those that a retry does not fix. */
+/** Rethrows failures of the first connection, and failures that a retry does not fix. */
 function judge(error: unknown, { snapshot }: View): WatchFailure {
   if (error instanceof WatchFailure && error.kind === 'unreachable' && snapshot !== null)
     return error;

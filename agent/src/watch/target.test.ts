@@ -9,7 +9,7 @@ function read(text: string): string[] {
   return [hostname, port, pathname];
 }
 
-function tell(code: string): string {
+function explain(code: string): string {
   return explainError(Object.assign(new Error('x'), { code }), 'db-1:4096').message;
 }
 
@@ -37,7 +37,7 @@ test('parses fingerprints as programs write them', () => {
 test('explains answers of proxies', () => {
   const page = '<html><title>400 No required SSL certificate was sent</title></html>';
   const asks = 'db-1:443 requires a valid client certificate';
-  const told = [
+  const failures = [
     explainAnswer(400, page, 'db-1:443'),
     explainAnswer(496, '', 'db-1:443'),
     explainAnswer(403, '<html>no</html>', 'db-1:443'),
@@ -45,7 +45,7 @@ test('explains answers of proxies', () => {
     explainAnswer(200, 'Hello\u001b[2J\n', 'db-1:443'),
   ];
   assert.deepEqual(
-    told.map(({ kind, message }) => [kind, message]),
+    failures.map(({ kind, message }) => [kind, message]),
     [
       ['refused', `${asks} (400): use --certificate and --key.`],
       ['refused', `${asks} (496): use --certificate and --key.`],
@@ -57,12 +57,12 @@ test('explains answers of proxies', () => {
 });
 
 test('explains network errors and close codes', () => {
-  assert.equal(tell('ENOTFOUND'), 'The name in db-1:4096 does not resolve.');
-  assert.equal(tell('ETIMEDOUT'), 'db-1:4096 is unreachable.');
-  assert.match(tell('ERR_SSL_WRONG_VERSION_NUMBER'), /does not use TLS/u);
-  assert.match(tell('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), /use --certificate/u);
-  assert.match(tell('ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'), /was revoked/u);
-  assert.equal(tell('EWHAT'), 'The connection to db-1:4096 failed: x.');
+  assert.equal(explain('ENOTFOUND'), 'The name in db-1:4096 does not resolve.');
+  assert.equal(explain('ETIMEDOUT'), 'db-1:4096 is unreachable.');
+  assert.match(explain('ERR_SSL_WRONG_VERSION_NUMBER'), /does not use TLS/u);
+  assert.match(explain('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), /use --certificate/u);
+  assert.match(explain('ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'), /was revoked/u);
+  assert.equal(explain('EWHAT'), 'The connection to db-1:4096 failed: x.');
   const { kind, message } = explainClose(1008, 'The client certificate was revoked.', 'db-1:4096');
   assert.deepEqual(
     [kind, message],

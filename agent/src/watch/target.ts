@@ -51,8 +51,8 @@ export function openTarget(url: URL, options: TargetOptions): Target {
 }
 
 /**
- * Reads an address: that of a proxy, such as `wss://db-1.example.com/latchkey`, that of an agent,
- * `wss://db-1.example.com:4096`, or of the latter the name alone.
+ * Parses the address of a proxy, such as `wss://db-1.example.com/latchkey`, of an agent, such as `wss://db-1.example.com:4096`, or
+ * the host name of an agent.
  * @throws Error with a sentence
  */
 export function parseAddress(text: string): URL {
@@ -70,7 +70,7 @@ export function parseAddress(text: string): URL {
 }
 
 /**
- * Reads a fingerprint as programs write it, such as `sha256:1f:2e…` or `SHA256 Fingerprint=1F:2E…`.
+ * Parses a fingerprint as programs write it, such as `sha256:1f:2e…` or `SHA256 Fingerprint=1F:2E…`.
  * @returns 64 hexadecimal digits
  * @throws Error with a sentence
  */

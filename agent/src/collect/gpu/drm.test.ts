@@ -18,8 +18,8 @@ function open({ roots }: Machine) {
   return {
     pausedDevices,
     collect: (atMs: number) => gpus.collect(atMs),
-    /** What it says once the files are read that it asks for. */
-    async settle(atMs: number) {
+    /** Collects, waits for the started reads, and collects again. */
+    async collectRead(atMs: number) {
       gpus.collect(atMs);
       await until(() => !reader.isStuck());
       return gpus.collect(atMs);
@@ -34,7 +34,7 @@ function open({ roots }: Machine) {
 test('reads a discrete and an integrated AMD card, and does not wake a sleeping one', async () => {
   using machine = copyMachine('gpu-amd');
   using gpus = open(machine);
-  assert.deepEqual(await gpus.settle(0), [
+  assert.deepEqual(await gpus.collectRead(0), [
     {
       vendor: 'amd',
       index: 0,
@@ -79,10 +79,10 @@ test('reads a discrete and an integrated AMD card, and does not wake a sleeping 
 test('reads a card that wakes up, and stops when it falls asleep', async () => {
   using machine = copyMachine('gpu-amd');
   using gpus = open(machine);
-  await gpus.settle(0);
+  await gpus.collectRead(0);
   machine.write('sys/class/drm/card2/device/power/runtime_status', 'active\n');
   machine.write(`${card0}/device/power/runtime_status`, 'suspending\n');
-  const [first, , third] = (await gpus.settle(1000)) ?? [];
+  const [first, , third] = (await gpus.collectRead(1000)) ?? [];
   assert.deepEqual([first?.asleep, first?.usage_ratio], [true, undefined]);
   assert.deepEqual([third?.asleep, third?.memory_total_bytes], [undefined, 8_573_157_376]);
   machine.write(`${card0}/device/power/runtime_status`, 'active\n');
@@ -95,19 +95,19 @@ test('uses the hotspot without an edge sensor, and rejects 511 °C', async () =>
   machine.remove(`${hwmon}/temp1_input`);
   machine.write(`${hwmon}/temp2_input`, '63000\n');
   using gpus = open(machine);
-  const celsius = async (atMs: number) => (await gpus.settle(atMs))?.[0]?.temperature_celsius;
+  const celsius = async (atMs: number) => (await gpus.collectRead(atMs))?.[0]?.temperature_celsius;
   assert.equal(await celsius(0), 63);
   machine.write(`${hwmon}/temp2_input`, '511000\n');
   assert.equal(await celsius(1000), undefined);
 });
 
-/** What the first card says of its temperature at these moments, in tenths of a degree: the number of seconds. */
+/** Sets the temperature to the time in tenths of a degree, and returns that of the first card at these times. */
 async function listDegrees(machine: Machine, seconds: readonly number[]) {
   using gpus = open(machine);
   const degrees: (number | undefined)[] = [];
   for (const second of seconds) {
     machine.write(`${card0}/device/hwmon/hwmon4/temp1_input`, `${second * 100}\n`);
-    const celsius = (await gpus.settle(second * 1000))?.[0]?.temperature_celsius;
+    const celsius = (await gpus.collectRead(second * 1000))?.[0]?.temperature_celsius;
     degrees.push(celsius === undefined ? undefined : Math.round(celsius * 10));
   }
   return degrees;
@@ -127,7 +127,7 @@ test('lists a paused card for other collectors while it is paused', async () => 
   machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
   using gpus = open(machine);
   const listLeftAlone = async (atMs: number): Promise<string[]> => {
-    await gpus.settle(atMs);
+    await gpus.collectRead(atMs);
     return [...gpus.pausedDevices];
   };
   const device = realpathSync(`${machine.roots.sys}/class/drm/card0/device`);
@@ -140,7 +140,7 @@ test('lists a paused card for other collectors while it is paused', async () => 
   assert.deepEqual(await listLeftAlone(676_000), []);
 });
 
-test('never pauses a busy card, nor one that must not sleep', async () => {
+test('never pauses a busy card, nor one that may not sleep', async () => {
   for (const [file, text] of [
     ['gpu_busy_percent', '1'],
     ['power/control', 'on'],
@@ -169,9 +169,9 @@ test('leaves out missing, unreadable and implausible files, and reads them once 
     pci_address: '0000:03:00.0',
     memory_total_bytes: 17_163_091_968,
   };
-  assert.deepEqual((await gpus.settle(0))?.[0], facts);
+  assert.deepEqual((await gpus.collectRead(0))?.[0], facts);
   machine.write(`${card0}/device/mem_info_vram_used`, '5\n');
-  assert.deepEqual((await gpus.settle(10_000))?.[0], { ...facts, memory_used_bytes: 5 });
+  assert.deepEqual((await gpus.collectRead(10_000))?.[0], { ...facts, memory_used_bytes: 5 });
 });
 
 test('reads i915: time outside the sleep state is not usage, and power is energy over time', () => {

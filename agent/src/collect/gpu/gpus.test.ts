@@ -215,12 +215,12 @@ test('returns cards that match the schema', async () => {
   for (const name of ['gpu-amd', 'gpu-i915', 'gpu-xe', 'gpu-nvidia', 'jetson']) {
     using machine = copyMachine(name);
     using gpus = open(machine.roots, programs.searchPath);
-    const said = await waitFor(() => {
+    const collected = await waitFor(() => {
       gpus.collect(0);
       const part = gpus.collect(1000);
       return part?.some((gpu) => gpu.frequency_hertz !== undefined) === true && part;
     });
-    const faults = said.flatMap((gpu) => [...Value.Errors(AgentGpu, gpu)]);
+    const faults = collected.flatMap((gpu) => [...Value.Errors(AgentGpu, gpu)]);
     assert.deepEqual(faults, [], name);
   }
 });

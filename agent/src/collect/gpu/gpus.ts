@@ -8,11 +8,11 @@ import { isTegra, openJetsonCollector } from './jetson.ts';
 import { openNvidiaCollector } from './nvidia.ts';
 
 interface GpuOptions {
-  /** Directories with `nvidia-smi` and `tegrastats`; default: PATH and the usual ones, also of WSL and NixOS. */
+  /** Directories to search for `nvidia-smi` and `tegrastats`; default: PATH and the usual ones, also of WSL and NixOS. */
   readonly searchPath?: string;
   /** The interval of their readings; default: one second. */
   readonly intervalMs?: number;
-  /** Receives the directories of the cards that other collectors must not read either. */
+  /** Receives the directories of the cards that other collectors must not read. */
   readonly pausedDevices?: Set<string>;
 }
 

@@ -45,7 +45,7 @@ function readAwake(engine: Engine, rates: Rates<string>, atMs: number): number |
   const { residency, residencyEnabled } = engine;
   if (residencyEnabled !== null && readNumber(residencyEnabled) === 0) return null;
   const asleepMs = readNumber(residency);
-  // An engine that never slept cannot sleep: no figure is better than a GPU that seems always busy.
+  // An engine that never slept cannot sleep, and its figure would show an idle GPU as busy.
   if (asleepMs === null || asleepMs === 0) return null;
   const msPerSecond = rates.next(residency, asleepMs, atMs);
   return msPerSecond === null ? null : toRatio(1 - msPerSecond / MS_PER_SECOND);

@@ -10,7 +10,7 @@ import { ToolRunner } from './tool.ts';
 
 const MILLIWATTS = 1000;
 
-/** Whether the machine is a Jetson, or another with a Tegra. */
+/** Whether the machine is a Jetson or another computer with a Tegra. */
 export function isTegra(roots: Roots): boolean {
   return readText(join(roots.proc, 'device-tree/compatible'))?.includes('nvidia,tegra') ?? false;
 }
@@ -61,12 +61,12 @@ const LOAD = /\bGR3D_FREQ (?:(\d{1,3})%)?(?:@\[?(\d{1,6}))?/;
 /** `GPU@24C`, `gpu@44.2C/44.2C`. */
 const TEMPERATURE = /\bGPU@(-?\d{1,3}(?:\.\d{1,3})?)C/i;
 
-/** Only rails that feed nothing but the GPU (now/average): `VDD_GPU_SOC` and `VDD_CPU_GPU_CV` feed others too. */
+/** Rails that supply only the GPU (now/average); `VDD_GPU_SOC` and `VDD_CPU_GPU_CV` supply other units, too. */
 const POWER = / (?:VDD_GPU|VDD_SYS_GPU|POM_5V_GPU|GPU) (\d{1,7})(?:mW)?\/\d/;
 
 /**
- * Parses the newest line of the output; what follows the last line feed is incomplete.
- * @returns null when the last lines hold no reading
+ * Parses the newest line of the output; the text after the last line feed is incomplete.
+ * @returns null when the last lines contain no reading
  */
 export function parseTegrastats(bytes: Buffer): TegraFigures | null {
   let end = bytes.lastIndexOf(LINE_FEED);

@@ -5,7 +5,7 @@ import { readText } from '../../read/small-file.ts';
 /** A card is paused after this time without work. */
 const IDLE_MS = 60_000;
 
-/** The same after a pause in which it did not fall asleep: its screen is on, or a program holds it. */
+/** The same after a pause in which it did not fall asleep: its screen is on, or a program has it open. */
 const LONG_IDLE_MS = 600_000;
 
 /** Drivers put a card to sleep 1 to 10 seconds after the last access. */
@@ -34,7 +34,7 @@ export class SleepPause {
     this.#idleLimitMs = LONG_IDLE_MS;
   }
 
-  /** Ends the pause when the card has fallen asleep: once it wakes up, it is read at once. */
+  /** Ends the pause of a card that has fallen asleep, so that it is read at once when it wakes up. */
   reset(): void {
     this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
     this.#idleSinceMs = Number.NaN;

@@ -8,7 +8,7 @@ import { type Programs, emptyPrograms, processExists, waitFor } from '../../../t
 import { findProgram } from '../../read/small-file.ts';
 import { ToolRunner } from './tool.ts';
 
-/** A runner of a tool whose readings are lines such as `reading 5`. */
+/** Opens a runner of a tool whose readings are lines such as `reading 5`. */
 function open(programs: Programs, script: string) {
   programs.write('tool', script);
   const seen: string[] = [];
@@ -31,7 +31,7 @@ function open(programs: Programs, script: string) {
     seen,
     looks: () => looks,
     [Symbol.dispose]: () => runner.close(),
-    /** What it throws at a moment, once it does. */
+    /** Polls until a call at this time throws, and returns its message. */
     failure: (atMs: number) => waitFor(() => failureOf(() => runner.collect(atMs))),
   };
 }
@@ -135,7 +135,7 @@ test('kills a program that exceeds its output limit, and keeps little of the out
   using tool = open(programs, 'exec yes "reading 7"');
   tool.runner.collect(0);
   const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
-  // Nobody asks meanwhile.
+  // The runner is not called in the meantime.
   await waitFor(() => !processExists(pid));
   assert.equal(await tool.failure(1000), 'tool ended: it exceeded its output limit');
   assert.equal(

@@ -27,7 +27,7 @@ const STEADY_MS = 60_000;
 
 const MAX_BACKOFF_MS = 600_000;
 
-/** The program is stopped when nobody collected for this long. */
+/** The program is stopped after this time without `collect`. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** How often a missing program is searched again. */
@@ -78,7 +78,7 @@ export class ToolRunner<T> implements Collector<T> {
   }
 
   #start(atMs: number): void {
-    // Before anything that may fail, so that it is not retried at every tick.
+    // First, so that a failed start is not retried at every tick.
     this.#backOff(atMs);
     const program = this.#tool.find();
     this.#startedAtMs = atMs;

@@ -7,11 +7,11 @@ import { findAgentPort } from './agent.ts';
 
 const NO_CERTIFICATE = 496;
 
-/** The refusal of web servers that do not know 496, configured by our instructions. */
+/** The status of web servers without 496, as the instructions configure them. */
 const FORBIDDEN = 403;
 const BAD_GATEWAY = 502;
 
-/** The status of Apache and HAProxy in its place. */
+/** The status of Apache and HAProxy instead. */
 const UNAVAILABLE = 503;
 const NOT_FOUND = 404;
 
@@ -23,7 +23,7 @@ const PRINT_INSTRUCTIONS = 'See what to put there: latchkey-agent install --mode
 
 type Advice = Pick<Fault, 'cause' | 'fix'>;
 
-/** Checks that the proxy itself answers `GET <path>/health`. */
+/** Checks that the proxy answers `GET <path>/health`. */
 export function checkProxyHealth({ proxy, installed }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_health', NO_PROXY);
   const url = `https://${installed.domain}${installed.proxyPath}/health`;
@@ -75,14 +75,14 @@ function advisePortMismatch(upstreamPort: number, port: number): Advice {
   };
 }
 
-/** Returns the port to which our files of nginx forward; null where nginx loads none. */
+/** Returns the port to which the agent's files of nginx forward; null where nginx loads none. */
 function findLoadedUpstreamPort({ nginx }: Inspection): number | null {
   const own = nginx?.files.filter(({ path }) => path === paths.nginxRoute || isOwnServerFile(path));
   const [port] = (own ?? []).flatMap(({ text }) => findUpstreamPort(text) ?? []);
   return port ?? null;
 }
 
-/** Checks that nginx answers 496 without a client certificate, and another status with one of our authority. */
+/** Checks that nginx answers 496 without a client certificate, and another status with a certificate of the authority. */
 export function checkProxyCertificates({ proxy, installed, isRoot }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_certificates', NO_PROXY);
   if (!installed.mutualTls) return skipped('proxy_certificates', 'Mutual TLS is off.');

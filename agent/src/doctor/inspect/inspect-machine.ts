@@ -37,7 +37,7 @@ import {
 
 const REVOCATIONS_TIMER = 'latchkey-agent-revocations.timer';
 
-/** Inspects everything that the checks are about, and changes nothing. It takes some seconds at most. */
+/** Reads the facts that the checks examine, within seconds, and changes nothing. */
 export async function inspectMachine(
   configPath: string,
   runProgram: RunProgram,
@@ -87,7 +87,7 @@ export async function inspectMachine(
   };
 }
 
-/** Requests the challenge probe as an authority does, where a renewal needs our answers. */
+/** Requests the challenge probe as an authority does, where a renewal needs answers from the challenge directory. */
 async function inspectChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
   if (renewal?.webroots.includes(paths.challenges) !== true) return [];
   const { addresses } = await findAddresses(renewal.name);
@@ -140,7 +140,7 @@ async function readConfiguration(path: string): Promise<Reading> {
   }
 }
 
-/** Inspects what the configuration needs of the machine, and whether the agent's user may read its files. */
+/** Reads the configuration, and checks its files and whether the agent's user may read them. */
 async function inspectConfiguration(
   path: string,
   { config, problems }: Reading,
@@ -175,7 +175,7 @@ async function inspectProxy({
   return { health, route, routeWithCertificate };
 }
 
-/** Returns the proxy's own certificate, which our authority signed; null when it cannot be read. */
+/** Returns the proxy's own certificate, signed by the authority; null when it cannot be read. */
 function readIdentity(): ClientCertificate | null {
   try {
     return {

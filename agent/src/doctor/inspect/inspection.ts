@@ -32,7 +32,7 @@ export interface Inspection {
   readonly selinux: SelinuxFacts | null;
   /** The certificate that certbot renews for the domain. */
   readonly renewal: CertificateFacts | null;
-  /** The answers of the domain's addresses to challenges; empty where no renewal needs our answers. */
+  /** The answers of the domain's addresses to challenges; empty where no renewal needs them. */
   readonly challenges: readonly ChallengeAnswer[];
   /** Whether the agent has a copy of an older certificate than certbot's. */
   readonly isCopyOld: boolean;

@@ -5,7 +5,7 @@ import type { RunProgram } from '../../system/run-program.ts';
 const INCIDENTAL: ReadonlySet<string> = new Set(['counter', 'log', 'limit']);
 
 /**
- * Returns the ports that nftables may allow, because a rule or set names them. Whether it does in the end is up to the kernel.
+ * Returns the ports that nftables may allow, because a rule or set contains them; the rules are not evaluated.
  * @returns null where it refuses only some connections, and where nft cannot show the rules of another program
  */
 export async function listNamedPorts(
@@ -19,7 +19,7 @@ export async function listNamedPorts(
   return ports.filter((port) => mentions(items.map(readContent), (value) => isPort(value, port)));
 }
 
-/** Whether an input chain refuses what none of its rules allowed. */
+/** Whether an input chain refuses connections that no rule allows. */
 function deniesByDefault(item: Fields, items: readonly Fields[]): boolean {
   const chain = readFields(item['chain']);
   if (chain['hook'] !== 'input' || chain['type'] !== 'filter') return false;
@@ -60,7 +60,7 @@ function isPort(value: unknown, port: number): boolean {
   return value === port || (Number(first) <= port && port <= Number(last));
 }
 
-/** Whether a predicate is true for a value or any value within it. */
+/** Whether a predicate is true for a value or for any nested value. */
 function mentions(value: unknown, holds: (value: unknown) => boolean): boolean {
   if (holds(value)) return true;
   const inner = Array.isArray(value) ? value : Object.values(readFields(value));

@@ -24,7 +24,7 @@ export async function isUnitActive(runProgram: RunProgram, unit: string): Promis
   return code === 0;
 }
 
-/** Returns the files that the agent's user may not read; none when this is not root, which alone can find out. */
+/** Returns the files that the agent's user may not read; only root can check this, otherwise none. */
 export async function listUnreadable(
   runProgram: RunProgram,
   files: readonly string[],
@@ -37,7 +37,7 @@ export async function listUnreadable(
       return { file, code: (await runProgram('runuser', args)).code };
     }),
   );
-  // 1 is the answer of test(1), rather than of runuser(1).
+  // Exit code 1 is from test(1), not from runuser(1).
   return process.getuid?.() === 0
     ? results.filter(({ code }) => code === 1).map(({ file }) => file)
     : [];

@@ -15,8 +15,8 @@ after(() => rmSync(folder, { recursive: true }));
 const steps = listEveryStep(createPackage(folder, '1.0.0'));
 const installed = '{"version":"1.0.0"}\n';
 const order = { steps, installed, verify: async () => undefined };
-/** Whose exit code is an answer. */
-const QUESTIONS = /is-active|is-enabled|pgrep|nginx -v/u;
+/** Programs whose exit code is a result and not a failure. */
+const QUERIES = /is-active|is-enabled|pgrep|nginx -v/u;
 const everything = { keepsConfiguration: false };
 
 describe('an installation', () => {
@@ -73,7 +73,7 @@ describe('an installation', () => {
     for (let failing = 1; failing <= programs; failing += 1) {
       host.calls.length = 0;
       host.intercept = (command, count) =>
-        count === failing && !QUESTIONS.test(command) ? { code: 1, stderr: 'not now' } : null;
+        count === failing && !QUERIES.test(command) ? { code: 1, stderr: 'not now' } : null;
       const end = await applyPlan(order, host.open()).catch((error: unknown) => error);
       host.intercept = () => null;
       if (end instanceof Error) {
@@ -110,8 +110,8 @@ describe('an installation', () => {
   test('is undone when its verification fails', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
-    const broken = { ...order, verify: () => Promise.reject(new Error('nobody answers')) };
-    await assert.rejects(applyPlan(broken, host.open()), /nobody answers/u);
+    const broken = { ...order, verify: () => Promise.reject(new Error('no answer')) };
+    await assert.rejects(applyPlan(broken, host.open()), /no answer/u);
     assert.deepEqual(host.snapshot(), before);
   });
 
@@ -198,8 +198,8 @@ describe('another plan', () => {
     const others = steps.filter((step) => !('path' in step) || step.path !== paths.renewalHook);
     const again = others.filter(({ kind }) => kind !== 'edit');
     await applyPlan({ ...order, steps: again }, host.open());
-    const told = host.progress.filter((line) => line.includes(paths.renewalHook));
-    assert.deepEqual(told, [
+    const lines = host.progress.filter((line) => line.includes(paths.renewalHook));
+    assert.deepEqual(lines, [
       `done: No longer needed: ${paths.renewalHook} is left as it is, because others changed it.`,
     ]);
   });
@@ -268,7 +268,7 @@ describe('another plan', () => {
     assert.equal(host.read('/var/lib/rules'), '');
   });
 
-  test('that fails leaves the installation before as it was', async () => {
+  test('that fails restores the previous installation', async () => {
     using host = new FakeHost();
     const untouched = host.snapshot();
     await applyPlan(order, host.open());
@@ -279,7 +279,7 @@ describe('another plan', () => {
     );
     const verify = async () => {
       assert.match(host.read(`${paths.program}/README.txt`), /2\.0\.0/u);
-      throw new Error('nobody answers');
+      throw new Error('no answer');
     };
     await assert.rejects(applyPlan({ steps: changed, installed: 'new', verify }, host.open()));
     assert.deepEqual(host.snapshot(), before);
@@ -288,7 +288,7 @@ describe('another plan', () => {
     rmSync(newer, { recursive: true });
   });
 
-  test('that is newer replaces the program, and keeps the configuration as it was edited', async () => {
+  test('that is newer replaces the program, and keeps the edited configuration', async () => {
     using host = new FakeHost();
     const untouched = host.snapshot();
     await applyPlan(order, host.open());
@@ -317,7 +317,7 @@ describe('an uninstallation', () => {
     assert.deepEqual([host.snapshot(), host.reports], [before, []]);
   });
 
-  test('leaves nothing of a certbot that was there but never used', async () => {
+  test('leaves nothing of a certbot that was installed but never used', async () => {
     using host = new FakeHost();
     host.write('/var/lib/packages', 'base\ncertbot\n');
     host.write('/etc/letsencrypt/cli.ini', 'max-log-backups = 0\n');
@@ -343,7 +343,7 @@ describe('an uninstallation', () => {
     ]);
   });
 
-  test('keeps the changes of others, and removes its own lines', async () => {
+  test('keeps the changes of others, and removes the lines of the agent', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const site = host.read('/etc/nginx/sites-available/other');
@@ -434,7 +434,7 @@ describe('an uninstallation', () => {
       host.open().journal.done.map(({ kind }) => kind),
       ['user', 'program', 'link'],
     );
-    assert.ok(host.has(`${paths.program}/bin/latchkey-agent`), 'it can be started again');
+    assert.ok(host.has(`${paths.program}/bin/latchkey-agent`), 'uninstall can run again');
     await uninstall(everything, host.open());
     assert.deepEqual(host.snapshot(), before);
   });

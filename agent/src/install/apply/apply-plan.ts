@@ -61,7 +61,7 @@ export async function applyPlan(request: ApplyRequest, context: RunContext): Pro
   return changes !== null;
 }
 
-/** Returns the interruption in place of the failure of a program that Ctrl-C ended. */
+/** Returns the interruption instead of the failure of a program that Ctrl-C ended. */
 function findCause(error: unknown, { checkInterruption }: RunContext): unknown {
   try {
     checkInterruption();
@@ -81,7 +81,7 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
   const changes = journal.unfinished;
   if (changes === null) {
     journal.tidy();
-    // A run that was killed at its very end left it; the next run must not restore it.
+    // A run that was killed at its end left the old program; the next run must not restore it.
     removeOldProgram(context, paths.program);
     return false;
   }
@@ -127,7 +127,7 @@ async function removeStale(steps: readonly BoundStep[], context: RunContext): Pr
   for (const entry of stale.toReversed()) {
     await showProgress(`No longer needed: ${describeUndo(entry).join('; ')}`, context, async () => {
       const remarks = await removeEntry(entry, context);
-      // What was kept must not be reported as restored.
+      // A path that was kept must not be reported as restored.
       return remarks.length === 0
         ? DONE
         : { ...DONE, title: `No longer needed: ${remarks.join(' ')}` };
@@ -175,7 +175,7 @@ async function change(
 
 const DONE = { isDone: true };
 
-/** Reports the progress of a step. `work` may replace the title by what it did. */
+/** Reports the progress of a step. `work` may return a more precise title. */
 async function showProgress(
   title: string,
   { progress }: RunContext,

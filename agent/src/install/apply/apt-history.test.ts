@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { listInstalledAfter, listInstalledBy, parseAptHistory } from './apt.ts';
 
-/** As apt of Debian 12 writes it; the second transaction was killed, so it has no end. */
+/** A log of apt on Debian 12; the second transaction was killed, so it has no end. */
 const LOG = `
 Start-Date: 2026-11-22  12:20:52
 Commandline: apt-get install --yes nginx

@@ -18,7 +18,7 @@ const OPTIONS = [
 
 const TIMEOUT_MS = 600_000;
 
-/** How long an apt of ours may outlive its installer. */
+/** How long to wait for a marked apt that outlived its installer. */
 const WAIT_FOR_MARKED = { timeoutMs: 300_000, pauseMs: 500 };
 
 /** An option that apt ignores, so that its history log marks the transaction as ours. */
@@ -196,7 +196,7 @@ export function listInstalledBy(history: readonly AptTransaction[], mark: string
   return [...own];
 }
 
-/** Returns the packages that others installed after the last marked transaction; all of the log without one. */
+/** Returns the packages that other programs installed after the last marked transaction; all of the log without one. */
 export function listInstalledAfter(history: readonly AptTransaction[], mark: string): string[] {
   const last = history.findLastIndex(({ commandLine }) => commandLine.includes(mark));
   return history.slice(last + 1).flatMap(({ installed }) => installed);

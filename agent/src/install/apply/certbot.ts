@@ -1,4 +1,4 @@
-// The files of certbot: its certificates, its accounts, and what it leaves beside them.
+// The files of certbot: certificates, accounts, and traces.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -68,7 +68,7 @@ export function listRenewals(machine: Machine): string[] {
   return names.filter((name) => name.endsWith('.conf')).map((name) => basename(name, '.conf'));
 }
 
-/** Returns the paths of certbot beside its certificates. */
+/** Returns the paths of certbot except its certificates. */
 export function listTraces(machine: Machine): string[] {
   const files = [ACCOUNTS, ...UNUSED_CERTBOT_FILES].flatMap((path) => listBelow(machine, path));
   return [...new Set([...files, ...CREATED])].filter((path) => exists(machine, path));
@@ -80,13 +80,13 @@ export interface OwnTraces {
   readonly earlier: readonly string[];
   /** The ACME accounts that the run registered. */
   readonly accounts: readonly string[];
-  /** The start of an interrupted run, of which nothing else is known. */
+  /** The start of an interrupted run, whose result is unknown; otherwise null. */
   readonly interruptedAt: Date | null;
 }
 
 /**
- * Removes what a run of certbot left beside its certificate. Keeps an account that renews any certificate, and everything that
- * others may have added.
+ * Removes the traces of a run of certbot, but not its certificate. Keeps an account that renews any certificate, and everything
+ * that other programs may have added.
  */
 export function removeTraces(
   machine: Machine,

@@ -15,7 +15,7 @@ after(() => rmSync(folder, { recursive: true }));
 const steps = listEveryStep(createPackage(folder, '1.0.0'));
 const order = { steps, installed: '{}\n', verify: async () => undefined };
 
-/** The lines of steps, without the texts of files. */
+/** Returns the titles of steps, without the texts of files. */
 async function listTitles(plan: readonly Step[], host: FakeHost): Promise<string[]> {
   const before = host.snapshot();
   const lines = await describeSteps(plan, host.open());

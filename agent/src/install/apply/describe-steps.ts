@@ -13,8 +13,8 @@ import { locate, type Machine } from './machine.ts';
 const CONTEXT_LINES = 2;
 
 /**
- * Describes what a plan would change here, step by step, with the texts of its files, and what it would undo of an earlier
- * installation.
+ * Describes the changes of a plan on this machine, step by step with the texts of files, and the steps of an earlier installation
+ * that it undoes.
  */
 export async function describeSteps(
   steps: readonly Step[],
@@ -39,7 +39,7 @@ export async function describeSteps(
   ];
 }
 
-/** Records the change, so that later steps whose programs read it show as unsatisfied. */
+/** Records the change, so that later steps whose programs read the path are described as unsatisfied. */
 function recordChange(step: Step, changed: Changes): void {
   if ('path' in step) changed.add(step.path);
   else if (step.kind === 'program') changed.add(step.to);

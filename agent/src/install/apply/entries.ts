@@ -22,8 +22,8 @@ function isStale(entry: Entry, names: readonly string[], context: StepContext): 
 }
 
 /**
- * Merges the changes of a run into the entries: each captures the state before the first installation, and what the last one
- * left.
+ * Merges the changes of a run into the entries: each has the state before the first installation, and the result of the last
+ * one.
  * @param names those of the plan, in the order of the result; entries of no plan come first
  */
 export function mergeEntries(
@@ -46,7 +46,7 @@ export function mergeEntries(
   return removed.reduce(inherit, entries);
 }
 
-/** Passes what a removed certificate had added, such as an ACME account, on to the certificate that may still use it. */
+/** Moves the additions of a removed certificate, such as an ACME account, to the certificate that may still use them. */
 function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
   const heir = entries.find(({ kind }) => kind === removed.kind);
   const traces = removed.before.facts['traces'];
@@ -58,7 +58,7 @@ function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
   });
 }
 
-/** Lists of added things grow; everything else is replaced. */
+/** Joins two entries of a step: lists of additions are merged, everything else is replaced. */
 function join(earlier: Entry, later: Entry): Entry {
   const added = [...(earlier.after?.['added'] ?? []), ...(later.after?.['added'] ?? [])];
   const after = { ...later.after, ...(added.length > 0 ? { added } : {}) };

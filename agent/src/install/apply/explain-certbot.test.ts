@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { explainCertbot } from './kinds/certificate.ts';
 
-/** What certbot 2.1 and 4.0 print, with the beginning of the sentence that it becomes. */
+/** Outputs of certbot 2.1 and 4.0, each with the beginning of its explanation. */
 const OUTPUTS: readonly (readonly [string, RegExp])[] = [
   [
     'Could not bind TCP port 80 because it is already in use by another process on this system',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 const MODULE = new URL('interruption.ts', import.meta.url).href;
 
-/** Sends itself a signal while it is at work, or after that. */
+/** Runs a process that sends itself a signal during or after its work. */
 function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
   const script = `
     import { watchInterruption } from '${MODULE}';
@@ -14,7 +14,7 @@ function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
       await new Promise((resolve) => setTimeout(resolve, 50));
     };
     {
-      using interruption = watchInterruption(() => console.log('told'));
+      using interruption = watchInterruption(() => console.log('notified'));
       if ('${when}' === 'during') await press();
       console.log(interruption.stopped()?.exitCode ?? 'not stopped');
     }
@@ -29,13 +29,13 @@ function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
 }
 
 test('reports a stop signal and keeps it until it is checked', () => {
-  assert.deepEqual(interrupt('during'), [0, null, 'told\n130\n']);
+  assert.deepEqual(interrupt('during'), [0, null, 'notified\n130\n']);
 });
 
 test('ignores a signal after disposal', () => {
   assert.deepEqual(interrupt('after'), [0, null, 'not stopped\n']);
 });
 
-test('SIGQUIT, which a terminal sends for Ctrl-\\, does not end an installation in the middle', () => {
-  assert.deepEqual(interrupt('during', 'SIGQUIT'), [0, null, 'told\n131\n']);
+test('handles SIGQUIT, which a terminal sends for Ctrl-\\, like the other stop signals', () => {
+  assert.deepEqual(interrupt('during', 'SIGQUIT'), [0, null, 'notified\n131\n']);
 });

@@ -26,14 +26,14 @@ export interface Interruption extends Disposable {
 }
 
 function ignore(): void {
-  // The reader of the output is gone, which is no reason to stop.
+  // A closed output is no reason to stop.
 }
 
 /**
  * Handles stop signals, including that of a lost connection: the current step ends, then the run is undone. A closed output
  * does not stop a run. After disposal signals are ignored until the process ends: Ctrl-C at the very end must not change the
  * exit code.
- * @param onSignal informs the user
+ * @param onSignal notifies the user
  */
 export function watchInterruption(onSignal: () => void): Interruption {
   let stopped: Interrupted | null = null;

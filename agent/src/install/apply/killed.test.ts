@@ -16,26 +16,30 @@ after(() => rmSync(folder, { recursive: true }));
 
 type Task = 'install' | 'undo';
 
-function run(host: FakeHost, task: Task, moment: string): NodeJS.Signals | null {
-  const args = [program, host.root, folder, task, moment];
+/** @param killAt the number of the write before which the process is killed; or a folder for copies, without a kill */
+function run(host: FakeHost, task: Task, killAt: string): NodeJS.Signals | null {
+  const args = [program, host.root, folder, task, killAt];
   const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.ok(signal === 'SIGKILL' || status === 0, stderr);
   return signal;
 }
 
 /**
- * Lists the machine as a kill leaves it, at every moment at which something reaches the disk. One process runs to its end and
- * copies the machine at each moment, because a process for each moment would take many times as long.
+ * Lists the machine before each write to the disk, as a kill would leave it. One process runs to its end and copies the machine
+ * before each write, because a process for each write would take many times as long.
  */
-async function* killAtEachMoment(host: FakeHost, task: Task): AsyncGenerator<[FakeHost, string]> {
-  const copies = mkdtempSync(join(tmpdir(), 'latchkey-agent-moments-'));
+async function* killBeforeEachWrite(
+  host: FakeHost,
+  task: Task,
+): AsyncGenerator<[FakeHost, string]> {
+  const copies = mkdtempSync(join(tmpdir(), 'latchkey-agent-killed-'));
   try {
     assert.equal(run(host, task, copies), null);
-    const moments = readdirSync(copies).toSorted((one, other) => Number(one) - Number(other));
-    for (const moment of moments) {
-      yield [new FakeHost(join(copies, moment)), `killed at moment ${moment}`];
+    const writes = readdirSync(copies).toSorted((one, other) => Number(one) - Number(other));
+    for (const write of writes) {
+      yield [new FakeHost(join(copies, write)), `killed before write ${write}`];
     }
-    assert.ok(moments.length > 20, `${moments.length} moments`);
+    assert.ok(writes.length > 20, `${writes.length} writes`);
   } finally {
     rmSync(copies, { recursive: true });
   }
@@ -43,7 +47,7 @@ async function* killAtEachMoment(host: FakeHost, task: Task): AsyncGenerator<[Fa
 
 const order = { steps: listEveryStep(folder), installed: '{}\n', verify: async () => undefined };
 
-/** Leaves everything done and nothing undone, as a kill at the last step does. */
+/** Applies every step without completing or undoing the run, as a kill at the last step does. */
 async function installHalf(host: FakeHost): Promise<void> {
   host.intercept = (command) => {
     if (command.startsWith('ufw allow')) throw new Error('killed');
@@ -55,42 +59,42 @@ async function installHalf(host: FakeHost): Promise<void> {
   host.intercept = () => null;
 }
 
-test('undoes an installation that was killed at any moment', async () => {
+test('undoes an installation that was killed before any write', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
-  const assertUndone = async (killed: FakeHost, moment: string): Promise<void> => {
+  const assertUndone = async (killed: FakeHost, when: string): Promise<void> => {
     await undoUnfinished(killed.open());
     if (!killed.has('/var/lib/latchkey-agent-install/installed.json')) {
-      assert.deepEqual(killed.snapshot(), before, moment);
+      assert.deepEqual(killed.snapshot(), before, when);
     }
     await applyPlan(order, killed.open());
     await uninstall({ keepsConfiguration: false }, killed.open());
-    assert.deepEqual(killed.snapshot(), before, `${moment}, then uninstalled`);
+    assert.deepEqual(killed.snapshot(), before, `${when}, then uninstalled`);
   };
-  for (const moment of ['3', '23', '43']) {
-    assert.equal(run(host, 'install', moment), 'SIGKILL');
-    await assertUndone(host, `really killed at moment ${moment}`);
+  for (const write of ['3', '23', '43']) {
+    assert.equal(run(host, 'install', write), 'SIGKILL');
+    await assertUndone(host, `really killed before write ${write}`);
   }
-  for await (const [killed, moment] of killAtEachMoment(host, 'install')) {
-    await assertUndone(killed, moment);
+  for await (const [killed, when] of killBeforeEachWrite(host, 'install')) {
+    await assertUndone(killed, when);
   }
 });
 
-test('completes an undo that was killed at any moment', async () => {
+test('completes an undo that was killed before any write', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
-  const assertUndone = async (killed: FakeHost, moment: string): Promise<void> => {
+  const assertUndone = async (killed: FakeHost, when: string): Promise<void> => {
     await undoUnfinished(killed.open());
-    assert.deepEqual(killed.snapshot(), before, moment);
+    assert.deepEqual(killed.snapshot(), before, when);
   };
-  for (const moment of ['3', '13']) {
+  for (const write of ['3', '13']) {
     await installHalf(host);
-    assert.equal(run(host, 'undo', moment), 'SIGKILL');
-    await assertUndone(host, `really killed at moment ${moment}`);
+    assert.equal(run(host, 'undo', write), 'SIGKILL');
+    await assertUndone(host, `really killed before write ${write}`);
   }
   await installHalf(host);
-  for await (const [killed, moment] of killAtEachMoment(host, 'undo')) {
-    await assertUndone(killed, moment);
+  for await (const [killed, when] of killBeforeEachWrite(host, 'undo')) {
+    await assertUndone(killed, when);
   }
 });
 
@@ -110,7 +114,7 @@ test('leaves the machine unchanged when the journal cannot grow, at any byte', (
   ];
   let failures = 0;
   for (let bytes = 10; ; bytes += 257) {
-    // No file may grow beyond this: a write comes to its end early, as on a disk that is nearly full.
+    // The limit on file sizes truncates a write, as a nearly full disk does.
     const { status, stderr } = spawnSync('prlimit', [`--fsize=${bytes}`, ...args], {
       encoding: 'utf8',
     });

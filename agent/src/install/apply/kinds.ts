@@ -30,7 +30,7 @@ const kinds: Kinds = {
   user,
 };
 
-/** The part of a kind that needs no step, only an entry. */
+/** The functions of a kind that need only an entry, and no step. */
 export type EntryKind = Pick<
   StepKind<Step>,
   'afterUndo' | 'capture' | 'describeUndo' | 'isWanted' | 'outlivesPlans' | 'undo'

@@ -10,7 +10,7 @@ export interface Machine {
   readonly runProgram: RunProgram;
 }
 
-/** A failed program: what could not be done, and the last lines of its output. */
+/** A failed program: the failed action, and the last lines of its output. */
 export class ProgramError extends Error {
   constructor(what: string, result: ProgramResult) {
     super([what, ...lastLines(result)].join('\n  '));
@@ -18,7 +18,7 @@ export class ProgramError extends Error {
   }
 }
 
-/** Returns where a path lies on this machine. */
+/** Returns the path with the prefix of the machine. */
 export function locate({ root }: Machine, path: string): string {
   return `${root}${path}`;
 }
@@ -61,7 +61,7 @@ const SHOWN_LINES = 8;
 /** Returns the last lines of a program's output, for an error. */
 export function lastLines({ stdout, stderr, fault }: ProgramResult): string[] {
   const printed = (stderr.trim() === '' ? stdout : stderr).trim().split('\n');
-  // The output may contain what a foreign server sent.
+  // The output may contain text of a remote server.
   const lines = printed
     .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trimEnd())
     .filter((line) => line !== '');

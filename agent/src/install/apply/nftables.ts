@@ -1,10 +1,10 @@
 import { type Machine, mustRun } from './machine.ts';
 
-/** Marks our rules among others. */
+/** The comment that marks the agent's rules. */
 export const COMMENT = 'latchkey-agent';
 
 /**
- * Opens a TCP port in every input chain of nftables, unless a rule of ours does.
+ * Opens a TCP port in every input chain of nftables, unless a rule of the agent does.
  * @throws ProgramError when nft fails, and Error when there is no such chain
  */
 export async function openNftPort(port: number, machine: Machine): Promise<void> {
@@ -75,13 +75,13 @@ async function listRuleset(machine: Machine): Promise<readonly Fields[]> {
   return parseRuleset(stdout);
 }
 
-/** Parses what `nft --json list ruleset` prints: objects with one field, which names their kind. */
+/** Parses the output of `nft --json list ruleset`: objects with one field, which names their kind. */
 export function parseRuleset(text: string): readonly Fields[] {
   const { nftables } = readFields(JSON.parse(text));
   return Array.isArray(nftables) ? nftables.map(readFields) : [];
 }
 
-/** Returns the fields of an object; none of anything else. */
+/** Returns the fields of an object; none for other values. */
 export function readFields(value: unknown): Fields {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? Object.fromEntries(Object.entries(value)) : {};

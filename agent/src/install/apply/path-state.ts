@@ -44,7 +44,7 @@ interface Content {
   readonly backup: string;
 }
 
-/** A machine with copies of the files that are changed on it. */
+/** A machine with backups of its changed files. */
 export interface BackedUpMachine extends Machine {
   readonly backups: Backups;
 }
@@ -134,12 +134,12 @@ export function identify(machine: Machine, path: string): string | null {
   return stats?.isFile() === true ? hash(readFileSync(located)) : null;
 }
 
-/** Returns the digest of what a step left at a path. */
+/** Returns the digest of a step's result at a path. */
 export function identifyResult(machine: Machine, path: string): JournalFacts {
   return { [path]: [identify(machine, path) ?? 'nothing'] };
 }
 
-/** Whether others changed a path since: it is neither what the step left nor what was there before. */
+/** Whether others changed a path since: it equals neither the step's result nor the captured state. */
 export function isForeign({ after }: Entry, machine: Machine, state: PathState): boolean {
   const left = after?.[state.path]?.[0];
   const now = identify(machine, state.path);
@@ -147,7 +147,7 @@ export function isForeign({ after }: Entry, machine: Machine, state: PathState):
   return state.type !== 'file' || now !== state.backup;
 }
 
-/** Copies of files from before they were changed, named by the SHA-256 of their bytes. */
+/** Copies of files before their change, named by the SHA-256 of their bytes. */
 export class Backups {
   readonly #directory: string;
   readonly #ownerId: number;
@@ -175,7 +175,7 @@ export class Backups {
     return bytes;
   }
 
-  /** Removes the copies that are not needed. */
+  /** Removes all copies except the needed ones. */
   prune(needed: ReadonlySet<string>): void {
     if (!existsSync(this.#directory)) return;
     for (const name of readdirSync(this.#directory)) {

@@ -1,10 +1,10 @@
 import type { Step } from '../steps.ts';
 import type { BackedUpMachine, PathState } from './path-state.ts';
 
-/** What the journal keeps beside files: lists of texts by name. */
+/** Facts in the journal beside the states of paths: lists of texts by name. */
 export type JournalFacts = Readonly<Record<string, readonly string[]>>;
 
-/** What a step is about, enough to find it again without the step. */
+/** Identifies the object of a step, so that it can be undone without the step. */
 export type Subject = Readonly<Record<string, string>>;
 
 /** The captured state before a step. */
@@ -18,7 +18,7 @@ export interface Entry {
   readonly kind: Step['kind'];
   readonly subject: Subject;
   readonly before: CapturedState;
-  /** What the step left; null when it is unknown whether it completed. */
+  /** The result of the step; null when it is unknown whether it completed. */
   readonly after: JournalFacts | null;
 }
 
@@ -31,7 +31,7 @@ export interface StepContext extends BackedUpMachine {
   readonly isUninstallation: boolean;
 }
 
-/** What steps need beside files and programs. */
+/** Dependencies of steps beside files and programs. */
 export interface InstallServices {
   readonly sleep: (ms: number) => Promise<void>;
   readonly now: () => Date;
@@ -64,13 +64,13 @@ export interface StepKind<Kind extends Step> {
   /** Returns the title for progress and plan: `Install certbot`. */
   readonly describe: (step: Kind) => string;
   readonly findSubject: (step: Kind) => Subject;
-  /** Whether the machine already is as the step wants it. */
+  /** Whether the machine already has the result of the step. */
   readonly isSatisfied: (step: Kind, context: StepContext) => Promise<boolean>;
   /** Captures the state that the step is about to change. */
   readonly capture: (subject: Subject, context: StepContext) => Promise<CapturedState>;
   /**
    * @param before the result of `capture`, as in the journal
-   * @returns what the step left, to detect later changes by others
+   * @returns the result of the step, to detect later changes by others
    */
   readonly apply: (
     step: Kind,
@@ -83,13 +83,13 @@ export interface StepKind<Kind extends Step> {
   readonly describeUndo?: (entry: Entry) => string;
   /** Runs after all entries are undone, such as a reload. */
   readonly afterUndo?: (entry: Entry, context: StepContext) => Promise<void>;
-  /** Whether it stays until the uninstallation although a later plan does not contain it; default: no. */
+  /** Whether it is kept until the uninstallation although a later plan does not contain it; default: no. */
   readonly outlivesPlans?: boolean;
   /** Whether a later plan that does not contain it still needs it. @param names those of the plan's steps */
   readonly isWanted?: (entry: Entry, names: readonly string[], context: StepContext) => boolean;
 }
 
-/** The name under which an entry keeps the directory of nginx, which an uninstallation does not detect. */
+/** The name of the fact with nginx's directory, which an uninstallation does not detect. */
 const NGINX_DIRECTORY = 'nginxDirectory';
 
 /** Returns the fact by which `atNginxDirectory` finds the directory again. */
@@ -103,12 +103,12 @@ export function atNginxDirectory({ before }: Entry, context: StepContext): StepC
   return { ...context, services: { ...context.services, nginxDirectory } };
 }
 
-/** Returns the identity of an entry: two with the same name are about the same thing. */
+/** Returns the name of an entry; entries with the same name have the same object. */
 export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
   return [kind, ...Object.values(subject)].join(' ');
 }
 
-/** The paths that a run has changed, and which of them each reader was notified of. */
+/** The paths that a run has changed, and the ones that each reader was notified of. */
 export class Changes {
   readonly #paths: string[] = [];
   readonly #seen = new Map<string, number>();
@@ -127,7 +127,7 @@ export class Changes {
   }
 }
 
-/** Polls a condition until it is met. @returns false when the time is over */
+/** Polls a condition until it is met. @returns false after the timeout */
 export async function waitUntil(
   { services }: Pick<StepContext, 'services'>,
   isMet: () => Promise<boolean>,

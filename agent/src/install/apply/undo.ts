@@ -8,9 +8,9 @@ import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 /**
- * Undoes entries, last first, then runs `afterUndo` of those that read their files. A failure is recorded, and the others are
- * undone all the same.
- * @returns what could not be undone, as sentences
+ * Undoes entries, last first, then runs `afterUndo` of the entries that read their files. A failure is recorded, and the undo
+ * continues with the others.
+ * @returns a sentence for each entry that could not be undone
  */
 export async function undoEntries(
   entries: readonly Entry[],
@@ -49,7 +49,7 @@ export class UndoError extends Error {
   }
 }
 
-/** Keeps Ctrl-C from the programs of an undo, which must complete. */
+/** Protects the programs of an undo, which must complete, from Ctrl-C. */
 function withoutInterrupts(runProgram: RunProgram): RunProgram {
   return async (program, args, options) =>
     runProgram(program, args, { ...options, hasOwnSession: true });
@@ -78,7 +78,7 @@ export interface UninstallOptions {
 }
 
 /**
- * Undoes every step of every installation. After an interruption it continues where it was.
+ * Undoes every step of every installation. After an interruption, the next call continues.
  * @throws UndoError with what could not be undone, after the rest was
  */
 export async function uninstall(
@@ -106,12 +106,12 @@ export function listUndone(
   return done.filter((entry) => !keepsConfiguration || !isConfiguration(entry));
 }
 
-/** Whether it is the program that runs the uninstallation. */
+/** Whether an entry is the program that runs the uninstallation. */
 function isProgram({ kind, subject }: Entry): boolean {
   return kind === 'program' || (kind === 'link' && subject['path'] === paths.command);
 }
 
-/** Whether it is configuration. Its user is kept, too, so that no other user gets the id that owns its files. */
+/** Whether an entry is configuration, or its user, so that no other user receives the id that owns the files. */
 function isConfiguration({ kind, subject }: Entry): boolean {
   if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
   const { path = '' } = subject;

@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
   { kind: 'nginx', probesRoute: false },
 ];
 
-/** Installs, has the administrator change something, and uninstalls. */
+/** Installs, applies a change of the administrator, and uninstalls. */
 async function removeAfter(host: FakeHost, change: () => void): Promise<void> {
   await applyPlan({ steps, installed: '{}', verify: async () => undefined }, host.open());
   change();
@@ -68,7 +68,7 @@ describe('an uninstallation', () => {
     host.nginxDirectory = '/opt/nginx/conf';
     const site = '/opt/nginx/conf/sites/mine.conf';
     await removeAfter(host, () => {
-      // Removing does not detect nginx, so the directory comes from the journal.
+      // An uninstallation does not detect nginx, so the directory comes from the journal.
       host.nginxDirectory = '/etc/nginx';
       const include = 'include ../../../etc/nginx/snippets/latchkey-agent.conf;';
       host.write(site, NOTHING.replace('}', `  ${include}\n}`));

@@ -7,7 +7,7 @@ import { findAddresses } from './addresses.ts';
 
 const NAME = 'monitor.invalid';
 
-/** Of RFC 1035, in the last byte of the flags. */
+/** Response codes of RFC 1035, in the last byte of the flags. */
 const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
@@ -31,7 +31,7 @@ test('does not report an unknown name as a failing resolver', async (t) => {
   assert.deepEqual(await findAddresses(NAME, [server]), { addresses: [], resolverFault: null });
 });
 
-/** @param code what it answers; null when it never answers */
+/** @param code the response code; null when the server never answers */
 async function startNameServer(t: TestContext, code: number | null): Promise<string> {
   const socket = createSocket('udp4');
   t.after(() => socket.close());
@@ -45,7 +45,7 @@ function answerWith(socket: Socket, code: number): void {
   socket.on('message', (query, { port, address }) => {
     const answer = Buffer.from(query);
     answer.writeUInt16BE(0x81_80 | code, 2);
-    // Of the query's records only the question comes back.
+    // The answer contains only the question of the query.
     answer.writeUInt16BE(0, 10);
     socket.send(answer, port, address);
   });

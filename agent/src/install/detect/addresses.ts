@@ -39,7 +39,7 @@ export function detectIpv6({ root }: Detection): boolean {
 
 /**
  * Looks up the addresses of a name: in the DNS, as an authority does; otherwise in /etc/hosts and the like, without loopback
- * addresses. It takes at most five seconds.
+ * addresses. The timeout is five seconds.
  * @param servers name servers other than the machine's, in tests only
  */
 export async function findAddresses(

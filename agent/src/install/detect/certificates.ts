@@ -11,12 +11,12 @@ import type { Detection } from '../../system/run-program.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
 
-/** Some hosts have thousands of sites, and each takes a moment. */
+/** Some hosts have thousands of certificates, and each takes time to parse. */
 const MAX_LINEAGES = 2_000;
 
 /**
- * Returns the certificate of certbot for a domain: the one of its name; otherwise, of those that cover it and are not expired,
- * the one that expires last.
+ * Returns the certificate of certbot for a domain: by its name; otherwise the valid certificate that covers the domain and
+ * expires last.
  */
 export function detectCertificate(
   { root }: Detection,
@@ -26,7 +26,7 @@ export function detectCertificate(
   const names = listDirectory(join(root, LETSENCRYPT, 'renewal'))
     .filter((name) => name.endsWith('.conf'))
     .map((name) => name.slice(0, -'.conf'.length))
-    // The names are written into a script, so only those that certbot itself creates are accepted.
+    // The names are written into a script, so only names that certbot creates are accepted.
     .filter((name) => /^[\w.*-]+$/u.test(name))
     .slice(0, MAX_LINEAGES);
   const found = names
@@ -70,7 +70,7 @@ function parseCertificate(text: string | null): X509Certificate | null {
   try {
     return text === null ? null : new X509Certificate(text);
   } catch {
-    // A damaged certificate is certbot's to report; it cannot be used.
+    // A damaged certificate cannot be used; certbot reports it.
     return null;
   }
 }
@@ -106,7 +106,7 @@ export function findGivenFault(
 }
 
 /**
- * @throws Error when it is no file
+ * @throws Error when the path is not a file
  */
 function readGiven(root: string, path: string): string {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });

@@ -67,7 +67,7 @@ test('detects nothing on a bare machine, and changes nothing', async (t) => {
   });
 });
 
-test('reads the configuration of the agent, and who listens on its port', async (t) => {
+test('reads the configuration of the agent, and the listener on its port', async (t) => {
   const yaml = `listen: 127.0.0.1:5000
 interval_seconds: 7
 tls:
@@ -76,12 +76,12 @@ tls:
 `;
   const files = { 'proc/net/tcp': `${TABLE}${line('0100007F:1388', '0A', 9)}` };
   const configuration = paths.configuration.slice(1);
-  const look = async (text: string) => {
+  const detect = async (text: string) => {
     const root = createRoot(t, { ...files, [configuration]: text });
     const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
     return [facts.configured, facts.listeners, facts.faults];
   };
-  assert.deepEqual(await look(yaml), [
+  assert.deepEqual(await detect(yaml), [
     {
       host: '127.0.0.1',
       port: 5000,
@@ -193,7 +193,7 @@ test('detects the version, files and warnings of a running nginx', async (t) => 
   });
   assert.equal(nginx?.files[0]?.path, '/etc/nginx/nginx.conf');
   const latin = nginx?.files.find(({ path }) => path === '/etc/nginx/latin');
-  assert.equal(latin?.isWritable, false, 'written back, its letters would be others');
+  assert.equal(latin?.isWritable, false, 'writing it back would change its characters');
 });
 
 test('quotes why nginx rejects its configuration, and does not test that of a stopped nginx', async (t) => {
@@ -243,25 +243,25 @@ test('detects a firewall only when it refuses connections', async (t) => {
 
 test('detects firewalld and legacy iptables', async (t) => {
   const root = createRoot(t, { 'proc/net/ip_tables_names': 'nat\nfilter\n' });
-  const look = async (results: Parameters<typeof answer>[0]) =>
+  const detect = async (results: Parameters<typeof answer>[0]) =>
     (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings())).firewall;
   const rules = { stdout: 'table inet firewalld { chain x { type filter hook input; drop } }' };
   const running = { 'firewall-cmd --state': { stdout: 'running\n' }, 'nft list ruleset': rules };
-  assert.equal(await look(running), 'firewalld');
+  assert.equal(await detect(running), 'firewalld');
   const drop = { stdout: '-P INPUT DROP\n-A INPUT -i lo -j ACCEPT\n' };
-  assert.equal(await look({ 'iptables-legacy -S INPUT': drop }), 'iptables');
+  assert.equal(await detect({ 'iptables-legacy -S INPUT': drop }), 'iptables');
   const accept = { stdout: '-P INPUT ACCEPT\n-A INPUT -j DOCKER\n' };
-  assert.equal(await look({ 'iptables-legacy -S INPUT': accept }), 'none');
+  assert.equal(await detect({ 'iptables-legacy -S INPUT': accept }), 'none');
 });
 
 test('detects what an enforced SELinux allows a web server', async (t) => {
-  const look = async (enforce: string, results: Parameters<typeof answer>[0]) => {
+  const detect = async (enforce: string, results: Parameters<typeof answer>[0]) => {
     const root = createRoot(t, { 'sys/fs/selinux/enforce': enforce });
     return (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings()))
       .selinux;
   };
-  assert.equal(await look('0', {}), null);
-  assert.deepEqual(await look('1', {}), {
+  assert.equal(await detect('0', {}), null);
+  assert.deepEqual(await detect('1', {}), {
     webServerMayConnect: false,
     webServerMayReadChallenges: false,
   });
@@ -270,7 +270,7 @@ test('detects what an enforced SELinux allows a web server', async (t) => {
     'getsebool httpd_can_network_connect': { stdout: 'httpd_can_network_connect --> on\n' },
     [`matchpathcon ${paths.challenges}`]: { stdout: label },
   };
-  assert.deepEqual(await look('1', allowed), {
+  assert.deepEqual(await detect('1', allowed), {
     webServerMayConnect: true,
     webServerMayReadChallenges: true,
   });
@@ -461,7 +461,7 @@ function readEnd(root: string, name: string): Date {
   return new X509Certificate(readFileSync(file)).validToDate;
 }
 
-/** Answers for the programs of a machine; others are not there. */
+/** Returns a program runner with these results; other programs are missing. */
 function answer(
   answers: Readonly<Record<string, Partial<ProgramResult>>>,
   asked: string[] = [],

@@ -5,7 +5,7 @@ import { readText } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { Detection } from '../../system/run-program.ts';
 
-/** The kernel's list of legacy iptables tables; nft does not show their rules. */
+/** The kernel's list of legacy iptables tables; nft does not list their rules. */
 const LEGACY_TABLES = 'proc/net/ip_tables_names';
 
 /**
@@ -25,7 +25,7 @@ export async function detectFirewall({
   if (refuses) return 'nft';
   const tables = readText(join(root, '/', LEGACY_TABLES)) ?? '';
   if (!/^filter$/mu.test(tables)) return 'none';
-  // Where only one program exists, legacy iptables is called iptables.
+  // Where only legacy iptables is installed, its program is called iptables.
   const named = await runProgram('iptables-legacy', ['-S', 'INPUT']);
   const { stdout } = named.isMissing ? await runProgram('iptables', ['-S', 'INPUT']) : named;
   return /^-P INPUT DROP$|-j (?:DROP|REJECT)\b/mu.test(stdout) ? 'iptables' : 'none';
@@ -33,13 +33,13 @@ export async function detectFirewall({
 
 const DEFAULTS = '/etc/default/ufw';
 
-/** Since ufw 0.35, and before. */
+/** The directories of ufw since version 0.35, and before. */
 const RULE_DIRECTORIES = ['/etc/ufw', '/lib/ufw'];
 
 /** Rules of administrators, in the format of iptables-restore. */
 const OTHER_RULES = ['before.rules', 'before6.rules', 'after.rules', 'after6.rules'];
 
-/** A rule of ufw above its lines for iptables: action, protocol, ports (ufw-framework(8)). */
+/** A comment of ufw that describes a rule: action, protocol, ports (ufw-framework(8)). */
 const TUPLE = /^### tuple ### (?:allow|limit)\S* (\S+) (\S+) /gmu;
 
 /**

@@ -7,7 +7,7 @@ import { type Detection, listSearchPath } from '../../system/run-program.ts';
 
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** nginx overwrites its command line with the role of a process; the master keeps its arguments behind that. */
+/** nginx overwrites its command line with the role of the process; that of the master also contains the arguments. */
 const MASTER = /^nginx: master process /u;
 
 interface Master {
@@ -16,7 +16,7 @@ interface Master {
 }
 
 /**
- * Compares the running nginx with the one that `nginx -T` shows: by the program file, `-c` and `-p` of its master process.
+ * Compares the running nginx with the command `nginx`, by the program file, `-c` and `-p` of the master process.
  * @param mainPath the main file that `nginx -T` prints; null where nginx rejects its configuration
  * @returns why changes to that configuration would not reach the running nginx, as a sentence; null when they do, and when no
  *   master process is found

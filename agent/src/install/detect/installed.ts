@@ -9,7 +9,7 @@ import { INSTALLED_FILE, parseInstalled } from '../installed.ts';
 import { paths } from '../paths.ts';
 import type { Detection } from '../../system/run-program.ts';
 
-/** Reads the register of an installation; null where there is none. A damaged one is a sentence with its fix. */
+/** Reads the register of an installation; null without one. `fault` explains a damaged register with its fix. */
 export function detectInstalled({ root }: Pick<Detection, 'root'>): {
   readonly installed: InstalledFacts | null;
   readonly fault: string | null;
@@ -27,7 +27,7 @@ export function detectInstalled({ root }: Pick<Detection, 'root'>): {
 export interface DetectedConfiguration {
   /** Null where there is no file, and where it is invalid. */
   readonly configured: ConfiguredFacts | null;
-  /** Sentences; none where there is no file. */
+  /** Sentences; none without a file. */
   readonly faults: readonly string[];
 }
 

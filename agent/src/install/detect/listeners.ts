@@ -9,7 +9,7 @@ import type { Detection } from '../../system/run-program.ts';
 /** TCP_LISTEN of the kernel. */
 const LISTENING = '0A';
 
-/** The name that Node.js gives its first thread, and so its process. */
+/** The name that Node.js sets for its first thread, and so for its process. */
 const NAME_OF_THREAD = 'MainThread';
 
 interface ListeningSocket {
@@ -19,8 +19,8 @@ interface ListeningSocket {
 }
 
 /**
- * Detects who listens on some ports, from /proc/net/tcp and tcp6 (proc_pid_net(5)) and the open sockets of processes.
- * @returns one for each address and port, in order of the ports
+ * Detects the listeners on some ports, from /proc/net/tcp and tcp6 (proc_pid_net(5)) and the open sockets of processes.
+ * @returns one for each address and port, by port
  */
 export function detectListeners({ root }: Detection, ports: readonly number[]): Listener[] {
   const proc = join(root, '/', 'proc');
@@ -97,14 +97,14 @@ function readProcess(proc: string, pid: number): ListenerProcess {
   const directory = join(proc, `${pid}`);
   const said = readText(join(directory, 'comm')) ?? 'unknown';
   const own = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
-  // Process names are arbitrary, and this one is shown on root's terminal.
+  // Process names are arbitrary, and this name is printed on root's terminal.
   const name = own.replaceAll(/\p{Cc}/gu, '?');
   const groups = readText(join(directory, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
   return { pid, name, unit };
 }
 
-/** Returns the name of a process's program; the kernel marks one that was replaced since. */
+/** Returns the name of a process's program, without the kernel's mark of a deleted file. */
 function readProgram(directory: string, byDefault: string): string {
   const program = basename(readLink(join(directory, 'exe')).replace(/ \(deleted\)$/u, ''));
   return program === '' ? byDefault : program;

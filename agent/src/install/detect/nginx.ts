@@ -10,7 +10,7 @@ import { findForeignNginx } from './foreign-nginx.ts';
 const TIMEOUT_MS = 60_000;
 
 /**
- * Detects nginx. Its configuration is read only where it runs, because testing it otherwise creates files.
+ * Detects nginx. Its configuration is read only where it runs, because `nginx -T` creates files otherwise.
  * @returns null where it is not installed
  */
 export async function detectNginx(

@@ -1,7 +1,7 @@
 import type { InstallMode } from '../facts.ts';
 import { paths } from '../paths.ts';
 
-/** What the comments of the agent's configuration depend on. */
+/** Options of the comments in the agent's configuration. */
 export interface AgentYamlOptions {
   readonly domain: string;
   readonly mode: InstallMode;
@@ -31,7 +31,7 @@ const CERTIFICATES: Readonly<Record<InstallMode, string>> = {
 const NO_CERTIFICATES =
   '# Mutual TLS: off or required. Install again with --mtls to create an authority.';
 
-/** Lists the settings with comments, in the order of the file. Others follow those of their section. */
+/** Lists the settings with comments, in the order of the file. Settings without comments follow in their section. */
 function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][] {
   return [
     ['listen', LISTEN[mode]],
@@ -53,13 +53,13 @@ function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][
   ];
 }
 
-/** Settings that are written with their defaults, so that they are easy to find. */
+/** Settings that are written even with their defaults, so that they are easy to find. */
 const SHOWN = new Map<string, unknown>([
   ['viewers.tokens_file', null],
   ['viewers.allowed_origins', []],
 ]);
 
-/** Null is the default of these. */
+/** Settings that are left out when they are null, which is their default. */
 const HIDDEN_WHEN_NULL = new Set(['viewers.authority_file', 'viewers.revocation_file']);
 
 /**

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { paths } from '../paths.ts';
 import { UNIT_NOTE } from './units.ts';
 
-/** The directories of disks and of readings; others in tests only. */
+/** The directories of disks and of readings, which tests replace. */
 export interface DiskHealthPlaces {
   readonly sys: string;
   readonly dev: string;

@@ -74,7 +74,7 @@ test('systemd accepts the units', { skip: lacksSystemd }, (t) => {
     'latchkey-agent-revocations.timer': renderRevocationsTimer(),
   };
   for (const [name, text] of Object.entries(units)) {
-    // What it starts must be there, and is not on every machine that runs this.
+    // The started programs must exist, and do not on every machine that runs this test.
     writeFileSync(join(directory, name), text.replaceAll('/usr/bin/latchkey-agent', '/bin/true'));
   }
   const files = Object.keys(units).map((name) => join(directory, name));
@@ -107,7 +107,7 @@ test('the unit restricts the agent to what collectors need', () => {
   };
   for (const [name, value] of Object.entries(expected))
     assert.equal(settings.get(name), value, name);
-  // GPUs, processes of others, file systems below /home, the machine's name, the JIT.
+  // These would hide GPUs, processes of others or changes of the host name, or forbid the JIT.
   for (const name of [
     'PrivateDevices',
     'DeviceAllow',
@@ -121,7 +121,7 @@ test('the unit restricts the agent to what collectors need', () => {
     assert.equal(settings.has(name), false, name);
   }
   assert.equal(settings.get('ProtectHome'), 'read-only');
-  // Its exit status 78 would not keep systemd from trying again.
+  // systemd would retry even after its exit status 78.
   assert.equal(settings.has('ExecStartPre'), false);
 });
 
@@ -167,7 +167,7 @@ test('the renewal hook never installs one of two files, and reports a failed rel
   assert.ok(!readCalls().some((call) => call.startsWith('systemctl')));
   writeFileSync(join(lineage, 'fullchain.pem'), 'chain');
   assert.equal(run(hook, lineage, { FAILS: 'reload' }).status, 1);
-  assert.equal(run(hook, lineage, { FAILS: 'is-active' }).status, 0, 'nobody is there to be told');
+  assert.equal(run(hook, lineage, { FAILS: 'is-active' }).status, 0, 'no agent runs');
 });
 
 test('the renewal hook reloads nginx in proxy mode', (t) => {
@@ -204,7 +204,7 @@ function makeDirectory(t: TestContext): string {
   return directory;
 }
 
-/** A place for certificates, and programs that write down how they were called. */
+/** Creates directories for certificates, and programs that record their calls. */
 function makeHost(t: TestContext) {
   const directory = makeDirectory(t);
   const calls = join(directory, 'calls');
@@ -290,7 +290,7 @@ test('the unit of the script has no network and opens disks only', () => {
   const unit = renderDiskHealthUnit('/usr/sbin/smartctl');
   for (const line of ['PrivateNetwork=yes', 'DevicePolicy=closed', 'NoNewPrivileges=yes'])
     assert.ok(unit.includes(`\n${line}\n`), line);
-  // systemd itself reads $ and %.
+  // systemd expands $ and %.
   assert.match(unit, /n=\$\$\{d##\*\/\}/u);
   assert.match(unit, /printf "%%s\\n%%s\\n" \$\$s/u);
 });

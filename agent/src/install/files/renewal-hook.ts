@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { InstallMode } from '../facts.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 
-/** Passes a renewed certificate on: a copy for the agent, which cannot read certbot's files; a reload for nginx. */
+/** Deploys a renewed certificate: copies it for the agent, which cannot read certbot's files; or reloads nginx. */
 const HAND_OVER: Readonly<Record<InstallMode, string>> = {
   standalone: `# The agent's user cannot read what certbot keeps. Both copies are complete before the first one is replaced.
 tls='${dirname(paths.certificate)}'

@@ -147,7 +147,7 @@ SystemCallArchitectures=native
 `;
 }
 
-/** Renders its weekly timer, which catches up after the machine was off. */
+/** Renders the weekly timer of the renewal, which catches up after the machine was off. */
 export function renderRevocationsTimer(): string {
   return `${UNIT_NOTE}
 [Unit]

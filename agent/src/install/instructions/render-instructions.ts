@@ -10,7 +10,7 @@ import {
   renderHaproxyFront,
 } from './haproxy.ts';
 
-/** What the instructions depend on. */
+/** Options of the instructions. */
 export interface InstructionOptions {
   readonly domain: string;
   /** `/latchkey`, as for nginx. */
@@ -20,7 +20,7 @@ export interface InstructionOptions {
   readonly agentPort: number;
 }
 
-/** Renders how to configure a web server for an agent on 127.0.0.1: what to add, how to load it, and how to test it. */
+/** Renders how to configure a web server for an agent on 127.0.0.1: the lines to add, and how to load and test them. */
 export function renderInstructions(server: OtherServer, options: InstructionOptions): string {
   const { domain, proxyPath } = options;
   const parts = [
@@ -38,7 +38,7 @@ function listParts(server: OtherServer, options: InstructionOptions): readonly s
   return [renderOther(options)];
 }
 
-/** A copy does not follow renewals, and the agent then refuses the web server. */
+/** A copy is not renewed, and the agent rejects the web server once it has expired. */
 const REPEATED =
   'Repeat the last command each year, and reload: the certificate is renewed before it expires (journalctl --unit latchkey-agent-revocations shows when), but the copy is not.';
 
@@ -100,7 +100,7 @@ function indent(text: string): string {
     .join('\n');
 }
 
-/** Describes in words what any web server must do. */
+/** Describes the requirements of any web server in words. */
 function renderOther(options: InstructionOptions): string {
   const lines = listRules(options).map((rule) => `- ${rule}`);
   return [

@@ -5,11 +5,11 @@ import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
 import { findEffective, type Server } from './servers.ts';
 
-/** Why nginx is not changed, for the administrator who configures it instead. */
+/** The reason for which nginx is not changed, for the administrator who configures it instead. */
 export interface Blocker {
-  /** One sentence, with the place. */
+  /** One sentence, with file and line. */
   readonly reason: string;
-  /** What to consider beside pasting the text; null when that is all. */
+  /** Advice in addition to the text to paste; null when the text is sufficient. */
   readonly advice: string | null;
 }
 
@@ -41,12 +41,12 @@ export function findChallengeBlocker(server: Server): string | null {
   return (findLua(server) ?? findSubrequest(server))?.reason ?? null;
 }
 
-/** Returns what refuses requests or passes them to a program, and would do so with ours. */
+/** Returns a directive that would also refuse the agent's requests, or pass them to a program. */
 export function findAccessBlocker(levels: Levels): Blocker | null {
   return findPassword(levels) ?? findSubrequest(levels) ?? findDenial(levels) ?? findLua(levels);
 }
 
-/** Whether a block already contains the agent's route with all that the options require. */
+/** Whether a block already contains the agent's route with everything that the options require. */
 export function hasManualRoute(server: Server, options: ProxyOptions): boolean {
   const { proxyPath, mutualTls } = options;
   return listLocations(server).some(
@@ -60,7 +60,7 @@ export function hasManualRoute(server: Server, options: ProxyOptions): boolean {
   );
 }
 
-/** The agent admits no viewer without it. */
+/** Whether a directive forwards the client certificate, without which the agent rejects viewers. */
 function passesCertificate({ directive: { name, args } }: Node): boolean {
   return (
     name === 'proxy_set_header' &&
@@ -86,7 +86,7 @@ function findLocationBlocker(server: Server, { proxyPath }: ProxyOptions): Block
   };
 }
 
-/** Returns the paths of locations; regular expressions are skipped, because ours precede them. */
+/** Returns the paths of locations; regular expressions are skipped, because the agent's locations precede them. */
 function listLocations({ directives }: Pick<Server, 'directives'>): { path: string; node: Node }[] {
   return listNamed(directives, 'location').map((node) => {
     const [first = '', second] = node.directive.args;
@@ -118,7 +118,7 @@ function findSubrequest(levels: Levels): Blocker | null {
   );
 }
 
-/** Blocks by a directive that `off` turns off in a location. */
+/** Returns a blocker for a directive that `off` turns off in a location. */
 function findSwitchedOn(levels: Levels, name: string, reason: string): Blocker | null {
   const found = findEffective(levels, name).at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;

@@ -6,7 +6,7 @@ import { describeNode, listNamed, readConfiguration } from './read-configuration
 import { hasHttp2Directive, renderLimits } from './render.ts';
 import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
-/** The path of our server block, or why there is none. */
+/** The path of the agent's server block, or the reason for which there is none. */
 export type ServerFile = { readonly path: string } | Blocker;
 
 interface ServerRequest {
@@ -17,10 +17,10 @@ interface ServerRequest {
 }
 
 /**
- * Finds a path that nginx loads, and where our block takes no requests from others: each is tried in a copy of the
+ * Finds a path that nginx loads, and where the agent's block answers no requests for other sites: each is tried in a copy of the
  * configuration. The path of an earlier installation is kept.
  * @param others all files but ours
- * @param files with ours
+ * @param files all files
  */
 export function chooseServerFile(
   files: readonly NginxFile[],
@@ -35,7 +35,7 @@ export function chooseServerFile(
     if (blocker === null) return { path };
     found.push(blocker);
   }
-  // A file that nginx does not load explains less than one that it does.
+  // The blocker of a loaded file is a better explanation than a file that nginx does not load.
   return found.find((each) => each !== NOT_LOADED) ?? NOT_LOADED;
 }
 
@@ -58,8 +58,9 @@ function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): B
 }
 
 /**
- * Returns a block that listens on single addresses: it gets all connections to them, and ours on every address none. Loopback
- * is irrelevant unless it is the only kind, because nginx cannot change to every address while that socket exists.
+ * Returns a blocker for a site that listens on specific addresses: it receives all connections to them, and a block on every
+ * address none. Loopback is irrelevant unless it is the only kind, because nginx cannot change to every address while that socket
+ * exists.
  */
 function findListenBlocker(servers: readonly Server[], port: number): Blocker | null {
   const isWide = servers.some((server) => listAddresses(server, port).has('*'));
@@ -75,7 +76,7 @@ function findListenBlocker(servers: readonly Server[], port: number): Blocker | 
 }
 
 /**
- * Whether our block may listen on IPv6. Where other sites do not, ours would answer their visitors on IPv6 with its
+ * Whether the agent's block may listen on IPv6. Where other sites do not, it would answer their visitors on IPv6 with its own
  * certificate.
  */
 export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
@@ -83,13 +84,13 @@ export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
   return others.length === 0 || others.some((server) => listAddresses(server, port).has('[::]'));
 }
 
-/** Whether our block turns on HTTP/2 for other sites: before nginx 1.25.1 it is a setting of the socket. */
+/** Whether the agent's block turns on HTTP/2 for other sites: before nginx 1.25.1 it is a setting of the socket. */
 export function spreadsHttp2(servers: readonly Server[], version: string): boolean {
   const others = listOnPort(servers, 443);
   return !hasHttp2Directive(version) && others.length > 0 && !others.some(offersHttp2);
 }
 
-/** Whether our block would answer unknown names in place of another site. */
+/** Returns a blocker when the agent's block would answer unknown names instead of another site. */
 function findPrecedenceBlocker(
   servers: readonly Server[],
   own: Server,
@@ -105,7 +106,7 @@ function findPrecedenceBlocker(
   return { reason, advice: null };
 }
 
-/** Returns the addresses on which a block accepts connections to a port; on request only those of which it is the default. */
+/** Returns the addresses on which a block accepts connections to a port, or only those of which it is the default. */
 function listAddresses(
   { listens }: Server,
   port: number,

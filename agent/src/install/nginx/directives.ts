@@ -3,7 +3,7 @@ import { faultAt, type NginxFault, type Token, tokenize } from './tokens.ts';
 /** A directive of nginx with its offset in the file. */
 export interface Directive {
   readonly name: string;
-  /** Without quotes and escapes. */
+  /** The arguments without quotes and escapes. */
   readonly args: readonly string[];
   readonly start: number;
   /** Null for a directive that ends in a semicolon, and for Lua. */
@@ -30,7 +30,7 @@ const ESCAPES: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' };
 
 /**
  * Parses the directives of a file.
- * @throws NginxFault for what nginx would reject, too
+ * @throws NginxFault for a text that nginx would also reject
  */
 export function readDirectives(path: string, text: string): readonly Directive[] {
   const reader = new Reader(path, text);

@@ -66,7 +66,7 @@ const line = fc.constantFrom(
 const gap = fc.constantFrom('', ' ', '\t', '    ');
 const lineEnd = fc.constantFrom('\n', '\r\n');
 
-/** A file with one server block, written in all ways. */
+/** A file with one server block in any format. */
 const file = fc
   .record({
     mark: fc.constantFrom('', '\u{FEFF}'),

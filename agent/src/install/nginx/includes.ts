@@ -10,18 +10,18 @@ import { NginxFault, type Token, tokenize } from './tokens.ts';
 
 /** An `include` of one file in a text. */
 export interface Include {
-  /** Absolute. */
+  /** The absolute path of the included file. */
   readonly path: string;
   readonly start: number;
-  /** After its semicolon. */
+  /** The offset after its semicolon. */
   readonly end: number;
 }
 
 /**
  * Finds the `include` directives of these files in any form that nginx accepts: absolute or relative, quoted, with any space or
  * comment between. Patterns are skipped, because nginx also starts when they match nothing.
- * @param directory that of nginx's main file
- * @returns in order; none for a text that nginx could not parse either
+ * @param directory the directory of nginx's main file
+ * @returns the includes in order; none for a text that nginx would also reject
  */
 export function findIncludes(
   text: string,
@@ -65,7 +65,7 @@ function readTokens(text: string): readonly Token[] {
 const TAG = '# latchkey-agent';
 const REST_OF_LINE = /^[ \t]*(?:# latchkey-agent)?[ \t]*(?:\r?\n)?$/;
 
-/** Our files that files of others may include. */
+/** The agent's files that the administrator's files include. */
 export const snippets: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
 
 /**
@@ -79,7 +79,7 @@ export function includeAtEnd(text: string, block: Block, snippet: string): strin
   return insert(text, lineStart, renderLine(text, block, snippet));
 }
 
-/** Inserts it after the opening brace, so that nginx processes it first. */
+/** Inserts an `include` after the opening brace, so that nginx processes it first. */
 export function includeAtStart(text: string, block: Block, snippet: string): string {
   const lineEnd = text.indexOf('\n', block.open) + 1;
   const rest = text.slice(block.open + 1, lineEnd);
@@ -89,7 +89,7 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
 }
 
 /**
- * Removes the `include` directives of our files in every form, even when the file has changed since; all other characters stay.
+ * Removes the `include` directives of the agent's files in every form, even when the file has changed since; all other characters stay.
  * A line that contains nothing else is removed with its tag.
  * @param taken the files that are no longer included
  */
@@ -134,7 +134,7 @@ function removeOutside(
   ].join('');
 }
 
-/** Removes the includes of our other files, which an earlier installation may have added. */
+/** Removes the includes of the agent's other files, which an earlier installation may have added. */
 export function keepIncludes(text: string, directory: string, kept: readonly string[]): string {
   return removeIncludes(
     text,
@@ -168,7 +168,7 @@ function insert(text: string, offset: number, piece: string): string {
   return text.slice(0, offset) + piece + text.slice(offset);
 }
 
-/** Returns the edit that includes a snippet in a block, and no other of ours; none where it is included already. */
+/** Returns the edit that includes only this snippet of the agent in a block; none where it is included already. */
 export function includeSnippet(
   { node: { file, directive }, directives }: Server,
   snippet: string,

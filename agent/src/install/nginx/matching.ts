@@ -46,7 +46,7 @@ function testExpression(expression: string, text: string): boolean | null {
   try {
     return new RegExp(expression.replaceAll('(?P<', '(?<'), 'i').test(text);
   } catch {
-    // An expression that JavaScript cannot parse is no fault of the configuration.
+    // JavaScript cannot parse every expression of PCRE.
     return null;
   }
 }
@@ -54,12 +54,12 @@ function testExpression(expression: string, text: string): boolean | null {
 const CONDITION = /^\( ?\$(?<variable>\w+) ?(?<sign>!?~\*?|!?=) ?(?<value>.*?) ?\)$/;
 
 /**
- * Finds what answers or rewrites a request before nginx selects a location: `return`, `rewrite`, and those within an `if` that
- * certainly holds.
- * @param directives of the server block
- * @param domain requested by TLS
+ * Finds a `return` or `rewrite` that nginx runs for a request before it selects a location, also within an `if` whose condition is
+ * certainly true.
+ * @param directives the directives of the server block
+ * @param domain the requested domain
  * @param uri the requested path
- * @returns null when there is none; conditions on other variables (a method, an address) count as false
+ * @returns null without one; conditions on other variables (a method, an address) count as false
  */
 export function findRewrite(directives: readonly Node[], domain: string, uri: string): Node | null {
   for (const node of directives) {
@@ -75,7 +75,7 @@ export function findRewrite(directives: readonly Node[], domain: string, uri: st
   return null;
 }
 
-/** Whether a condition certainly holds. */
+/** Whether a condition is certainly true. */
 function holds(condition: string, domain: string, uri: string): boolean {
   const { variable = '', sign = '', value = '' } = CONDITION.exec(condition)?.groups ?? {};
   const known = new Map([

@@ -2,8 +2,8 @@ import { paths } from '../paths.ts';
 import type { FileStep } from '../steps.ts';
 
 /**
- * The paths of our server block, in order of preference. The first block on an address answers for unknown names unless one is
- * marked as default; the later paths keep another block first.
+ * The paths of the agent's server block, in order of preference. The first block on an address answers for unknown names unless
+ * one is marked as default; with the later paths another block is first.
  */
 export const serverPaths = [
   paths.nginxServer,
@@ -26,7 +26,7 @@ export const limitPaths = [
 
 const OWN: ReadonlySet<string> = new Set([...serverPaths, ...challengePaths, ...limitPaths]);
 
-/** Whether a file outside of other server blocks is one of ours. */
+/** Whether a path is one of the agent's files outside of other server blocks. */
 export function isOwnServerFile(path: string): boolean {
   return OWN.has(path);
 }
@@ -34,7 +34,7 @@ export function isOwnServerFile(path: string): boolean {
 const HEADER =
   '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
 
-/** Returns the step for a file of ours that everyone may read. */
+/** Returns the step for a file of the agent that everyone may read. */
 export function writeFile(path: string, text: string): FileStep {
   return {
     kind: 'file',

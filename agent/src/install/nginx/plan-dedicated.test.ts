@@ -17,7 +17,7 @@ import {
 } from './plan-proxy.fixture.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
 
-/** The lines of a block of ours, and of the one for the challenge. */
+/** Returns the `listen` lines of the agent's block, and of the block for the challenge. */
 function listens(site: string): unknown {
   const found = planSite(site);
   assert.ok(found.kind === 'dedicated');
@@ -26,7 +26,7 @@ function listens(site: string): unknown {
   );
 }
 
-/** What a block of ours says of HTTP/2, and what is noted. */
+/** Returns the lines on HTTP/2 in the agent's block, and the notes. */
 function offer(site: string, version: string): unknown {
   const found = planSite(site, { version, hasIpv6: false });
   assert.ok(found.kind === 'dedicated');
@@ -34,7 +34,7 @@ function offer(site: string, version: string): unknown {
   return [lines.map(([, line]) => line), found.notes];
 }
 
-/** Where connections are counted, and whether the route limits them. */
+/** Returns the path of the zone that counts connections, and whether the route limits them. */
 function findLimits(main: string): unknown {
   const found = plan(host({ [SITE]: tls('') }, main));
   assert.ok(found.kind === 'existing');
@@ -220,12 +220,12 @@ describe('a server block of the agent', () => {
       /^Another site listens on port 443 on specific addresses .*shop, line 1/,
     ],
     [
-      'another site takes both kinds of addresses on one socket',
+      'another site accepts both address families on one socket',
       host({ [SITE]: 'server { listen [::]:443 ssl ipv6only=off; }' }),
       /^Another site listens on port 443 on specific addresses/,
     ],
     [
-      'all sites ask for a password',
+      'all sites require a password',
       host({}, MAIN.replace('types', 'auth_basic x;\n types')),
       /^The site requires a password on every path \(\/etc\/nginx\/nginx\.conf, line 4\)/,
     ],

@@ -17,7 +17,7 @@ export interface Challenge {
   readonly edits: readonly EditStep[];
 }
 
-/** The configuration without our files, and with them. */
+/** The configuration of nginx, with the agent's files and without. */
 export interface Surroundings {
   readonly files: readonly NginxFile[];
   readonly others: readonly NginxFile[];
@@ -27,7 +27,7 @@ export interface Surroundings {
 const SPREADS_HTTP2 =
   'The server block of the agent turns on HTTP/2 for the other sites on port 443, too: before nginx 1.25.1 it is a setting of the port. Browsers fall back to HTTP/1.1 where they need it; a newer nginx keeps it to one site.';
 
-/** Plans a server block of our own, and the answers to the challenge for its certificate. */
+/** Plans a server block of the agent, and the answers to the challenge for its certificate. */
 export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {
   const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
   const limits = planLimits(around.others);
@@ -80,7 +80,7 @@ function planChallengeServer(around: Surroundings, options: ProxyOptions): Chall
 
 /**
  * Plans the answers to the challenge for a certificate that nginx itself does not present.
- * @param files what nginx loads, the main file first
+ * @param files the files that nginx loads, the main file first
  * @returns one sentence when the effect cannot be predicted
  */
 export function planChallengeOnly(

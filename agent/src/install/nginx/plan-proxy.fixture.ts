@@ -26,7 +26,7 @@ export const options: ProxyOptions = {
   certificateKey: '/c.key',
 };
 
-/** What counts the connections of each client, where nginx loads `conf.d`. */
+/** The zone that counts the connections of each client, where nginx loads `conf.d`. */
 export const LIMITS = writeFile(limitPaths[0], renderLimits());
 export const HEADER = LIMITS.text.slice(0, LIMITS.text.indexOf('\n') + 1);
 
@@ -40,7 +40,7 @@ export function host(others: Readonly<Record<string, string>>, main = MAIN): Ngi
   }));
 }
 
-/** What leaves nothing to say of a block. */
+/** TLS settings that need no note. */
 export const SOUND_TLS = '    ssl_protocols TLSv1.2 TLSv1.3;\n    ssl_prefer_server_ciphers on;\n';
 
 export function tls(body: string, listen = 'listen 443 ssl;'): string {

@@ -18,7 +18,7 @@ import { planChallengeOnly } from './plan-dedicated.ts';
 import type { ProxyOptions } from './plan-proxy.ts';
 import { renderRoute } from './render.ts';
 
-/** What a plan makes of the site's file. */
+/** Returns the site's file after a plan. */
 function change(text: string, way: 'proxy' | 'challenge'): string {
   const files = host({ [SITE]: text });
   const found = way === 'proxy' ? plan(files) : planChallengeOnly(files, options);
@@ -26,7 +26,7 @@ function change(text: string, way: 'proxy' | 'challenge'): string {
   return found.edits[0]?.after ?? text;
 }
 
-/** What is said beside a plan for the domain's own block. */
+/** Returns the notes of a plan for the domain's own block. */
 function listNotes(listen: string, body = ''): unknown {
   const found = planSite(tls(body + SOUND_TLS, listen));
   assert.ok(found.kind === 'existing');
@@ -65,7 +65,7 @@ test('redirects viewers without TLS to https', () => {
     /location [^{]*\{\n {4}if \(\$scheme = http\) \{\n {8}return 301 https:\/\/\$host\$request_uri;/g,
   );
   assert.equal(sent?.length, 2);
-  // What the machine itself alone can reach is mostly behind a program that has taken the TLS off.
+  // A port on loopback is usually behind a program that terminates TLS.
   for (const more of ['', 'listen 127.0.0.1:80;', 'listen [::1]:80;', 'listen unix:/run/site;']) {
     const secure = planSite(tls('', `${more} listen 443 ssl;`));
     assert.ok(secure.kind === 'existing');
@@ -108,7 +108,7 @@ describe("the domain's own block with TLS", () => {
     ['a comment', '# server { listen 443 ssl; server_name shop.test; }\n'],
     ['a name in a comment', 'server { listen 443 ssl default_server; # server_name shop.test;\n }'],
     [
-      'names for nobody',
+      'names of other domains',
       'server { listen 443 ssl default_server; server_name _ "" shop.test.example; }',
     ],
     ['another port', 'server { listen 8443 ssl; server_name shop.test; }'],

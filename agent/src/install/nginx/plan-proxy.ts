@@ -25,7 +25,7 @@ import {
 import { listTlsNotes } from './tls-notes.ts';
 import { NginxFault } from './tokens.ts';
 
-/** What the route through nginx depends on. */
+/** Options of the route through nginx. */
 export interface ProxyOptions {
   readonly domain: string;
   /** `/latchkey`: letters, digits, `.`, `_`, `~` and `-` between slashes, none at the end. */
@@ -40,7 +40,7 @@ export interface ProxyOptions {
   readonly hasIpv6: boolean;
   /** Whether a certificate will be issued by http-01 through this nginx, if the domain has no TLS yet. */
   readonly needsChallenge: boolean;
-  /** The chain and key that a server block of ours presents. */
+  /** The chain and key that a server block of the agent presents. */
   readonly certificate: string;
   readonly certificateKey: string;
 }
@@ -60,7 +60,7 @@ export interface DedicatedPlan {
   readonly notes: readonly string[];
 }
 
-/** The domain's own block includes one line. No edit remains where it does already. */
+/** The domain's own block includes the route by one line; `edits` is empty where it does already. */
 export interface ExistingPlan {
   readonly kind: 'existing';
   /** The zone that counts connections per client; null where nginx loads no directory for it. */
@@ -81,15 +81,15 @@ export interface RefusedPlan {
   readonly kind: 'refused';
   /** One sentence. */
   readonly reason: string;
-  /** What to paste, and where. */
+  /** The text to paste, and where. */
   readonly instructions: string;
 }
 
 /**
- * Plans the route through nginx: by a line in the domain's own server block, or by a block of ours. Where the effect is
+ * Plans the route through nginx: by a line in the domain's own server block, or by a block of the agent. Where the effect is
  * uncertain, the plan is refused with instructions for the administrator. Files of an earlier installation are ignored, so that
  * the same plan results again.
- * @param files what nginx loads, the main file first
+ * @param files the files that nginx loads, the main file first
  */
 export function planProxy(files: readonly NginxFile[], options: ProxyOptions): ProxyPlan {
   const others = files.filter(({ path }) => !isOwnServerFile(path));
@@ -130,7 +130,7 @@ function decide(
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
 
-/** Requests of this machine would not be answered, and the agent would take the load balancer for every viewer. */
+/** Refuses a port behind a load balancer: local tests would fail, and the agent would see its address for every viewer. */
 function refuseBalanced(balanced: Server, choice: Choice, options: ProxyOptions): ProxyPlan {
   const reason = `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${describeNode(balanced.node)}), so the route cannot be tested from here.`;
   const advice =

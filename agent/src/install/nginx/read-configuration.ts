@@ -8,7 +8,7 @@ import { describePlace, NginxFault } from './tokens.ts';
 const MARK = /^# configuration file (?<path>\/.*):\n/gm;
 
 /**
- * Splits the output of `nginx -T` into files, the main one first. A line of a file that resembles such a mark splits it, so
+ * Splits the output of `nginx -T` into files, the main one first. A line of a file that resembles a separator splits it, so
  * callers that need the exact text read the files.
  */
 export function parseDump(
@@ -31,16 +31,16 @@ export interface Node {
 
 /** The limit of nginx for nested includes. */
 const MAX_DEPTH = 24;
-/** Exceeded only by files that include others many times each. */
+/** Only files that include others many times exceed this. */
 const MAX_NODES = 200_000;
 
-/** Our snippets in blocks of others are not part of their configuration. */
+/** The agent's snippets, which are skipped in the blocks of other sites. */
 const OWN_SNIPPETS: ReadonlySet<string> = new Set([paths.nginxRoute, paths.nginxChallenge]);
 
 /**
  * Reads the configuration as nginx does, from its main file.
- * @param files all that nginx loads, the main one first
- * @throws NginxFault for what cannot be parsed
+ * @param files the files that nginx loads, the main one first
+ * @throws NginxFault for a text that cannot be parsed
  */
 export function readConfiguration(files: readonly NginxFile[]): readonly Node[] {
   const [main] = files;
@@ -99,7 +99,7 @@ export function isIncluded(pattern: string, path: string, prefix: string): boole
   return path === absolute || posix.matchesGlob(path, plain);
 }
 
-/** Returns the place of a directive: `/etc/nginx/nginx.conf, line 12`. */
+/** Returns file and line of a directive: `/etc/nginx/nginx.conf, line 12`. */
 export function describeNode({ file, directive }: Node): string {
   return describePlace(file.path, file.text, directive.start);
 }

@@ -15,8 +15,8 @@ export function refuseRoute(
 
 /**
  * Renders the lines to paste into the domain's block.
- * @param place where it is; null when unknown
- * @param advice what to consider beside; null when that is all
+ * @param place file and line of the block; null when unknown
+ * @param advice advice in addition to the lines; null when they are sufficient
  */
 export function instructRoute(
   options: ProxyOptions,

@@ -8,7 +8,7 @@ export function describeUpstream({ agentPort }: Pick<ProxyOptions, 'agentPort'>)
   return `https://127.0.0.1:${agentPort}/`;
 }
 
-/** Returns the agent's port in a text of ours; null when it names none. */
+/** Returns the agent's port in a rendered text; null when it contains none. */
 export function findUpstreamPort(text: string): number | null {
   const port = /\bproxy_pass https:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1];
   return port === undefined ? null : Number(port);
@@ -24,7 +24,7 @@ type RouteOptions = Pick<
   'agentPort' | 'domain' | 'mutualTls' | 'proxyPath' | 'viewersPerAddress'
 >;
 
-/** What a route depends on beside its options. */
+/** Properties of the block and of nginx that affect a route. */
 interface RouteSetting {
   /** Whether the block also answers without TLS, where no viewer is admitted. */
   readonly answersWithoutTls?: boolean;
@@ -143,7 +143,7 @@ function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
   ];
 }
 
-/** Whether a version of nginx is at least another one. */
+/** Whether nginx has at least a version. */
 export function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[^\d]/).map(Number);
   const found = [major, minor, patch];

@@ -43,7 +43,7 @@ export function usesTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
-/** Whether a block also answers other machines without TLS, such as on port 80. */
+/** Whether a block also answers other machines without TLS, for example on port 80. */
 export function answersWithoutTls({ listens }: Server): boolean {
   return listens.some(({ isTls, address }) => !isTls && address !== null && !isLoopback(address));
 }
@@ -129,8 +129,8 @@ const ADDRESS = /^(?:(?<address>\[[^\]]*\]|[^:[\]]*):)?(?<first>\d+)(?:-(?<last>
 
 /**
  * Reads the `listen` directives of a server block, or nginx's default. HTTP/3 is skipped: it uses no TCP port.
- * @param directives of the block, with included ones
- * @param inherited those around the block, where `ssl on` may stand
+ * @param directives the directives of the block, with included ones
+ * @param inherited the directives around the block, which may contain `ssl on`
  */
 function readListens(directives: readonly Node[], inherited: readonly Node[]): readonly Listen[] {
   const lines = directives
@@ -172,7 +172,7 @@ export function isOnPort({ firstPort, lastPort }: Listen, port: number): boolean
   return firstPort <= port && port <= lastPort;
 }
 
-/** Returns the directives of a server, or those that it inherits. */
+/** Returns the directives of a name in a server, or the inherited ones. */
 export function findEffective(
   { directives, inherited }: Pick<Server, 'directives' | 'inherited'>,
   name: string,

@@ -6,7 +6,7 @@ import { host, MAIN, plan, SITE, SOUND_TLS, tls } from './plan-proxy.fixture.ts'
 const NAMED = 'The server block of shop.test is at';
 const LEFT = 'The installer does not change it, because it affects every visitor of the site.';
 
-/** What the plan notes of a block, beside its place. */
+/** Returns the notes on a block, without its location. */
 function listNotes(site: string, version = '1.22.1', main = MAIN): readonly string[] {
   const found = plan(host({ [SITE]: site }, main), { version });
   assert.ok(found.kind === 'existing');
@@ -17,13 +17,13 @@ const sound = tls(SOUND_TLS, 'listen 443 ssl http2;');
 const protocols = (text: string): string => sound.replace('ssl_protocols TLSv1.2 TLSv1.3;', text);
 
 describe('the plan for a block of others', () => {
-  test('notes nothing where TLS and HTTP/2 are as they should be', () => {
+  test('notes nothing for a block with the recommended TLS settings and HTTP/2', () => {
     assert.deepEqual(listNotes(sound), []);
     const inMain = MAIN.replace('http {', `http {\n${SOUND_TLS}`);
     assert.deepEqual(listNotes(tls('', 'listen 443 ssl http2;'), '1.22.1', inMain), []);
   });
 
-  test('notes versions of TLS that are too old, with their place', () => {
+  test('notes versions of TLS that are too old, with file and line', () => {
     assert.deepEqual(listNotes(protocols('ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;')), [
       `It accepts TLSv1 and TLSv1.1 (${SITE}, line 4): set "ssl_protocols TLSv1.2 TLSv1.3;". TLS before 1.2 has known weaknesses. ${LEFT}`,
     ]);

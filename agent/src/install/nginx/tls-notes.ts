@@ -6,11 +6,11 @@ import { findEffective, listensByHttp2, listOnPort, offersHttp2, type Server } f
 const OLD: ReadonlySet<string> = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1']);
 const WANTED = ['TLSv1.2', 'TLSv1.3'];
 
-/** Why the installer does not change it. */
+/** The reason for which the installer does not change it. */
 const REASON = 'The installer does not change it, because it affects every visitor of the site.';
 
 /**
- * Notes what the administrator should change in an existing block, so that viewers connect by TLS 1.2 and 1.3, with the
+ * Returns notes on changes of an existing block that the administrator should make, so that viewers connect by TLS 1.2 and 1.3, with the
  * server's order of cipher suites, and by HTTP/2.
  */
 export function listTlsNotes(
@@ -41,7 +41,7 @@ function noteProtocols(server: Server, version: string): readonly string[] {
   ];
 }
 
-/** nginx 1.23.4 added TLS 1.3, 1.27.3 removed what is older than TLS 1.2. */
+/** nginx 1.23.4 added TLS 1.3, and 1.27.3 removed TLS before 1.2. */
 function listDefaultProtocols(version: string): readonly string[] {
   if (isAtLeast(version, [1, 27, 3])) return WANTED;
   const old = ['TLSv1', 'TLSv1.1', 'TLSv1.2'];

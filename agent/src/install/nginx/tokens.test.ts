@@ -7,7 +7,7 @@ import { NginxFault, tokenize } from './tokens.ts';
 
 const PATH = '/etc/nginx/nginx.conf';
 
-/** Names and arguments, blocks as lists within. */
+/** Returns names and arguments, with blocks as nested lists. */
 function outline(text: string): unknown {
   const list = (directives: ReturnType<typeof readDirectives>): unknown =>
     directives.map(({ name, args, block }) =>
@@ -16,7 +16,7 @@ function outline(text: string): unknown {
   return list(readDirectives(PATH, text));
 }
 
-/** Pieces of which anything may come: most are no configuration. */
+/** Random texts, most of which are no valid configuration. */
 const pieces = fc
   .array(
     fc.oneof(
@@ -55,7 +55,7 @@ const pieces = fc
   .map((parts) => parts.join(''));
 
 describe('tokens', () => {
-  test('cover the whole text, or report a fault with its place', () => {
+  test('cover the whole text, or report a fault with file and line', () => {
     let understood = 0;
     fc.assert(
       fc.property(pieces, (text) => {
@@ -127,7 +127,7 @@ describe('directives', () => {
     test(`are read with ${what}`, () => assert.deepEqual(outline(text), expected));
   }
 
-  test('are read around Lua, whose strings and comments hold braces', () => {
+  test('are read around Lua, whose strings and comments contain braces', () => {
     const lua = `content_by_lua_block {
       local a = "}" -- }
       local b = [==[ } ]] ]==] --[[ } { ]]

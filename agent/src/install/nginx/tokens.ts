@@ -3,12 +3,12 @@ export class NginxFault extends Error {
   override readonly name = 'NginxFault';
 }
 
-/** Returns a fault with its place. */
+/** Returns a fault with file and line. */
 export function faultAt(path: string, text: string, offset: number, what: string): NginxFault {
   return new NginxFault(`${describePlace(path, text, offset)} is not understood: ${what}.`);
 }
 
-/** Describes a place: `/etc/nginx/nginx.conf, line 12`. */
+/** Returns file and line of an offset: `/etc/nginx/nginx.conf, line 12`. */
 export function describePlace(path: string, text: string, offset: number): string {
   return `${path}, line ${text.slice(0, offset).split('\n').length}`;
 }
@@ -41,7 +41,7 @@ export interface Token {
   readonly end: number;
 }
 
-/** More than any configuration that people write. */
+/** More than any real configuration. */
 const MAX_CHARACTERS = 4_194_304;
 
 /** In unquoted words nginx accepts quotes, `#` and `}`; `${` does not open a block. */
@@ -60,7 +60,7 @@ const SIGNS: Readonly<Record<string, Token['kind']>> = {
 
 /**
  * Splits configuration into tokens as nginx does (`ngx_conf_read_token`), and keeps every character.
- * @param path for faults
+ * @param path the path for faults
  * @throws NginxFault for an unclosed quote or Lua block
  */
 export function tokenize(path: string, text: string): readonly Token[] {

@@ -20,23 +20,23 @@ import type { Draft } from './plan.ts';
 import { planFirewall } from './plan-firewall.ts';
 import { keepsConfiguration, planSettings } from './plan-settings.ts';
 
-/** What a mode adds to the steps of every installation. */
+/** The parts of a draft that depend on the mode. */
 interface DraftParts {
   readonly mode: InstallMode;
   readonly source: OwnCertificateStep['source'];
   /** The ports that viewers and the authority must reach. */
   readonly ports: readonly number[];
   readonly needsCertbot?: boolean;
-  /** Steps before those of the agent, such as the issue of its certificate. */
+  /** Steps before the agent's, such as the issue of its certificate. */
   readonly preparation?: readonly Step[];
-  /** Steps after those of the agent. */
+  /** Steps after the agent's. */
   readonly completion?: readonly Step[];
   readonly notes: readonly string[];
   readonly objections?: readonly string[];
   readonly manualSteps?: Draft['manualSteps'];
 }
 
-/** Assembles a draft: the program, open ports, the agent, and what its mode adds. */
+/** Assembles a draft: the program, open ports, the agent, and the steps of its mode. */
 export function assembleDraft(
   { mode, source, ports, needsCertbot = false, ...parts }: DraftParts,
   options: InstallOptions,

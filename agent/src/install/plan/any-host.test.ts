@@ -52,7 +52,7 @@ const listener: fc.Arbitrary<Listener> = fc.record({
 
 const site = fc.oneof(
   fc.constantFrom(SHOP, OVER_HTTP, OVER_HTTPS, { ...OVER_HTTPS, isWritable: false }),
-  // What an administrator, or an accident, may have left.
+  // Arbitrary pieces of configuration, valid or not.
   fc.string().map((text) => writeSite(text)),
   fc
     .array(
@@ -100,7 +100,7 @@ const certificate = fc.record({
   isExpired: fc.boolean(),
 });
 
-/** Mostly a machine where something can be done. */
+/** Mostly a machine on which an installation is possible. */
 const facts: fc.Arbitrary<HostFacts> = fc
   .record({
     isRoot: fc.boolean(),
@@ -182,7 +182,7 @@ test('never opens the port of a proxied agent, nor hides that of a standalone on
   );
 });
 
-test('orders steps by what they need', () => {
+test('orders steps by their dependencies', () => {
   fc.assert(
     fc.property(options, facts, (asked, host) => {
       const plan = planInstall(asked, host);
@@ -195,7 +195,7 @@ test('orders steps by what they need', () => {
       assert.ok(kinds.indexOf('certificate') < kinds.indexOf('own-certificate'));
       assert.ok(kinds.indexOf('authority') < service);
       const route = plan.steps.findIndex((step) => step.kind === 'nginx' && step.probesRoute);
-      assert.ok(route === -1 || route > service, 'nobody is sent to an agent that is not there');
+      assert.ok(route === -1 || route > service, 'nginx forwards no viewer before the agent runs');
       assert.equal(new Set(plan.steps.map((step) => JSON.stringify(step))).size, plan.steps.length);
     }),
     { numRuns: 1_000 },

@@ -5,7 +5,7 @@ import { checkAddresses } from './check-addresses.ts';
 
 const DOMAIN = 'monitor.example.com';
 
-/** Whether something stands against it, is only told, or is all right. */
+/** Returns whether the check has an objection, a note or neither. */
 function judge(domainAddresses: readonly string[], addresses: readonly string[]): string {
   const { notes, objections } = checkAddresses(DOMAIN, {
     domainAddresses,
@@ -13,7 +13,7 @@ function judge(domainAddresses: readonly string[], addresses: readonly string[])
     resolverFault: null,
   });
   if (objections.length > 0) return 'objection';
-  return notes.length > 0 ? 'note' : 'fine';
+  return notes.length > 0 ? 'note' : 'none';
 }
 
 test('accepts a public address behind NAT', () => {
@@ -31,7 +31,7 @@ test('considers NAT for each address family', () => {
 });
 
 test('compares addresses in any notation', () => {
-  assert.equal(judge(['2001:db8:0::5'], ['2001:db8::5']), 'fine');
+  assert.equal(judge(['2001:db8:0::5'], ['2001:db8::5']), 'none');
   assert.equal(judge(['203.0.113.7', '198.51.100.9'], ['203.0.113.7']), 'note');
 });
 

@@ -78,7 +78,7 @@ function isUnreachable(address: string): boolean {
   return UNREACHABLE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** An address has several notations. */
+/** Returns the canonical notation of an address. */
 function normalizeAddress(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
 }

@@ -2,7 +2,7 @@ import type { HostFacts, InstallMode, Listener, SelinuxFacts } from '../facts.ts
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
 
-/** Lists what blocks an installation in every mode: sentences, each with its fix. */
+/** Lists the blockers of an installation in every mode: sentences, each with its fix. */
 export function listBlockers(facts: HostFacts): readonly string[] {
   if (!facts.isRoot) return ['Only root can install: run it with sudo, or as root.'];
   if (!facts.hasSystemd) {
@@ -23,13 +23,13 @@ export function listBlockers(facts: HostFacts): readonly string[] {
   ];
 }
 
-/** Says that a package is needed on a distribution without apt. */
+/** Explains that a package is needed on a distribution without apt. */
 export function explainPackage(program: string, distribution: string): string {
   const where = distribution === '' ? 'an unknown distribution' : distribution;
   return `${program} is not installed, and this program installs packages on Debian and Ubuntu only (this is ${where}): install ${program} and run this again.`;
 }
 
-/** Returns who else listens on the agent's port, as a sentence with its fix; null when nobody does. */
+/** Returns a sentence with the fix when another program listens on the agent's port; otherwise null. */
 export function findPortBlocker({ listeners }: HostFacts, agentPort: number): string | null {
   const foreign = listeners.find(
     ({ port, process }) => port === agentPort && process?.unit !== agentUnit,
@@ -38,7 +38,7 @@ export function findPortBlocker({ listeners }: HostFacts, agentPort: number): st
   return `Port ${agentPort}, which the agent needs, is used by ${describeListener(foreign)}: ${describeStop(foreign)} and run this again.`;
 }
 
-/** Notes what a change of domain or mode removes. */
+/** Notes that a change of domain or mode undoes steps. */
 export function listChangeNotes(
   options: InstallOptions,
   mode: InstallMode,
@@ -64,7 +64,7 @@ export function describeListener({ process }: Listener): string {
   return `${name} (process ${pid}${unit === null ? '' : `, ${unit}`})`;
 }
 
-/** Says how to stop it, for the end of a sentence. */
+/** Describes how to stop a listener, for the end of a sentence. */
 export function describeStop({ process }: Listener): string {
   const unit = process?.unit ?? null;
   return unit === null ? 'stop it' : `stop it (systemctl stop ${unit})`;
@@ -85,7 +85,7 @@ export function listChallengeCommands(selinux: SelinuxFacts | null): readonly st
   return [`semanage fcontext -a -t httpd_sys_content_t '${paths.challenges}(/.*)?'`];
 }
 
-/** Says why SELinux blocks an installation, with the commands that allow what it needs. */
+/** Explains why SELinux blocks an installation, with the commands that allow it. */
 export function explainSelinux(denied: string, commands: readonly string[]): string {
   return `SELinux is enforced here, and forbids a web server to ${denied}: run ${commands.join(' && ')} and this again.`;
 }

@@ -61,7 +61,7 @@ function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Ma
   return nginx.fault === null ? choose('proxy') : refuse(explainFault(nginx.fault));
 }
 
-/** Says that nginx rejects its own configuration, so that nothing can be added to it. */
+/** Explains that nginx rejects its current configuration, which therefore cannot be changed. */
 export function explainFault(fault: NonNullable<NginxFacts['fault']>): string {
   return `nginx rejects its current configuration, fix that first (nginx -t): ${fault}`;
 }
@@ -70,7 +70,7 @@ function listWebListeners({ listeners }: HostFacts): readonly Listener[] {
   return listeners.filter(({ port }) => port === 80 || port === 443);
 }
 
-/** Whether a listener is an nginx of this machine; one in a container has its program and configuration there. */
+/** Whether a listener is the nginx of this machine, and not one in a container. */
 function isProxy({ process }: Listener, { nginx }: HostFacts): boolean {
   return process?.name === 'nginx' && nginx !== null;
 }
@@ -99,7 +99,7 @@ function createInstructions(
   return { kind: 'manual', reason, instructions };
 }
 
-/** The agent first, because the web server may read its files. */
+/** Explains that the agent is installed first, because the web server may read its files. */
 export function explainOrder({ mutualTls }: InstallOptions): string {
   const files = mutualTls ? ', which creates the files named below' : '';
   return `First install the agent itself by the same command with --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;

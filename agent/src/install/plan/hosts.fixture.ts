@@ -26,7 +26,7 @@ export const OPTIONS: InstallOptions = {
   skipsDnsCheck: false,
 };
 
-/** Debian as it comes, on the internet, with a name. */
+/** A fresh Debian on the internet, with a domain. */
 export const BARE: HostFacts = {
   isRoot: true,
   hasSystemd: true,
@@ -106,7 +106,7 @@ export function withNginx(...files: readonly NginxFile[]): HostFacts {
   return { ...BARE, listeners, nginx: runNginx(...files) };
 }
 
-/** What certbot keeps for the domain, renewed in some way. */
+/** A certificate of certbot for the domain, with its renewal method. */
 export function keep(authenticator: string, webroots: readonly string[] = []): CertificateFacts {
   return {
     name: DOMAIN,
@@ -118,7 +118,7 @@ export function keep(authenticator: string, webroots: readonly string[] = []): C
   };
 }
 
-/** An agent's configuration that names these settings, and where it listens. */
+/** An agent's configuration with these settings and this address. */
 export function configure(
   settings: Readonly<Record<string, unknown>> = {},
   listen: Partial<ConfiguredFacts> = {},
@@ -129,7 +129,7 @@ export function configure(
   return { host, port, intervalSeconds, viewersPerAddress, settings: new Map(Object.entries(all)) };
 }
 
-/** The machine once a plan is carried out. */
+/** Returns the facts of the machine after a plan is applied. */
 export function applyToFacts(plan: Plan, facts: HostFacts): HostFacts {
   const issued = plan.steps.find(({ kind }) => kind === 'certificate');
   const isWebroot = issued?.kind === 'certificate' && issued.challenge.kind === 'webroot';

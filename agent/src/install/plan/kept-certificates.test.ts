@@ -44,7 +44,7 @@ test('keeps the certificate of an earlier domain that is in use, and requires it
   assert.equal(objections.length, 1);
   assert.match(objections[0] ?? '', /old\.example\.com.*postfix.*certbot certonly --cert-name/u);
   const elsewhere = plan({ ...moved, certificateUses, challenged: [] });
-  assert.deepEqual(elsewhere.objections, [], 'it is renewed another way by now');
+  assert.deepEqual(elsewhere.objections, [], 'it is renewed by another method now');
 });
 
 test("renews a certificate through nginx that a site's own block presents", () => {
@@ -69,7 +69,7 @@ test("renews a certificate through nginx that a site's own block presents", () =
   assert.deepEqual([made.objections, made.keptCertificates], [[], [DOMAIN]]);
 });
 
-test('passes on each renewal of a given certificate of certbot', () => {
+test('deploys each renewal of a given certificate of certbot', () => {
   const certificateFiles = {
     certificate: `${LIVE}/fullchain.pem`,
     key: `${LIVE}/privkey.pem`,

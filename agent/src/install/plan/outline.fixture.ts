@@ -77,7 +77,7 @@ export const EXISTING = [
   'nginx with its route',
 ];
 
-/** Its certificate is of a public authority, though nginx has port 80. */
+/** The steps of standalone mode beside nginx, which answers the challenges on port 80. */
 function standaloneBeside(challenge: readonly string[]): readonly string[] {
   const at = STANDALONE.indexOf('certificate standalone');
   const before = [...STANDALONE.slice(0, at), ...CHALLENGES, ...challenge, 'nginx'];
@@ -162,7 +162,7 @@ export const HOSTS: readonly (readonly [
   ],
 ];
 
-/** The steps of a plan; the reasons of a refusal; why a person must do it. */
+/** Returns the steps of a plan, the reasons of a refusal, or the reason for manual steps. */
 export function outline(options: InstallOptions, facts: HostFacts): readonly string[] {
   const plan = planInstall(options, facts);
   if (plan.kind === 'plan') return describe(plan.steps);

@@ -48,7 +48,7 @@ export function planCertificate(
   const challenge = chooseChallenge(facts, isProxied);
   if (kept === null || kept.isExpired) return planIssue(options, facts, challenge);
   if (isRenewable(kept, challenge)) return keepCertificate(kept, []);
-  // Another domain's certificate is not ours to replace, and a new one needs an e-mail address.
+  // The certificate of another domain must not be replaced, and a new one needs an e-mail address.
   if (kept.name === options.domain && options.email !== null) {
     return planIssue(options, facts, challenge);
   }
@@ -84,7 +84,7 @@ function createPlan(
   return { kind: 'certificate', ...files, ...nothing, lineage, notes };
 }
 
-/** Chooses nginx when it listens on port 80 or will; certbot itself when nobody does; otherwise returns the listener. */
+/** Chooses nginx when it listens on port 80 or will, and certbot itself when port 80 is free; otherwise returns the listener. */
 function chooseChallenge(
   { listeners, nginx }: HostFacts,
   isProxied: boolean,
@@ -96,7 +96,7 @@ function chooseChallenge(
   return isProxied || all.length > 0 ? WEBROOT : { kind: 'standalone' };
 }
 
-/** Whether certbot can renew it: certbot renews by the method that it issued with. */
+/** Whether certbot can renew it: certbot renews by the method of the issue. */
 function isRenewable(
   { authenticator, webroots }: CertificateFacts,
   challenge: Challenge | Listener,
@@ -149,7 +149,7 @@ function explainPort80(listener: Listener): string {
 
 const NAMED = /\/etc\/letsencrypt\/live\/([^/"'\\;\s]+)/gu;
 
-/** Returns the certificates of certbot that stay: those that the plan's files and configurations of others name. */
+/** Returns the certificates of certbot to keep: those in the plan's files, and in configurations of others. */
 export function listKeptCertificates(
   steps: readonly Step[],
   { certificateUses }: Pick<HostFacts, 'certificateUses'>,

@@ -30,7 +30,7 @@ export function describeProxy(
   return { ...route, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }
 
-/** Returns the certificate that a server block of ours would present, before it is known whether one is needed. */
+/** Returns the certificate that a server block of the agent would present, before it is known whether one is needed. */
 export function guessCertificate(
   { certificateFiles, domain }: InstallOptions,
   { certificate: kept }: HostFacts,
@@ -50,7 +50,7 @@ const PROBE: FileStep = {
   keepsExisting: false,
 };
 
-/** Returns the steps by which nginx answers challenges from our directory; none where no challenge is expected. */
+/** Returns the steps by which nginx answers challenges from the agent's directory; none where no challenge is expected. */
 export function listChallengeSteps(
   challenge: Challenge,
   files: readonly NginxFile[],
@@ -67,8 +67,9 @@ export function listChallengeSteps(
 }
 
 /**
- * Returns the edits that include our snippets, even those of an earlier installation: what a plan does not contain is undone.
- * @param snippets our files, of which an edit may include one
+ * Returns the edits that include the agent's snippets, even those of an earlier installation: steps that a plan does not contain are
+ * undone.
+ * @param snippets the agent's files, of which an edit may include one
  */
 export function listEdits(
   snippets: readonly FileStep[],

@@ -183,7 +183,7 @@ test('keeps domain and mode in an upgrade, and notes a change', () => {
     notes,
     /The agent moves from standalone to proxy mode: steps that only the earlier installation needed are undone\./u,
   );
-  assert.equal(readConfiguration(moved).keepsExisting, false, 'its address is another one');
+  assert.equal(readConfiguration(moved).keepsExisting, false, 'its address changed');
   assert.match(notes, /agent\.yaml is rewritten with your settings .* kept as .*\.before/u);
   const renamed = accept({ ...OPTIONS, domain: 'm2.example.com' }, standalone);
   assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);
@@ -306,10 +306,10 @@ test('objects to a certificate for a domain with another address, unless that is
 
 test('opens ports only on request, before the certificate needs them', () => {
   const guarded = { ...BARE, firewall: 'ufw' } as const;
-  const told = accept(OPTIONS, guarded);
-  assert.ok(!told.steps.some(({ kind }) => kind === 'firewall'));
+  const withoutRequest = accept(OPTIONS, guarded);
+  assert.ok(!withoutRequest.steps.some(({ kind }) => kind === 'firewall'));
   assert.match(
-    told.notes.join('\n'),
+    withoutRequest.notes.join('\n'),
     /A firewall is active \(ufw\): ports 80 and 4096 must be open; open the closed ones \(ufw allow 80\/tcp; ufw allow 4096\/tcp\)/u,
   );
   const opened = outline({ ...OPTIONS, opensFirewall: true }, guarded);
@@ -335,7 +335,7 @@ function refuse(options: InstallOptions, facts: HostFacts): readonly string[] {
   return plan.reasons;
 }
 
-/** What the second does not name would be undone, but for packages and certificates. */
+/** Steps that the second plan lacks would be undone, except packages and certificates. */
 function assertNothingLeft(first: Plan, second: Plan): void {
   assert.equal(second.mode, first.mode);
   const lasting = describe(first.steps).filter((step) => !/^(?:packages|certificate) /u.test(step));
@@ -345,10 +345,10 @@ function assertNothingLeft(first: Plan, second: Plan): void {
   for (const step of second.steps) if (step.kind === 'edit') assert.equal(step.before, step.after);
 }
 
-/** What is said of a bare machine with this, where nothing else is to be said. */
+/** Returns notes and objections for a bare machine with these facts and options. */
 function judge(facts: Partial<HostFacts>, options: Partial<InstallOptions> = {}) {
-  const asked = { ...OPTIONS, mutualTls: true, ...options };
-  const { notes, objections } = accept(asked, { ...BARE, ...facts });
+  const requested = { ...OPTIONS, mutualTls: true, ...options };
+  const { notes, objections } = accept(requested, { ...BARE, ...facts });
   return { notes, objections };
 }
 

@@ -36,7 +36,7 @@ function isNginx({ process }: Listener): boolean {
   return process?.name === 'nginx';
 }
 
-/** An nginx in a container has its configuration there, so these files may not be its. */
+/** The files of this machine's nginx are not those of an nginx in a container. */
 function instructNginx(options: InstallOptions, facts: HostFacts): string | null {
   const proxy = describeProxy(options, facts, guessCertificate(options, facts));
   const plan = planProxy(facts.nginx?.files ?? [], proxy);

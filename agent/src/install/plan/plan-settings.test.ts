@@ -21,7 +21,7 @@ const INSTALLED: InstalledFacts = {
 
 const FILES = { certificate: '/a.pem', key: '/a.key' };
 
-/** An installation that rewrites the configuration, for each reason that there is. */
+/** Installations that rewrite the configuration, one for each reason. */
 const REWRITES: readonly (readonly [string, InstallOptions, HostFacts])[] = [
   ['another domain', { ...OPTIONS, domain: 'other.example.com', certificateFiles: FILES }, BARE],
   ['another mode', { ...OPTIONS, mode: 'proxy' }, withNginx(OVER_HTTPS)],
@@ -29,7 +29,7 @@ const REWRITES: readonly (readonly [string, InstallOptions, HostFacts])[] = [
 ];
 
 /**
- * A value for each setting that no installation writes by itself, as an administrator would set it. Null: the installation sets it,
+ * A value of the administrator for each setting that an installation keeps. Null: the installation sets it,
  * by its domain, mode and mutual TLS, which other tests prove.
  */
 const OWN: Readonly<Record<string, unknown>> = {
@@ -63,7 +63,7 @@ function plan(
   });
 }
 
-/** The text of agent.yaml that a plan writes. */
+/** Returns the text of agent.yaml that a plan writes. */
 function textOf(made: ReturnType<typeof planInstall>): string {
   assert.ok(made.kind === 'plan', JSON.stringify(made));
   const step = made.steps.find((each) => 'path' in each && each.path === paths.configuration);
@@ -169,7 +169,7 @@ test('removes installed mutual TLS with --mtls no', async () => {
   assert.deepEqual([tls.clients, refusesInHandshake], [null, false]);
 });
 
-/** Whether a plan notes that anybody may watch. */
+/** Whether a plan notes that anyone may watch. */
 function isOpen(options: InstallOptions, settings: Readonly<Record<string, unknown>>): boolean {
   const found = plan(options, BARE, settings);
   assert.ok(found.kind === 'plan');

@@ -44,8 +44,8 @@ export function planSettings(
 }
 
 /**
- * Lists why settings that restrict viewers cannot be kept, as sentences. Only the administrator may open the stream, so nothing
- * is installed before.
+ * Explains in sentences why settings that restrict viewers cannot be kept. Only the administrator may remove a restriction, so
+ * they block the installation.
  */
 export function listSettingBlockers(
   options: InstallOptions,

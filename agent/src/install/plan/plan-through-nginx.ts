@@ -15,7 +15,7 @@ import {
   listChallengeSteps,
 } from './plan-challenge.ts';
 
-/** nginx, which does not verify it, is the only client of the agent's own port. */
+/** The agent's own certificate is self-signed: its only client is nginx, which does not verify it. */
 const BEHIND_NGINX = { mode: 'proxy', source: { kind: 'self-signed' } } as const;
 
 /** Plans an agent that viewers reach through nginx, by the domain's own server block or by one of ours. */
@@ -77,12 +77,12 @@ function planDedicated(
   return assembleDraft(parts, options, facts);
 }
 
-/** Before the files that refer to it, because nginx must load the configuration after each step. */
+/** Precedes the files that refer to the zone, because nginx must load the configuration after each step. */
 function listLimits(limits: FileStep | null): readonly Step[] {
   return limits === null ? [] : [limits];
 }
 
-/** The steps that keep a certificate renewed that an installation obtained, and that another block presents now. */
+/** The steps for renewing a certificate that an installation obtained, and that another block presents now. */
 interface Renewal {
   readonly steps: readonly Step[];
   readonly hooks: readonly Step[];
@@ -102,7 +102,7 @@ function planRenewal(
   const presented = { ...guessCertificate(options, facts), needsChallenge: true };
   const challenge = planChallengeOnly(files, describeProxy(options, facts, presented));
   const hooks = listHookSteps('proxy', kept.directory);
-  // A file cannot be edited twice; the plan then has an objection.
+  // The challenge cannot be planned; the plan then has an objection.
   if (typeof challenge === 'string') return { steps: [], hooks };
   const steps = listChallengeSteps(challenge, files);
   const isEditedTwice = steps.some(

@@ -8,13 +8,13 @@ export interface Plan {
   readonly agentPort: number;
   /** In the order in which they are applied. */
   readonly steps: readonly Step[];
-  /** Sentences for the administrator: what was found, and what remains to do. */
+  /** Sentences for the administrator: facts found, and remaining tasks. */
   readonly notes: readonly string[];
-  /** What the administrator must add to the web server; null where nothing remains. */
+  /** The lines to add to the web server; null where nothing remains. */
   readonly manualSteps: ManualSteps | null;
   /** Reasons against applying it now: a dry run prints them, and an installation stops. */
   readonly objections: readonly string[];
-  /** certbot's names of the certificates that stay, even those that an earlier installation obtained. */
+  /** certbot's names of the certificates to keep, even those that an earlier installation obtained. */
   readonly keptCertificates: readonly string[];
   /** The register of the finished installation. */
   readonly installed: InstalledFacts;
@@ -23,11 +23,11 @@ export interface Plan {
 /** Lines for a web server that the administrator configures. */
 export interface ManualSteps {
   readonly instructions: string;
-  /** Whether an earlier installation printed the same: then it is printed again only where the route fails. */
+  /** Whether an earlier installation printed the same; it is printed again only where the route fails. */
   readonly isRepeated: boolean;
 }
 
-/** Why nothing can be installed: sentences, each with its fix. */
+/** The reasons for which nothing can be installed: sentences, each with its fix. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reasons: readonly string[];

@@ -1,10 +1,10 @@
-// The challenge of a certificate: whether an authority would get its answer.
+// Tests whether an authority would receive the answer to a challenge.
 import { challengeProbe } from '../paths.ts';
 import { requestPage } from './request.ts';
 
 const MAX_REDIRECTS = 5;
 
-/** Where an authority requests an answer, on port 80 of each address of a domain. */
+/** The path that an authority would request on port 80 of each address of a domain. */
 const PROBE_PATH = `/.well-known/acme-challenge/${challengeProbe.name}`;
 
 /** The answer of one address. */
@@ -12,15 +12,15 @@ export interface ChallengeAnswer {
   readonly address: string;
   /** Whether the address is one of this machine. */
   readonly isOwn: boolean;
-  /** Whether the answer is our file; null without an answer. */
+  /** Whether the answer is the probe file; null without an answer. */
   readonly isOurs: boolean | null;
-  /** The answer, or why there was none, in a few words. */
+  /** The answer, or the reason for none, in a few words. */
   readonly summary: string;
 }
 
 /**
  * Requests the file in the challenge directory from addresses, as an authority will.
- * @param ports others than those of http and https, in tests only
+ * @param ports other ports than 80 and 443, in tests only
  */
 export async function requestChallenge(
   domain: string,
@@ -38,8 +38,8 @@ export async function requestChallenge(
 }
 
 /**
- * Returns why a challenge would fail, as a sentence; null when it would not, or when that is unknown: an address of another
- * machine may be reachable from outside only.
+ * Returns why a challenge would fail, as a sentence; null when it would succeed or the outcome is unknown: an address of another
+ * machine may be reachable only from outside.
  */
 export function findChallengeProblem(
   domain: string,

@@ -10,7 +10,7 @@ const INSTALLED = { domain: 'monitor.test' };
 const fixture = new CertificateFixture();
 after(() => fixture[Symbol.dispose]());
 
-/** An agent that listens on one address, and answers each WebSocket with this status. */
+/** Starts a fake agent on one address that answers each WebSocket with this status. */
 async function listen(host: string, status: number): Promise<Server> {
   const { cert, key } = fixture.createRoot('agent').own;
   const server = createServer({ cert, key });

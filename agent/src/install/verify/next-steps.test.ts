@@ -15,7 +15,7 @@ const installed = {
   skipsDnsCheck: false,
 } as const;
 
-/** What is printed of who may watch with such a configuration. */
+/** Returns the printed line on who may watch with this configuration. */
 async function describe(viewers: string): Promise<string | undefined> {
   const text = `tls: { certificate_file: /c.pem, key_file: /k.pem }\n${viewers}`;
   const admission = findAdmission(await parseConfig(text, 'agent.yaml'));

@@ -10,7 +10,7 @@ export function formatAddress(
   return mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${agentPort}`;
 }
 
-/** What the agent requires of viewers. */
+/** The credential that viewers need. */
 export type Admission = 'anybody' | 'certificates' | 'tokens';
 
 const ADMISSION: Readonly<Record<Admission, string>> = {
@@ -19,13 +19,13 @@ const ADMISSION: Readonly<Record<Admission, string>> = {
   tokens: 'viewers with an access token',
 };
 
-/** Returns what a configuration requires of viewers. */
+/** Returns the credential that viewers need with a configuration. */
 export function findAdmission({ tls, tokensFile }: AgentConfig): Admission {
   if (tls.clients !== null) return 'certificates';
   return tokensFile === null ? 'anybody' : 'tokens';
 }
 
-/** Returns the lines that end an installation. */
+/** Returns the last lines of an installation's output. */
 export function listNextSteps(
   installed: InstalledFacts,
   agentPort: number,

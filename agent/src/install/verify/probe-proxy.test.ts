@@ -10,7 +10,7 @@ const ROUTE = { domain: 'monitor.test', proxyPath: '/latchkey' };
 const fixture = new CertificateFixture();
 after(() => fixture[Symbol.dispose]());
 
-/** A proxy that listens on one address only, and answers health in this way. */
+/** Starts a fake proxy on one address that answers the health route with this status. */
 async function listen(host: string, port: number, status: number): Promise<Server> {
   const { cert, key } = fixture.createRoot('proxy').own;
   const server = createServer({ cert, key }, ({ url, headers }, response) => {

@@ -15,9 +15,9 @@ export interface ProxyProbe {
 }
 
 /**
- * Requests the health route from loopback and from each of the machine's addresses, because a server block may listen on one of
- * them only.
- * @param port another than that of https, in tests only
+ * Requests the health route on loopback and on each of the machine's addresses, because a server block may listen on only one of
+ * them.
+ * @param port another port than 443, in tests only
  */
 export async function probeProxy(
   route: Route,

@@ -30,13 +30,13 @@ export interface Answer {
   /** The target of a redirect; empty without one. */
   readonly location: string;
   readonly body: string;
-  /** Why there is no answer. */
+  /** The reason for a missing answer; otherwise null. */
   readonly fault: string | null;
   /** The error code of the failure, such as `ECONNREFUSED`; empty with an answer. */
   readonly code: string;
 }
 
-/** Requests a page. The server certificate is not verified: locally it may be one for another name. */
+/** Requests a page. The server certificate is not verified, because a local server may present one for another name. */
 export async function requestPage(
   target: Target,
   certificate: ClientCertificate | null = null,

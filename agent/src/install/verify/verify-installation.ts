@@ -25,12 +25,12 @@ export interface Verified {
   readonly runProgram: RunProgram;
 }
 
-/** How long to retry: old workers of a reloaded nginx answer for a moment, and a restarted agent needs one to listen. */
+/** How long to retry: old workers of a reloaded nginx still answer, and a restarted agent needs time to listen. */
 const TIMEOUT_MS = 4_000;
 const PAUSE_MS = 200;
 
 /**
- * Verifies that the installation works as a viewer needs it, with retries for some seconds.
+ * Verifies that a viewer can use the installation, with retries for some seconds.
  * @throws Error with the first problem
  */
 export async function verifyInstallation(verified: Verified): Promise<void> {
@@ -113,7 +113,7 @@ export async function checkAgent(
 ): Promise<void> {
   const { port } = listen;
   const host = reachableHost(listen.host);
-  // As the proxy would forward a viewer that presents the proxy's own certificate.
+  // The headers that the proxy would send for a viewer with the proxy's own certificate.
   const passedOn: Readonly<Record<string, string>> =
     shown === null ? {} : { [CLIENT_CERTIFICATE_HEADER]: encodeURIComponent(shown.cert) };
   const answer = await requestWebSocket({ host, port, domain, path: '/' }, shown, passedOn);

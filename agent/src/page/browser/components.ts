@@ -7,7 +7,7 @@ import { fillChildren, make, setText } from './dom.ts';
 const WARM_RATIO = 0.8;
 const HOT_RATIO = 0.92;
 
-/** A bar for a ratio; the figure is shown as text beside it. */
+/** A bar for a ratio, beside the figure as text. */
 export class Meter {
   readonly element = make('div.meter', make('div.filled'));
 

@@ -47,7 +47,7 @@ export function fillChildren<Item, Made extends { readonly element: HTMLElement 
   }
 }
 
-/** A stored value; kept in memory when the browser's storage is disabled. */
+/** A stored value, in memory when the browser's storage is disabled. */
 interface StoredValue {
   read(): string | null;
   /** @param value null removes it */

@@ -59,7 +59,7 @@ function showGpu({ state, chart, list }: GpuBlock, gpu: AgentGpu): void {
   list.show(listGpuValues(gpu));
 }
 
-/** Lists the figures of a GPU; those that it does not report are left out. */
+/** Lists the figures that a GPU reports. */
 function listGpuValues(gpu: AgentGpu): MeterItem[] {
   const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
   const { power_limit_watts: limit, temperature_celsius: celsius } = gpu;

@@ -25,7 +25,7 @@ import { listTiles } from './tiles.ts';
 
 const { time } = exampleSnapshot;
 
-/** With plain spaces, which can be seen in a test. */
+/** Replaces no-break spaces by plain ones, which are visible in a test. */
 function show(texts: readonly string[]): string[] {
   return texts.map((text) => text.replaceAll('\u00a0', ' '));
 }
@@ -186,7 +186,7 @@ test('lists failing and worn disks', () => {
     wear_ratio: 0.99,
   };
   assert.deepEqual(findNotices({ time, disk_health: [disk] }), []);
-  const told = findNotices({
+  const notices = findNotices({
     time,
     disk_health: [
       { ...disk, failing: true, prefail_now: true },
@@ -195,7 +195,7 @@ test('lists failing and worn disks', () => {
       { ...disk, device: 'nvme0n1', wear_ratio: 1.04 },
     ],
   });
-  assert.deepEqual(show(told), [
+  assert.deepEqual(show(notices), [
     'The disk sda is failing.',
     'The disk sdb is failing.',
     'The disk sdc is about to fail.',

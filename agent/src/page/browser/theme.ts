@@ -23,7 +23,7 @@ export function resolveColour(name: Colour | 'muted' | 'grid'): string {
   return colour;
 }
 
-/** Makes a colour translucent. @param colour as returned by `resolveColour`: `rgb(37, 99, 235)` */
+/** Adds transparency to a colour. @param colour a result of `resolveColour`: `rgb(37, 99, 235)` */
 export function fade(colour: string, opacity: number): string {
   const [red, green, blue] = colour.match(/[\d.]+/gu) ?? [];
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;

@@ -12,7 +12,7 @@ const GAP_INTERVALS = 2.5;
 
 /** The values of the last minutes on one time axis, limited to the window. */
 export class Timeline {
-  /** Unix time in seconds, as uPlot takes it. */
+  /** Unix times in seconds, the format of uPlot. */
   readonly times: number[] = [];
   readonly #columns = new Map<string, Column>();
   #intervalSeconds = 1;

@@ -18,7 +18,7 @@ async function fail(): Promise<never> {
   throw new Error('nobody answers');
 }
 
-/** An installation that fails once an administrator has issued a certificate. */
+/** Returns a verification that fails after an administrator has issued a certificate. */
 function issueAndFail(host: FakeHost): () => Promise<void> {
   return async () => {
     host.write(REGISTER, '["anna"]', 0o600);
@@ -40,7 +40,7 @@ test('the undo of an installation removes an authority that has issued nothing',
   assert.deepEqual(host.snapshot(), before);
 });
 
-test('an uninstallation does not bring back a register without the certificates issued since', async () => {
+test('an uninstallation does not restore a register without the certificates issued since', async () => {
   using host = new FakeHost();
   host.write(REGISTER, '["anna"]', 0o600);
   await applyPlan(order, host.open());
@@ -49,7 +49,7 @@ test('an uninstallation does not bring back a register without the certificates 
   assert.equal(host.read(REGISTER), '["anna","bob"]');
 });
 
-test('an uninstallation removes an authority that came with the installation', async () => {
+test('an uninstallation removes an authority that the installation created', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
   await applyPlan(order, host.open());

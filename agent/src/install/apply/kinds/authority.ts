@@ -7,7 +7,7 @@ import { locate } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
 import type { CapturedState, StepContext, StepKind } from '../step-kind.ts';
 
-/** The files of root, and those that the agent and nginx read. */
+/** The directories of root's files, and of the files that the agent and nginx read. */
 const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
 
 export const authority: StepKind<AuthorityStep> = {
@@ -47,7 +47,7 @@ export const authority: StepKind<AuthorityStep> = {
   },
 };
 
-/** Returns the register before, whose certificates must be kept; null when there was none. */
+/** Returns the captured register, whose certificates must be kept; null when there was none. */
 function readEarlierRegister(
   { paths: states }: CapturedState,
   { backups }: StepContext,

@@ -21,7 +21,7 @@ const steps: readonly Step[] = [
 ];
 const order = { steps, installed: '{}\n', verify: async () => undefined };
 
-/** Runs an installation until certbot has registered its account, and leaves it as `kill -9` does. */
+/** Runs an installation until certbot has registered its account, and leaves the state of a `kill -9`. */
 async function kill(host: FakeHost): Promise<void> {
   host.intercept = (command) => {
     if (!command.startsWith('certbot certonly')) return null;
@@ -34,7 +34,7 @@ async function kill(host: FakeHost): Promise<void> {
   host.intercept = () => null;
 }
 
-/** As if a file had been written long after the run that was killed. */
+/** Sets the time of a file to long after the killed run. */
 function makeLater(host: FakeHost, path: string): void {
   const later = Date.now() / 1000 + 3600;
   utimesSync(host.at(path), later, later);
@@ -103,7 +103,7 @@ test('an uninstallation keeps an account that it did not register, and its logs'
   );
 });
 
-test('an uninstallation removes what renewals have left beside the certificate', async () => {
+test('an uninstallation removes what renewals left beside the certificate', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
   await applyPlan(order, host.open());
@@ -128,7 +128,7 @@ describe('an installation for another domain', () => {
     host.keepsCertificate = (name) => name === OTHER;
     await applyPlan({ ...order, steps: next }, host.open());
     assert.deepEqual(lineages(host), [false, true]);
-    assert.equal(host.has(`${ACCOUNTS}/1`), true, 'the other one is renewed with it');
+    assert.equal(host.has(`${ACCOUNTS}/1`), true, 'the other certificate is renewed with it');
     await uninstall({ keepsConfiguration: false }, host.open());
     assert.deepEqual(host.snapshot(), before);
   });

@@ -35,7 +35,7 @@ export const certificate: StepKind<CertificateStep> = {
   async isSatisfied({ domain, challenge }, context) {
     const issued = readCertificate(context, domain);
     if (issued === null || issued.validToDate <= context.services.now()) return false;
-    // It could no longer be renewed: another program listens on port 80 now.
+    // With the other authenticator, renewals would fail, because the use of port 80 has changed.
     const other = challenge.kind === 'standalone' ? 'webroot' : 'standalone';
     return readRenewalField(context, domain, 'authenticator') !== other;
   },
@@ -99,7 +99,7 @@ async function runHook(domain: string, context: StepContext): Promise<void> {
   if (result.code !== 0) throw new ProgramError('The certificate could not be deployed:', result);
 }
 
-/** Waits for a certbot that outlived its installer, and would write what is being removed. */
+/** Waits for a certbot that outlived its installer, and would recreate removed files. */
 async function waitForCertbot(context: StepContext): Promise<void> {
   const hasEnded = async () => {
     const { stdout, stderr } = await context.runProgram('certbot', ['certificates']);

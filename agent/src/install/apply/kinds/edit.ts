@@ -1,4 +1,4 @@
-// Edits of nginx's files, which belong to others.
+// Edits of the administrator's nginx files.
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -59,7 +59,7 @@ export const edit: StepKind<EditStep> = {
     }
   },
 
-  // A renamed file contains the line under another name, where the plan wants it.
+  // A renamed file still contains the include, which the plan may need.
   isWanted({ subject: { path = '' }, after }, names, machine) {
     if (existsSync(locate(machine, path))) return isNamedOtherwise(path, names, machine);
     return after?.[INCLUDES]?.some((each) => names.includes(`file ${each}`)) === true;

@@ -6,19 +6,19 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { paths } from '../../paths.ts';
 import { firewall } from './firewall.ts';
 
-/** What was there before: nothing that these steps depend on. */
+/** A captured state without anything that these steps depend on. */
 const NOTHING = { paths: [], facts: {} };
 
 const CHAIN = { table: 'filter', type: 'filter', hook: 'input', policy: 'drop' };
 
 function makeRule(port: number, handle: number, comment = 'latchkey-agent', field = 'dport') {
   const left = { payload: { protocol: 'tcp', field } };
-  // As its keys may come, too.
+  // nft prints the keys in any order.
   const expr = [{ match: { right: port, op: '==', left } }, { accept: null }];
   return { rule: { family: 'inet', table: 'filter', chain: 'input', handle, comment, expr } };
 }
 
-/** A host with nftables, which has these chains and rules. */
+/** Returns a host whose nftables has these chains and rules. */
 function hostWith(...nftables: readonly object[]): FakeHost {
   const host = new FakeHost();
   const stdout = JSON.stringify({ nftables });
@@ -64,7 +64,7 @@ test('opens a port of nftables at each boot until it is undone', async () => {
   for (const port of [80, 4096]) await firewall.apply({ ...step, port }, host.open(), before);
   assert.match(host.read(paths.portUnit), /^ExecStart=\/usr\/bin\/latchkey-agent open-port %i$/mu);
   assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent-port@80.service'));
-  // As systemd has it, once both are enabled.
+  // systemd creates these links when both units are enabled.
   const wants = '/etc/systemd/system/multi-user.target.wants';
   for (const port of [80, 4096]) host.write(`${wants}/latchkey-agent-port@${port}.service`, '');
   await firewall.undo(entryOf('4096'), host.open());
@@ -79,14 +79,14 @@ test('opens a port again whose rule or unit is missing', async () => {
   assert.equal(
     await firewall.isSatisfied(step, host.open()),
     false,
-    'nothing opens it at the next start',
+    'no unit opens it at the next boot',
   );
   host.write(paths.portUnit, '');
   await host.runProgram('systemctl', ['enable', 'latchkey-agent-port@80.service']);
   assert.equal(await firewall.isSatisfied(step, host.open()), true);
 });
 
-/** A host with firewalld, whose runtime and permanent configurations have port 80 open or not. */
+/** Returns a host with firewalld, in whose runtime and permanent configurations port 80 is open or not. */
 function hostWithFirewalld(open: { permanent: boolean; runtime: boolean }): FakeHost {
   const host = new FakeHost();
   host.intercept = (command) => {

@@ -10,12 +10,12 @@ import { COMMENT, listRules, openNftPort } from '../nftables.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 
-/** Any other port is the agent's. */
+/** The ports of web servers; any other port is the agent's. */
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 type Tool = FirewallStep['tool'];
 
-/** A rule set that a tool keeps. Opening an open port and closing a closed one changes nothing. */
+/** A rule set of a tool. Opening an open port and closing a closed one changes nothing. */
 interface RuleSet {
   readonly isOpen: (port: number, machine: Machine) => Promise<boolean>;
   readonly open: (port: number, machine: Machine) => Promise<void>;
@@ -106,7 +106,7 @@ async function isOpenInUfw(port: number, machine: Machine): Promise<boolean> {
   return stdout.split('\n').some((line) => line.startsWith(`ufw allow ${port}/tcp`));
 }
 
-/** The runtime configuration of firewalld, or the permanent one that replaces it at a reload. */
+/** Returns the runtime rules of firewalld, or the permanent ones that replace them at a reload. */
 function firewalldRules(where: readonly string[]): RuleSet {
   const command = (action: string, port: number) => [
     'firewall-cmd',
@@ -141,7 +141,7 @@ async function isUnitEnabled(port: number, machine: Machine): Promise<boolean> {
   return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', nameUnit(port)]);
 }
 
-/** Opens a port in nftables at each boot, and after each load of the machine's own rules. */
+/** Adds the unit that opens a port in nftables at each boot, and after each load of the machine's own rules. */
 async function addUnit(port: number, machine: Machine): Promise<void> {
   const owner = { mode: 0o644, uid: machine.ownerId, gid: machine.ownerId };
   writeFile(locate(machine, paths.portUnit), renderPortUnit(), owner);

@@ -5,10 +5,10 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { paths } from '../../paths.ts';
 import { nginx } from './nginx.ts';
 
-/** What was there before: nothing that these steps depend on. */
+/** A captured state without anything that these steps depend on. */
 const NOTHING = { paths: [], facts: {} };
 
-/** Has one worker after another answer to `pgrep`; the last one stays. */
+/** Returns a host whose `pgrep` prints one worker after another, and then always the last one. */
 function hostWith(...workers: readonly string[]): FakeHost {
   const host = new FakeHost();
   let asked = 0;

@@ -16,7 +16,7 @@ import {
 } from '../step-kind.ts';
 import { createParents } from './file.ts';
 
-/** The paths that nginx reads, beside those below its own directory. */
+/** The paths that nginx reads outside of its own directory. */
 const READ = [
   dirname(paths.nginxServer),
   dirname(paths.nginxRoute),
@@ -56,7 +56,7 @@ export const nginx: StepKind<NginxStep> = {
     return {};
   },
 
-  // Its files are restored after this, because they were changed before it.
+  // nginx is reloaded in afterUndo, because its files are restored after this.
   async undo() {},
   describeUndo: () => 'Reload nginx',
 

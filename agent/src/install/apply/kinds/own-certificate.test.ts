@@ -7,7 +7,7 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { agentUser, paths } from '../../paths.ts';
 import { ownCertificate } from './own-certificate.ts';
 
-/** What was there before: nothing that these steps depend on. */
+/** A captured state without anything that these steps depend on. */
 const NOTHING = { paths: [], facts: {} };
 
 test(

@@ -11,7 +11,7 @@ const order = { steps, installed: '{}\n', verify: async () => undefined };
 const OURS = 'certbot\npython3-certbot\n';
 const INSTALL = /^apt-get -oLatchkey-Agent::Run=\d+ install /u;
 
-/** Runs an installation up to the end of its apt, and leaves it as `kill -9` does. */
+/** Runs an installation up to the end of its apt, and leaves the state of a `kill -9`. */
 async function kill(host: FakeHost, atInstall: () => void = () => undefined): Promise<void> {
   host.intercept = (command) => {
     if (!INSTALL.test(command)) return null;
@@ -102,9 +102,9 @@ test('the undo of a killed installation whose apt installed nothing removes noth
 test('waits for the lock of apt before it lists packages', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
-  const asked = host.calls.filter((each) => /^(?:apt-get|dpkg-query) /u.test(each));
-  // The first look is whether there is anything to do.
-  const [, first = '', ...rest] = asked.map((each) => each.split(' ').slice(0, 2).join(' '));
+  const queries = host.calls.filter((each) => /^(?:apt-get|dpkg-query) /u.test(each));
+  // The first query checks whether the step is satisfied.
+  const [, first = '', ...rest] = queries.map((each) => each.split(' ').slice(0, 2).join(' '));
   assert.equal(first, 'apt-get check');
   assert.ok(rest.includes('dpkg-query --show'));
 });
@@ -118,7 +118,7 @@ test('keeps a dependency that was marked as manual', async () => {
   assert.equal(host.read('/var/lib/packages'), 'base\npython3-certbot\n');
 });
 
-test("removes certbot without purging it where its directory holds somebody else's files", async () => {
+test("removes certbot without purging it where its directory contains others' files", async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   const account = '/etc/letsencrypt/accounts/acme.test/dir/7/regr.json';
@@ -128,7 +128,7 @@ test("removes certbot without purging it where its directory holds somebody else
   assert.equal(host.has(account), true);
 });
 
-test('keeps the configuration files of a package that had been removed and not purged', async () => {
+test('keeps the configuration files of a package that was removed and not purged', async () => {
   using host = new FakeHost();
   host.intercept = (command) =>
     command.startsWith('dpkg-query') && !host.read('/var/lib/packages').includes('certbot')

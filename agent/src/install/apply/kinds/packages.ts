@@ -92,7 +92,7 @@ function listPlanned({ facts }: CapturedState): readonly string[] {
   return facts['planned'] ?? [];
 }
 
-/** Returns what an interrupted run installed. */
+/** Returns the packages that an interrupted run installed. */
 async function listInterrupted({ before }: Entry, context: StepContext): Promise<string[]> {
   const mark = readMark(before);
   await waitForMarked(mark, context);
@@ -104,14 +104,14 @@ async function listInterrupted({ before }: Entry, context: StepContext): Promise
   return own.filter((name) => listPlanned(before).includes(name));
 }
 
-/** Returns what a completed run installed, without what was installed again since. */
+/** Returns the packages that a completed run installed, without those that were installed again since. */
 async function listAdded({ after }: Entry, context: StepContext): Promise<string[]> {
   const { added = [], mark: [mark = ''] = [] } = after ?? {};
   const again = listInstalledAfter(await readAptHistory(context), mark);
   return added.filter((name) => !again.includes(name));
 }
 
-/** Returns those packages that have more than before, without dependencies that an administrator kept: apt marks them as manual. */
+/** Returns the packages that the step added, without dependencies that an administrator has marked as manually installed. */
 async function listLeft(
   installed: readonly string[],
   { subject: { names = '' }, before }: Entry,
@@ -144,7 +144,7 @@ async function remove(added: readonly string[], entry: Entry, context: StepConte
 }
 
 /**
- * Whether its configuration is kept: Debian's certbot removes all of /etc/letsencrypt when it is purged without a certificate.
+ * Whether to keep the configuration of a package: purging Debian's certbot without a certificate removes all of /etc/letsencrypt.
  */
 function keepsConfiguration(name: string, { before }: Entry, context: StepContext): boolean {
   const { configured = [], existing = [] } = before.facts;

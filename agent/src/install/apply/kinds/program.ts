@@ -77,7 +77,7 @@ export function removeOldProgram(machine: Machine, to: string): void {
   rmSync(findVersions(machine, to).previous, { recursive: true, force: true });
 }
 
-/** The other versions lie beside the current one, so that a rename stays within a file system. */
+/** Returns the paths of the other versions, in the same directory so that a rename stays within a file system. */
 function findVersions(machine: Machine, to: string) {
   const current = locate(machine, to);
   const parent = dirname(current);
@@ -85,7 +85,7 @@ function findVersions(machine: Machine, to: string) {
   return { current, next, previous: join(parent, '.latchkey-agent-old') };
 }
 
-/** Makes root the only owner of what root starts, however the package was unpacked. */
+/** Sets owner and modes of the program, so that only root can change what root starts. */
 function setRootOwner(path: string, ownerId: number): void {
   lchownSync(path, ownerId, ownerId);
   const stats = lstatSync(path);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import { service } from './service.ts';
 
-test('reports a service that does not start again, and continues', async () => {
+test('reports a service that cannot be restarted, and continues', async () => {
   using host = new FakeHost();
   host.intercept = (command) =>
     command.startsWith('systemctl restart') ? { code: 1, stderr: 'no' } : null;

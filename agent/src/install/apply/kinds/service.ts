@@ -30,7 +30,7 @@ export const service: StepKind<ServiceStep> = {
     await mustRun(context, 'systemd could not reload its units:', ['systemctl', 'daemon-reload']);
     const enable = ['systemctl', 'enable', '--quiet', unit];
     await mustRun(context, `${unit} could not be enabled:`, enable);
-    // systemd does not start a unit that failed too often until this.
+    // Without this, systemd does not start a unit that failed too often.
     await context.runProgram('systemctl', ['reset-failed', unit]);
     const result = await context.runProgram('systemctl', ['restart', '--no-block', unit]);
     if (result.code !== 0) throw new Error(`${unit}: ${lastLines(result).join(' ')}`);
@@ -76,7 +76,7 @@ function hadState({ facts }: CapturedState, state: string): boolean {
   return facts['state']?.includes(state) === true;
 }
 
-/** Whether this run changed the unit itself or, for the agent, anything that it reads at its start. */
+/** Whether this run changed the unit or, for the agent, a file that it reads at its start. */
 function readsChanges(unit: string, { changed }: StepContext): boolean {
   const recent = changed.since(unit);
   if (recent.includes(join(dirname(paths.unit), unit))) return true;

@@ -6,7 +6,7 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { agentUser } from '../../paths.ts';
 import { user } from './user.ts';
 
-test('leaves backup files of the account tools alone', async () => {
+test('does not touch backup files of the account tools', async () => {
   using host = new FakeHost();
   const context = host.open();
   await user.apply({ kind: 'user', name: agentUser }, context, { paths: [], facts: {} });
