@@ -53,7 +53,7 @@ Files
   ca.pem                 the authority that signed the certificate. It is not the server's: do not trust it for web sites.
 
 Import ${name}.p12
-  macOS    Open it; the keychain "login" takes it. Safari and Chrome ask which certificate to show.
+  macOS    Open it and add it to the keychain "login". Safari and Chrome ask which certificate to show.
   Windows  Open it, choose "Current user", type the password, keep "automatically select the store". Edge and Chrome use it.
   Firefox  Settings, Privacy & Security, View Certificates, Your Certificates, Import.
   Chrome   On Linux: chrome://certificate-manager, Your certificates, Import.

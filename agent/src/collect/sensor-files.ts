@@ -118,7 +118,7 @@ function findRotatingDisk(device: string): string | null {
 
 /**
  * Decides when the temperature of a rotating disk may be read. A reading may reset the timer by which the disk spins down (kernel
- * documentation, drivetemp), so a disk is read at most once a minute, and only after requests of others.
+ * documentation, drivetemp), so a disk is read at most once a minute, and only after requests of other programs.
  */
 export class DriveActivity {
   readonly #drives = new Map<string, Drive>();

@@ -21,8 +21,8 @@ const MAX_RPM = 60_000;
 
 /**
  * Collects temperatures and fans from /sys/class/hwmon and thermal zones. Drivers may hang, so the background reader reads them,
- * and a snapshot has the last values. Sensors of a sleeping device are neither read nor shown, and a rotating disk is read only
- * while others use it, so that it can spin down.
+ * and a snapshot contains the last values. Sensors of a sleeping device are neither read nor reported, and a rotating disk is read
+ * only while other programs use it, so that it can spin down.
  * @param pausedDevices the directories of devices that must not be read now, so that they can fall asleep
  */
 export function openSensorsCollector(

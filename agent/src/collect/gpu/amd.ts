@@ -7,8 +7,8 @@ import { listDirectory, parseNumber } from '../../read/small-file.ts';
 import { type Card, type Figures, type FiguresReader, openHwmon } from './cards.ts';
 
 /**
- * Reads the figures of an AMD card (kernel documentation, gpu/amdgpu/thermal and driver-misc). The driver asks the card's own
- * processor for most of them, which may block, so they are read in the background.
+ * Reads the figures of an AMD card (kernel documentation, gpu/amdgpu/thermal and driver-misc). The driver requests most
+ * figures from the card's own processor, which may block, so they are read in the background.
  */
 export function openAmdReader(card: Card, reader: BackgroundReader): FiguresReader {
   const files = new CardFiles(reader);
