@@ -37,8 +37,8 @@ const MESSAGES = {
 type CollectorEvent = keyof typeof MESSAGES;
 
 /**
- * Opens a sampler over collectors. One that throws, is slow, or returns a number that is not finite costs only its own part of
- * the snapshot, and is logged once a minute, as are problems that a collector reports beside its part.
+ * Opens a sampler over collectors. A collector that throws, is slow, or returns a non-finite number loses only its own part of
+ * the snapshot, and is logged once a minute, as are problems that a collector reports.
  */
 export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sampler {
   const names = namesOf(collectors);

@@ -24,7 +24,7 @@ const SMARTCTL_ARGS =
  * A shell script that reads the health of each disk. For each disk it writes `sda.json` (the exit status of smartctl, then its
  * JSON), and `sda.stat` with the request counters of the disk after a successful reading; the agent reads both. A disk whose
  * counters are unchanged since then is skipped, because a SMART command may reset the timer by which it spins down. Its
- * reading stays, and the time of `sda.stat` says when it was last confirmed.
+ * reading is kept, and the modification time of `sda.stat` is when it was last confirmed.
  * @param smartctl the path of the program
  */
 export function renderDiskHealthScript(
@@ -70,7 +70,7 @@ TimeoutStartSec=1800
 # Commands of ATA and SCSI need CAP_SYS_RAWIO, those of NVMe CAP_SYS_ADMIN.
 CapabilityBoundingSet=CAP_SYS_RAWIO CAP_SYS_ADMIN
 DevicePolicy=closed
-# smartctl opens disks of SCSI and ATA for writing, too, or not at all.
+# smartctl opens disks of SCSI and ATA for reading and writing.
 DeviceAllow=block-sd rw
 DeviceAllow=block-blkext r
 DeviceAllow=char-nvme r

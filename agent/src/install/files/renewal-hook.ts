@@ -4,8 +4,8 @@ import type { InstallMode } from '../facts.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 
 /** Deploys a renewed certificate: copies it for the agent, which cannot read certbot's files; or reloads nginx. */
-const HAND_OVER: Readonly<Record<InstallMode, string>> = {
-  standalone: `# The agent's user cannot read what certbot keeps. Both copies are complete before the first one is replaced.
+const DEPLOYMENT: Readonly<Record<InstallMode, string>> = {
+  standalone: `# The agent's user cannot read certbot's files. Both copies are complete before the first one is replaced.
 tls='${dirname(paths.certificate)}'
 for name in privkey fullchain; do
   install -o root -g ${agentUser} -m 0640 "$lineage/$name.pem" "$tls/.$name.pem.new"
@@ -14,12 +14,12 @@ for name in privkey fullchain; do
   mv -f "$tls/.$name.pem.new" "$tls/$name.pem"
 done
 
-# It reports whether it uses them, and certbot reports it, too.
+# The agent reports whether it uses them, and certbot prints the report.
 if systemctl is-active --quiet ${agentUnit}; then
   systemctl reload ${agentUnit}
 fi
 `,
-  proxy: `# nginx reads its certificates once.
+  proxy: `# nginx reads its certificates only at a start or reload.
 if systemctl is-active --quiet nginx.service; then
   systemctl reload nginx.service
 elif [ -s /run/nginx.pid ]; then
@@ -40,5 +40,5 @@ set -eu
 lineage='${lineage}'
 [ "\${RENEWED_LINEAGE:-}" = "$lineage" ] || exit 0
 
-${HAND_OVER[mode]}`;
+${DEPLOYMENT[mode]}`;
 }

@@ -19,7 +19,7 @@ interface ServerRequest {
 /**
  * Finds a path that nginx loads, and where the agent's block answers no requests for other sites: each is tried in a copy of the
  * configuration. The path of an earlier installation is kept.
- * @param others all files but ours
+ * @param others all files except the agent's
  * @param files all files
  */
 export function chooseServerFile(
@@ -118,7 +118,7 @@ function listAddresses(
 
 /**
  * Plans the zone that counts connections per client, which nginx accepts outside of server blocks only.
- * @param others all files but ours
+ * @param others all files except the agent's
  * @returns null where nginx loads no directory for it: the agent limits viewers itself
  */
 export function planLimits(others: readonly NginxFile[]): FileStep | null {

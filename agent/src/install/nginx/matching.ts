@@ -67,7 +67,7 @@ export function findRewrite(directives: readonly Node[], domain: string, uri: st
     if (name === 'break') return null;
     if (name === 'return') return node;
     if (name === 'rewrite' && testExpression(args[0] ?? '', uri) !== false) return node;
-    if (name !== 'if' || !holds(args.join(' '), domain, uri)) continue;
+    if (name !== 'if' || !isCertainlyTrue(args.join(' '), domain, uri)) continue;
     if (node.children.some(({ directive }) => directive.name === 'break')) return null;
     const inner = findRewrite(node.children, domain, uri);
     if (inner !== null) return inner;
@@ -76,7 +76,7 @@ export function findRewrite(directives: readonly Node[], domain: string, uri: st
 }
 
 /** Whether a condition is certainly true. */
-function holds(condition: string, domain: string, uri: string): boolean {
+function isCertainlyTrue(condition: string, domain: string, uri: string): boolean {
   const { variable = '', sign = '', value = '' } = CONDITION.exec(condition)?.groups ?? {};
   const known = new Map([
     ...['host', 'http_host', 'ssl_server_name'].map((name) => [name, domain] as const),

@@ -102,7 +102,7 @@ function planRenewal(
   const presented = { ...guessCertificate(options, facts), needsChallenge: true };
   const challenge = planChallengeOnly(files, describeProxy(options, facts, presented));
   const hooks = listHookSteps('proxy', kept.directory);
-  // The challenge cannot be planned; the plan then has an objection.
+  // Without these steps, because the challenge cannot be planned or a file would be edited twice, the plan has an objection.
   if (typeof challenge === 'string') return { steps: [], hooks };
   const steps = listChallengeSteps(challenge, files);
   const isEditedTwice = steps.some(

@@ -11,10 +11,10 @@ export function formatAddress(
 }
 
 /** The credential that viewers need. */
-export type Admission = 'anybody' | 'certificates' | 'tokens';
+export type Admission = 'none' | 'certificates' | 'tokens';
 
 const ADMISSION: Readonly<Record<Admission, string>> = {
-  anybody: 'ANYONE who reaches this address. To restrict it: latchkey-agent install --mtls',
+  none: 'ANYONE who reaches this address. To restrict it: latchkey-agent install --mtls',
   certificates: 'viewers with a client certificate',
   tokens: 'viewers with an access token',
 };
@@ -22,7 +22,7 @@ const ADMISSION: Readonly<Record<Admission, string>> = {
 /** Returns the credential that viewers need with a configuration. */
 export function findAdmission({ tls, tokensFile }: AgentConfig): Admission {
   if (tls.clients !== null) return 'certificates';
-  return tokensFile === null ? 'anybody' : 'tokens';
+  return tokensFile === null ? 'none' : 'tokens';
 }
 
 /** Returns the last lines of an installation's output. */

@@ -34,11 +34,11 @@ export async function probeProxy(
   if (healthy !== undefined) return { host: healthy.host, problem: null };
   // An answer explains more than a refused connection.
   const [first] = probes;
-  const told = probes.find(({ answer }) => answer.status !== null) ?? first;
-  const said = told === undefined ? 'it has no address' : describeAnswer(told.answer);
+  const answered = probes.find(({ answer }) => answer.status !== null) ?? first;
+  const reason = answered === undefined ? 'it has no address' : describeAnswer(answered.answer);
   return {
-    host: told?.host ?? '127.0.0.1',
-    problem: `https://${route.domain}${path} does not answer OK through nginx: ${said}.`,
+    host: answered?.host ?? '127.0.0.1',
+    problem: `https://${route.domain}${path} does not answer OK through nginx: ${reason}.`,
   };
 }
 
