@@ -57,6 +57,11 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     person: 'customer_email customer_name note',
     none: 'features key_hint key_sealed product_id tier',
   },
+  // Operators are no customers: their addresses and networks belong to the vendor's own records.
+  operator_recovery_codes: { none: 'code_hash' },
+  operator_sessions: { free: 'network user_agent', none: 'token_hash' },
+  operator_sign_in_links: { none: 'token_hash' },
+  operators: { free: 'email name', none: 'password_hash role totp_sealed' },
   outreach_idempotency_keys: { none: 'api_key_id body_hash key_hash' },
   outreach_messages: { address: 'address_hash', none: 'error language message_id state template' },
   rollup_marks: { none: 'source' },
