@@ -1,4 +1,4 @@
-import { KeptFile } from './read/kept-file.ts';
+import { KernelFile } from './read/kernel-file.ts';
 
 /** The wall clock and the monotonic clock. */
 export interface Clock {
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
 };
 
 /** Of this process, so never below `Roots`. Opened by the first read. */
-const file = new KeptFile('/proc/self/schedstat');
+const file = new KernelFile('/proc/self/schedstat');
 
 const NANOSECONDS_PER_MS = 1_000_000;
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { copyMachine } from '../test/machine.ts';
-import { emptyPrograms, waitFor } from '../test/programs.ts';
+import { emptyPrograms } from '../test/programs.ts';
+import { waitFor } from '../test/wait.ts';
 import { openCollectors } from './collectors.ts';
 import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';

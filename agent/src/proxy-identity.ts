@@ -1,6 +1,6 @@
 /**
- * How the reverse proxy identifies itself and its client to the agent: names that the authority, the agent and the proxy's
- * configuration share.
+ * How the reverse proxy, its client and the agent identify themselves to each other: names that the authority, the agent, the
+ * proxy's configuration and the doctor share.
  */
 
 /** The common name of the proxy's own certificate. Client names have no spaces, so no client can have it. */
@@ -11,3 +11,7 @@ export const CLIENT_CERTIFICATE_HEADER = 'X-SSL-Client-Cert';
 
 /** The client's address. Set on every request. */
 export const CLIENT_ADDRESS_HEADER = 'X-Real-IP';
+
+/** Marks a refusal of the agent itself: a proxy in front may refuse with the same status. */
+export const REFUSED_BY_HEADER = 'X-Refused-By';
+export const REFUSED_BY_AGENT = 'latchkey-agent';

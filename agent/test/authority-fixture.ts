@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { AuthorityContext, AuthorityPaths } from '#agent/authority/context.ts';
-import { type CreatedClient, createClient } from '#agent/authority/clients.ts';
+import { type CreatedClient, createClient, listCertificates } from '#agent/authority/clients.ts';
 import { type AuthorityRequest, ensureAuthority } from '#agent/authority/ensure-authority.ts';
 import { paths } from '#agent/install/paths.ts';
 import { runProgram } from '#agent/system/run-program.ts';
@@ -23,6 +23,27 @@ interface Unpacked {
   readonly directory: string;
   readonly cert: string;
   readonly key: string;
+}
+
+let original: Promise<AuthorityFixture> | null = null;
+
+async function createOriginal(): Promise<AuthorityFixture> {
+  const fixture = new AuthorityFixture();
+  // Several test files of a process share it.
+  process.once('exit', () => fixture[Symbol.dispose]());
+  await fixture.ensure();
+  return fixture;
+}
+
+/** Returns an authority that is ready. All of a process are copies of one, because openssl takes 100 ms to create it. */
+export async function copyAuthority(): Promise<AuthorityFixture> {
+  original ??= createOriginal();
+  const { root, nowMs } = await original;
+  const fixture = new AuthorityFixture();
+  // cpSync does not copy the modes of directories.
+  execFileSync('cp', ['-a', `${root}/.`, fixture.root]);
+  fixture.nowMs = nowMs;
+  return fixture;
 }
 
 /** An authority below a temporary root directory, with a clock that a test sets. */
@@ -60,6 +81,13 @@ export class AuthorityFixture implements Disposable, AuthorityContext {
 
   async create(name: string, days = 365): Promise<CreatedClient> {
     return createClient(this, { name, days, output: this.output });
+  }
+
+  /** Returns the name and the status of each certificate: `anna valid`. */
+  listCertificates(): string[] {
+    return listCertificates(this).certificates.map(
+      ({ record, status }) => `${record.name} ${status}`,
+    );
   }
 
   /** Unpacks a bundle with tar. */

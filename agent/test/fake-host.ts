@@ -28,7 +28,9 @@ import {
 import type { Step } from '#agent/install/steps.ts';
 
 const ownId = process.getuid?.() ?? 0;
-const OTHER_SITE = 'server {\n  server_name other.example.test;\n}\n';
+/** A site of another owner, enabled by a link. */
+export const OTHER_PATH = '/etc/nginx/sites-available/other';
+export const OTHER_SITE = 'server {\n  server_name other.example.test;\n}\n';
 
 /** The state of dpkg, systemd and ufw on the fake machine: a file of lines for each. */
 const PACKAGES = '/var/lib/packages';
@@ -143,7 +145,8 @@ export class FakeHost implements Disposable {
     const answer = this.intercept(command, this.calls.length);
     const result = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
     if (answer !== null) return { ...result, ...answer };
-    if (program === 'openssl' || program === 'diff') return runReal(program, args, options);
+    if (program === 'openssl') return createSelfSigned(args);
+    if (program === 'diff') return runReal(program, args, options);
     const done = this.#simulate(program, args);
     return typeof done === 'boolean'
       ? { ...result, code: done ? 0 : 1 }
@@ -296,13 +299,33 @@ export class FakeHost implements Disposable {
     this.write(PACKAGES, 'base\n');
     this.write(UNITS, 'active nginx\n');
     this.write(RULES, '');
-    this.write('/etc/nginx/sites-available/other', OTHER_SITE, 0o640);
+    this.write(OTHER_PATH, OTHER_SITE, 0o640);
     mkdirSync(this.at('/etc/nginx/sites-enabled'));
     symlinkSync('../sites-available/other', this.at('/etc/nginx/sites-enabled/other'));
     mkdirSync(this.at('/usr/lib'), { recursive: true });
     mkdirSync(this.at('/etc/systemd/system'), { recursive: true });
     mkdirSync(this.at('/var/log'), { recursive: true });
   }
+}
+
+/** The outputs of `openssl req` by the arguments other than paths. */
+const selfSigned = new Map<string, readonly [certificate: Buffer, key: Buffer]>();
+
+/** Creates a certificate with openssl, the same one at each call with the same names: tests install hundreds of times. */
+async function createSelfSigned(args: readonly string[]): Promise<ProgramResult> {
+  const pathOf = (option: string): string => args[args.indexOf(option) + 1] ?? '';
+  const files = [pathOf('-out'), pathOf('-keyout')] as const;
+  const request = args.filter((each) => !files.includes(each)).join(' ');
+  const known = selfSigned.get(request);
+  if (known === undefined) {
+    const result = await runReal('openssl', args);
+    if (result.code === 0) {
+      selfSigned.set(request, [readFileSync(files[0]), readFileSync(files[1])]);
+    }
+    return result;
+  }
+  for (const [index, file] of files.entries()) writeFileSync(file, known[index] ?? '');
+  return { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
 }
 
 /** Returns one step of each kind, in an order in which they can be applied. */

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { MountProber } from '#agent/probe/mount-prober.ts';
 
 import { mountHanging } from './mount-in-userspace.ts';
-import { until } from './until.ts';
+import { until } from './wait.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 

@@ -1,8 +1,7 @@
 /**
  * Installs on the fake machine in a folder, and kills itself at the n-th write to the disk.
- * `node killed-install.ts FOLDER PACKAGE install|undo N [KIND...]`; exit code 0 when there are fewer writes. KIND limits the
- * steps to some kinds. With a folder as N it is not killed, but copies the state before each write to that folder, as `1`, `2`
- * and so on.
+ * `node killed-install.ts FOLDER PACKAGE install|undo N`; exit code 0 when there are fewer writes. With a folder as N it is not
+ * killed, but copies the state before each write to that folder, as `1`, `2` and so on.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -11,7 +10,7 @@ import { isAbsolute, join } from 'node:path';
 
 import { FakeHost, listEveryStep } from './fake-host.ts';
 
-const [folder = '', packageFolder = '', task = '', target = '', ...kinds] = process.argv.slice(2);
+const [folder = '', packageFolder = '', task = '', target = ''] = process.argv.slice(2);
 
 /** An installation writes journal lines and files by `fsync`; an undo uses the other calls, too. */
 const countedCalls =
@@ -39,8 +38,6 @@ const host = new FakeHost(folder);
 if (task === 'undo') await undoUnfinished(host.open());
 else {
   const order = { installed: '{}\n', verify: async () => undefined };
-  const steps = listEveryStep(packageFolder).filter(
-    ({ kind }) => kinds.length === 0 || kinds.includes(kind),
-  );
+  const steps = listEveryStep(packageFolder);
   await applyPlan({ ...order, steps }, host.open());
 }

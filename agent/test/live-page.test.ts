@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
+import type { AgentSnapshot } from '@latchkey/contract';
 
 import { systemClock } from '#agent/clock.ts';
 import { readHost } from '#agent/collect/host.ts';
@@ -15,60 +15,37 @@ import { openAccessTokens } from '#agent/stream/admission.ts';
 import { Hub } from '#agent/stream/hub.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 
-import { Browser, lacksBrowser, type Page } from './browser.ts';
+import { lacksChromium } from '../../scripts/lib/chromium.ts';
+import { Browser } from './browser.ts';
 import { lacksOpenssl, CertificateFixture } from './certificates.ts';
-import { changingHost, changingSnapshot } from './changing-machine.ts';
+import { changingHost } from './changing-machine.ts';
+import {
+  isPainted,
+  isState,
+  Machine,
+  noteAtEachState,
+  openLivePage,
+  pointAt,
+  readContrast,
+  showLivePage,
+  showsUsageOf,
+  toLuminance,
+  typeToken,
+  USAGE,
+} from './live-page.ts';
 import { copyMachine } from './machine.ts';
 import { connect, openStream } from './stream-harness.ts';
 
 const TOKEN = 'correct-horse-battery-staple';
-const START_MS = Date.parse('2026-11-21T14:00:00Z');
-
 /** An expression that returns the ids of the visible panels. */
 const LIST_PANELS =
   "[...document.querySelectorAll('section.card')].filter((each) => each.checkVisibility()).map(({ id }) => id)";
 
-/** A fictitious machine, a second older at each tick. */
-class Machine {
-  tick = 0;
-  host: AgentHost = changingHost;
-  change: (snapshot: AgentSnapshot) => AgentSnapshot = (snapshot) => snapshot;
-
-  openHub(): Hub {
-    const now = () => new Date(START_MS + this.tick * 1000);
-    const sample = (): AgentSnapshot => {
-      this.tick += 1;
-      return this.change(changingSnapshot(this.tick, now()));
-    };
-    const clock = { now, monotonicMs: () => this.tick * 1000 };
-    const sampler = { sample, wake: () => undefined };
-    return new Hub({ readHost: () => this.host, sampler, clock, intervalSeconds: 1 });
-  }
+function close(each: { readonly close: () => void }): void {
+  each.close();
 }
 
-/** Moves the pointer into the chart of the processor, at a ratio of its width. */
-async function pointAt(page: Page, share: number): Promise<void> {
-  const box = await page.evaluate(
-    "(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('#cpu .u-over').getBoundingClientRect())",
-  );
-  assert.ok(Array.isArray(box));
-  const [x, y, width, height] = box.map(Number);
-  const at = { x: (x ?? 0) + (width ?? 0) * share, y: (y ?? 0) + (height ?? 0) / 2 };
-  await page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
-}
-
-const USAGE = '#cpu .legend li:first-child .value';
-/** Returns an expression for the shown usage. A pointer is on a whole pixel, so that the tick before or after may be shown. */
-function showsUsageOf(tick: number): string {
-  const texts = [tick - 1, tick, tick + 1].map((each) =>
-    formatPercent(changingSnapshot(each, new Date(0)).cpu?.usage_ratio ?? 0),
-  );
-  return `${JSON.stringify(texts)}.includes(document.querySelector('${USAGE}').textContent)`;
-}
-
-const isState = (name: string): string => `document.body.dataset.state === '${name}'`;
-
-describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
+describe('the live page', { skip: lacksChromium || lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   const root = fixture.createRoot('root');
   const tls = readTlsMaterial({ ...root.issueServer(), clients: null });
@@ -82,11 +59,9 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   });
 
   test('shows the figures of the stream without errors', async () => {
-    const hub = new Machine().openHub();
-    await using stream = await openStream({ tls, hub });
-    for (let each = 0; each < 60; each += 1) hub.tick();
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    const viewer = await connect(stream.port);
+    await using opened = await openLivePage({ browser, tls, history: 60 });
+    const { hub, page } = opened;
+    const viewer = await connect(opened.stream.port);
     await page.until(isState('live'));
     hub.tick();
     const [, message = ''] = await viewer.receive(2);
@@ -111,12 +86,13 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
 
   test('charts start with the history and show a restart of the agent as a gap', async () => {
     const machine = new Machine();
-    const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    for (let each = 0; each < 300; each += 1) hub.tick();
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
+    await using shown = await showLivePage({
+      browser,
+      tls,
+      hub: machine.openHub(),
+      history: 300,
+    });
+    const { page, stream } = shown;
     await page.until("document.querySelector('#cpu .u-over')");
     await pointAt(page, 0.5);
     // This is long before the page was opened.
@@ -148,10 +124,9 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
 
   test('requests an access token, reports an unknown one, and stores it for the tab', async () => {
     const isToken = openAccessTokens([TOKEN]);
-    const hub = new Machine().openHub();
     const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
-    await using stream = await openStream({ tls, hub, readRules });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using opened = await openLivePage({ browser, tls, readRules });
+    const { page } = opened;
     await page.until(isState('token'));
     assert.match(String(await page.read('#token-form')), /asks for an access token/);
     assert.equal(await page.evaluate('document.activeElement.id'), 'token');
@@ -161,7 +136,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await typeToken(page, TOKEN);
     await page.until(isState('live'));
     assert.equal(await page.read('#token-form'), null);
-    await page.send('Page.reload');
+    await page.tab.reload();
     await page.until(isState('live'));
     assert.deepEqual(await page.evaluate('[sessionStorage.length, localStorage.length]'), [1, 0]);
   });
@@ -169,8 +144,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   test('explains the rejection when a client certificate is required', async () => {
     const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
     const mutual = readTlsMaterial({ ...root.issueServer(), clients });
-    await using stream = await openStream({ tls: mutual });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using opened = await openLivePage({ browser, tls: mutual });
+    const { page } = opened;
     await page.until(isState('refused'));
     assert.match(String(await page.read('#state-note')), /certificate/);
     // The layout does not jump during a retry.
@@ -188,12 +163,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       processes: { count: 1, top_by_cpu: [process], top_by_memory: [process] },
       units: { failed: [evil] },
     });
-    const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
-    await page.until("document.querySelector('#tile-cpu')");
+    await using shown = await showLivePage({ browser, tls, hub: machine.openHub() });
+    const { page } = shown;
     assert.equal(await page.read('h1'), evil);
     assert.equal(await page.read('#processes tbody th'), evil);
     assert.equal(await page.read('#units .name'), evil);
@@ -207,22 +178,20 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
 
   test('hides the parts that a machine lacks', async () => {
     using files = copyMachine('bare-vm');
-    const prober = new MountProber(systemClock.monotonicMs);
-    const reader = new BackgroundReader(systemClock.monotonicMs);
+    using opened = new DisposableStack();
+    const prober = opened.adopt(new MountProber(systemClock.monotonicMs), close);
+    const reader = opened.adopt(new BackgroundReader(systemClock.monotonicMs), close);
     const collectors = openCollectors(files.roots, { prober, reader });
     const log = { warn: () => undefined };
-    const sampler = openSampler(collectors, systemClock, log);
+    const sampler = opened.adopt(openSampler(collectors, systemClock, log), close);
     const host = readHost(files.roots);
     const hub = new Hub({ sampler, readHost: () => host, clock: systemClock, intervalSeconds: 1 });
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await using shown = await openLivePage({ browser, tls, hub });
+    const { page } = shown;
     await page.until(isState('live'));
     hub.tick();
     await page.until(`${LIST_PANELS}.length > 0`);
     const panels = await page.evaluate(LIST_PANELS);
-    sampler.close();
-    prober.close();
-    reader.close();
     assert.ok(Array.isArray(panels) && panels.includes('cpu') && panels.includes('memory'));
     for (const id of ['gpus', 'sensors', 'batteries', 'raspberry-pi', 'units']) {
       assert.ok(!panels.includes(id), id);
@@ -236,11 +205,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       delete snapshot.uptime_seconds;
       return snapshot;
     };
-    const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
+    await using shown = await showLivePage({ browser, tls, hub: machine.openHub() });
+    const { page } = shown;
     await page.until("document.querySelector('#time').textContent !== ''");
     const dot = "getComputedStyle(document.querySelector('#time'), '::before').content";
     assert.equal(await page.evaluate(dot), 'none');
@@ -250,16 +216,10 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const machine = new Machine();
     machine.host = { ...changingHost, hostname: 'a-rather-long-name-of-a-machine.example.com' };
     const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    const sizes = { width: 360, height: 740 };
+    await using shown = await showLivePage({ browser, tls, hub, width: 360, height: 740 });
+    const { page } = shown;
     for (const dark of [false, true]) {
-      await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, {
-        ...sizes,
-        dark,
-      });
-      await page.until(isState('live'));
-      hub.tick();
-      await page.until("document.querySelector('#tile-cpu')");
+      await page.tab.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
       const background = String(
         await page.evaluate('getComputedStyle(document.body).backgroundColor'),
@@ -289,21 +249,13 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   });
 
   test('legends and bars keep their colors with forced colors', async () => {
-    const hub = new Machine().openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
-    await page.until("document.querySelector('#tile-cpu')");
+    await using shown = await showLivePage({ browser, tls });
+    const { page } = shown;
     const readColours = async (): Promise<unknown> =>
       page.evaluate(`['#cpu .swatch', '#tile-space .filled', '.piece', '.core .filled']
         .map((each) => getComputedStyle(document.querySelector(each)).backgroundColor)`);
     const usual = await readColours();
-    const features = [
-      { name: 'prefers-color-scheme', value: 'light' },
-      { name: 'forced-colors', value: 'active' },
-    ];
-    await page.send('Emulation.setEmulatedMedia', { features });
+    await page.tab.emulateMedia({ forcedColors: 'active' });
     await page.until("matchMedia('(forced-colors: active)').matches");
     assert.deepEqual(await readColours(), usual);
   });
@@ -311,12 +263,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   test('tables fit columns of every width, and a wide screen has four columns', async () => {
     const machine = new Machine();
     machine.change = withManyLost;
-    const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
-    await page.until("document.querySelector('#tile-cpu')");
+    await using shown = await showLivePage({ browser, tls, hub: machine.openHub() });
+    const { page } = shown;
     const isWide = 'filter((each) => each.scrollWidth > each.clientWidth)';
     for (const [width, columns] of [
       [360, 1],
@@ -325,7 +273,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       [1600, 4],
       [1920, 4],
     ] as const) {
-      await page.resize(width, 900);
+      await page.tab.setViewportSize({ width, height: 900 });
       await page.until(`document.querySelector('#panels').childElementCount === ${columns}`);
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
       const wide = await page.evaluate(
@@ -344,8 +292,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       sensors: { fans: [fan], ...(machine.tick < 100 ? { temperatures: [frost] } : {}) },
     });
     const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 4000 });
+    await using shown = await openLivePage({ browser, tls, hub, height: 4000 });
+    const { page } = shown;
     await page.until(isState('live'));
     for (let each = 0; each < 30; each += 1) hub.tick();
     await page.until("document.querySelector('#sensors canvas')");
@@ -362,11 +310,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       ...snapshot,
       gpus: [{ vendor: 'intel', index: 0, awake_ratio: 0.357 }],
     });
-    const hub = machine.openHub();
-    await using stream = await openStream({ tls, hub });
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`);
-    await page.until(isState('live'));
-    hub.tick();
+    await using shown = await showLivePage({ browser, tls, hub: machine.openHub() });
+    const { page } = shown;
     await page.until("document.querySelector('#gpus .meters li')");
     assert.equal(await page.read('#gpus .meters .name'), 'Awake');
     assert.equal(await page.read('#gpus .meters .value'), formatPercent(0.357));
@@ -374,21 +319,19 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   });
 
   test('keeps its memory constant over hundreds of snapshots', async () => {
-    const hub = new Machine().openHub();
-    await using stream = await openStream({ tls, hub });
-    for (let each = 0; each < 300; each += 1) hub.tick();
-    await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 300 });
-    await page.until(isState('live'));
+    await using shown = await showLivePage({ browser, tls, history: 300, height: 300 });
+    const { hub, page, stream } = shown;
+    const devTools = await page.tab.context().newCDPSession(page.tab);
     const useAfter = async (ticks: number): Promise<[bytes: number, elements: number]> => {
       for (let each = 0; each < ticks; each += 1) {
         hub.tick();
         // A viewer that does not read would be dropped.
         if (each % 5 === 0) await page.evaluate('1');
       }
-      await page.send('HeapProfiler.collectGarbage');
-      const { usedSize } = await page.send('Runtime.getHeapUsage');
+      await page.tab.requestGC();
+      const { usedSize } = await devTools.send('Runtime.getHeapUsage');
       const elements = await page.evaluate("document.querySelectorAll('*').length");
-      return [Number(usedSize), Number(elements)];
+      return [usedSize, Number(elements)];
     };
     const [bytesBefore, elementsBefore] = await useAfter(80);
     const [bytesAfter, elementsAfter] = await useAfter(220);
@@ -407,58 +350,4 @@ function withManyLost(snapshot: AgentSnapshot): AgentSnapshot {
     ...snapshot,
     network: { ...network, interfaces: interfaces.map((each) => ({ ...each, ...many })) },
   };
-}
-
-async function typeToken(page: Page, token: string): Promise<void> {
-  await page.evaluate(`document.querySelector('#token').value = '${token}'`);
-  await page.evaluate("document.querySelector('#token-form').requestSubmit()");
-}
-
-/** Records each later state with the value of an expression in `noted`. */
-async function noteAtEachState(page: Page, expression: string): Promise<void> {
-  await page.evaluate(`
-    window.noted = [];
-    new MutationObserver(() => noted.push(document.body.dataset.state, ${expression}))
-      .observe(document.body, { attributeFilter: ['data-state'] });
-    0`);
-}
-
-/** Whether the first chart of a panel has its first line at a ratio of its width. */
-async function isPainted(page: Page, panel: string, share: number): Promise<unknown> {
-  return page.evaluate(`(() => {
-    const canvas = document.querySelector('${panel} canvas');
-    const over = document.querySelector('${panel} .u-over');
-    const left = parseFloat(over.style.left) + over.clientWidth * ${share};
-    const context = canvas.getContext('2d');
-    const { data } = context.getImageData(Math.round(left), 0, 1, canvas.height);
-    const [red, green, blue] = getComputedStyle(document.querySelector('${panel} .swatch'))
-      .backgroundColor.match(/\\d+/g).map(Number);
-    for (let at = 0; at < data.length; at += 4) {
-      const isLine = data[at + 3] > 150 && Math.abs(data[at] - red) < 40 &&
-        Math.abs(data[at + 1] - green) < 40 && Math.abs(data[at + 2] - blue) < 40;
-      if (isLine) return true;
-    }
-    return false;
-  })()`);
-}
-
-/** Returns the contrast of a text with its background (WCAG 2.2, 1.4.3). */
-async function readContrast(page: Page, selector: string): Promise<number> {
-  const colours = await page.evaluate(`(() => {
-    const element = document.querySelector('${selector}');
-    let behind = element;
-    while (/, 0\\)$|transparent/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
-    return [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor];
-  })()`);
-  assert.ok(Array.isArray(colours), selector);
-  const [one = 0, other = 0] = colours.map((colour) => toLuminance(String(colour)));
-  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-}
-
-function toLuminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/gu) ?? []).map((part) => {
-    const share = Number(part) / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

@@ -1,4 +1,4 @@
-import type { ProxyOptions } from '#agent/install/nginx/plan-proxy.ts';
+import type { ProxyOptions } from '#agent/install/proxy-options.ts';
 import { paths } from '#agent/install/paths.ts';
 import { DOMAIN } from './proxy-client.ts';
 import { type Certificate, CertificateFixture } from './certificates.ts';
@@ -30,7 +30,7 @@ export class NginxFixture extends CertificateFixture {
   /** Creates a viewer's certificate that has expired. */
   makeExpired(): Certificate {
     const extensions = 'extendedKeyUsage=clientAuth\n';
-    return this.read(this.sign(this.authority.own, 'expired', { extensions, days: 0 }));
+    return this.read(this.sign(this.authority.own, 'expired', { extensions, days: -1 }));
   }
 
   /** Replaces ports and paths in the rendered texts by those of the test. */

@@ -13,7 +13,7 @@ import { lacksNginx, startNginx } from './nginx-process.ts';
 import { NginxFixture } from './nginx-fixture.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, TestClock } from './stream-harness.ts';
-import { until } from './until.ts';
+import { until } from './wait.ts';
 
 const skip = lacksNginx || lacksOpenssl;
 

@@ -5,7 +5,7 @@ import { findProgram } from '#agent/read/small-file.ts';
 /** Metrics by name and labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
 export type Metrics = ReadonlyMap<string, number>;
 
-interface NodeExporter {
+export interface NodeExporter {
   query(): Promise<Metrics>;
   close(): Promise<void>;
 }

@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A directory of shell scripts that replace programs. */
 export interface Programs extends Disposable {
@@ -40,13 +39,7 @@ export function processExists(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 
-/** Polls a function until it returns a value. @throws Error after ten seconds */
-export async function waitFor<T>(read: () => T | null | false | undefined): Promise<T> {
-  const deadline = performance.now() + 10_000;
-  for (;;) {
-    const value = read();
-    if (value !== null && value !== false && value !== undefined) return value;
-    if (performance.now() > deadline) throw new Error('No value within ten seconds.');
-    await sleep(5);
-  }
+/** Returns a recorded output of a program, from `fixtures/outputs`. */
+export function readOutput(name: string): Buffer {
+  return readFileSync(new URL(`fixtures/outputs/${name}`, import.meta.url));
 }

@@ -55,13 +55,13 @@ export interface Stream extends AsyncDisposable {
   readonly warnings: string[];
 }
 
-type Options = Partial<StreamServerOptions> & {
+export type StreamOptions = Partial<StreamServerOptions> & {
   readonly tls: TlsMaterial;
   readonly maxBufferedBytes?: number;
 };
 
 /** @param listenPort default: a free port */
-export async function openStream(options: Options, listenPort = 0): Promise<Stream> {
+export async function openStream(options: StreamOptions, listenPort = 0): Promise<Stream> {
   const clock = new TestClock();
   const sampler = new TestSampler();
   const warnings: string[] = [];

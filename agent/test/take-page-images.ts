@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
-import { Hub } from '#agent/stream/hub.ts';
 
 import { Browser } from './browser.ts';
 import { CertificateFixture } from './certificates.ts';
-import { changingHost, changingSnapshot } from './changing-machine.ts';
+import { Machine } from './live-page.ts';
 import { shrinkPng } from './shrink-png.ts';
 import { openStream } from './stream-harness.ts';
 
@@ -20,18 +19,12 @@ const WINDOW_SECONDS = 300;
 
 using fixture = new CertificateFixture();
 const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
-let tick = 0;
-const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
-const now = () => new Date(startedAtMs + tick * 1000);
-const hub = new Hub({
-  readHost: () => changingHost,
-  sampler: { sample: () => changingSnapshot((tick += 1), now()), wake: () => undefined },
-  clock: { now, monotonicMs: () => tick * 1000 },
-  intervalSeconds: 1,
-});
+const machine = new Machine();
+const hub = machine.openHub();
+
 /** Formats the time as the browser on this machine does. */
 function formatTime(): string {
-  return now().toTimeString().slice(0, 8);
+  return machine.now().toTimeString().slice(0, 8);
 }
 
 await using stream = await openStream({ tls, hub });
@@ -42,7 +35,11 @@ for (const [name, width, height, dark] of [
   ['dark', 1280, 1000, true],
   ['phone', 390, 844, false],
 ] as const) {
-  const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { width, height, dark });
+  await using page = await browser.open(`https://127.0.0.1:${stream.port}/`, {
+    width,
+    height,
+    dark,
+  });
   await page.until('document.body.dataset.state === "live"');
   for (let each = 0; each < WINDOW_SECONDS; each += 1) {
     hub.tick();
@@ -58,5 +55,4 @@ for (const [name, width, height, dark] of [
       shrinkPng(await page.takeScreenshot(true)),
     );
   }
-  await page.send('Page.close');
 }

@@ -16,7 +16,7 @@ import { machineRoots } from '#agent/roots.ts';
 import { openSampler } from '#agent/sample.ts';
 
 import { emptyMachine } from './machine.ts';
-import { until } from './until.ts';
+import { until } from './wait.ts';
 
 const skip = process.platform === 'linux' ? false : 'reads /proc and /sys of Linux';
 

@@ -20,8 +20,8 @@ export async function measureViewers(
   viewers: number,
   seconds: number,
 ): Promise<Measurement[]> {
-  const wishes = [agent.port, viewers, seconds].map(String);
-  const crowd = fork(new URL('../lib/crowd.ts', import.meta.url), wishes);
+  const options = [agent.port, viewers, seconds].map(String);
+  const crowd = fork(new URL('../lib/crowd.ts', import.meta.url), options);
   await once(crowd, 'message');
   const before = readUsage(agent.pid);
   const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { AuthorityFixture } from '../../test/authority-fixture.ts';
+import { type AuthorityFixture, copyAuthority } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { sendRequest, connect, openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
@@ -19,13 +19,9 @@ const openssl = (...args: readonly string[]): string =>
 describe('client certificates', { skip: lacksOpenssl }, () => {
   let fixture: AuthorityFixture;
   beforeEach(async () => {
-    fixture = new AuthorityFixture();
-    await fixture.ensure();
+    fixture = await copyAuthority();
   });
   afterEach(() => fixture[Symbol.dispose]());
-
-  const list = () =>
-    listCertificates(fixture).certificates.map(({ record, status }) => `${record.name} ${status}`);
 
   test('creates a client certificate of this authority with the requested lifetime', async () => {
     const created = await fixture.create('anna', 30);
@@ -145,7 +141,12 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
     assert.equal(fixture.verify(`${old.directory}/client.pem`), 'certificate revoked');
     assert.match(fixture.verify(`${replacing.directory}/client.pem`), /: OK$/u);
     assert.match(fixture.verify(`${berta.directory}/client.pem`), /: OK$/u);
-    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'anna valid', 'berta valid']);
+    assert.deepEqual(fixture.listCertificates(), [
+      'Latchkey proxy valid',
+      'anna revoked',
+      'anna valid',
+      'berta valid',
+    ]);
   });
 
   test('leaves exactly one valid certificate when several are created at once for one name', async () => {
@@ -175,7 +176,7 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
     await assert.rejects(createClient(fixture, { name: 'anna', days: 1, output }), {
       message: `There is no directory ${join(fixture.root, 'nowhere')} to write to.`,
     });
-    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
+    assert.deepEqual(fixture.listCertificates(), ['Latchkey proxy valid', 'anna valid']);
   });
 
   test('lists statuses, and warns of certificates that expire within 30 days', async () => {
@@ -188,7 +189,12 @@ describe('client certificates', { skip: lacksOpenssl }, () => {
     ]);
     fixture.passDays(10);
     const proxy = 'Latchkey proxy valid';
-    assert.deepEqual(list(), [proxy, 'anna valid', 'berta expired', 'carl revoked']);
+    assert.deepEqual(fixture.listCertificates(), [
+      proxy,
+      'anna valid',
+      'berta expired',
+      'carl revoked',
+    ]);
     assert.deepEqual(listCertificates(fixture).warnings, [
       'anna expires in 30 days: "latchkey-agent client-cert create anna" creates a new one.',
     ]);

@@ -16,7 +16,7 @@ import { packBundle } from './bundle.ts';
 import { type AuthorityContext, AuthorityError, readIfExists } from './context.ts';
 import {
   type CertificateRecord,
-  confirm,
+  markIssued,
   findClient,
   isRevoked,
   readRegister,
@@ -65,7 +65,7 @@ export async function createClient(
     using prepared = prepareBundle(path, bundle);
     const replaced = findClient(authority.register, name).filter((each) => !isRevoked(each));
     const now = context.clock.now();
-    await authority.commit(confirm(authority.register, record.serial, replaced, now));
+    await authority.commit(markIssued(authority.register, record.serial, replaced, now));
     prepared.place();
     const sha256 = createHash('sha256').update(bundle).digest('hex');
     return { path, sha256, password, record, replaced };

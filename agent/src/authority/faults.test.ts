@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { AuthorityFixture } from '../../test/authority-fixture.ts';
+import { AuthorityFixture, copyAuthority } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { emptyPrograms } from '../../test/programs.ts';
 import type { RunProgram } from '../system/run-program.ts';
@@ -14,7 +14,6 @@ import { readTlsMaterial } from '../tls/tls-files.ts';
 import type { AuthorityContext } from './context.ts';
 import { createClient, revokeClient } from './clients.ts';
 import { ensureAuthority } from './ensure-authority.ts';
-import { listCertificates } from './clients.ts';
 import { refreshList } from './renewal.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -22,13 +21,9 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 describe('interruptions of the authority', { skip: lacksOpenssl }, () => {
   let fixture: AuthorityFixture;
   beforeEach(async () => {
-    fixture = new AuthorityFixture();
-    await fixture.ensure();
+    fixture = await copyAuthority();
   });
   afterEach(() => fixture[Symbol.dispose]());
-
-  const list = () =>
-    listCertificates(fixture).certificates.map(({ record, status }) => `${record.name} ${status}`);
 
   /** Returns a context whose programs are replaced by `change`. */
   function interceptPrograms(
@@ -66,7 +61,7 @@ describe('interruptions of the authority', { skip: lacksOpenssl }, () => {
         'lock',
         'register.json',
       ]);
-      assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
+      assert.deepEqual(fixture.listCertificates(), ['Latchkey proxy valid', 'anna valid']);
       const after = fixture.unpack(await fixture.create('anna'));
       assert.match(fixture.verify(`${after.directory}/client.pem`), /: OK$/u);
       assert.equal(fixture.verify(`${before.directory}/client.pem`), 'certificate revoked');
@@ -91,10 +86,14 @@ describe('interruptions of the authority', { skip: lacksOpenssl }, () => {
     assert.equal(signal, 'SIGKILL');
     assert.equal(new X509Certificate(readFileSync(kept)).subject, 'CN=anna');
     assert.match(fixture.verify(kept), /: OK$/u);
-    assert.deepEqual(list(), ['Latchkey proxy valid']);
+    assert.deepEqual(fixture.listCertificates(), ['Latchkey proxy valid']);
     await fixture.create('berta');
     assert.equal(fixture.verify(kept), 'certificate revoked');
-    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'berta valid']);
+    assert.deepEqual(fixture.listCertificates(), [
+      'Latchkey proxy valid',
+      'anna revoked',
+      'berta valid',
+    ]);
     assert.equal(existsSync(join(fixture.paths.authority, 'work')), false);
   });
 

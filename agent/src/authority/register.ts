@@ -44,7 +44,7 @@ export function addPending(register: Register, record: CertificateRecord): Regis
 }
 
 /** Marks a pending certificate as issued, and revokes those that it replaces. */
-export function confirm(
+export function markIssued(
   register: Register,
   serial: string,
   replaced: readonly CertificateRecord[],

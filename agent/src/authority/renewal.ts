@@ -4,7 +4,7 @@ import { PROXY_NAME } from '../proxy-identity.ts';
 import { prepareFile, writeFile } from '../system/write-file.ts';
 import { type Authority, generateKey, withAuthority } from './authority.ts';
 import { type AuthorityContext, AuthorityError, readIfExists } from './context.ts';
-import { confirm, incrementListNumber } from './register.ts';
+import { markIssued, incrementListNumber } from './register.ts';
 
 /**
  * Renews the revocation list, since all clients are rejected after its expiry, and the proxy's certificate before it expires.
@@ -43,7 +43,7 @@ export async function ensureProxyCertificate(
   const { record, certificate } = await authority.sign(request);
   if (kept === null) writeFile(paths.proxyCertificateKey, key, { mode: 0o600 });
   using prepared = prepareFile(paths.proxyCertificate, certificate, { mode: 0o644 });
-  const confirmed = confirm(authority.register, record.serial, [], clock.now());
+  const confirmed = markIssued(authority.register, record.serial, [], clock.now());
   await authority.commit({ ...confirmed, nginxReloadedAt: null });
   prepared.place();
   return true;

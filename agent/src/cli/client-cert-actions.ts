@@ -17,7 +17,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
 import { paths } from '../install/paths.ts';
 import { runProgram } from '../system/run-program.ts';
-import { askReload } from '../service/client.ts';
+import { requestReload } from '../service/client.ts';
 import { formatTable, type OutputOptions, printNote, printResult } from './output.ts';
 
 export interface RootOptions {
@@ -94,11 +94,15 @@ export async function refresh(options: OutputOptions & RootOptions): Promise<voi
   await reloadProxy(options);
 }
 
+/** Printed after a revocation that a running agent has applied. */
+export const REVOCATION_APPLIED_NOTE =
+  'The agent has read the new list and closed the connections of revoked certificates.';
+
 /** Makes the agent close connections of revoked certificates, also those through a proxy. */
 async function applyRevocation(options: RootOptions): Promise<void> {
   printNote(
     (await reloadAgent(options))
-      ? 'The agent has read the new list and closed the connections of revoked certificates.'
+      ? REVOCATION_APPLIED_NOTE
       : 'The agent reads the new list within ten seconds and closes the connections of revoked certificates.',
   );
   await reloadProxy(options);
@@ -110,7 +114,7 @@ async function reloadAgent({ root }: RootOptions): Promise<boolean> {
   if (!existsSync(path)) return false;
   try {
     const { controlSocket } = await loadConfig(path);
-    return controlSocket !== null && (await askReload(controlSocket)) === null;
+    return controlSocket !== null && (await requestReload(controlSocket)) === null;
   } catch (error) {
     // The certificate is revoked; the agent and the doctor report problems of the configuration.
     if (error instanceof ConfigError) return false;

@@ -1,43 +1,42 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-import { AuthorityFixture } from '../../test/authority-fixture.ts';
+import { runCommand } from '../../test/agent-program.ts';
+import { type AuthorityFixture, copyAuthority } from '../../test/authority-fixture.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { emptyPrograms, type Programs } from '../../test/programs.ts';
 import { formatInstalled } from '../install/installed.ts';
 import { paths } from '../install/paths.ts';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const AGENT_PROGRAM = new URL('../../test/agent-program.ts', import.meta.url).href;
 
 describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   let fixture: AuthorityFixture;
   let programs: Programs;
   beforeEach(async () => {
-    fixture = new AuthorityFixture();
+    fixture = await copyAuthority();
     programs = emptyPrograms();
     programs.write('systemctl', 'exit 0');
-    await fixture.ensure();
   });
   afterEach(() => {
     fixture[Symbol.dispose]();
     programs[Symbol.dispose]();
   });
 
-  /** Runs the command with the tests' programs first in PATH; `uid` as another user. */
-  async function run(args: readonly string[], options: { uid?: number; PATH?: string } = {}) {
-    const { uid, PATH = `${programs.searchPath}:${process.env['PATH']}` } = options;
-    const all = [MAIN, 'client-cert', ...args, '--root', fixture.root];
-    const env = { ...process.env, PATH };
-    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const settings = { cwd: fixture.output, env, ...(uid === undefined ? {} : { uid }) };
-      execFile(process.execPath, all, settings, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-      );
-    });
+  /** Runs the command in the directory of bundles, with the tests' programs first in PATH. */
+  async function run(args: readonly string[]) {
+    const [directory, searchPath] = [process.cwd(), process.env['PATH']];
+    process.chdir(fixture.output);
+    process.env['PATH'] = `${programs.searchPath}:${searchPath}`;
+    try {
+      return await runCommand('client-cert', ...args, '--root', fixture.root);
+    } finally {
+      process.chdir(directory);
+      process.env['PATH'] = searchPath;
+    }
   }
 
   async function refused(...args: readonly string[]) {
@@ -217,13 +216,18 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     chmodSync(fixture.root, 0o755);
     const register = join(fixture.paths.authority, 'register.json');
     const before = readFileSync(register, 'utf8');
-    for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
-      assert.deepEqual(await run(args, { uid: 65_534 }), {
-        code: 1,
-        stdout: '',
-        stderr: 'Only root may use the authority: run this with sudo.\n',
-      });
-    }
+    const script = `
+      import { runCommand } from ${JSON.stringify(AGENT_PROGRAM)};
+      for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
+        const root = ['--root', ${JSON.stringify(fixture.root)}];
+        console.log(JSON.stringify(await runCommand('client-cert', ...args, ...root)));
+      }`;
+    const args = ['--input-type=module-typescript', '--eval', script];
+    const options = { cwd: fixture.output, uid: 65_534, encoding: 'utf8' } as const;
+    const { stdout } = spawnSync(process.execPath, args, options);
+    const stderr = 'Only root may use the authority: run this with sudo.\n';
+    const line = JSON.stringify({ code: 1, stdout: '', stderr });
+    assert.equal(stdout, `${line}\n`.repeat(4));
     assert.equal(readFileSync(register, 'utf8'), before);
   });
 });

@@ -2,26 +2,20 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
 import type { Command } from 'commander';
 
+import { MAIN, runAgent, runCommand } from '../../test/agent-program.ts';
 import { version } from '../version.ts';
 import { buildProgram } from './program.ts';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-
-function run(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
-    encoding: 'utf8',
-  });
-  return { status, stdout, stderr };
-}
-
-test('prints the version of the package as text and as JSON', () => {
-  assert.match(run('version').stdout, new RegExp(`^latchkey-agent ${version} \\(Node.js `));
-  const printed: unknown = JSON.parse(run('version', '--json').stdout);
+test('prints the version of the package as text and as JSON', async () => {
+  assert.match(
+    (await runAgent('version')).stdout,
+    new RegExp(`^latchkey-agent ${version} \\(Node.js `),
+  );
+  const printed: unknown = JSON.parse((await runCommand('version', '--json')).stdout);
   assert.deepEqual(printed, {
     version,
     node: process.versions.node,
@@ -29,14 +23,14 @@ test('prints the version of the package as text and as JSON', () => {
   });
 });
 
-test('help lists every command and shows examples', () => {
-  const { status, stdout } = run('--help');
-  assert.equal(status, 0);
+test('help lists every command and shows examples', async () => {
+  const { code, stdout } = await runCommand('--help');
+  assert.equal(code, 0);
   assert.match(
     stdout,
     /once .*\n[^]*version .*\n[^]*Examples:\n {2}# The present figures of this machine\n/,
   );
-  assert.match(run('once', '--help').stdout, /latchkey-agent once --json \| jq/);
+  assert.match((await runCommand('once', '--help')).stdout, /latchkey-agent once --json \| jq/);
 });
 
 function helpOf(command: Command): string {
@@ -65,7 +59,7 @@ test('help of every command shows examples', () => {
   );
 });
 
-test('exits with 2 for an invalid command line, with two lines on standard error at most', () => {
+test('exits with 2 for an invalid command line, with two lines on standard error at most', async () => {
   for (const [args, command, problem] of [
     [['nonsense'], '', "unknown command 'nonsense'"],
     [['wacth'], '', "unknown command 'wacth'\n(Did you mean watch?)"],
@@ -79,12 +73,12 @@ test('exits with 2 for an invalid command line, with two lines on standard error
     ],
   ] as const) {
     const stderr = `error: ${problem}\nTry: latchkey-agent${command} --help\n`;
-    assert.deepEqual(run(...args), { status: 2, stdout: '', stderr });
+    assert.deepEqual(await runCommand(...args), { code: 2, stdout: '', stderr });
   }
 });
 
 test('exits with 0 when the reader closes the pipe', async () => {
-  const child = spawn(process.execPath, [main, '--help']);
+  const child = spawn(process.execPath, [MAIN, '--help']);
   child.stdout.destroy();
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -97,7 +91,7 @@ const lacksFull = existsSync('/dev/full') ? false : '/dev/full is missing';
 test('exits with 1 when the output cannot be written', { skip: lacksFull }, () => {
   const full = openSync('/dev/full', 'w');
   const stdio = ['ignore', full, 'pipe'] as const;
-  const ended = spawnSync(process.execPath, [main, 'version'], {
+  const ended = spawnSync(process.execPath, [MAIN, 'version'], {
     encoding: 'utf8',
     stdio: [...stdio],
   });

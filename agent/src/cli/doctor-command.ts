@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.ts';
 import type { Finding } from '../doctor/finding.ts';
+import { commandProcess } from './command-process.ts';
 import {
   configOption,
   type ConfigOptions,
@@ -42,7 +43,7 @@ async function run(options: Options): Promise<void> {
   const healthy = findings.every(({ state }) => state !== 'problem');
   printResult(options, { healthy, findings }, () => describe(findings));
   if (!inspection.isRoot) printNote('Run as root for all checks: sudo latchkey-agent doctor');
-  if (!healthy) process.exitCode = 1;
+  if (!healthy) commandProcess().exitCode = 1;
 }
 
 function describe(findings: readonly Finding[]): string {
@@ -58,8 +59,10 @@ function describe(findings: readonly Finding[]): string {
 
 function describeFinding(finding: Finding): string {
   const head = `${MARKS[finding.state]} ${finding.check.replaceAll('_', ' ').padEnd(NAME_WIDTH)} `;
-  if ('says' in finding) {
-    return finding.state === 'skipped' ? paint('dim', head + finding.says) : head + finding.says;
+  if ('message' in finding) {
+    return finding.state === 'skipped'
+      ? paint('dim', head + finding.message)
+      : head + finding.message;
   }
   const { symptom, cause, fix } = finding;
   const indent = ' '.repeat(NAME_WIDTH + 3);

@@ -17,6 +17,7 @@ import { planInstall } from '../install/plan/plan-install.ts';
 import { findAdmission, listNextSteps } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
+import { commandProcess } from './command-process.ts';
 import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';
 import { printNote } from './output.ts';
 
@@ -27,6 +28,9 @@ export type InstallFlags = Readonly<Record<string, unknown>> & {
 
 /** Manual steps are needed, as printed. */
 const MANUAL_EXIT_CODE = 3;
+
+/** Printed after a failed or interrupted installation, when its changes are undone. */
+export const UNDONE_NOTE = 'The machine is as it was before.';
 
 /** Installs the agent, and sets the exit code of the process. */
 export async function installAgent(flags: InstallFlags): Promise<void> {
@@ -69,7 +73,7 @@ function readAllOptions(flags: InstallFlags): InstallOptions | null {
   const read = readOptions(flags, process.env, detectInstalled({ root: '' }).installed);
   if ('problems' in read) {
     printAll('✗', read.problems);
-    process.exitCode = CONFIG_EXIT_CODE;
+    commandProcess().exitCode = CONFIG_EXIT_CODE;
   }
   printAll('!', read.notes);
   return 'options' in read ? read.options : null;
@@ -91,11 +95,11 @@ function createPlan(options: InstallOptions, facts: HostFacts): Plan | null {
   if (plan.kind === 'plan') return plan;
   if (plan.kind === 'refusal') {
     printAll('✗', plan.reasons);
-    process.exitCode = plan.lacksOption ? CONFIG_EXIT_CODE : 1;
+    commandProcess().exitCode = plan.lacksOption ? CONFIG_EXIT_CODE : 1;
   } else {
     printNote(`✗ ${plan.reason}`);
-    process.stdout.write(`${plan.instructions.trimEnd()}\n`);
-    process.exitCode = MANUAL_EXIT_CODE;
+    commandProcess().stdout.write(`${plan.instructions.trimEnd()}\n`);
+    commandProcess().exitCode = MANUAL_EXIT_CODE;
   }
   return null;
 }
@@ -103,7 +107,7 @@ function createPlan(options: InstallOptions, facts: HostFacts): Plan | null {
 async function dryRun(plan: Plan, context: RunContext): Promise<void> {
   const { steps, notes, objections } = plan;
   const lines = await describeSteps(steps, context);
-  process.stdout.write(`${lines.join('\n')}\n`);
+  commandProcess().stdout.write(`${lines.join('\n')}\n`);
   await printManualSteps(plan);
   printAll('!', notes);
   printAll('✗', objections);
@@ -112,7 +116,7 @@ async function dryRun(plan: Plan, context: RunContext): Promise<void> {
 async function execute(plan: Plan, context: RunContext, interruption: Interruption): Promise<void> {
   if (plan.objections.length > 0) {
     printAll('✗', plan.objections);
-    process.exitCode = 1;
+    commandProcess().exitCode = 1;
     return;
   }
   const { runProgram } = context;
@@ -122,15 +126,15 @@ async function execute(plan: Plan, context: RunContext, interruption: Interrupti
     await applyPlan({ steps: plan.steps, installed, verify }, context);
   } catch (error) {
     // The failure may be a consequence of Ctrl-C.
-    process.exitCode = interruption.stopped()?.exitCode ?? 1;
-    printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
+    commandProcess().exitCode = interruption.stopped()?.exitCode ?? 1;
+    printNote(error instanceof UndoError ? error.message : UNDONE_NOTE);
     // A note often names the cause: a closed port, a wrong DNS record.
     printAll('!', plan.notes);
     return;
   }
   const admission = findAdmission(await loadConfig(paths.configuration));
   const lines = listNextSteps(plan.installed, plan.agentPort, admission);
-  process.stdout.write(`${lines.join('\n')}\n`);
+  commandProcess().stdout.write(`${lines.join('\n')}\n`);
   await printManualSteps(plan);
   printAll('!', plan.notes);
 }
@@ -139,7 +143,9 @@ async function execute(plan: Plan, context: RunContext, interruption: Interrupti
 async function printManualSteps({ manualSteps, installed }: Plan): Promise<void> {
   if (manualSteps === null) return;
   if (manualSteps.isRepeated && (await probeProxy(installed)).problem === null) return;
-  process.stdout.write(`\nThe web server is yours to set up:\n\n${manualSteps.instructions}`);
+  commandProcess().stdout.write(
+    `\nThe web server is yours to set up:\n\n${manualSteps.instructions}`,
+  );
 }
 
 function printAll(mark: string, sentences: readonly string[]): void {

@@ -12,6 +12,7 @@ import { BackgroundReader } from '../read/background-reader.ts';
 import { machineRoots } from '../roots.ts';
 import { openSampler } from '../sample.ts';
 import { endProcess } from './run-command.ts';
+import { commandProcess } from './command-process.ts';
 import { jsonOption, type OutputOptions, printResult, withExamples } from './output.ts';
 import { formatSnapshot } from './snapshot-table.ts';
 
@@ -42,7 +43,7 @@ async function printOnce(options: OutputOptions): Promise<void> {
 }
 
 async function sampleTwice(prober: MountProber, reader: BackgroundReader): Promise<AgentSnapshot> {
-  const log = createLog((line) => void process.stderr.write(line));
+  const log = createLog((line) => void commandProcess().stderr.write(line));
   const collectors = openCollectors(machineRoots, { prober, reader });
   const sampler = openSampler(collectors, systemClock, log);
   sampler.sample();

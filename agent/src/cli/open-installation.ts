@@ -21,6 +21,7 @@ import { requestChallenge, findChallengeProblem } from '../install/verify/challe
 import { formatAddress } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
+import { commandProcess } from './command-process.ts';
 import { printNote } from './output.ts';
 
 /** The means to apply and undo steps on this machine. */
@@ -104,18 +105,18 @@ async function checkChallenge(domain: string, facts: HostFacts | null): Promise<
 
 /** Prints a line for each step on standard error. */
 function openProgress(): Progress {
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = commandProcess().stderr.isTTY;
   const clear = isTerminal ? '\r\u001B[K' : '';
   return {
     begin(title) {
-      if (isTerminal) process.stderr.write(`${clear}… ${title}`);
+      if (isTerminal) commandProcess().stderr.write(`${clear}… ${title}`);
     },
     end(title, isDone, seconds) {
       const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already so`;
-      process.stderr.write(`${clear}${line}\n`);
+      commandProcess().stderr.write(`${clear}${line}\n`);
     },
     failed(reason, isUndone) {
-      process.stderr.write(`${clear}✗ ${reason}\n`);
+      commandProcess().stderr.write(`${clear}✗ ${reason}\n`);
       if (isUndone) printNote('Undoing the changes …');
     },
   };

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 
 import { CONFIG_PATH } from '../config/load-config.ts';
+import { commandProcess } from './command-process.ts';
 
 /** Options of every command with a result. */
 export interface OutputOptions {
@@ -18,12 +19,12 @@ export function jsonOption(): Option {
 /** Prints the result of a command, the only thing on standard output. */
 export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
   const shown = options.json === true ? JSON.stringify(result, null, 2) : text();
-  process.stdout.write(`${shown.trimEnd()}\n`);
+  commandProcess().stdout.write(`${shown.trimEnd()}\n`);
 }
 
 /** Prints a message on standard error, so that results can be piped. */
 export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`);
+  commandProcess().stderr.write(`${text}\n`);
 }
 
 /** Adds examples to a command's help: command lines and their purpose. */
@@ -37,7 +38,7 @@ export function withExamples(
 
 /** Styles text for standard output on a terminal, unless `NO_COLOR` is set. */
 export function paint(style: 'bold' | 'dim', text: string): string {
-  return styleText(style, text, { stream: process.stdout });
+  return styleText(style, text, { stream: commandProcess().stdout });
 }
 
 /** The option of every command that reads the configuration. */

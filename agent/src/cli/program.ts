@@ -6,6 +6,7 @@ import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { TlsFileError } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
 import { clientCertCommand } from './client-cert-command.ts';
+import { type CommandProcess, commandProcess, runIn } from './command-process.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { installCommand, openPortCommand, uninstallCommand } from './install-command.ts';
 import { onceCommand } from './once-command.ts';
@@ -20,7 +21,7 @@ const USAGE_EXIT_CODE = 2;
 /** Builds the command line, in the order of its help. */
 export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
-    .description("Collects a Linux machine's vital signs and streams them over TLS.")
+    .description('Collects the metrics of a Linux machine and streams them over TLS.')
     .version(version, '-V, --version', 'print the version')
     .addCommand(runCommand())
     .addCommand(validateCommand())
@@ -42,7 +43,14 @@ export function buildProgram(): Command {
   for (const command of withCommandsBelow(program)) {
     // The whole help would scroll the error out of the terminal.
     const hint = `Try: ${pathOf(command)} --help`;
-    command.exitOverride().showHelpAfterError(hint).allowExcessArguments(false);
+    command
+      .exitOverride()
+      .showHelpAfterError(hint)
+      .allowExcessArguments(false)
+      .configureOutput({
+        writeOut: (text) => commandProcess().stdout.write(text),
+        writeErr: (text) => commandProcess().stderr.write(text),
+      });
   }
   return program;
 }
@@ -57,14 +65,20 @@ function withCommandsBelow(command: Command): Command[] {
 
 /**
  * Runs a command, prints an error as one sentence on standard error, and sets the exit code: 0, 1 (failed), 2 (invalid command
- * line), 78 (invalid configuration), or what the help of the command says.
+ * line), 78 (invalid configuration), or a code that the help of the command documents.
  * @param args without the program's own name
+ * @param target the output of the command
  */
-export async function runCommandLine(args: readonly string[]): Promise<void> {
-  listenForLostOutput();
-  const code = await execute(args);
-  // An error of the output may have set it.
-  if (code !== 0) process.exitCode = code;
+export async function runCommandLine(
+  args: readonly string[],
+  target: CommandProcess = process,
+): Promise<void> {
+  await runIn(target, async () => {
+    listenForLostOutput(target);
+    const code = await execute(args);
+    // An error of the output may have set it.
+    if (code !== 0) target.exitCode = code;
+  });
 }
 
 async function execute(args: readonly string[]): Promise<number> {
@@ -72,7 +86,7 @@ async function execute(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
     // A command that reports a problem without an error has set it.
-    return Number(process.exitCode ?? 0);
+    return Number(commandProcess().exitCode ?? 0);
   } catch (error) {
     // The library has printed the help, the version, or the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
@@ -91,16 +105,16 @@ async function execute(args: readonly string[]): Promise<number> {
 
 /**
  * Handles errors of the output: an early closed pipe (`once --json | head`) is not a failure, a full disk is. The command continues,
- * because an installation must not stop half-way when the terminal is gone.
+ * because an installation must not stop half-way when the terminal is closed.
  */
-function listenForLostOutput(): void {
-  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+function listenForLostOutput(target: CommandProcess): void {
+  target.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') return;
-    process.exitCode = 1;
+    target.exitCode = 1;
     printNote(`Could not write the output: ${message}.`);
   });
   // There is no output left for a report.
-  process.stderr.on('error', () => undefined);
+  target.stderr.on('error', () => undefined);
 }
 
 function versionCommand(): Command {

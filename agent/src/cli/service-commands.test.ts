@@ -4,7 +4,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { MAIN, runCommand, waitForOutput, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { connect } from '../../test/stream-harness.ts';
@@ -19,12 +19,12 @@ describe('reload', { skip: lacksOpenssl }, () => {
     const config = writeAgentConfig(fixture.directory, port, server);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
     t.after(() => child.kill('SIGKILL'));
-    await waitFor(child, /listens on/u);
+    await waitForOutput(child, /listens on/u);
     const viewer = await connect(port);
     const socketPath = join(fixture.directory, `agent-${port}.sock`);
     assert.equal(statSync(socketPath).mode & 0o777, 0o600);
 
-    assert.deepEqual(await runAgent('reload', '--config', config), {
+    assert.deepEqual(await runCommand('reload', '--config', config), {
       code: 0,
       stdout: 'The agent has reloaded its certificates, lists and tokens.\n',
       stderr: '',
@@ -32,7 +32,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
 
     const shown = (await connect(port)).socket;
     writeFileSync(server.certificateFile, 'junk');
-    const refused = await runAgent('reload', '--json', '--config', config);
+    const refused = await runCommand('reload', '--json', '--config', config);
     assert.equal(refused.code, 1);
     assert.deepEqual(JSON.parse(refused.stdout), {
       reloaded: false,
@@ -45,7 +45,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     await viewer.closed;
     await new Promise((resolve) => child.once('exit', resolve));
     assert.equal(existsSync(socketPath), false);
-    const ended = await runAgent('reload', '--config', config);
+    const ended = await runCommand('reload', '--config', config);
     assert.deepEqual(
       [ended.code, ended.stdout],
       [1, `No agent is running: nothing listens on ${socketPath}.\n`],
@@ -58,7 +58,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
       path,
       'tls: { certificate_file: /c.pem, key_file: /k.pem }\ncontrol_socket: null\n',
     );
-    assert.deepEqual(await runAgent('reload', '--config', path), {
+    assert.deepEqual(await runCommand('reload', '--config', path), {
       code: 78,
       stdout: '',
       stderr: 'control_socket is null in the configuration: send the agent SIGHUP instead.\n',

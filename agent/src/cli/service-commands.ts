@@ -1,10 +1,11 @@
 import { Command, Option } from 'commander';
 
-import { askHealth } from '../service/client.ts';
+import { checkAgentHealth } from '../service/client.ts';
 import { systemClock } from '../clock.ts';
 import { checkEnvironment, type EnvironmentProblem } from '../config/check-environment.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { commandProcess } from './command-process.ts';
 import {
   configOption,
   type ConfigOptions,
@@ -39,11 +40,11 @@ async function reload(options: ConfigOptions & OutputOptions): Promise<void> {
       'control_socket is null in the configuration: send the agent SIGHUP instead.',
     ]);
   }
-  const { askReload } = await import('../service/client.ts');
-  const problem = await askReload(controlSocket);
+  const { requestReload } = await import('../service/client.ts');
+  const problem = await requestReload(controlSocket);
   const done = 'The agent has reloaded its certificates, lists and tokens.';
   printResult(options, { reloaded: problem === null, problem }, () => problem ?? done);
-  if (problem !== null) process.exitCode = 1;
+  if (problem !== null) commandProcess().exitCode = 1;
 }
 
 /** `latchkey-agent health`: checks the running agent. */
@@ -57,9 +58,9 @@ export function healthCommand(): Command {
 }
 
 async function health(options: ConfigOptions & OutputOptions): Promise<void> {
-  const problem = await askHealth(await loadConfig(options.config));
+  const problem = await checkAgentHealth(await loadConfig(options.config));
   printResult(options, { healthy: problem === null, problem }, () => problem ?? 'OK');
-  if (problem !== null) process.exitCode = 1;
+  if (problem !== null) commandProcess().exitCode = 1;
 }
 
 interface Options extends ConfigOptions, OutputOptions {
@@ -87,7 +88,7 @@ async function validate(options: Options): Promise<void> {
   printResult(options, { valid: findings.problems.length === 0, ...findings }, () =>
     describe(options.config, findings),
   );
-  if (findings.problems.length > 0) process.exitCode = CONFIG_EXIT_CODE;
+  if (findings.problems.length > 0) commandProcess().exitCode = CONFIG_EXIT_CODE;
 }
 
 /** Sentences. */

@@ -11,6 +11,7 @@ import {
   listPiProblems,
   nameGpu,
 } from './format.ts';
+import { sanitize } from '../watch/text.ts';
 import { alignColumns, formatTable, paint, type Rows } from './output.ts';
 
 const GIGA = 1e9;
@@ -29,7 +30,7 @@ function formatHost(host: AgentHost, { uptime_seconds: uptime }: AgentSnapshot):
   const facts = [host.os_name, host.kernel_version, host.machine_model, host.cpu_model];
   const up = uptime === undefined ? undefined : `up ${formatDuration(uptime)}`;
   const known = [...facts, up].filter((fact) => fact !== undefined);
-  return `${paint('bold', clean(host.hostname))}  ${paint('dim', known.map(clean).join(' · '))}`;
+  return `${paint('bold', sanitize(host.hostname))}  ${paint('dim', known.map(sanitize).join(' · '))}`;
 }
 
 function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapshot): Rows {
@@ -63,7 +64,7 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
       `cpu ${formatRatio(part.cpu?.some?.average_10s_ratio)}, memory ${formatRatio(part.memory?.some?.average_10s_ratio)}, disks ${formatRatio(part.io?.some?.average_10s_ratio)}`,
     ]),
     ...(more.batteries ?? []).map((battery) => [
-      clean(battery.name),
+      sanitize(battery.name),
       formatRatio(battery.charge_ratio),
       battery.status.replace('_', ' '),
       formatFigure(battery.power_watts, 'W'),
@@ -71,7 +72,7 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
     ...row(more.units, (part) => [
       'Failed units',
       `${part.failed.length}`,
-      part.failed.map(clean).join(', '),
+      part.failed.map(sanitize).join(', '),
     ]),
     ...row(more.raspberry_pi, (part) => [
       'Raspberry Pi',
@@ -111,7 +112,7 @@ type Item<Name extends 'disks' | 'filesystems' | 'gpus' | 'containers'> = NonNul
 
 function describeDisk(disk: Item<'disks'>): string[] {
   return [
-    clean(disk.name === undefined ? disk.device : `${disk.device} (${disk.name})`),
+    sanitize(disk.name === undefined ? disk.device : `${disk.device} (${disk.name})`),
     formatBytesPerSecond(disk.read_bytes_per_second),
     formatBytesPerSecond(disk.write_bytes_per_second),
     formatRatio(disk.busy_ratio),
@@ -122,7 +123,7 @@ function describeDisk(disk: Item<'disks'>): string[] {
 
 function describeFilesystem(each: Item<'filesystems'>): string[] {
   return [
-    clean(each.mount_point),
+    sanitize(each.mount_point),
     each.stale === true ? 'does not answer' : formatRatio(each.usage_ratio),
     formatBytes(each.total_bytes),
     formatBytes(each.available_bytes),
@@ -133,7 +134,7 @@ function describeFilesystem(each: Item<'filesystems'>): string[] {
 function describeGpu(gpu: Item<'gpus'>, gpus: readonly Item<'gpus'>[]): string[] {
   const { frequency_hertz: hertz } = gpu;
   return [
-    clean(nameGpu(gpu, gpus)),
+    sanitize(nameGpu(gpu, gpus)),
     gpu.asleep === true ? 'asleep' : formatRatio(gpu.usage_ratio),
     formatBytes(gpu.memory_used_bytes),
     formatBytes(gpu.memory_total_bytes),
@@ -145,7 +146,7 @@ function describeGpu(gpu: Item<'gpus'>, gpus: readonly Item<'gpus'>[]): string[]
 
 function describeInterface(each: NonNullable<AgentSnapshot['network']>['interfaces'][number]) {
   return [
-    clean(each.interface),
+    sanitize(each.interface),
     formatBytesPerSecond(each.receive_bytes_per_second),
     formatBytesPerSecond(each.transmit_bytes_per_second),
     each.member_of === undefined ? each.kind : `${each.kind} in ${each.member_of}`,
@@ -156,20 +157,20 @@ type Sensors = NonNullable<AgentSnapshot['sensors']>;
 
 function describeSensor(each: NonNullable<Sensors['temperatures']>[number]): string[] {
   return [
-    clean(each.id),
+    sanitize(each.id),
     formatFigure(each.temperature_celsius, '°C'),
     formatFigure(each.critical_celsius, '°C'),
-    clean(each.label ?? ''),
+    sanitize(each.label ?? ''),
   ];
 }
 
 function describeFan(each: NonNullable<Sensors['fans']>[number]): string[] {
-  return [clean(each.id), formatFigure(each.speed_rpm), clean(each.label ?? '')];
+  return [sanitize(each.id), formatFigure(each.speed_rpm), sanitize(each.label ?? '')];
 }
 
 function describeContainer(each: Item<'containers'>): string[] {
   return [
-    clean(each.id),
+    sanitize(each.id),
     formatFigure(each.cpu_cores),
     formatBytes(each.memory_bytes),
     each.runtime,
@@ -180,14 +181,9 @@ function describeProcess(
   each: NonNullable<AgentSnapshot['processes']>['top_by_cpu'][number],
 ): string[] {
   return [
-    clean(each.name),
+    sanitize(each.name),
     formatFigure(each.cpu_cores),
     formatBytes(each.memory_bytes),
     `${each.pid}`,
   ];
-}
-
-/** Replaces control characters, which could rewrite the terminal, in names of programs and devices. */
-function clean(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '·');
 }

@@ -12,7 +12,13 @@ import { after, describe, test } from 'node:test';
 import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
-import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import {
+  MAIN,
+  runAgent,
+  runCommand,
+  waitForOutput,
+  writeAgentConfig,
+} from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { sendRequest, connect } from '../../test/stream-harness.ts';
@@ -32,15 +38,15 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const config = writeConfig(port);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
     t.after(() => child.kill('SIGKILL'));
-    await waitFor(child, /listens on 127\.0\.0\.1:\d+\./u);
+    await waitForOutput(child, /listens on 127\.0\.0\.1:\d+\./u);
     const viewer = await connect(port);
     const [hello = '', snapshot = ''] = await viewer.receive(2);
     assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
     assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
 
-    const healthy = await runAgent('health', '--config', config);
+    const healthy = await runCommand('health', '--config', config);
     assert.deepEqual(healthy, { code: 0, stdout: 'OK\n', stderr: '' });
-    assert.equal((await runAgent('validate', '--config', config)).code, 0);
+    assert.equal((await runCommand('validate', '--config', config)).code, 0);
     const other = await runAgent('run', '--config', config);
     assert.deepEqual([other.code, other.stdout], [78, '']);
     assert.match(
@@ -50,7 +56,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
 
     writeFileSync(server.certificateFile, 'junk');
     child.kill('SIGHUP');
-    await waitFor(child, /"event":"agent\.reload_failed"/u);
+    await waitForOutput(child, /"event":"agent\.reload_failed"/u);
     assert.equal((await sendRequest(port, '/health')).text, 'OK\n');
     writeFileSync(server.certificateFile, server.cert);
     child.kill('SIGHUP');
@@ -60,10 +66,10 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     child.kill('SIGTERM');
     const [code] = await once(child, 'exit');
     assert.equal(code, 0);
-    assert.ok(performance.now() - startedAtMs < 2000);
+    assert.ok(performance.now() - startedAtMs < 8000);
     assert.deepEqual(await viewer.closed, { code: 1001, reason: 'The agent stops.' });
 
-    const ended = await runAgent('health', '--config', config);
+    const ended = await runCommand('health', '--config', config);
     assert.equal(ended.code, 1);
     assert.match(
       ended.stdout,
@@ -97,12 +103,12 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     child.kill('SIGHUP');
     await writing.writeFile(readFileSync(writeConfig(port)));
     await writing.close();
-    await waitFor(child, /listens on/u);
+    await waitForOutput(child, /listens on/u);
   });
 
   test('validate exits with 0 for a working configuration, and warns of unrestricted viewers', async () => {
     const config = writeConfig(await findFreePort(), 'viewers: {}\n');
-    assert.deepEqual(await runAgent('validate', '--config', config), {
+    assert.deepEqual(await runCommand('validate', '--config', config), {
       code: 0,
       stdout: `! Anyone who reaches the port may watch: set viewers.certificates or viewers.tokens_file.\n✓ ${config} is valid.\n`,
       stderr: '',
@@ -111,7 +117,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
 
   test('validate exits with 78, and names line and field of each mistake', async () => {
     const config = writeConfig(await findFreePort(), 'interval: 1\n');
-    const { code, stdout } = await runAgent('validate', '--no-environment', '--config', config);
+    const { code, stdout } = await runCommand('validate', '--no-environment', '--config', config);
     assert.equal(code, 78);
     assert.equal(
       stdout,
@@ -127,9 +133,9 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const port = await findFreePort();
     await once(other.listen(port, '127.0.0.1'), 'listening');
     const config = writeConfig(port);
-    const { code, stdout } = await runAgent('health', '--config', config);
+    const { code, stdout } = await runCommand('health', '--config', config);
     assert.deepEqual([code, stdout], [1, `The program on port ${port} is not the agent.\n`]);
-    assert.equal((await runAgent('validate', '--config', config)).code, 78);
+    assert.equal((await runCommand('validate', '--config', config)).code, 78);
   });
 
   test('validate exits with 78 for a wrong name, a foreign key, an outdated list and a port in use', async () => {
@@ -148,7 +154,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
       `  revocation_file: ${revocationFile}\n`;
     const config = writeConfig(port, `  server_name: db-1.example.com\n${viewers}`);
     busy.on('connection', (socket) => socket.destroy());
-    const { code, stdout } = await runAgent('validate', '--json', '--config', config);
+    const { code, stdout } = await runCommand('validate', '--json', '--config', config);
     const { valid, problems, warnings } = JSON.parse(stdout);
     assert.deepEqual([code, valid, warnings], [78, false, []]);
     assert.equal(problems.length, 3);
@@ -168,7 +174,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const tls = `tls: { certificate_file: ${server.certificateFile}, key_file: ${strangeKey} }\n`;
     writeFileSync(withStrangeKey, `listen: 127.0.0.1:${port}\n${tls}`);
     busy.close();
-    const strange = await runAgent('validate', '--config', withStrangeKey);
+    const strange = await runCommand('validate', '--config', withStrangeKey);
     assert.equal(strange.code, 78);
     assert.match(strange.stdout, /✗ .*strange\.key is not the key of .*\.pem\.\n/u);
   });

@@ -6,6 +6,7 @@ import { type Interruption, watchInterruption } from '../install/apply/interrupt
 import { describeUndo, listUndone, uninstall } from '../install/apply/undo.ts';
 import { challengePaths, serverPaths } from '../install/nginx/own-files.ts';
 import { agentUnit, agentUser, paths } from '../install/paths.ts';
+import { commandProcess } from './command-process.ts';
 import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';
 import { printNote } from './output.ts';
 
@@ -15,12 +16,13 @@ export interface UninstallFlags {
   readonly verbose?: boolean;
 }
 
+/** Printed at Ctrl-C. */
+export const UNINTERRUPTIBLE_NOTE = 'Uninstalling cannot be interrupted; it continues to the end.';
+
 /** @throws Error naming what could not be undone; everything else is undone */
 export async function uninstallAgent(flags: UninstallFlags): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Only root can uninstall: run this with sudo.');
-  using interruption = watchInterruption(() =>
-    printNote('Uninstalling cannot be interrupted; it continues to the end.'),
-  );
+  using interruption = watchInterruption(() => printNote(UNINTERRUPTIBLE_NOTE));
   await withInstallationLock(async () => uninstallAlone(flags, interruption));
 }
 
@@ -31,7 +33,7 @@ async function uninstallAlone(flags: UninstallFlags, interruption: Interruption)
   // Only an installation writes the unit.
   if (done.length === 0 && unfinished === null && listRemains().includes(paths.unit)) {
     printNote(explainRemains(listRemains()));
-    process.exitCode = 1;
+    commandProcess().exitCode = 1;
   } else if (flags.dryRun === true) {
     const undone = [...listUndone(options, done), ...(unfinished ?? []).map(({ entry }) => entry)];
     if (unfinished !== null) printNote('An earlier run was interrupted and is undone first.');
@@ -79,7 +81,7 @@ function listRemains(): readonly string[] {
 
 function explainRemains(remains: readonly string[]): string {
   return [
-    `The agent is installed, but its journal in ${paths.journal} is gone, so it is not known what was there before.`,
+    `The agent is installed, but its journal in ${paths.journal} is missing, so the previous state of the machine is unknown.`,
     'Restore the journal from a backup and run this again, or remove these manually:',
     `  systemctl disable --now ${agentUnit}`,
     ...remains.map((path) => `  ${path}`),
@@ -93,5 +95,5 @@ function describeEnd(keepsConfiguration: boolean): string {
 }
 
 function print(lines: readonly string[], otherwise: string): void {
-  process.stdout.write(`${lines.length > 0 ? lines.join('\n') : otherwise}\n`);
+  commandProcess().stdout.write(`${lines.length > 0 ? lines.join('\n') : otherwise}\n`);
 }

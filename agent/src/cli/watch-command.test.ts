@@ -11,10 +11,10 @@ import { after, describe, test, type TestContext } from 'node:test';
 
 import { WebSocketServer } from 'ws';
 
-import { MAIN, runAgent } from '../../test/agent-program.ts';
+import { MAIN, runCommand } from '../../test/agent-program.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
-import { waitFor } from '../../test/programs.ts';
+import { waitFor } from '../../test/wait.ts';
 import { openStream, type Stream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 
@@ -46,7 +46,7 @@ function readTokenRules() {
 
 /** Returns the exit code and the standard error of a failed command. */
 async function fail(...args: readonly string[]): Promise<[number, string]> {
-  const { code, stdout, stderr } = await runAgent('watch', ...args);
+  const { code, stdout, stderr } = await runCommand('watch', ...args);
   assert.equal(stdout, '');
   return [code, stderr];
 }
@@ -96,10 +96,10 @@ describe('watch', { skip: lacksOpenssl }, () => {
     });
     const address = `wss://localhost:${stream.port}`;
     const token = ['--token-file', write('token', '# mine\na-good-token\n')];
-    const table = await runAgent('watch', address, ...ca, ...token, '--once');
+    const table = await runCommand('watch', address, ...ca, ...token, '--once');
     assert.match(table.stdout, /^db-1 {2}Debian GNU\/Linux 12.*\n\nProcessor \(1\) +25 %/u);
     assert.deepEqual([table.code, table.stderr], [0, '']);
-    const json = await runAgent('watch', address, ...ca, ...token, '--once', '--json');
+    const json = await runCommand('watch', address, ...ca, ...token, '--once', '--json');
     assert.deepEqual({ ...JSON.parse(json.stdout), time: '' }, { ...exampleSnapshot, time: '' });
     const wrong = ['--token-file', write('wrong', 'another-token\n')];
     assert.deepEqual(await fail(address, ...ca, ...wrong), [
@@ -113,12 +113,19 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const address = `wss://localhost:${stream.port}`;
     const client = root.issueClient('ada');
     const pem = ['--certificate', client.certificateFile, '--key', client.keyFile];
-    assert.equal((await runAgent('watch', address, ...ca, ...pem, '--once')).code, 0);
+    assert.equal((await runCommand('watch', address, ...ca, ...pem, '--once')).code, 0);
     const files = `-in ${client.certificateFile} -inkey ${client.keyFile}`;
     fixture.openssl(`pkcs12 -export ${files} -passout pass:secret -out ada.p12`);
     const pkcs12 = ['--pkcs12', join(fixture.directory, 'ada.p12')];
     const passphrase = ['--passphrase-file', write('passphrase', 'secret\n')];
-    const withPkcs12 = await runAgent('watch', address, ...ca, ...pkcs12, ...passphrase, '--once');
+    const withPkcs12 = await runCommand(
+      'watch',
+      address,
+      ...ca,
+      ...pkcs12,
+      ...passphrase,
+      '--once',
+    );
     assert.deepEqual([withPkcs12.code, withPkcs12.stderr], [0, '']);
     const refuses = `localhost:${stream.port} refuses (403).`;
     assert.deepEqual(await fail(address, ...ca), [
@@ -156,7 +163,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     assert.equal(code, 76);
     assert.match(text, /^No known authority signed .* --ca FILE .*\n$/u);
     assert.ok(text.endsWith(`--fingerprint sha256:${digits}\n`));
-    const pinned = await runAgent('watch', address, '--fingerprint', `sha256:${shown}`, '--once');
+    const pinned = await runCommand('watch', address, '--fingerprint', `sha256:${shown}`, '--once');
     assert.deepEqual([pinned.code, pinned.stderr], [0, '']);
     assert.deepEqual(await fail(address, '--fingerprint', `sha256:${'0'.repeat(64)}`), [
       76,

@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts';
 import type { Message } from '../watch/read-message.ts';
 import type { Target, TargetOptions } from '../watch/target.ts';
 import type { View } from '../watch/view.ts';
+import { commandProcess } from './command-process.ts';
 import { jsonOption, type OutputOptions, printNote, withExamples } from './output.ts';
 
 interface Options extends OutputOptions, TargetOptions {
@@ -58,7 +59,7 @@ async function watch(address: string, options: Options, command: Command): Promi
   } catch (error) {
     if (!(error instanceof WatchFailure)) throw error;
     printNote(error.message);
-    process.exitCode = codes[error.kind];
+    commandProcess().exitCode = codes[error.kind];
   }
 }
 
@@ -87,13 +88,12 @@ function parseOption<T>(name: string, text: string, parse: (text: string) => T):
 }
 
 async function show(target: Target, options: Options): Promise<void> {
-  const stop = new AbortController();
+  using stop = abortOnStop();
   const end = (): void => stop.abort();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
   // The reader may close the pipe, as head does.
-  process.stdout.on('error', end);
+  commandProcess().stdout.on('error', end);
   const { runSession } = await import('../watch/session.ts');
-  const isDrawn = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+  const isDrawn = commandProcess().stdout.isTTY && process.env['TERM'] !== 'dumb';
   if (options.once !== true && options.json !== true && isDrawn) {
     const { drawSession } = await import('../watch/terminal.ts');
     await drawSession(target, stop);
@@ -106,10 +106,24 @@ async function show(target: Target, options: Options): Promise<void> {
     if (why !== noted && why !== '') printNote(why);
     noted = view.state.kind === 'connecting' ? noted : why;
     if (message?.kind !== 'snapshot' || stop.signal.aborted) return;
-    process.stdout.write(`${print(view)}\n`);
+    commandProcess().stdout.write(`${print(view)}\n`);
     if (options.once === true) end();
   };
   await runSession({ target, signal: stop.signal, onChange });
+}
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Returns a controller that a stop signal aborts, until it is disposed of. */
+function abortOnStop(): AbortController & Disposable {
+  const controller = new AbortController();
+  const end = (): void => controller.abort();
+  for (const signal of STOP_SIGNALS) process.once(signal, end);
+  return Object.assign(controller, {
+    [Symbol.dispose]() {
+      for (const signal of STOP_SIGNALS) process.off(signal, end);
+    },
+  });
 }
 
 async function choosePrinter({ json, once }: Options): Promise<(view: View) => string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 import { BackgroundReader } from '../read/background-reader.ts';
 
 import { openBatteriesCollector } from './batteries.ts';

@@ -5,7 +5,7 @@ import type { AgentContainer } from '@latchkey/contract';
 import { type Collector, every } from '../collector.ts';
 import { listPresent, present, Rates, round } from '../metric-values.ts';
 import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import { listDirectory, parseNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { type ContainerGroup, listContainers } from './list-containers.ts';
@@ -29,7 +29,7 @@ type FileName =
 
 interface TrackedContainer {
   readonly group: ContainerGroup;
-  readonly files: Readonly<Record<FileName, KeptFile>>;
+  readonly files: Readonly<Record<FileName, KernelFile>>;
   rates: Rates<'cpu' | 'read' | 'write'>;
 }
 
@@ -46,7 +46,7 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
   let last: AgentContainer[] | null = null;
 
   function scan(): void {
-    leaves.forget();
+    leaves.clear();
     const isVersion2 = readText(join(root, 'cgroup.controllers'))?.includes('memory') === true;
     const groups = isVersion2 ? listContainers(root) : [];
     const now = new Map(
@@ -80,7 +80,7 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
 }
 
 function openContainer(group: ContainerGroup): TrackedContainer {
-  const open = (name: FileName): KeptFile => new KeptFile(join(group.directory, name));
+  const open = (name: FileName): KernelFile => new KernelFile(join(group.directory, name));
   return {
     group,
     rates: new Rates(),
@@ -133,7 +133,7 @@ function readMemory({ files }: TrackedContainer): number | null {
 }
 
 /** A number; null for anything else, such as `max`. */
-function readFigure(file: KeptFile): number | null {
+function readFigure(file: KernelFile): number | null {
   return parseNumber(file.read()?.toString('latin1').trim() ?? null);
 }
 
@@ -181,7 +181,7 @@ class LeafDevices {
   }
 
   /** Clears the cache: a number may be assigned to another device. */
-  forget(): void {
+  clear(): void {
     this.#known.clear();
   }
 

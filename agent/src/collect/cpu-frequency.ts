@@ -30,7 +30,7 @@ export function openFrequencies(
   function scan(): void {
     const before = new Set(files.values());
     files = listFiles(roots);
-    reader.forget(before.difference(new Set(files.values())));
+    reader.closeFiles(before.difference(new Set(files.values())));
   }
 
   return {
@@ -44,7 +44,7 @@ export function openFrequencies(
       }
       return frequencies.size === 0 ? null : frequencies;
     },
-    close: () => reader.forget(files.values()),
+    close: () => reader.closeFiles(files.values()),
   };
 }
 

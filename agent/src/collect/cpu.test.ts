@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 import { BackgroundReader, type SlowFile } from '../read/background-reader.ts';
 import type { Roots } from '../roots.ts';
 

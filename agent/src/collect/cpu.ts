@@ -6,7 +6,7 @@ import type { Collector } from '../collector.ts';
 import { present, toRatio } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import type { Roots } from '../roots.ts';
 import { openFrequencies } from './cpu-frequency.ts';
 
@@ -14,7 +14,7 @@ type Shares = NonNullable<AgentCpu['shares']>;
 
 /** Collects the processor time of the machine and of each core from /proc/stat, and the clocks. */
 export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collector<AgentCpu> {
-  const file = new KeptFile(join(roots.proc, 'stat'));
+  const file = new KernelFile(join(roots.proc, 'stat'));
   const frequencies = openFrequencies(roots, reader);
   let total: CpuTimes | null = null;
   let cores: ReadonlyMap<number, CpuTimes> = new Map();

@@ -8,7 +8,8 @@ import { AgentDiskHealth } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { emptyMachine, type Machine } from '../../test/machine.ts';
-import { emptyPrograms, processExists, type Programs, waitFor } from '../../test/programs.ts';
+import { emptyPrograms, processExists, type Programs } from '../../test/programs.ts';
+import { waitFor } from '../../test/wait.ts';
 import { DiskHealthCollector } from './disk-health.ts';
 
 const outputs = fileURLToPath(new URL('../../test/fixtures/outputs/smartctl', import.meta.url));

@@ -15,7 +15,7 @@ import { findProgram, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { Child } from './child.ts';
 import { listDisks } from './disk-facts.ts';
-import { readKeptDiskHealth } from './kept-disk-health.ts';
+import { readStoredDiskHealth } from './stored-disk-health.ts';
 
 interface DiskHealthOptions {
   /** Directories to search for smartctl; default: PATH and the usual directories for programs of root. */
@@ -136,7 +136,7 @@ export class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
   #readNext(atMs: number): void {
     const device = this.#queue.shift();
     if (device === undefined) return;
-    const kept = readKeptDiskHealth(this.#roots, device);
+    const kept = readStoredDiskHealth(this.#roots, device);
     if (kept !== null) this.#record(device, kept.answer, atMs, kept);
     else if (this.#program !== null && !this.#confirmUnused(device, atMs)) {
       const args = [...ARGS, join(this.#roots.dev, device)];

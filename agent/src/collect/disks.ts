@@ -5,7 +5,7 @@ import type { AgentDisk } from '@latchkey/contract';
 import type { Collector } from '../collector.ts';
 import { listPresent, present, Rates, round, toRatio } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import type { Roots } from '../roots.ts';
 import { type DiskFacts, listDisks } from './disk-facts.ts';
 
@@ -21,7 +21,7 @@ interface KnownDisk {
 
 /** Collects throughput, latency and load of disks, mappers and RAIDs from /proc/diskstats; partitions are left out. */
 export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
-  const file = new KeptFile(join(roots.proc, 'diskstats'));
+  const file = new KernelFile(join(roots.proc, 'diskstats'));
   let known: ReadonlyMap<string, KnownDisk> = new Map();
   let scanAtMs = Number.NEGATIVE_INFINITY;
   let shownCount = 0;

@@ -7,7 +7,7 @@ import { chooseMounts, type ChosenMount, parseMountInfo } from './mounts.ts';
 import { listPresent, present, shareOf } from '../metric-values.ts';
 import type { MountProber } from '../probe/mount-prober.ts';
 import { readSpace, type Space } from '../probe/statfs-worker.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** Space changes slowly, and statfs spins up disks of some pools. */
@@ -23,7 +23,7 @@ export function openFilesystemsCollector(
   prober: MountProber,
   readLocal: (mountPoint: string) => Space | null = readSpace,
 ): Collector<AgentFilesystem[]> {
-  const file = new KeptFile(join(roots.proc, 'self/mountinfo'));
+  const file = new KernelFile(join(roots.proc, 'self/mountinfo'));
   let mounts: ChosenMount[] = [];
   let local: ReadonlyMap<string, Space | null> = new Map();
   const isDue = every(INTERVAL_MS);

@@ -5,7 +5,7 @@ import type { AgentHost } from '@latchkey/contract';
 import { keys, parseKeyValues } from '../parse/scanner.ts';
 import { parseMountInfo } from './mounts.ts';
 import { present } from '../metric-values.ts';
-import { readWhole } from '../read/kept-file.ts';
+import { readWhole } from '../read/kernel-file.ts';
 import { readOsRelease, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 

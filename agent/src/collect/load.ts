@@ -4,7 +4,7 @@ import type { AgentLoad } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
 import { Scanner } from '../parse/scanner.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
@@ -13,7 +13,7 @@ const LOAD = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) (\d+)\/(\d+) /;
 
 /** Collects load averages from /proc/loadavg. */
 export function openLoadCollector(roots: Roots): Collector<AgentLoad> {
-  const file = new KeptFile(join(roots.proc, 'loadavg'));
+  const file = new KernelFile(join(roots.proc, 'loadavg'));
   return {
     collect() {
       const match = LOAD.exec(file.read()?.toString('latin1') ?? '');
@@ -29,7 +29,7 @@ export function openLoadCollector(roots: Roots): Collector<AgentLoad> {
 
 /** Collects the seconds since boot from /proc/uptime. */
 export function openUptimeCollector(roots: Roots): Collector<number> {
-  const file = new KeptFile(join(roots.proc, 'uptime'));
+  const file = new KernelFile(join(roots.proc, 'uptime'));
   return {
     collect() {
       const bytes = file.read();

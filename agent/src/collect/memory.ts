@@ -5,7 +5,7 @@ import type { AgentMemory, AgentSwap } from '@latchkey/contract';
 import type { Collector } from '../collector.ts';
 import { present, Rates, round, toRatio } from '../metric-values.ts';
 import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
-import { KeptFile, readWhole } from '../read/kept-file.ts';
+import { KernelFile, readWhole } from '../read/kernel-file.ts';
 import { readPageSizeBytes } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { parseMountInfo } from './mounts.ts';
@@ -26,7 +26,7 @@ type Field = typeof FIELDS extends ReadonlyMap<string, infer Name> ? Name : neve
 
 /** Collects memory from /proc/meminfo, and the cache of ZFS. */
 export function openMemoryCollector(roots: Roots): Collector<AgentMemory> {
-  const file = new KeptFile(join(roots.proc, 'meminfo'));
+  const file = new KernelFile(join(roots.proc, 'meminfo'));
   const arc = openArcReader(roots);
   return {
     collect() {
@@ -79,8 +79,8 @@ const PAGES = keys('pswpin', 'pswpout');
 
 /** Collects swap from /proc/meminfo and /proc/vmstat; null without swap. */
 export function openSwapCollector(roots: Roots): Collector<AgentSwap> {
-  const sizes = new KeptFile(join(roots.proc, 'meminfo'));
-  const pages = new KeptFile(join(roots.proc, 'vmstat'));
+  const sizes = new KernelFile(join(roots.proc, 'meminfo'));
+  const pages = new KernelFile(join(roots.proc, 'vmstat'));
   const pageSizeBytes = readPageSizeBytes(roots);
   const rates = new Rates<'in' | 'out'>();
 
@@ -131,7 +131,7 @@ interface ArcSize {
 
 /** Opens arcstats of ZFS on Linux (lines of name, type, value); reads null without ZFS, and in LXC containers. */
 function openArcReader(roots: Roots): { read(): ArcSize | null; close(): void } {
-  const file = new KeptFile(join(roots.proc, 'spl/kstat/zfs/arcstats'));
+  const file = new KernelFile(join(roots.proc, 'spl/kstat/zfs/arcstats'));
   const isOfHost = hasOwnMemoryTable(roots);
   return {
     read() {

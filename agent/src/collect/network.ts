@@ -5,7 +5,7 @@ import type { AgentInterface, AgentNetwork } from '@latchkey/contract';
 import type { Collector } from '../collector.ts';
 import { present, Rates, round } from '../metric-values.ts';
 import { Scanner } from '../parse/scanner.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import type { Roots } from '../roots.ts';
 import { type InterfaceFacts, readInterfaceFacts } from './interface-facts.ts';
 
@@ -23,7 +23,7 @@ interface KnownInterface {
 
 /** Collects the traffic of interfaces from /proc/net/dev, without the loopback and the host's ends of containers' cables. */
 export function openNetworkCollector(roots: Roots): Collector<AgentNetwork> {
-  const file = new KeptFile(join(roots.proc, 'net/dev'));
+  const file = new KernelFile(join(roots.proc, 'net/dev'));
   let known: ReadonlyMap<string, KnownInterface> = new Map();
 
   function recognise(name: string, atMs: number): KnownInterface {
@@ -89,7 +89,7 @@ function describeInterface(
 /** Sums the traffic of the physical interfaces; without any, of the virtual ones. */
 function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
   if (interfaces.length === 0) return null;
-  const physical = listCarriers(interfaces);
+  const physical = listCountedInterfaces(interfaces);
   const counted =
     physical.length > 0 ? physical : interfaces.filter(({ kind }) => kind === 'virtual');
   return {
@@ -102,7 +102,7 @@ function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
 }
 
 /** Leaves out members of a failover pair (Azure, net_failover), whose traffic the master counts. */
-function listCarriers(interfaces: readonly AgentInterface[]): AgentInterface[] {
+function listCountedInterfaces(interfaces: readonly AgentInterface[]): AgentInterface[] {
   const physical = interfaces.filter(({ kind }) => kind === 'physical');
   const names = new Set(physical.map((each) => each.interface));
   return physical.filter(({ member_of }) => member_of === undefined || !names.has(member_of));

@@ -4,7 +4,7 @@ import type { AgentPressure } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
 import { present, Rates, toRatio } from '../metric-values.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { KernelFile } from '../read/kernel-file.ts';
 import type { Roots } from '../roots.ts';
 
 const RESOURCES = ['cpu', 'memory', 'io', 'irq'] as const;
@@ -13,7 +13,7 @@ const RESOURCES = ['cpu', 'memory', 'io', 'irq'] as const;
 export function openPressureCollector(roots: Roots): Collector<AgentPressure> {
   const files = RESOURCES.map((resource) => ({
     resource,
-    file: new KeptFile(join(roots.proc, 'pressure', resource)),
+    file: new KernelFile(join(roots.proc, 'pressure', resource)),
     rates: new Rates<'some' | 'full'>(),
   }));
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 import { BackgroundReader, openSlowFile } from '../read/background-reader.ts';
 
 import { openSensorsCollector } from './sensors.ts';

@@ -41,7 +41,7 @@ export function openSensorsCollector(
     const before = new Set(sensors.flatMap(pathsOf));
     sensors = listSensors(roots);
     known = new Set();
-    reader.forget(before.difference(new Set(sensors.flatMap(pathsOf))));
+    reader.closeFiles(before.difference(new Set(sensors.flatMap(pathsOf))));
     activity.keep(new Set(disksOf(sensors)));
   }
 
@@ -49,7 +49,7 @@ export function openSensorsCollector(
   function refresh(atMs: number): void {
     const silent = listSleeping(sensors).union(pausedDevices);
     const awake = new Set(sensors.filter(({ device }) => device === null || !silent.has(device)));
-    reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
+    reader.closeFiles(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
     const idle = new Set(disksOf(sensors).filter((disk) => !activity.mayRead(disk, atMs)));
     const readable = [...awake].filter(({ disk }) => disk === null || !idle.has(disk));
     reader.refresh(readable.flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))));

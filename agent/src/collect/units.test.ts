@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { emptyMachine, type Machine } from '../../test/machine.ts';
-import { emptyPrograms, processExists, type Programs, waitFor } from '../../test/programs.ts';
+import { emptyPrograms, processExists, type Programs } from '../../test/programs.ts';
+import { waitFor } from '../../test/wait.ts';
 import { openUnitsCollector } from './units.ts';
 
 const LINE = 'loaded failed failed Something';

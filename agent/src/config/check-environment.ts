@@ -2,7 +2,7 @@ import { createServer, isIP } from 'node:net';
 import { once } from 'node:events';
 
 import { codeOf, messageOf } from '../errors.ts';
-import { askHealth } from '../service/client.ts';
+import { checkAgentHealth } from '../service/client.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
 import { type AgentConfig, explainListenError, readTokens } from './config.ts';
 
@@ -135,7 +135,7 @@ async function findPortProblem(config: AgentConfig): Promise<string | null> {
     return null;
   } catch (error) {
     const isInUse = codeOf(error) === 'EADDRINUSE';
-    if (isInUse && (await askHealth(config)) === null) return null;
+    if (isInUse && (await checkAgentHealth(config)) === null) return null;
     const why = messageOf(error);
     return (
       explainListenError(error, config.listen) ??

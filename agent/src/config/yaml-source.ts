@@ -1,6 +1,6 @@
 import type * as Yaml from 'yaml';
 
-/** The keys and list positions that lead to a value. */
+/** The path of a value: keys and positions in lists. */
 export type ConfigPath = readonly (string | number)[];
 
 /** The values of a file and their lines. */

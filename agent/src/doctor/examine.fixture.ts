@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { CertificateFacts } from '../install/facts.ts';
+import type { CertificateFacts, InstalledFacts } from '../install/facts.ts';
 import { type CheckName, type Fault } from './finding.ts';
 import { examine } from './examine.ts';
 import type { Answer, ConfigurationStatus, Inspection } from './inspect/inspection.ts';
@@ -46,20 +46,22 @@ export function configuration(
   };
 }
 
+const installed: InstalledFacts = {
+  version: '1.0.0',
+  mode: 'standalone',
+  domain: 'm.example.com',
+  proxyPath: '/latchkey',
+  mutualTls: false,
+  proxyByHand: false,
+  certificateFiles: null,
+  skipsDnsCheck: false,
+};
+
 /** A machine without problems in standalone mode. */
 export const standalone: Inspection = {
   now,
   isRoot: true,
-  installed: {
-    version: '1.0.0',
-    mode: 'standalone',
-    domain: 'm.example.com',
-    proxyPath: '/latchkey',
-    mutualTls: false,
-    proxyByHand: false,
-    certificateFiles: null,
-    skipsDnsCheck: false,
-  },
+  installed,
   configuration: configuration('0.0.0.0'),
   unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
   listeners: [{ port: 4096, address: '0.0.0.0', process: agentProcess }],
@@ -76,26 +78,21 @@ export const standalone: Inspection = {
   selinux: null,
   renewal,
   challenges: [],
-  isCopyOld: false,
+  isCertificateOutdated: false,
   revocations: null,
   isClockSynchronized: true,
 };
 
-export const answer = (status: number, body = ''): Answer => ({ status, body, type: 'text/plain' });
+export const answer = (status: number, body = '', isRefusedByAgent = false): Answer => ({
+  status,
+  body,
+  isRefusedByAgent,
+});
 
 /** A machine without problems behind nginx, with mutual TLS. */
 export const proxied: Inspection = {
   ...standalone,
-  installed: {
-    version: '1.0.0',
-    mode: 'proxy',
-    domain: 'm.example.com',
-    proxyPath: '/latchkey',
-    mutualTls: true,
-    proxyByHand: false,
-    certificateFiles: null,
-    skipsDnsCheck: false,
-  },
+  installed: { ...installed, mode: 'proxy', mutualTls: true },
   configuration: configuration('127.0.0.1'),
   listeners: [
     { port: 80, address: '0.0.0.0', process: nginxProcess },

@@ -46,7 +46,10 @@ test('expects 496 without a certificate, and names the authority’s file for on
 test('reports a proxy that does not forward the client certificate', () => {
   const cause = 'The proxy did not pass on the certificate of the client.';
   const proxy = { health: answer(200, 'OK\n'), route: answer(496) };
-  const inspection = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
+  const inspection = {
+    ...proxied,
+    proxy: { ...proxy, routeWithCertificate: answer(403, cause, true) },
+  };
   assertOnly(inspection, 'proxy_certificates', 'problem', cause, /^Install again, /u);
   const { installed } = proxied;
   assert.ok(installed !== null);
@@ -225,7 +228,7 @@ test('reports a route to an earlier port of the agent', () => {
     moved,
     'proxy_route',
     'problem',
-    'nginx hands it to 127.0.0.1:4096, and the agent is to listen on port 5000 by /etc/latchkey-agent/agent.yaml.',
+    'nginx passes it to 127.0.0.1:4096, but /etc/latchkey-agent/agent.yaml sets the agent to port 5000.',
     /^Have nginx follow: latchkey-agent install; or set listen: 127\.0\.0\.1:4096/u,
   );
 });

@@ -24,7 +24,7 @@ export interface Passed {
   readonly check: CheckName;
   readonly state: 'ok' | 'skipped';
   /** The result in a sentence. */
-  readonly says: string;
+  readonly message: string;
 }
 
 export interface Fault {
@@ -40,12 +40,12 @@ export interface Fault {
 
 /** Reports a check without a problem. */
 export function ok(check: CheckName, message: string): Passed {
-  return { check, state: 'ok', says: message };
+  return { check, state: 'ok', message };
 }
 
 /** Reports a check that could not be made, or does not apply. */
 export function skipped(check: CheckName, message: string): Passed {
-  return { check, state: 'skipped', says: message };
+  return { check, state: 'skipped', message };
 }
 
 type FaultDetails = Pick<Fault, 'cause' | 'fix' | 'symptom'>;

@@ -13,7 +13,7 @@ test('reports a renewal whose challenge another server answers, or whose copy is
     /latchkey-agent install/u,
   );
   assertOnly(
-    { ...standalone, isCopyOld: true },
+    { ...standalone, isCertificateOutdated: true },
     'renewal',
     'problem',
     'The agent has an older copy than /etc/letsencrypt/live/m.example.com/fullchain.pem.',

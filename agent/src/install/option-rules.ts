@@ -140,7 +140,7 @@ function isHostName(name: string): boolean {
 function explainUnicode(name: string): string {
   const encoded = domainToASCII(name);
   const hint = isHostName(encoded) ? `: write ${encoded}` : '';
-  return `must be written in the letters of the DNS (punycode)${hint}`;
+  return `must be an ASCII name (punycode)${hint}`;
 }
 
 function explainForm(name: string): string {

@@ -134,7 +134,7 @@ test('explains each wrong value in one sentence', () => {
     [
       'LATCHKEY_DOMAIN',
       'Bücher.example',
-      'must be written in the letters of the DNS (punycode): write xn--bcher-kva.example.',
+      'must be an ASCII name (punycode): write xn--bcher-kva.example.',
     ],
     [
       'LATCHKEY_DOMAIN',
@@ -238,8 +238,8 @@ test('notes a misspelled variable, and ignores others of the prefix', () => {
   };
   const read = readOptions({}, environment, null);
   assert.deepEqual('notes' in read && read.notes, [
-    'LATCHKEY_EMIAL is unknown and was ignored; perhaps LATCHKEY_EMAIL was meant.',
-    'LATCHKEY_INSTAL_MODE is unknown and was ignored; perhaps LATCHKEY_INSTALL_MODE was meant.',
+    'LATCHKEY_EMIAL is unknown and was ignored. Did you mean LATCHKEY_EMAIL?',
+    'LATCHKEY_INSTAL_MODE is unknown and was ignored. Did you mean LATCHKEY_INSTALL_MODE?',
   ]);
 });
 
@@ -248,7 +248,7 @@ test('notes a misspelled variable beside the problem that it causes', () => {
   assert.ok('problems' in read);
   assert.equal(read.problems.length, 1);
   assert.deepEqual(read.notes, [
-    'LATCHKEY_DOMIAN is unknown and was ignored; perhaps LATCHKEY_DOMAIN was meant.',
+    'LATCHKEY_DOMIAN is unknown and was ignored. Did you mean LATCHKEY_DOMAIN?',
   ]);
 });
 

@@ -148,7 +148,7 @@ class OptionReader {
     return null;
   }
 
-  /** Reports two options that exclude each other, unless one of them says no. */
+  /** Reports two options that exclude each other, unless one of them is `no`. */
   reportContradiction(...names: readonly [Name, Name]): void {
     const given = names.map((name) => this.#find(name)).filter((each) => each !== null);
     const [one, other] = given.filter(({ text }) => text !== 'no').map(describeGiven);
@@ -156,7 +156,7 @@ class OptionReader {
     this.problems.push(`${one} contradicts ${other}: leave one of them out.`);
   }
 
-  /** Treats an empty variable as not given: scripts pass on what they did not get. */
+  /** Treats an empty variable as not given: scripts also set variables without a value. */
   #find(name: Name): { readonly text: string; readonly source: string } | null {
     const { flag, variable } = SOURCES[name];
     const byFlag = this.#flags[name];
@@ -181,6 +181,6 @@ function describeGiven({
 function describeTypos(environment: Environment): string[] {
   const known = Object.values(SOURCES).map(({ variable }) => variable);
   return findTypos(environment, known).map(
-    ({ given, meant }) => `${given} is unknown and was ignored; perhaps ${meant} was meant.`,
+    ({ given, meant }) => `${given} is unknown and was ignored. Did you mean ${meant}?`,
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { readOutput } from '../../test/outputs.ts';
+import { readOutput } from '../../test/programs.ts';
 
 import { parseSmartctl } from './smartctl.ts';
 

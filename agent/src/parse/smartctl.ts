@@ -48,7 +48,7 @@ export function parseSmartctl(output: string, exitStatus: number | null): Smartc
   if (exitStatus === null) return { kind: 'unreadable' };
   const answer = readJson(output);
   const figures = present(listFigures(answer));
-  // An answer without figures, as some USB bridges send, must not look like good health.
+  // An answer without figures, as some USB bridges send, must not count as good health.
   const isRead = (exitStatus & (WRONG_COMMAND | NOT_OPENED)) === 0 && hasAny(figures);
   if (!isRead) return { kind: findReason(answer, exitStatus) };
   const health = { ...present({ model: readModel(answer) }), ...readFlags(exitStatus), ...figures };

@@ -91,7 +91,7 @@ test('limits hanging workers to eight', () => {
   assert.deepEqual(prober.stateOf('/m19'), { space: null, stale: true });
 });
 
-test('forgets an unmounted mount, and does not probe it again while its worker hangs', () => {
+test('drops an unmounted mount, and does not probe it again while its worker hangs', () => {
   const { clock, asked, prober } = openFakeProber();
   prober.request(['/a']);
   clock.ms = 3_000;

@@ -46,7 +46,7 @@ export class MountProber {
     this.#createWorker = createWorker;
   }
 
-  /** Probes these mounts again, except pending ones, and forgets all others. Without mounts, the worker is stopped. */
+  /** Probes these mounts again, except pending ones, and drops all others. Without mounts, the worker is stopped. */
   request(mountPoints: readonly string[]): void {
     const wanted = new Set(mountPoints);
     this.#queue = this.#queue.filter((mountPoint) => wanted.has(mountPoint));
@@ -88,7 +88,7 @@ export class MountProber {
     this.#records.set(mountPoint, record);
     if (record.pendingSinceMs !== null) return;
     record.pendingSinceMs = this.#monotonicMs();
-    // A mount that was forgotten and returned may still block a worker.
+    // A mount that was dropped and returned may still block a worker.
     if (!this.#isProbed(mountPoint)) this.#queue.push(mountPoint);
   }
 

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { emptyMachine } from '../../test/machine.ts';
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 
 import { BackgroundReader } from './background-reader.ts';
 
@@ -87,10 +87,10 @@ test('starts no more reads while two hang', () => {
   assert.deepEqual(started, ['a', 'b']);
 });
 
-test('closes forgotten files, and does not read them again', () => {
+test('closes the files of a list, and does not read them again', () => {
   const { started, closed, answer, reader } = openFakeReader();
   reader.refresh(['a', 'b', 'c']);
-  reader.forget(['a', 'c']);
+  reader.closeFiles(['a', 'c']);
   answer('a', '1');
   assert.deepEqual(started, ['a', 'b']);
   assert.deepEqual(closed, ['a', 'c']);

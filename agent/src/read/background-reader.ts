@@ -54,7 +54,7 @@ export class BackgroundReader {
   }
 
   /** Closes these files and drops their content. */
-  forget(paths: Iterable<string>): void {
+  closeFiles(paths: Iterable<string>): void {
     for (const path of paths) {
       this.#files.get(path)?.file.close();
       this.#files.delete(path);
@@ -68,7 +68,7 @@ export class BackgroundReader {
   }
 
   close(): void {
-    this.forget([...this.#files.keys()]);
+    this.closeFiles([...this.#files.keys()]);
   }
 
   #stateOf(path: string): FileState {

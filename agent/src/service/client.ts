@@ -13,7 +13,7 @@ const RELOAD_TIMEOUT_MS = 10_000;
  * Requests a reload from the agent behind a socket.
  * @returns the problem as a sentence; null on success
  */
-export async function askReload(path: string): Promise<string | null> {
+export async function requestReload(path: string): Promise<string | null> {
   const socket = connect(path);
   socket.setTimeout(RELOAD_TIMEOUT_MS, () => socket.destroy(new Error('it does not answer')));
   let received = '';
@@ -52,7 +52,7 @@ const HEALTHY_BODY = 'OK\n';
  * than this address.
  * @returns the problem as a sentence; null when the agent is healthy
  */
-export async function askHealth({ listen }: AgentConfig): Promise<string | null> {
+export async function checkAgentHealth({ listen }: AgentConfig): Promise<string | null> {
   const host = reachableHost(listen.host);
   try {
     const response = await request(host, listen.port);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import type { Log } from '../log.ts';
-import { askReload } from './client.ts';
+import { requestReload } from './client.ts';
 import { type ControlOptions, openControl } from './control-server.ts';
 
 function makeDirectory(t: TestContext): string {
@@ -42,8 +42,8 @@ test('returns the outcome, and creates the directory', async (t) => {
   const outcomes = [null, 'The files are bad.'];
   const { log, warnings } = takeWarnings();
   await open(t, { path, reload: () => outcomes.pop() ?? null, log });
-  assert.equal(await askReload(path), 'The files are bad.');
-  assert.equal(await askReload(path), null);
+  assert.equal(await requestReload(path), 'The files are bad.');
+  assert.equal(await requestReload(path), null);
   assert.deepEqual(warnings, []);
 });
 
@@ -53,7 +53,7 @@ test('replaces the socket of a killed agent, and not that of a running one', asy
   const { log, warnings } = takeWarnings();
   await open(t, { path, reload: () => 'the first', log });
   await open(t, { path, reload: () => 'the second', log });
-  assert.equal(await askReload(path), 'the first');
+  assert.equal(await requestReload(path), 'the first');
   assert.deepEqual(warnings, [`control_socket.open_failed: another agent uses ${path}`]);
 });
 
@@ -99,5 +99,5 @@ test('reports a program that is not an agent', async (t) => {
   const server = createServer((socket) => socket.end('hello\n')).listen(path);
   t.after(() => server.close());
   await once(server, 'listening');
-  assert.equal(await askReload(path), `The program behind ${path} is not an agent.`);
+  assert.equal(await requestReload(path), `The program behind ${path} is not an agent.`);
 });

@@ -5,10 +5,11 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { MAIN, waitForOutput, writeAgentConfig } from '../../test/agent-program.ts';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, CertificateFixture } from '../../test/certificates.ts';
-import { emptyPrograms, waitFor as waitUntil } from '../../test/programs.ts';
+import { emptyPrograms } from '../../test/programs.ts';
+import { waitFor } from '../../test/wait.ts';
 import type { Log } from '../log.ts';
 import { openServiceManager } from './service-manager.ts';
 
@@ -62,7 +63,7 @@ test('feeds the watchdog when the next tick would come after half of its time', 
   for (clock.ms = 1000; clock.ms <= 9000; clock.ms += 1000) {
     const before = programs.starts().length;
     manager.tick(`at ${clock.ms}`);
-    if (clock.ms % 5000 === 0) await waitUntil(() => programs.starts().length > before);
+    if (clock.ms % 5000 === 0) await waitFor(() => programs.starts().length > before);
   }
   assert.deepEqual(programs.starts(), ['WATCHDOG=1 STATUS=at 5000']);
 });
@@ -75,7 +76,7 @@ test('kills a systemd-notify that hangs, and sends the next message', async () =
   const { manager } = openManager({ PATH: path, NOTIFY_SOCKET: '/x' }, 1, 500);
   manager.ready('first');
   manager.stopping();
-  await waitUntil(() => programs.starts().length === 2);
+  await waitFor(() => programs.starts().length === 2);
 });
 
 test('extends a watchdog that is shorter than three ticks', async () => {
@@ -85,15 +86,16 @@ test('extends a watchdog that is shorter than three ticks', async () => {
   const environment = { PATH: path, NOTIFY_SOCKET: '/x', WATCHDOG_USEC: '60000000' };
   const { manager } = openManager(environment, 60);
   manager.ready('x');
-  const starts = await waitUntil(() => programs.starts().length > 0 && programs.starts());
+  const starts = await waitFor(() => programs.starts().length > 0 && programs.starts());
   assert.deepEqual(starts, ['READY=1 STATUS=x WATCHDOG_USEC=180000000']);
 });
 
 test('logs a missing systemd-notify once', async () => {
-  const { manager, warnings } = openManager({ PATH: '/nowhere', NOTIFY_SOCKET: '/x' });
+  // The timer of the timeout stays when the program cannot be started, and keeps the process.
+  const { manager, warnings } = openManager({ PATH: '/nowhere', NOTIFY_SOCKET: '/x' }, 1, 100);
   manager.ready('x');
   manager.stopping();
-  await waitUntil(() => warnings.length > 0);
+  await waitFor(() => warnings.length > 0);
   assert.deepEqual(warnings, ['systemd.notify_failed: spawn systemd-notify ENOENT']);
 });
 
@@ -106,7 +108,7 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
     const receiver = spawn('python3', ['-c', RECEIVER, socketPath]);
     t.after(() => receiver.kill());
     const messages = readLines(receiver);
-    await waitUntil(() => existsSync(socketPath) && messages.length > 0);
+    await waitFor(() => existsSync(socketPath) && messages.length > 0);
     const port = await findFreePort();
     const config = writeAgentConfig(
       fixture.directory,
@@ -117,16 +119,16 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
       env: { ...process.env, NOTIFY_SOCKET: socketPath, WATCHDOG_USEC: '4000000' },
     });
     t.after(() => child.kill('SIGKILL'));
-    await waitFor(child, /listens on/u);
+    await waitForOutput(child, /listens on/u);
     const where = `Listens on 127.0.0.1:${port}.`;
-    await waitUntil(() => messages.length > 2);
+    await waitFor(() => messages.length > 2);
     assert.deepEqual(messages.slice(1, 3), [
       `READY=1|STATUS=${where}`,
       `WATCHDOG=1|STATUS=${where} Watching: 0.`,
     ]);
 
     child.kill('SIGHUP');
-    const [reloading = ''] = await waitUntil(() => {
+    const [reloading = ''] = await waitFor(() => {
       const found = messages.findIndex((each) => each.startsWith('RELOADING=1|'));
       return found > 0 && messages[found + 1] !== undefined && messages.slice(found);
     });
@@ -135,7 +137,7 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
     assert.equal(messages.filter((each) => each === `READY=1|STATUS=${where}`).length, 2);
 
     child.kill('SIGTERM');
-    await waitUntil(() => messages.at(-1) === 'STOPPING=1|STATUS=Stopping.');
+    await waitFor(() => messages.at(-1) === 'STOPPING=1|STATUS=Stopping.');
   });
 });
 

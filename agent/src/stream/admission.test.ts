@@ -26,59 +26,59 @@ const noCredentials: Credentials = {
   certificateFault: 'No certificate.',
 };
 
-function judge(visitor: Partial<Credentials>, rules: AdmissionRules): string {
+function decide(visitor: Partial<Credentials>, rules: AdmissionRules): string {
   const { refusal, subprotocol } = decideAdmission({ ...noCredentials, ...visitor }, rules);
   return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
 }
 
 test('admits everyone without certificates and tokens', () => {
-  assert.equal(judge({}, open), 'latchkey.snapshot.v1');
+  assert.equal(decide({}, open), 'latchkey.snapshot.v1');
 });
 
 test('requires a token as a header or a subprotocol', () => {
   const needed = '401 An access token is needed: send it as "Authorization: Bearer TOKEN".';
-  assert.equal(judge({}, tokens), needed);
-  assert.equal(judge({ authorization: `Basic ${TOKEN}` }, tokens), needed);
+  assert.equal(decide({}, tokens), needed);
+  assert.equal(decide({ authorization: `Basic ${TOKEN}` }, tokens), needed);
   assert.equal(
-    judge({ authorization: `Bearer ${TOKEN}x` }, tokens),
+    decide({ authorization: `Bearer ${TOKEN}x` }, tokens),
     '401 The access token is not known.',
   );
-  assert.equal(judge({ authorization: `bearer ${TOKEN}` }, tokens), 'latchkey.snapshot.v1');
+  assert.equal(decide({ authorization: `bearer ${TOKEN}` }, tokens), 'latchkey.snapshot.v1');
   const offer = readOffer(`latchkey.vector.v1, latchkey.token.${TOKEN}`);
-  assert.equal(judge({ offer }, tokens), 'latchkey.vector.v1');
+  assert.equal(decide({ offer }, tokens), 'latchkey.vector.v1');
   const alone = readOffer(`latchkey.token.${TOKEN}`);
-  assert.match(judge({ offer: alone }, tokens), /^400 None of the subprotocols offered is known/u);
+  assert.match(decide({ offer: alone }, tokens), /^400 None of the subprotocols offered is known/u);
 });
 
 test('admits a valid certificate, or a token where there are tokens', () => {
   const certificates = { ...open, needsCertificate: true };
-  assert.equal(judge({ certificateFault: null }, certificates), 'latchkey.snapshot.v1');
-  assert.equal(judge({}, certificates), '403 No certificate.');
-  assert.equal(judge({ authorization: `Bearer ${TOKEN}` }, certificates), '403 No certificate.');
+  assert.equal(decide({ certificateFault: null }, certificates), 'latchkey.snapshot.v1');
+  assert.equal(decide({}, certificates), '403 No certificate.');
+  assert.equal(decide({ authorization: `Bearer ${TOKEN}` }, certificates), '403 No certificate.');
   const both = { ...tokens, needsCertificate: true };
-  assert.equal(judge({ certificateFault: null }, both), 'latchkey.snapshot.v1');
-  assert.equal(judge({ authorization: `Bearer ${TOKEN}` }, both), 'latchkey.snapshot.v1');
-  assert.equal(judge({}, both), '403 No certificate.');
+  assert.equal(decide({ certificateFault: null }, both), 'latchkey.snapshot.v1');
+  assert.equal(decide({ authorization: `Bearer ${TOKEN}` }, both), 'latchkey.snapshot.v1');
+  assert.equal(decide({}, both), '403 No certificate.');
 });
 
 test('admits pages of the same host, and of allowed origins', () => {
   const foreign =
     '403 Pages of this origin may not watch: add it to allowed_origins in the configuration.';
   const origin = 'https://console.example.com';
-  assert.equal(judge({ origin: 'https://db-1.example.com:4096' }, open), 'latchkey.snapshot.v1');
-  assert.equal(judge({ origin: 'http://db-1.example.com:4096' }, open), foreign);
-  assert.equal(judge({ origin }, open), foreign);
-  assert.equal(judge({ origin: 'null' }, open), foreign);
+  assert.equal(decide({ origin: 'https://db-1.example.com:4096' }, open), 'latchkey.snapshot.v1');
+  assert.equal(decide({ origin: 'http://db-1.example.com:4096' }, open), foreign);
+  assert.equal(decide({ origin }, open), foreign);
+  assert.equal(decide({ origin: 'null' }, open), foreign);
   assert.equal(
-    judge({ origin, certificateFault: null }, { ...open, needsCertificate: true }),
+    decide({ origin, certificateFault: null }, { ...open, needsCertificate: true }),
     foreign,
   );
   assert.equal(
-    judge({ origin }, { ...open, allowedOrigins: new Set([origin]) }),
+    decide({ origin }, { ...open, allowedOrigins: new Set([origin]) }),
     'latchkey.snapshot.v1',
   );
   assert.equal(
-    judge({ origin }, { ...open, allowedOrigins: new Set(['*']) }),
+    decide({ origin }, { ...open, allowedOrigins: new Set(['*']) }),
     'latchkey.snapshot.v1',
   );
 });

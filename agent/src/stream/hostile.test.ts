@@ -16,7 +16,7 @@ import {
   TestClock,
 } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 import { AddressReports } from './limits.ts';
 
 const UPGRADE =

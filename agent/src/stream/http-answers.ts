@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import { REFUSED_BY_AGENT, REFUSED_BY_HEADER } from '../proxy-identity.ts';
 import type { Refusal } from './admission.ts';
 
 /** How long a refused client has to read the reason. */
@@ -37,7 +38,7 @@ export async function answerRequest(
 
 function sendAdmission(response: ServerResponse, refusal: Refusal | null): void {
   if (refusal === null) send(response, 200, 'OK');
-  else send(response, refusal.status, refusal.text, challenge(refusal.status));
+  else send(response, refusal.status, refusal.text, describeRefusal(refusal.status));
 }
 
 async function sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -51,8 +52,9 @@ async function sendPage(request: IncomingMessage, response: ServerResponse): Pro
   }
 }
 
-function challenge(status: number): Readonly<Record<string, string>> {
-  return status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+function describeRefusal(status: number): Readonly<Record<string, string>> {
+  const challenge = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+  return { [REFUSED_BY_HEADER]: REFUSED_BY_AGENT, ...challenge };
 }
 
 function send(
@@ -71,7 +73,7 @@ export function refuse(socket: Duplex, status: number, text: string): void {
   const body = `${text}\n`;
   const headers = Object.entries({
     ...HEADERS,
-    ...challenge(status),
+    ...describeRefusal(status),
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);

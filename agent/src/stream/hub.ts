@@ -37,7 +37,7 @@ interface HubOptions {
 }
 
 /** A larger difference means that the wall clock was set, as on machines without a hardware clock after boot. */
-const LEAP_MS = 1000;
+const CLOCK_STEP_MS = 1000;
 
 /** Takes a snapshot at each tick and sends it to all viewers, encoded once for each subprotocol. */
 export class Hub {
@@ -74,7 +74,7 @@ export class Hub {
   /** Takes a snapshot. Without viewers, only the parts of the history are collected. */
   tick(): void {
     const { sampler } = this.#options;
-    this.#noticeLeap();
+    this.#detectClockStep();
     const isWatched = this.#viewers.size > 0;
     const snapshot = isWatched ? this.#sampleAll() : sampler.sample(HISTORY_PARTS);
     this.#history.add(snapshot);
@@ -112,9 +112,9 @@ export class Hub {
     return this.#hello;
   }
 
-  #noticeLeap(): void {
+  #detectClockStep(): void {
     const aheadMs = measureAhead(this.#options.clock);
-    if (Math.abs(aheadMs - this.#clockAheadMs) <= LEAP_MS) return;
+    if (Math.abs(aheadMs - this.#clockAheadMs) <= CLOCK_STEP_MS) return;
     try {
       this.#host = this.#options.readHost();
       this.#clockAheadMs = aheadMs;

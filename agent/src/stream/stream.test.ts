@@ -19,7 +19,7 @@ import {
   TestClock,
   TestSampler,
 } from '../../test/stream-harness.ts';
-import { until } from '../../test/until.ts';
+import { until } from '../../test/wait.ts';
 import { toVectorEvents } from '../formats/vector.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { version } from '../version.ts';

@@ -98,7 +98,7 @@ function buildEnvironment({ environment }: ProgramOptions): Record<string, strin
 }
 
 function writeInput({ stdin }: ChildProcess, input: string): void {
-  // A program may end without reading its input; its exit code says whether it failed.
+  // A program may end without reading its input; its exit code shows whether it failed.
   stdin?.on('error', () => undefined);
   stdin?.end(input);
 }

@@ -9,11 +9,12 @@ const MAX_DEPTH = 2;
 
 const NONE = 'A client certificate is needed, and none was sent.';
 const UNKNOWN_AUTHORITY = 'The client certificate is not from an authority of this agent.';
-const REVOKED = 'The client certificate was revoked.';
+/** Viewers get it as the text of a 403, or as the reason of the closed connection. */
+export const REVOKED_REASON = 'The client certificate was revoked.';
 const EXPIRED = 'The client certificate has expired.';
 
 const FAULTS: Readonly<Record<string, string>> = {
-  CERT_REVOKED: REVOKED,
+  CERT_REVOKED: REVOKED_REASON,
   CERT_HAS_EXPIRED: EXPIRED,
   CERT_NOT_YET_VALID: 'The client certificate is not valid yet: compare the clocks.',
   CRL_HAS_EXPIRED:
@@ -54,7 +55,7 @@ export function findCertificateFault(
   if (expiry !== null) return expiry;
   let current = certificate;
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
-    if (revocations.isRevoked(current)) return REVOKED;
+    if (revocations.isRevoked(current)) return REVOKED_REASON;
     const issuer = authorities.find((each) => isIssuedBy(current, each));
     if (issuer === undefined) return UNKNOWN_AUTHORITY;
     if (isIssuedBy(issuer, issuer)) return null;

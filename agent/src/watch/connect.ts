@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { explainAnswer, explainClose, explainError, WatchFailure } from './failure.ts';
 import { MAX_MESSAGE_BYTES, type Message, readMessage } from './read-message.ts';
 import type { Target } from './target.ts';
-import { clean } from './text.ts';
+import { sanitize } from './text.ts';
 
 const CONNECT_MS = 10_000;
 
@@ -168,7 +168,7 @@ function explain(code: string, certificate: X509Certificate, { address, host }: 
     return `The certificate of ${address} is not valid yet: compare the clocks of both machines.`;
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const names = clean(certificate.subjectAltName ?? 'no name').slice(0, 200);
+    const names = sanitize(certificate.subjectAltName ?? 'no name').slice(0, 200);
     return `The certificate of ${address} is not for ${host} but for ${names}: use one of these names.`;
   }
   return (

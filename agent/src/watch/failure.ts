@@ -1,5 +1,5 @@
 import { codeOf, messageOf } from '../errors.ts';
-import { clean } from './text.ts';
+import { sanitize } from './text.ts';
 
 /** Exit codes of sysexits.h. */
 export const EXIT_CODES = {
@@ -117,5 +117,5 @@ function isSentence(text: string): boolean {
 }
 
 function reasonOf(text: string): string {
-  return clean(text.trim().replaceAll(/\s+/gu, ' ')).slice(0, MAX_REASON_CHARACTERS);
+  return sanitize(text.trim().replaceAll(/\s+/gu, ' ')).slice(0, MAX_REASON_CHARACTERS);
 }

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract/agent-stream';
 
-import { clean } from './text.ts';
+import { sanitize } from './text.ts';
 
 /** More than the message of a machine with a thousand cores. */
 export const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
@@ -25,7 +25,7 @@ export function readMessage(text: string): Message | null {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text, (_name, value: unknown) =>
-      typeof value === 'string' ? clean(value) : value,
+      typeof value === 'string' ? sanitize(value) : value,
     );
   } catch {
     // Not JSON, or nested too deeply for the stack.

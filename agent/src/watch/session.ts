@@ -81,7 +81,7 @@ class Session {
 
   /** Waits before the next attempt. @throws WatchFailure when a retry is pointless */
   async backOff(error: unknown): Promise<void> {
-    const { message: why } = judge(error, this.#view);
+    const { message: why } = requireRetryable(error, this.#view);
     const { signal } = this.#options;
     for (let seconds = this.#pauseSeconds; seconds > 0 && !signal.aborted; seconds -= 1) {
       this.change({ kind: 'waiting', seconds, why });
@@ -92,7 +92,7 @@ class Session {
 }
 
 /** Rethrows failures of the first connection, and failures that a retry does not fix. */
-function judge(error: unknown, { snapshot }: View): WatchFailure {
+function requireRetryable(error: unknown, { snapshot }: View): WatchFailure {
   if (error instanceof WatchFailure && error.kind === 'unreachable' && snapshot !== null)
     return error;
   throw error;

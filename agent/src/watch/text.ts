@@ -17,7 +17,7 @@ export function span(text: string, style: Style = 'plain'): Span {
 const MAX_CHARACTERS = 4096;
 
 /** Replaces control characters, and removes excessive combining marks. */
-export function clean(text: string): string {
+export function sanitize(text: string): string {
   return text
     .slice(0, MAX_CHARACTERS)
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '·')

@@ -40,7 +40,7 @@ export async function attempt(
       onOutput?.(text);
     });
   }
-  // A program may end without reading its input; its exit code says whether it failed.
+  // A program may end without reading its input; its exit code shows whether it failed.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [code]: unknown[] = await once(child, 'close');

@@ -67,7 +67,7 @@ async function testFaults(
       await fault.arrange(installation);
       const { healthy, findings } = await examine(installation);
       const found = findings.find(({ check }) => check === fault.check);
-      assert.match(found?.cause ?? '', fault.cause, JSON.stringify(findings, null, 1));
+      assert.match(found?.cause ?? '', fault.facts, JSON.stringify(findings, null, 1));
       assert.deepEqual([healthy, found?.state], [false, 'problem']);
       assert.notEqual(found?.fix ?? '', '');
       await fault.repair(installation);

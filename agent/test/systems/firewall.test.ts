@@ -6,7 +6,7 @@ import { renderPortUnit } from '#agent/install/files/units.ts';
 import { paths } from '#agent/install/paths.ts';
 
 import { repository } from '../../../scripts/lib/steps.ts';
-import { until } from '../until.ts';
+import { until } from '../wait.ts';
 import { findMissingRequirement } from './requirements.ts';
 import { Machine } from './machine.ts';
 

@@ -1,4 +1,4 @@
-/** A web server that its owner configures with the printed lines leads to the agent. */
+/** A web server that its owner configures with the printed lines passes viewers to the agent. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
@@ -36,7 +36,7 @@ const HTTPS_SITE = `<VirtualHost *:443>
 `;
 
 test(
-  'the printed lines for Apache lead to the agent, and are not printed again',
+  'the printed lines for Apache pass viewers to the agent, and are not printed again',
   { skip },
   async () => {
     if (packages === null) throw new Error('There are no packages.');

@@ -22,7 +22,7 @@ for name in ${CERTBOT_PACKAGES.join(' ')}; do
   done
 done
 mkdir -p /opt/trees/${FOREIGN_PACKAGE}/DEBIAN
-printf 'Package: ${FOREIGN_PACKAGE}\\nVersion: 1\\nArchitecture: all\\nMaintainer: Nobody <nobody@example.test>\\nDescription: a package of somebody else\\n' >/opt/trees/${FOREIGN_PACKAGE}/DEBIAN/control
+printf 'Package: ${FOREIGN_PACKAGE}\\nVersion: 1\\nArchitecture: all\\nMaintainer: Nobody <nobody@example.test>\\nDescription: a package of another vendor\\n' >/opt/trees/${FOREIGN_PACKAGE}/DEBIAN/control
 cd /opt/repository
 for tree in /opt/trees/*; do
   file=$(basename $tree).deb

@@ -19,7 +19,7 @@ export function openAmdReader(card: Card, reader: BackgroundReader): FiguresRead
       files.refresh(atMs);
       return figures;
     },
-    close: () => files.forget(),
+    close: () => files.close(),
   };
 }
 
@@ -98,7 +98,7 @@ class CardFiles {
     );
   }
 
-  forget(): void {
-    this.#reader.forget(this.#paths);
+  close(): void {
+    this.#reader.closeFiles(this.#paths);
   }
 }

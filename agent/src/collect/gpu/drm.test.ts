@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { type Machine, copyMachine, emptyMachine } from '../../../test/machine.ts';
-import { until } from '../../../test/until.ts';
+import { until } from '../../../test/wait.ts';
 
 import { BackgroundReader } from '../../read/background-reader.ts';
 

@@ -6,7 +6,8 @@ import { AgentGpu } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { copyMachine, emptyMachine } from '../../../test/machine.ts';
-import { emptyPrograms, processExists, waitFor } from '../../../test/programs.ts';
+import { emptyPrograms, processExists } from '../../../test/programs.ts';
+import { waitFor } from '../../../test/wait.ts';
 
 import { BackgroundReader } from '../../read/background-reader.ts';
 import type { Roots } from '../../roots.ts';

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Programs, emptyPrograms, processExists, waitFor } from '../../../test/programs.ts';
+import { type Programs, emptyPrograms, processExists } from '../../../test/programs.ts';
+import { waitFor } from '../../../test/wait.ts';
 
 import { findProgram } from '../../read/small-file.ts';
 import { ToolRunner } from './tool.ts';

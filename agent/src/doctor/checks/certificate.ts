@@ -49,7 +49,7 @@ export function checkRenewal(inspection: Inspection): Finding {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
       cause: `certbot renews ${renewal.name} through a web server on port 80 (webroot), and none is running.`,
-      fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
+      fix: "Start the web server (systemctl start nginx), or use certbot's standalone mode: latchkey-agent install --email ADDRESS",
     });
   }
   const challenge = findChallengeProblem(renewal.name, listConclusive(inspection));
@@ -60,7 +60,7 @@ export function checkRenewal(inspection: Inspection): Finding {
       fix: 'Let the installer restore its challenge route: latchkey-agent install. Then test: certbot renew --dry-run',
     });
   }
-  if (inspection.isCopyOld) {
+  if (inspection.isCertificateOutdated) {
     return problem('renewal', {
       symptom: 'Viewers will see an expired certificate, though certbot has renewed it.',
       cause: `The agent has an older copy than ${renewal.directory}/fullchain.pem.`,

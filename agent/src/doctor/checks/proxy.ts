@@ -47,7 +47,7 @@ export function checkProxyRoute(inspection: Inspection): Finding {
   const url = `https://${installed.domain}${installed.proxyPath}`;
   const upstreamPort = findLoadedUpstreamPort(inspection) ?? port;
   if (upstreamPort !== port) {
-    const symptom = `${url} does not lead to the agent.`;
+    const symptom = `${url} does not reach the agent.`;
     return problem('proxy_route', { symptom, ...advisePortMismatch(upstreamPort, port) });
   }
   if (passed?.status === BAD_GATEWAY || passed?.status === UNAVAILABLE) {
@@ -65,12 +65,12 @@ export function checkProxyRoute(inspection: Inspection): Finding {
     const symptom = `${url} does not answer.`;
     return problem('proxy_route', { symptom, ...adviseReload(passed, installed) });
   }
-  return ok('proxy_route', `${url} leads to the agent.`);
+  return ok('proxy_route', `${url} reaches the agent.`);
 }
 
 function advisePortMismatch(upstreamPort: number, port: number): Advice {
   return {
-    cause: `nginx hands it to 127.0.0.1:${upstreamPort}, and the agent is to listen on port ${port} by ${paths.configuration}.`,
+    cause: `nginx passes it to 127.0.0.1:${upstreamPort}, but ${paths.configuration} sets the agent to port ${port}.`,
     fix: `Have nginx follow: latchkey-agent install; or set listen: 127.0.0.1:${upstreamPort}, then: systemctl restart ${agentUnit}`,
   };
 }
@@ -128,10 +128,9 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Inspection)
   );
 }
 
-/** Whether the agent refused: a manually configured web server may answer 403 itself, with another text. */
+/** Whether the agent refused: a manually configured web server may answer 403 itself. */
 function isRejectedByAgent(answer: Answer, { proxyByHand }: Installed): boolean {
-  if (answer.status !== FORBIDDEN) return false;
-  return !proxyByHand || /^The (?:client certificate|list|proxy)\b/u.test(answer.body);
+  return answer.status === FORBIDDEN && (!proxyByHand || answer.isRefusedByAgent);
 }
 
 type Installed = NonNullable<Inspection['installed']>;

@@ -17,7 +17,7 @@ import type { Detection, RunProgram } from '../../system/run-program.ts';
 import { type ChallengeAnswer, requestChallenge } from '../../install/verify/challenge.ts';
 import { probeProxy } from '../../install/verify/probe-proxy.ts';
 import { type ClientCertificate, requestPage, type Target } from '../../install/verify/request.ts';
-import { askHealth } from '../../service/client.ts';
+import { checkAgentHealth } from '../../service/client.ts';
 import { listTlsFiles, readTlsMaterial } from '../../tls/tls-files.ts';
 import type {
   Answer,
@@ -53,7 +53,7 @@ export async function inspectMachine(
   // In parallel, because several are slow.
   const [configuration, ...others] = await Promise.all([
     inspectConfiguration(configPath, reading, runProgram, now),
-    config === null ? null : askHealth(config),
+    config === null ? null : checkAgentHealth(config),
     installed?.mode === 'proxy' ? inspectProxy(installed) : null,
     inspectDomain(installed),
     inspectUnit(runProgram),
@@ -81,7 +81,10 @@ export async function inspectMachine(
     selinux,
     renewal,
     challenges,
-    isCopyOld: renewal !== null && installed?.mode === 'standalone' && isCopyOld(renewal, config),
+    isCertificateOutdated:
+      renewal !== null &&
+      installed?.mode === 'standalone' &&
+      isCertificateOutdated(renewal, config),
     revocations,
     isClockSynchronized: isSynchronized,
   };
@@ -95,7 +98,7 @@ async function inspectChallenges(renewal: CertificateFacts | null): Promise<Chal
 }
 
 /** Whether the agent has a copy of an older certificate than certbot's. */
-function isCopyOld(renewal: CertificateFacts, config: AgentConfig | null): boolean {
+function isCertificateOutdated(renewal: CertificateFacts, config: AgentConfig | null): boolean {
   const file = config?.tls.certificateFile;
   const [copy, kept] = [file, `${renewal.directory}/fullchain.pem`].map((path) =>
     path === undefined || !existsSync(path) ? null : new X509Certificate(readFileSync(path)),
@@ -188,8 +191,8 @@ function readIdentity(): ClientCertificate | null {
 }
 
 async function ask(target: Target, shown: ClientCertificate | null = null): Promise<Answer> {
-  const { status, body, contentType, fault, code } = await requestPage(target, shown);
+  const { status, body, isRefusedByAgent, fault, code } = await requestPage(target, shown);
   return status === null
     ? { status, fault: fault ?? 'no answer', code }
-    : { status, body, type: contentType };
+    : { status, body, isRefusedByAgent };
 }

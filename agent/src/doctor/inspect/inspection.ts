@@ -35,7 +35,7 @@ export interface Inspection {
   /** The answers of the domain's addresses to challenges; empty where no renewal needs them. */
   readonly challenges: readonly ChallengeAnswer[];
   /** Whether the agent has a copy of an older certificate than certbot's. */
-  readonly isCopyOld: boolean;
+  readonly isCertificateOutdated: boolean;
   readonly revocations: RevocationsStatus | null;
   /** Whether the clock is synchronized; null when unknown. */
   readonly isClockSynchronized: boolean | null;
@@ -79,7 +79,12 @@ export interface ProxyStatus {
 }
 
 export type Answer =
-  | { readonly status: number; readonly body: string; readonly type: string }
+  | {
+      readonly status: number;
+      readonly body: string;
+      /** Whether the agent itself refused, and not a proxy in front of it. */
+      readonly isRefusedByAgent: boolean;
+    }
   | {
       readonly status: null;
       readonly fault: string;

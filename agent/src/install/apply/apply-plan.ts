@@ -5,8 +5,9 @@ import { listStale, mergeEntries } from './entries.ts';
 import type { Change, Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
-import { explainFailure } from './machine.ts';
-import { type Entry, type JournalFacts, nameEntry, type StepContext } from './step-kind.ts';
+import { explainFailure } from '../../errors.ts';
+import { type Entry, type JournalFacts, nameEntry } from './journal-entry.ts';
+import type { StepContext } from './step-kind.ts';
 import { describeUndo, undoEntries, UndoError } from './undo.ts';
 
 export interface ApplyRequest {

@@ -75,7 +75,7 @@ export function listTraces(machine: Machine): string[] {
 }
 
 /** Identifies the traces of one run. */
-export interface OwnTraces {
+export interface RunTraces {
   /** The result of `listTraces` before the run. */
   readonly earlier: readonly string[];
   /** The ACME accounts that the run registered. */
@@ -90,7 +90,7 @@ export interface OwnTraces {
  */
 export function removeTraces(
   machine: Machine,
-  { earlier, accounts, interruptedAt }: OwnTraces,
+  { earlier, accounts, interruptedAt }: RunTraces,
 ): void {
   const added = listTraces(machine).filter((path) => !earlier.includes(path));
   const isRecent = (path: string, lastsMs: number) =>

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
-import { FakeHost, listEveryStep, createPackage } from '../../../test/fake-host.ts';
+import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
+import { afterEdit, request, steps } from './apply-plan.fixture.ts';
 import { applyPlan } from './apply-plan.ts';
 import { describeSteps } from './describe-steps.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
-after(() => rmSync(folder, { recursive: true }));
-const steps = listEveryStep(createPackage(folder, '1.0.0'));
-const order = { steps, installed: '{}\n', verify: async () => undefined };
 
 /** Returns the titles of steps, without the texts of files. */
 async function listTitles(plan: readonly Step[], host: FakeHost): Promise<string[]> {
@@ -35,11 +28,8 @@ test('a dry run lists every step, and changes nothing', async () => {
 
 test('a dry run of an installed plan lists no change', async () => {
   using host = new FakeHost();
-  await applyPlan(order, host.open());
-  const again = steps.map((step) =>
-    step.kind === 'edit' ? { ...step, before: step.after } : step,
-  );
-  const titles = await listTitles(again, host);
+  await applyPlan(request, host.open());
+  const titles = await listTitles(afterEdit(steps), host);
   assert.deepEqual(
     titles.filter((title) => !title.endsWith(': already so')),
     [],
@@ -48,7 +38,7 @@ test('a dry run of an installed plan lists no change', async () => {
 
 test('a dry run lists the readers of a changed file and the steps to undo', async () => {
   using host = new FakeHost();
-  await applyPlan(order, host.open());
+  await applyPlan(request, host.open());
   const changed = steps
     .filter(({ kind }) => kind !== 'edit')
     .map((step) =>

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import { type Changes, nameEntry, type StepContext } from './step-kind.ts';
+import { nameEntry } from './journal-entry.ts';
+import type { Changes, StepContext } from './step-kind.ts';
 import { describeUndo } from './undo.ts';
 import type { Journal } from './journal.ts';
 import { bindStep } from './kinds.ts';

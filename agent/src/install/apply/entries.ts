@@ -1,6 +1,7 @@
 import type { Change, Journal } from './journal.ts';
 import { kindOf } from './kinds.ts';
-import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
+import { type Entry, nameEntry } from './journal-entry.ts';
+import type { StepContext } from './step-kind.ts';
 
 /**
  * Returns the entries of earlier installations that a plan no longer contains, such as the other mode's files, in the order in
@@ -48,10 +49,10 @@ export function mergeEntries(
 
 /** Moves the additions of a removed certificate, such as an ACME account, to the certificate that may still use them. */
 function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
-  const heir = entries.find(({ kind }) => kind === removed.kind);
+  const successor = entries.find(({ kind }) => kind === removed.kind);
   const traces = removed.before.facts['traces'];
   return entries.map((entry) => {
-    if (entry !== heir || traces === undefined) return entry;
+    if (entry !== successor || traces === undefined) return entry;
     const facts = { ...entry.before.facts, traces };
     const added = [...(entry.after?.['added'] ?? []), ...(removed.after?.['added'] ?? [])];
     return { ...entry, before: { ...entry.before, facts }, after: { ...entry.after, added } };

@@ -9,8 +9,8 @@ import {
   parseText,
 } from '../../system/json.ts';
 import { isKind } from './kinds.ts';
-import type { PathState } from './path-state.ts';
-import type { CapturedState, Entry, JournalFacts } from './step-kind.ts';
+import type { PathState } from './journal-entry.ts';
+import type { CapturedState, Entry, JournalFacts } from './journal-entry.ts';
 
 export type Line =
   /** A step of a completed installation. */

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
-import type { Entry } from './step-kind.ts';
+import type { Entry } from './journal-entry.ts';
 
 const entry: Entry = {
   kind: 'link',

@@ -17,7 +17,7 @@ import { paths } from '../paths.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
 import { Backups } from './path-state.ts';
-import { type Entry, type JournalFacts, nameEntry } from './step-kind.ts';
+import { type Entry, type JournalFacts, nameEntry } from './journal-entry.ts';
 
 /** A change of an unfinished run. */
 export interface Change {

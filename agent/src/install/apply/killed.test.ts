@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { FakeHost, listEveryStep, createPackage } from '../../../test/fake-host.ts';
+import { FakeHost } from '../../../test/fake-host.ts';
+import { messageOf } from '../../errors.ts';
+import { everything, packageFolder, request, steps } from './apply-plan.fixture.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
 import { uninstall } from './undo.ts';
 
 const program = fileURLToPath(new URL('../../../test/killed-install.ts', import.meta.url));
-const folder = createPackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '1.0.0');
-after(() => rmSync(folder, { recursive: true }));
 
 type Task = 'install' | 'undo';
 
 /** @param killAt the number of the write before which the process is killed; or a folder for copies, without a kill */
 function run(host: FakeHost, task: Task, killAt: string): NodeJS.Signals | null {
-  const args = [program, host.root, folder, task, killAt];
+  const args = [program, host.root, packageFolder, task, killAt];
   const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.ok(signal === 'SIGKILL' || status === 0, stderr);
   return signal;
@@ -45,8 +45,6 @@ async function* killBeforeEachWrite(
   }
 }
 
-const order = { steps: listEveryStep(folder), installed: '{}\n', verify: async () => undefined };
-
 /** Applies every step without completing or undoing the run, as a kill at the last step does. */
 async function installHalf(host: FakeHost): Promise<void> {
   host.intercept = (command) => {
@@ -55,7 +53,7 @@ async function installHalf(host: FakeHost): Promise<void> {
   };
   const context = host.open();
   const progress = { ...context.progress, failed: () => assert.fail('killed') };
-  await assert.rejects(applyPlan(order, { ...context, progress }));
+  await assert.rejects(applyPlan(request, { ...context, progress }));
   host.intercept = () => null;
 }
 
@@ -67,8 +65,8 @@ test('undoes an installation that was killed before any write', async () => {
     if (!killed.has('/var/lib/latchkey-agent-install/installed.json')) {
       assert.deepEqual(killed.snapshot(), before, when);
     }
-    await applyPlan(order, killed.open());
-    await uninstall({ keepsConfiguration: false }, killed.open());
+    await applyPlan(request, killed.open());
+    await uninstall(everything, killed.open());
     assert.deepEqual(killed.snapshot(), before, `${when}, then uninstalled`);
   };
   for (const write of ['3', '23', '43']) {
@@ -98,28 +96,23 @@ test('completes an undo that was killed before any write', async () => {
   }
 });
 
-test('leaves the machine unchanged when the journal cannot grow, at any byte', () => {
+/** Limits the size of files that this process writes, which truncates a write as a nearly full disk does. */
+function limitFileSize(bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${bytes}:`]);
+}
+
+test('leaves the machine unchanged when the journal cannot grow, at any byte', async () => {
   using host = new FakeHost();
   const before = host.snapshot();
-  const args = [
-    process.execPath,
-    program,
-    host.root,
-    folder,
-    'install',
-    '0',
-    'link',
-    'file',
-    'edit',
-  ];
+  const kinds = new Set(['link', 'file', 'edit']);
+  const few = { ...request, steps: steps.filter(({ kind }) => kinds.has(kind)) };
   let failures = 0;
   for (let bytes = 10; ; bytes += 257) {
-    // The limit on file sizes truncates a write, as a nearly full disk does.
-    const { status, stderr } = spawnSync('prlimit', [`--fsize=${bytes}`, ...args], {
-      encoding: 'utf8',
-    });
-    if (status === 0) break;
-    assert.match(stderr, /EFBIG/u, `${bytes} bytes`);
+    limitFileSize(bytes);
+    const failure = await applyPlan(few, host.open()).then(() => null, messageOf);
+    limitFileSize('unlimited');
+    if (failure === null) break;
+    assert.match(failure, /EFBIG/u, `${bytes} bytes`);
     assert.deepEqual(host.snapshot(), before, `${bytes} bytes`);
     failures += 1;
   }

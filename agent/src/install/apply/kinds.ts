@@ -10,7 +10,8 @@ import { packages } from './kinds/packages.ts';
 import { program } from './kinds/program.ts';
 import { service } from './kinds/service.ts';
 import { user } from './kinds/user.ts';
-import type { CapturedState, Entry, StepContext, StepKind } from './step-kind.ts';
+import type { CapturedState, Entry } from './journal-entry.ts';
+import type { StepContext, StepKind } from './step-kind.ts';
 
 type Kinds = { readonly [Name in Step['kind']]: StepKind<StepsByKind[Name]> };
 

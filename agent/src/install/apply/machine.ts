@@ -67,19 +67,3 @@ export function lastLines({ stdout, stderr, fault }: ProgramResult): string[] {
     .filter((line) => line !== '');
   return [...(fault === null ? [] : [fault]), ...lines.slice(-SHOWN_LINES)];
 }
-
-/** Explanations of system errors, by their codes. */
-const MEANINGS: ReadonlyMap<string, string> = new Map([
-  ['ENOSPC', 'The disk is full: free some space and run this again'],
-  ['EDQUOT', 'The disk is full for this user: free some space and run this again'],
-  ['EROFS', 'The file system is read-only: make it writable and run this again'],
-  ['EPERM', 'The system does not allow it, perhaps by an attribute of the file (lsattr)'],
-]);
-
-/** Returns why something failed, as a sentence. */
-export function explainFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : '';
-  const meaning = MEANINGS.get(code);
-  return meaning === undefined ? error.message : `${meaning} (${error.message}).`;
-}

@@ -21,28 +21,8 @@ import {
   writeFile,
   writeLink,
 } from '../../system/write-file.ts';
+import type { CapturedState, Entry, JournalFacts, PathState } from './journal-entry.ts';
 import { locate, type Machine } from './machine.ts';
-import type { CapturedState, Entry, JournalFacts } from './step-kind.ts';
-
-/** The state of a path, from which it can be restored. */
-export type PathState =
-  /** With the missing directories above it, deepest first. */
-  | { readonly type: 'absent'; readonly path: string; readonly missing: readonly string[] }
-  | { readonly type: 'link'; readonly path: string; readonly target: string }
-  | ({ readonly type: 'directory'; readonly path: string } & Access)
-  | ({ readonly type: 'file'; readonly path: string } & Access & Content);
-
-interface Access {
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
-
-interface Content {
-  readonly modifiedMs: number;
-  /** The SHA-256 of its bytes, which names its copy among the backups. */
-  readonly backup: string;
-}
 
 /** A machine with backups of its changed files. */
 export interface BackedUpMachine extends Machine {
@@ -126,7 +106,7 @@ function listMissing(machine: Machine, path: string): string[] {
 }
 
 /** Returns a digest of a path for later comparison; null when it does not exist. */
-export function identify(machine: Machine, path: string): string | null {
+export function digestPath(machine: Machine, path: string): string | null {
   const located = locate(machine, path);
   const stats = lstatOrNull(located);
   if (stats?.isSymbolicLink() === true) return `link to ${readlinkSync(located)}`;
@@ -136,13 +116,13 @@ export function identify(machine: Machine, path: string): string | null {
 
 /** Returns the digest of a step's result at a path. */
 export function identifyResult(machine: Machine, path: string): JournalFacts {
-  return { [path]: [identify(machine, path) ?? 'nothing'] };
+  return { [path]: [digestPath(machine, path) ?? 'nothing'] };
 }
 
 /** Whether others changed a path since: it equals neither the step's result nor the captured state. */
 export function isForeign({ after }: Entry, machine: Machine, state: PathState): boolean {
   const left = after?.[state.path]?.[0];
-  const now = identify(machine, state.path);
+  const now = digestPath(machine, state.path);
   if (left === undefined || now === null || now === left) return false;
   return state.type !== 'file' || now !== state.backup;
 }

@@ -1,26 +1,6 @@
 import type { Step } from '../steps.ts';
-import type { BackedUpMachine, PathState } from './path-state.ts';
-
-/** Facts in the journal beside the states of paths: lists of texts by name. */
-export type JournalFacts = Readonly<Record<string, readonly string[]>>;
-
-/** Identifies the object of a step, so that it can be undone without the step. */
-export type Subject = Readonly<Record<string, string>>;
-
-/** The captured state before a step. */
-export interface CapturedState {
-  readonly paths: readonly PathState[];
-  readonly facts: JournalFacts;
-}
-
-/** An applied step, as the journal has it. */
-export interface Entry {
-  readonly kind: Step['kind'];
-  readonly subject: Subject;
-  readonly before: CapturedState;
-  /** The result of the step; null when it is unknown whether it completed. */
-  readonly after: JournalFacts | null;
-}
+import type { CapturedState, Entry, JournalFacts, Subject } from './journal-entry.ts';
+import type { BackedUpMachine } from './path-state.ts';
 
 export interface StepContext extends BackedUpMachine {
   readonly changed: Changes;
@@ -101,11 +81,6 @@ export function captureNginxDirectory({ services }: StepContext): JournalFacts {
 export function atNginxDirectory({ before }: Entry, context: StepContext): StepContext {
   const [nginxDirectory = context.services.nginxDirectory] = before.facts[NGINX_DIRECTORY] ?? [];
   return { ...context, services: { ...context.services, nginxDirectory } };
-}
-
-/** Returns the name of an entry; entries with the same name have the same object. */
-export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
-  return [kind, ...Object.values(subject)].join(' ');
 }
 
 /** The paths that a run has changed, and the ones that each reader was notified of. */

@@ -3,9 +3,10 @@ import { dirname } from 'node:path';
 import { paths } from '../paths.ts';
 import type { RunProgram } from '../../system/run-program.ts';
 import type { Journal } from './journal.ts';
-import { explainFailure } from './machine.ts';
+import { explainFailure } from '../../errors.ts';
 import { kindOf } from './kinds.ts';
-import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
+import { type Entry, nameEntry } from './journal-entry.ts';
+import type { StepContext } from './step-kind.ts';
 
 /**
  * Undoes entries, last first, then runs `afterUndo` of the entries that read their files. A failure is recorded, and the undo

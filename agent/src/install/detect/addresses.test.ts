@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 
-import { findAddresses } from './addresses.ts';
+import { detectAddresses, findAddresses } from './addresses.ts';
 
 const NAME = 'monitor.invalid';
 
@@ -29,6 +29,20 @@ test('reports a silent, failing or missing name server', async (t) => {
 test('does not report an unknown name as a failing resolver', async (t) => {
   const server = await startNameServer(t, NO_SUCH_NAME);
   assert.deepEqual(await findAddresses(NAME, [server]), { addresses: [], resolverFault: null });
+});
+
+test('returns no address for an unknown or loopback name, within seconds', async () => {
+  const startedAtMs = performance.now();
+  const found = await Promise.all([findAddresses('monitor.invalid'), findAddresses('localhost')]);
+  assert.deepEqual(
+    found.map(({ addresses }) => addresses),
+    [[], []],
+  );
+  assert.ok(performance.now() - startedAtMs < 10_000);
+});
+
+test('returns the addresses of this machine that others may reach', () => {
+  for (const address of detectAddresses()) assert.doesNotMatch(address, /^(?:127\.|::1$|fe80:)/u);
 });
 
 /** @param code the response code; null when the server never answers */

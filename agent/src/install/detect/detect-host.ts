@@ -131,7 +131,7 @@ function isReadOnly(path: string): boolean {
 
 /**
  * Returns the directory of the package that a program was started from.
- * @param node the path of the running Node.js, which lies in the package's `lib`
+ * @param node the path of the running Node.js, which is in the package's `lib`
  * @returns null when it runs from its sources
  */
 export function findPackage(node: string): string | null {

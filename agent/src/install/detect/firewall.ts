@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { readWhole } from '../../read/kept-file.ts';
+import { readWhole } from '../../read/kernel-file.ts';
 import { readText } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { Detection } from '../../system/run-program.ts';

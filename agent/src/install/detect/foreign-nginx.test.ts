@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 import type { Listener } from '../facts.ts';
 import type { RunProgram } from '../../system/run-program.ts';
+import { createRoot, putFile } from './detect-host.fixture.ts';
 import { findForeignNginx } from './foreign-nginx.ts';
 
 const MAIN = '/etc/nginx/nginx.conf';
@@ -79,14 +79,8 @@ const runProgram: RunProgram = async (program, args) => {
 
 /** Debian's nginx, which runs as process 20. */
 function makeMachine(t: TestContext) {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'latchkey-nginx-')));
-  t.after(() => rmSync(root, { recursive: true }));
-  const put = (path: string, text: string) => {
-    const place = join(root, path);
-    mkdirSync(dirname(place), { recursive: true });
-    writeFileSync(place, text, { mode: 0o755 });
-    return place;
-  };
+  const root = createRoot(t);
+  const put = (path: string, text: string) => putFile(root, path, text);
   const linkProgram = (target: string) => {
     const link = join(root, 'proc/20/exe');
     rmSync(link, { force: true });

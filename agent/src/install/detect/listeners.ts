@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { readWhole } from '../../read/kept-file.ts';
+import { readWhole } from '../../read/kernel-file.ts';
 import { isMissing, listDirectory, readText } from '../../read/small-file.ts';
 import type { Listener, ListenerProcess } from '../facts.ts';
 import type { Detection } from '../../system/run-program.ts';
@@ -95,8 +95,8 @@ function readLink(path: string): string {
 
 function readProcess(proc: string, pid: number): ListenerProcess {
   const directory = join(proc, `${pid}`);
-  const said = readText(join(directory, 'comm')) ?? 'unknown';
-  const own = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
+  const thread = readText(join(directory, 'comm')) ?? 'unknown';
+  const own = thread === NAME_OF_THREAD ? readProgram(directory, thread) : thread;
   // Process names are arbitrary, and this name is printed on root's terminal.
   const name = own.replaceAll(/\p{Cc}/gu, '?');
   const groups = readText(join(directory, 'cgroup')) ?? '';

@@ -1,12 +1,12 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { InstructionOptions } from './render-instructions.ts';
+import type { RouteOptions } from '../proxy-options.ts';
 
 /** Apache reads a certificate and its key from one file. */
 const COMBINED = '/etc/apache2/latchkey-agent-proxy.pem';
 
 /** Returns the commands to run once. */
-export function listApacheCommands({ mutualTls }: InstructionOptions): readonly string[] {
+export function listApacheCommands({ mutualTls }: RouteOptions): readonly string[] {
   return [
     'a2enmod ssl headers proxy proxy_http proxy_wstunnel',
     ...(mutualTls
@@ -22,7 +22,7 @@ export function listApacheCommands({ mutualTls }: InstructionOptions): readonly 
  * Renders the lines for a virtual host of Apache 2.4.47 or newer (`upgrade=websocket`). The agent itself answers health
  * requests, and refusals have status 403, because Apache does not know 496.
  */
-export function renderApache(options: InstructionOptions): string {
+export function renderApache(options: RouteOptions): string {
   const { proxyPath, mutualTls, agentPort } = options;
   const agent = `https://127.0.0.1:${agentPort}/`;
   return [
@@ -51,7 +51,7 @@ export function renderApache(options: InstructionOptions): string {
   ].join('\n');
 }
 
-function listVerification({ proxyPath }: InstructionOptions): readonly string[] {
+function listVerification({ proxyPath }: RouteOptions): readonly string[] {
   const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [
     `SSLCACertificateFile ${paths.authorityCertificate}`,

@@ -1,9 +1,9 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { InstructionOptions } from './render-instructions.ts';
+import type { RouteOptions } from '../proxy-options.ts';
 
 /** Renders the lines for the site of a Caddyfile of Caddy 2, in which quoted texts may span lines. */
-export function renderCaddy(options: InstructionOptions): string {
+export function renderCaddy(options: RouteOptions): string {
   const { proxyPath, mutualTls } = options;
   return [
     `handle ${proxyPath}/health {`,
@@ -19,7 +19,7 @@ export function renderCaddy(options: InstructionOptions): string {
 }
 
 /** Renders the lines for the site's "tls", of which Caddy accepts one; empty without client certificates. */
-export function renderCaddyTls({ mutualTls }: InstructionOptions): string {
+export function renderCaddyTls({ mutualTls }: RouteOptions): string {
   if (!mutualTls) return '';
   return [
     'client_auth {',
@@ -31,7 +31,7 @@ export function renderCaddyTls({ mutualTls }: InstructionOptions): string {
 }
 
 /** Forwards only requests with a fingerprint of hexadecimal digits: without a certificate Caddy has `<nil>` there. */
-function listEnforcement(options: InstructionOptions): readonly string[] {
+function listEnforcement(options: RouteOptions): readonly string[] {
   return [
     '\t@latchkey_known vars_regexp {http.request.tls.client.fingerprint} ^[0-9a-f]+$',
     '\thandle @latchkey_known {',
@@ -43,7 +43,7 @@ function listEnforcement(options: InstructionOptions): readonly string[] {
 }
 
 function listForwarding(
-  { domain, proxyPath, mutualTls, agentPort }: InstructionOptions,
+  { domain, proxyPath, mutualTls, agentPort }: RouteOptions,
   indentation: string,
 ): readonly string[] {
   const client = `${paths.proxyCertificate} ${paths.proxyCertificateKey}`;

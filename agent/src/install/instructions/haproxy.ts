@@ -1,12 +1,12 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { InstructionOptions } from './render-instructions.ts';
+import type { RouteOptions } from '../proxy-options.ts';
 
 /** HAProxy reads a certificate and its key from one file. */
 const COMBINED = '/etc/haproxy/latchkey-agent-proxy.pem';
 
 /** Returns the commands to run once. */
-export function listHaproxyCommands({ mutualTls }: InstructionOptions): readonly string[] {
+export function listHaproxyCommands({ mutualTls }: RouteOptions): readonly string[] {
   if (!mutualTls) return [];
   return [
     `install -m 600 /dev/null ${COMBINED}`,
@@ -15,13 +15,13 @@ export function listHaproxyCommands({ mutualTls }: InstructionOptions): readonly
 }
 
 /** Renders the addition to the `bind` line; empty without client certificates. */
-export function renderHaproxyBind({ mutualTls }: InstructionOptions): string {
+export function renderHaproxyBind({ mutualTls }: RouteOptions): string {
   if (!mutualTls) return '';
   return `ca-file ${paths.authorityCertificate} crl-file ${paths.revocations} verify optional crt-ignore-err all ca-ignore-err all`;
 }
 
 /** Renders the lines for the `frontend` on port 443. */
-export function renderHaproxyFront({ domain, proxyPath, mutualTls }: InstructionOptions): string {
+export function renderHaproxyFront({ domain, proxyPath, mutualTls }: RouteOptions): string {
   const refuse = String.raw`http-request return status 496 content-type text/plain string "A client certificate is needed.\n"`;
   return [
     `acl latchkey_domain hdr(host),field(1,:) -i ${domain}`,
@@ -40,7 +40,7 @@ export function renderHaproxyFront({ domain, proxyPath, mutualTls }: Instruction
 }
 
 /** Renders the agent's `backend`. */
-export function renderHaproxyBackend(options: InstructionOptions): string {
+export function renderHaproxyBackend(options: RouteOptions): string {
   const { domain, proxyPath, mutualTls, agentPort } = options;
   const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [

@@ -1,6 +1,7 @@
 // Instructions for web servers that the installer does not configure itself.
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
+import type { RouteOptions } from '../proxy-options.ts';
 import { listApacheCommands, renderApache } from './apache.ts';
 import { renderCaddy, renderCaddyTls } from './caddy.ts';
 import {
@@ -10,18 +11,8 @@ import {
   renderHaproxyFront,
 } from './haproxy.ts';
 
-/** Options of the instructions. */
-export interface InstructionOptions {
-  readonly domain: string;
-  /** `/latchkey`, as for nginx. */
-  readonly proxyPath: string;
-  readonly mutualTls: boolean;
-  /** The agent's port on 127.0.0.1. */
-  readonly agentPort: number;
-}
-
 /** Renders how to configure a web server for an agent on 127.0.0.1: the lines to add, and how to load and test them. */
-export function renderInstructions(server: OtherServer, options: InstructionOptions): string {
+export function renderInstructions(server: OtherServer, options: RouteOptions): string {
   const { domain, proxyPath } = options;
   const parts = [
     ...listParts(server, options),
@@ -31,7 +22,7 @@ export function renderInstructions(server: OtherServer, options: InstructionOpti
   return `${parts.join('\n\n')}\n`;
 }
 
-function listParts(server: OtherServer, options: InstructionOptions): readonly string[] {
+function listParts(server: OtherServer, options: RouteOptions): readonly string[] {
   if (server === 'apache') return listApache(options);
   if (server === 'caddy') return listCaddy(options);
   if (server === 'haproxy') return listHaproxy(options);
@@ -42,7 +33,7 @@ function listParts(server: OtherServer, options: InstructionOptions): readonly s
 const REPEATED =
   'Repeat the last command each year, and reload: the certificate is renewed before it expires (journalctl --unit latchkey-agent-revocations shows when), but the copy is not.';
 
-function listApache(options: InstructionOptions): readonly string[] {
+function listApache(options: RouteOptions): readonly string[] {
   return [
     'Apache (2.4.47 or newer) answers for this machine. First, once:',
     indent(listApacheCommands(options).join('\n')),
@@ -59,7 +50,7 @@ function listApache(options: InstructionOptions): readonly string[] {
   ];
 }
 
-function listCaddy(options: InstructionOptions): readonly string[] {
+function listCaddy(options: RouteOptions): readonly string[] {
   return [
     `Caddy answers for this machine. Put this into the site "${options.domain}" of /etc/caddy/Caddyfile:`,
     indent(renderCaddy(options)),
@@ -75,7 +66,7 @@ function listCaddy(options: InstructionOptions): readonly string[] {
   ];
 }
 
-function listHaproxy(options: InstructionOptions): readonly string[] {
+function listHaproxy(options: RouteOptions): readonly string[] {
   const commands = listHaproxyCommands(options);
   const bind = renderHaproxyBind(options);
   return [
@@ -101,7 +92,7 @@ function indent(text: string): string {
 }
 
 /** Describes the requirements of any web server in words. */
-function renderOther(options: InstructionOptions): string {
+function renderOther(options: RouteOptions): string {
   const lines = listRules(options).map((rule) => `- ${rule}`);
   return [
     'An unknown web server answers for this machine. Configure it so that:',
@@ -110,12 +101,7 @@ function renderOther(options: InstructionOptions): string {
   ].join('\n');
 }
 
-function listRules({
-  domain,
-  proxyPath,
-  mutualTls,
-  agentPort,
-}: InstructionOptions): readonly string[] {
+function listRules({ domain, proxyPath, mutualTls, agentPort }: RouteOptions): readonly string[] {
   return [
     `https://${domain}${proxyPath}/health is answered with status 200, type text/plain and the text OK with a line end.`,
     `https://${domain}${proxyPath} and all paths below it are forwarded to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,

@@ -1,6 +1,6 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { findRewrite } from './matching.ts';
-import type { ProxyOptions } from './plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
 import { findEffective, type Server } from './servers.ts';

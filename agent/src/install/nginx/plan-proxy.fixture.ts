@@ -1,6 +1,8 @@
 import type { NginxFile } from '../facts.ts';
 import { limitPaths, writeFile } from './own-files.ts';
-import { planProxy, type ProxyOptions, type ProxyPlan } from './plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
+import { planProxy } from './plan-proxy.ts';
+import type { ProxyPlan } from './proxy-plan.ts';
 import { renderLimits } from './render.ts';
 
 export const MAIN = `user www-data;

@@ -1,12 +1,13 @@
 // The route through nginx: parses nginx's configuration without loss, and plans its changes.
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
-import type { EditStep, FileStep } from '../steps.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
 import { findRouteBlocker, findVerificationBlocker, hasManualRoute } from './blockers.ts';
 import { findFileBlocker, includeSnippet } from './includes.ts';
 import { isOwnServerFile, writeFile } from './own-files.ts';
 import { planLimits } from './choose-server-file.ts';
 import { planDedicated, type Surroundings } from './plan-dedicated.ts';
+import type { ProxyPlan } from './proxy-plan.ts';
 import { describeNode, findDirectory, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
 import { renderRoute } from './render.ts';
@@ -24,66 +25,6 @@ import {
 } from './servers.ts';
 import { listTlsNotes } from './tls-notes.ts';
 import { NginxFault } from './tokens.ts';
-
-/** Options of the route through nginx. */
-export interface ProxyOptions {
-  readonly domain: string;
-  /** `/latchkey`: letters, digits, `.`, `_`, `~` and `-` between slashes, none at the end. */
-  readonly proxyPath: string;
-  readonly mutualTls: boolean;
-  /** The agent's port on 127.0.0.1. */
-  readonly agentPort: number;
-  /** The agent's limit of viewers per address. */
-  readonly viewersPerAddress: number;
-  /** nginx's version: `1.22.1`. */
-  readonly version: string;
-  readonly hasIpv6: boolean;
-  /** Whether a certificate will be issued by http-01 through this nginx, if the domain has no TLS yet. */
-  readonly needsChallenge: boolean;
-  /** The chain and key that a server block of the agent presents. */
-  readonly certificate: string;
-  readonly certificateKey: string;
-}
-
-export type ProxyPlan = DedicatedPlan | ExistingPlan | ManualPlan | RefusedPlan;
-
-/**
- * No block serves the domain with TLS. The challenge is loaded first, then the certificate is issued, then the server is
- * loaded.
- */
-export interface DedicatedPlan {
-  readonly kind: 'dedicated';
-  /** The zone that counts connections per client; null where nginx loads no directory for it. */
-  readonly limits: FileStep | null;
-  readonly server: FileStep;
-  readonly challenge: { readonly files: readonly FileStep[]; readonly edits: readonly EditStep[] };
-  readonly notes: readonly string[];
-}
-
-/** The domain's own block includes the route by one line; `edits` is empty where it does already. */
-export interface ExistingPlan {
-  readonly kind: 'existing';
-  /** The zone that counts connections per client; null where nginx loads no directory for it. */
-  readonly limits: FileStep | null;
-  readonly route: FileStep;
-  readonly edits: readonly EditStep[];
-  readonly notes: readonly string[];
-}
-
-/** The administrator pasted the route, so nothing is written. */
-export interface ManualPlan {
-  readonly kind: 'manual';
-  readonly notes: readonly string[];
-}
-
-/** The effect of a change cannot be predicted. */
-export interface RefusedPlan {
-  readonly kind: 'refused';
-  /** One sentence. */
-  readonly reason: string;
-  /** The text to paste, and where. */
-  readonly instructions: string;
-}
 
 /**
  * Plans the route through nginx: by a line in the domain's own server block, or by a block of the agent. Where the effect is
@@ -117,7 +58,7 @@ function decide(
   const balanced = listOnPort(servers, 443).find((server) => expectsProxyHeader(server, 443));
   if (balanced !== undefined) return refuseBalanced(balanced, choice, options);
   if (listChosen(choice).some((server) => hasManualRoute(server, options))) {
-    return { kind: 'manual', notes: [`The path ${proxyPath} leads to the agent already.`] };
+    return { kind: 'manual', notes: [`The path ${proxyPath} reaches the agent already.`] };
   }
   if (stream !== undefined) {
     const reason = `Port 443 is used by a "stream" of nginx, which forwards connections (${describeNode(stream.node)}).`;

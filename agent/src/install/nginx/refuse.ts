@@ -1,6 +1,7 @@
 import { paths } from '../paths.ts';
 import type { Blocker } from './blockers.ts';
-import type { ProxyOptions, RefusedPlan } from './plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
+import type { RefusedPlan } from './proxy-plan.ts';
 import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
 
 /** Refuses to change the domain's block, with the lines to paste. */

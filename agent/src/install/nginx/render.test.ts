@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { ProxyOptions } from './plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
 import { readDirectives } from './directives.ts';
 import { renderChallenge, renderChallengeServer, renderRoute, renderServer } from './render.ts';
 

@@ -1,7 +1,7 @@
 import { CLIENT_ADDRESS_HEADER, CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { TLS_1_2_CIPHER_SUITES } from '../../tls/cipher-suites.ts';
 import { paths } from '../paths.ts';
-import type { ProxyOptions } from './plan-proxy.ts';
+import type { ProxyOptions, RouteOptions } from '../proxy-options.ts';
 
 /** Returns the agent's address behind a proxy. */
 export function describeUpstream({ agentPort }: Pick<ProxyOptions, 'agentPort'>): string {
@@ -19,10 +19,7 @@ export const refusedLocation = '@latchkey_agent_refused';
 
 export const challengePath = '/.well-known/acme-challenge/';
 
-type RouteOptions = Pick<
-  ProxyOptions,
-  'agentPort' | 'domain' | 'mutualTls' | 'proxyPath' | 'viewersPerAddress'
->;
+type LimitedRouteOptions = RouteOptions & Pick<ProxyOptions, 'viewersPerAddress'>;
 
 /** Properties of the block and of nginx that affect a route. */
 interface RouteSetting {
@@ -69,7 +66,7 @@ export function renderServer(options: ProxyOptions, isLimited = false): string {
 }
 
 /** Renders the lines for a server block with TLS: health, the stream, and client certificates. */
-export function renderRoute(options: RouteOptions, setting: RouteSetting = {}): string {
+export function renderRoute(options: LimitedRouteOptions, setting: RouteSetting = {}): string {
   return join(listRoute(options, setting));
 }
 
@@ -152,7 +149,7 @@ export function isAtLeast(version: string, wanted: readonly [number, number, num
 }
 
 function listRoute(
-  options: RouteOptions,
+  options: LimitedRouteOptions,
   { answersWithoutTls = false, isLimited = false }: RouteSetting,
 ): readonly string[] {
   const { proxyPath, mutualTls, viewersPerAddress } = options;

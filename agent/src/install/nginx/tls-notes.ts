@@ -1,4 +1,4 @@
-import type { ProxyOptions } from './plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
 import { describeNode } from './read-configuration.ts';
 import { hasHttp2Directive, isAtLeast } from './render.ts';
 import { findEffective, listensByHttp2, listOnPort, offersHttp2, type Server } from './servers.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { HostFacts, InstalledFacts } from '../facts.ts';
+import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import {
   BARE,
   configure,
-  DOMAIN,
+  installedIn,
   keep,
   listenOn,
   OPTIONS,
@@ -17,19 +17,6 @@ import {
 import type { Plan } from './plan.ts';
 import { planInstall } from './plan-install.ts';
 
-function install(mode: InstalledFacts['mode']): InstalledFacts {
-  return {
-    version: '1.0.0',
-    mode,
-    domain: DOMAIN,
-    proxyPath: '/latchkey',
-    mutualTls: false,
-    proxyByHand: false,
-    certificateFiles: null,
-    skipsDnsCheck: false,
-  };
-}
-
 function accept(options: InstallOptions, facts: HostFacts): Plan {
   const plan = planInstall(options, facts);
   assert.ok(plan.kind === 'plan', JSON.stringify(plan));
@@ -37,7 +24,7 @@ function accept(options: InstallOptions, facts: HostFacts): Plan {
 }
 
 const configured = configure({}, { host: '127.0.0.1', port: 5000, intervalSeconds: 5 });
-const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
+const proxied = { ...withNginx(OVER_HTTPS), installed: installedIn('proxy'), configured };
 
 test('uses the configured port in nginx and in instructions', () => {
   const plan = accept(OPTIONS, proxied);
@@ -55,7 +42,7 @@ test('uses the configured port in nginx and in instructions', () => {
 test('opens and reserves the configured port', () => {
   const direct = {
     ...BARE,
-    installed: install('standalone'),
+    installed: installedIn('standalone'),
     certificate: keep('standalone'),
     configured,
   };
@@ -74,7 +61,7 @@ test('opens and reserves the configured port', () => {
 test('keeps the configured port in a rewritten configuration, unless nginx needs it', () => {
   assert.equal(accept({ ...OPTIONS, mutualTls: true }, proxied).agentPort, 5000);
   const direct = configure({}, { port: 443 });
-  const moved = { ...proxied, installed: install('standalone'), configured: direct };
+  const moved = { ...proxied, installed: installedIn('standalone'), configured: direct };
   assert.equal(accept({ ...OPTIONS, mode: 'proxy' }, moved).agentPort, 4096);
 });
 
@@ -102,7 +89,7 @@ test('listens on IPv6 for a domain on IPv6 only, and otherwise notes how to', ()
   assert.deepEqual(look([four]), ['0.0.0.0:4096', false]);
   assert.deepEqual(look([six]), ['"[::]:4096"', false]);
   assert.deepEqual(look([four, six]), ['0.0.0.0:4096', true]);
-  const kept = { installed: install('standalone'), certificate: keep('standalone') };
+  const kept = { installed: installedIn('standalone'), certificate: keep('standalone') };
   const configuredOn = (host: string) => ({ ...kept, configured: configure({}, { host }) });
   assert.equal(look([four, six], configuredOn('0.0.0.0'))[1], true);
   assert.equal(look([four, six], configuredOn('::'))[1], false);

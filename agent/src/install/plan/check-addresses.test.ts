@@ -6,7 +6,7 @@ import { checkAddresses } from './check-addresses.ts';
 const DOMAIN = 'monitor.example.com';
 
 /** Returns whether the check has an objection, a note or neither. */
-function judge(domainAddresses: readonly string[], addresses: readonly string[]): string {
+function classify(domainAddresses: readonly string[], addresses: readonly string[]): string {
   const { notes, objections } = checkAddresses(DOMAIN, {
     domainAddresses,
     addresses,
@@ -17,25 +17,25 @@ function judge(domainAddresses: readonly string[], addresses: readonly string[])
 }
 
 test('accepts a public address behind NAT', () => {
-  assert.equal(judge(['203.0.113.7'], ['10.0.0.5']), 'note');
-  assert.equal(judge(['203.0.113.7'], []), 'note');
-  assert.equal(judge(['10.0.0.9'], ['10.0.0.5']), 'objection');
-  assert.equal(judge(['203.0.113.7'], ['198.51.100.9']), 'objection');
+  assert.equal(classify(['203.0.113.7'], ['10.0.0.5']), 'note');
+  assert.equal(classify(['203.0.113.7'], []), 'note');
+  assert.equal(classify(['10.0.0.9'], ['10.0.0.5']), 'objection');
+  assert.equal(classify(['203.0.113.7'], ['198.51.100.9']), 'objection');
 });
 
 test('considers NAT for each address family', () => {
-  assert.equal(judge(['203.0.113.7'], ['10.0.0.5', '2001:db8::5']), 'note');
-  assert.equal(judge(['2001:db8::9'], ['10.0.0.5', '2001:db8::5']), 'objection');
-  assert.equal(judge(['203.0.113.7'], ['2001:db8::5']), 'objection');
-  assert.equal(judge(['2001:db8::9'], ['198.51.100.9']), 'objection');
+  assert.equal(classify(['203.0.113.7'], ['10.0.0.5', '2001:db8::5']), 'note');
+  assert.equal(classify(['2001:db8::9'], ['10.0.0.5', '2001:db8::5']), 'objection');
+  assert.equal(classify(['203.0.113.7'], ['2001:db8::5']), 'objection');
+  assert.equal(classify(['2001:db8::9'], ['198.51.100.9']), 'objection');
 });
 
 test('compares addresses in any notation', () => {
-  assert.equal(judge(['2001:db8:0::5'], ['2001:db8::5']), 'none');
-  assert.equal(judge(['203.0.113.7', '198.51.100.9'], ['203.0.113.7']), 'note');
+  assert.equal(classify(['2001:db8:0::5'], ['2001:db8::5']), 'none');
+  assert.equal(classify(['203.0.113.7', '198.51.100.9'], ['203.0.113.7']), 'note');
 });
 
-function judgeNone(resolverFault: string | null): string {
+function explainMissing(resolverFault: string | null): string {
   return checkAddresses(DOMAIN, {
     domainAddresses: [],
     addresses: [],
@@ -44,6 +44,6 @@ function judgeNone(resolverFault: string | null): string {
 }
 
 test('reports a failing resolver instead of a name without addresses', () => {
-  assert.match(judgeNone('ETIMEOUT'), /^The name servers .* do not answer .* \(ETIMEOUT\), /u);
-  assert.match(judgeNone(null), /has no address in the DNS/u);
+  assert.match(explainMissing('ETIMEOUT'), /^The name servers .* do not answer .* \(ETIMEOUT\), /u);
+  assert.match(explainMissing(null), /has no address in the DNS/u);
 });

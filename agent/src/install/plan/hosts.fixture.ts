@@ -2,6 +2,7 @@ import type {
   CertificateFacts,
   ConfiguredFacts,
   HostFacts,
+  InstalledFacts,
   Listener,
   NginxFacts,
   NginxFile,
@@ -25,6 +26,20 @@ export const OPTIONS: InstallOptions = {
   opensFirewall: false,
   skipsDnsCheck: false,
 };
+
+/** Returns the facts of an earlier installation with default options. */
+export function installedIn(mode: InstalledFacts['mode']): InstalledFacts {
+  return {
+    version: '1.0.0',
+    mode,
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    proxyByHand: false,
+    certificateFiles: null,
+    skipsDnsCheck: false,
+  };
+}
 
 /** A fresh Debian on the internet, with a domain. */
 export const BARE: HostFacts = {

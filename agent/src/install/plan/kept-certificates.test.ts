@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { HostFacts, InstalledFacts } from '../facts.ts';
+import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
-import { DOMAIN, keep, OPTIONS, OVER_HTTPS, SHOP, withNginx } from './hosts.fixture.ts';
+import {
+  DOMAIN,
+  installedIn,
+  keep,
+  OPTIONS,
+  OVER_HTTPS,
+  SHOP,
+  withNginx,
+} from './hosts.fixture.ts';
 import type { Plan } from './plan.ts';
 import { planInstall } from './plan-install.ts';
 
 const OLD = 'old.example.com';
 const LIVE = `/etc/letsencrypt/live/${DOMAIN}`;
-const INSTALLED: InstalledFacts = {
-  version: '1.0.0',
-  mode: 'proxy',
-  domain: OLD,
-  proxyPath: '/latchkey',
-  mutualTls: false,
-  proxyByHand: false,
-  certificateFiles: null,
-  skipsDnsCheck: false,
-};
+const INSTALLED = { ...installedIn('proxy'), domain: OLD };
 
 function plan(facts: HostFacts, options: InstallOptions = OPTIONS): Plan {
   const made = planInstall(options, facts);

@@ -1,7 +1,7 @@
 import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
 import { findIncludes, keepIncludes } from '../nginx/includes.ts';
-import type { ProxyOptions } from '../nginx/plan-proxy.ts';
+import type { ProxyOptions } from '../proxy-options.ts';
 import { findDirectory } from '../nginx/read-configuration.ts';
 import type { InstallOptions } from '../options.ts';
 import { challengeProbe, paths } from '../paths.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfig } from '../../config/load-config.ts';
-import type { HostFacts, InstalledFacts } from '../facts.ts';
+import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import {
@@ -9,6 +9,7 @@ import {
   applyToFacts,
   configure,
   DOMAIN,
+  installedIn,
   keep,
   listenOn,
   OPTIONS,
@@ -154,11 +155,11 @@ test('does not answer challenges of a foreign webroot', () => {
 
 test('plans the same steps for a second run', () => {
   const hosts = [BARE, withNginx(SHOP), withNginx(OVER_HTTP), withNginx(OVER_HTTPS)];
-  const wishes = (['auto', 'standalone'] as const).flatMap((mode) =>
+  const variants = (['auto', 'standalone'] as const).flatMap((mode) =>
     [false, true].map((mutualTls) => ({ ...OPTIONS, mode, mutualTls })),
   );
   for (const facts of hosts) {
-    for (const options of wishes) {
+    for (const options of variants) {
       const first = accept(options, facts);
       const after = applyToFacts(first, facts);
       assertNothingLeft(first, accept(options, after));
@@ -168,10 +169,10 @@ test('plans the same steps for a second run', () => {
 });
 
 test('keeps domain and mode in an upgrade, and notes a change', () => {
-  const standalone = { ...BARE, installed: install('standalone') };
+  const standalone = { ...BARE, installed: installedIn('standalone') };
   const later = {
     ...withNginx(SHOP),
-    installed: install('standalone'),
+    installed: installedIn('standalone'),
     configured: configure(),
     certificate: keep('dns-rfc2136'),
   };
@@ -189,7 +190,7 @@ test('keeps domain and mode in an upgrade, and notes a change', () => {
   assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);
   const stopped = {
     ...BARE,
-    installed: install('proxy'),
+    installed: installedIn('proxy'),
     nginx: { ...runNginx(), isRunning: false },
   };
   assert.match(
@@ -202,7 +203,7 @@ test('does not count the running agent as a blocker', () => {
   const process = { pid: 99, name: 'node', unit: 'latchkey-agent.service' };
   const running = { port: 4096, address: '0.0.0.0', process };
   assert.equal(
-    accept(OPTIONS, { ...BARE, listeners: [running], installed: install('standalone') }).mode,
+    accept(OPTIONS, { ...BARE, listeners: [running], installed: installedIn('standalone') }).mode,
     'standalone',
   );
 });
@@ -276,18 +277,18 @@ test('returns instructions for a read-only configuration of nginx', () => {
 test('objects to a certificate for a domain with another address, unless that is uncertain or accepted', () => {
   const elsewhere = { domainAddresses: ['198.51.100.9'] };
   const objection = `${DOMAIN} resolves to 198.51.100.9 and not to this machine (203.0.113.7): correct its record in the DNS, or skip this check with --skip-dns-check where a proxy or a router forwards port 80.`;
-  assert.deepEqual(judge(elsewhere), { notes: [], objections: [objection] });
-  assert.deepEqual(judge(elsewhere, { skipsDnsCheck: true }), { notes: [], objections: [] });
-  assert.match(judge({ domainAddresses: [] }).objections.join('\n'), /has no address in the DNS/u);
-  const behind = judge({ ...elsewhere, addresses: ['192.168.1.5', 'fd00::5'] });
+  assert.deepEqual(check(elsewhere), { notes: [], objections: [objection] });
+  assert.deepEqual(check(elsewhere, { skipsDnsCheck: true }), { notes: [], objections: [] });
+  assert.match(check({ domainAddresses: [] }).objections.join('\n'), /has no address in the DNS/u);
+  const behind = check({ ...elsewhere, addresses: ['192.168.1.5', 'fd00::5'] });
   assert.deepEqual(behind.objections, []);
   assert.match(behind.notes.join('\n'), /has only private addresses/u);
-  const inside = judge({ domainAddresses: ['192.168.1.99'], addresses: ['192.168.1.5'] });
+  const inside = check({ domainAddresses: ['192.168.1.99'], addresses: ['192.168.1.5'] });
   assert.match(
     inside.objections.join('\n'),
     /resolves to 192\.168\.1\.99 and not to this machine/u,
   );
-  const half = judge({
+  const half = check({
     domainAddresses: ['203.0.113.7', '2001:db8:0::9'],
     addresses: ['203.0.113.7', '2001:db8::9'],
   });
@@ -296,12 +297,12 @@ test('objects to a certificate for a domain with another address, unless that is
     !half.notes.some((note) => note.includes('also leads')),
     'the same address, written otherwise',
   );
-  const astray = judge({ domainAddresses: ['203.0.113.7', '2001:db8::1'] });
+  const astray = check({ domainAddresses: ['203.0.113.7', '2001:db8::1'] });
   assert.match(
     astray.notes.join('\n'),
     /also resolves to 2001:db8::1, which is not an address of this machine/u,
   );
-  assert.deepEqual(judge({ ...elsewhere, certificate: keep('standalone') }).objections, []);
+  assert.deepEqual(check({ ...elsewhere, certificate: keep('standalone') }).objections, []);
 });
 
 test('opens ports only on request, before the certificate needs them', () => {
@@ -346,7 +347,7 @@ function assertNothingLeft(first: Plan, second: Plan): void {
 }
 
 /** Returns notes and objections for a bare machine with these facts and options. */
-function judge(facts: Partial<HostFacts>, options: Partial<InstallOptions> = {}) {
+function check(facts: Partial<HostFacts>, options: Partial<InstallOptions> = {}) {
   const requested = { ...OPTIONS, mutualTls: true, ...options };
   const { notes, objections } = accept(requested, { ...BARE, ...facts });
   return { notes, objections };
@@ -366,10 +367,4 @@ function readConfiguration({ steps }: Plan) {
 
 function listTexts({ steps }: Plan): readonly string[] {
   return steps.flatMap((step) => (step.kind === 'file' ? [step.text] : []));
-}
-
-function install(mode: InstalledFacts['mode']): InstalledFacts {
-  const flags = { mutualTls: false, proxyByHand: false, skipsDnsCheck: false };
-  const way = { mode, domain: DOMAIN, proxyPath: '/latchkey', ...flags };
-  return { version: '1.0.0', ...way, certificateFiles: null };
 }

@@ -5,19 +5,10 @@ import { parseConfig, SETTING_NAMES } from '../../config/load-config.ts';
 import type { HostFacts, InstalledFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
-import { BARE, configure, DOMAIN, OPTIONS, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
+import { BARE, configure, installedIn, OPTIONS, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
 import { planInstall } from './plan-install.ts';
 
-const INSTALLED: InstalledFacts = {
-  version: '1.0.0',
-  mode: 'standalone',
-  domain: DOMAIN,
-  proxyPath: '/latchkey',
-  mutualTls: false,
-  proxyByHand: false,
-  certificateFiles: null,
-  skipsDnsCheck: false,
-};
+const INSTALLED = installedIn('standalone');
 
 const FILES = { certificate: '/a.pem', key: '/a.key' };
 

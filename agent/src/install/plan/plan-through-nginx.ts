@@ -1,6 +1,7 @@
 import type { HostFacts, NginxFacts } from '../facts.ts';
 import { planChallengeOnly } from '../nginx/plan-dedicated.ts';
-import { planProxy, type ProxyPlan } from '../nginx/plan-proxy.ts';
+import { planProxy } from '../nginx/plan-proxy.ts';
+import type { ProxyPlan } from '../nginx/proxy-plan.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';

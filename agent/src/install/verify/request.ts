@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestByHttp } from 'node:http';
 import { request as requestByHttps, type RequestOptions } from 'node:https';
 
 import { codeOf } from '../../errors.ts';
+import { REFUSED_BY_AGENT, REFUSED_BY_HEADER } from '../../proxy-identity.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1_000;
@@ -30,11 +31,21 @@ export interface Answer {
   /** The target of a redirect; empty without one. */
   readonly location: string;
   readonly body: string;
+  /** Whether the agent itself refused, and not a proxy in front of it. */
+  readonly isRefusedByAgent: boolean;
   /** The reason for a missing answer; otherwise null. */
   readonly fault: string | null;
   /** The error code of the failure, such as `ECONNREFUSED`; empty with an answer. */
   readonly code: string;
 }
+
+const NO_ANSWER = {
+  status: null,
+  contentType: '',
+  location: '',
+  body: '',
+  isRefusedByAgent: false,
+} as const;
 
 /** Requests a page. The server certificate is not verified, because a local server may present one for another name. */
 export async function requestPage(
@@ -71,7 +82,7 @@ async function send(target: Target, options: RequestOptions): Promise<Answer> {
     const fail = (error: Error) => {
       const fault = signal.aborted ? 'no answer within 5 seconds' : error.message;
       const code = codeOf(error);
-      resolve({ status: null, contentType: '', location: '', body: '', fault, code });
+      resolve({ ...NO_ANSWER, fault, code });
     };
     sent.once('error', fail);
     sent.once('upgrade', (response, socket) => {
@@ -98,6 +109,7 @@ function describe({ statusCode, headers }: IncomingMessage, body: string): Answe
     contentType: headers['content-type'] ?? '',
     location: headers.location ?? '',
     body,
+    isRefusedByAgent: headers[REFUSED_BY_HEADER.toLowerCase()] === REFUSED_BY_AGENT,
     fault: null,
     code: '',
   };

@@ -2,7 +2,7 @@ import type UPlot from 'uplot';
 
 import { make, setText } from './dom.ts';
 import { formatTime } from './format.ts';
-import { type Colour, fade, onThemeChange, resolveColour } from './theme.ts';
+import { type Colour, withOpacity, onThemeChange, resolveColour } from './theme.ts';
 import type { Column, Timeline } from './timeline.ts';
 
 /** Defined by uPlot's script, which precedes this one. */
@@ -165,7 +165,7 @@ function toSeries({ label, colour, isFilled = false }: Line): UPlot.Series {
 
 function makeFill({ ctx, bbox }: UPlot, colour: string): CanvasGradient | string {
   const gradient = ctx.createLinearGradient(0, bbox.top, 0, bbox.top + bbox.height);
-  gradient.addColorStop(0, fade(colour, 0.35));
-  gradient.addColorStop(1, fade(colour, 0.04));
+  gradient.addColorStop(0, withOpacity(colour, 0.35));
+  gradient.addColorStop(1, withOpacity(colour, 0.04));
   return gradient;
 }

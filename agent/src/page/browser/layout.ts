@@ -7,7 +7,7 @@ const GAP_PX = 14;
  * @param heights of the cards
  * @returns the column of each
  */
-export function distribute(heights: readonly number[], columnCount: number): number[] {
+export function assignColumns(heights: readonly number[], columnCount: number): number[] {
   const ends = Array.from({ length: columnCount }, () => 0);
   return heights.map((height) => {
     const column = ends.indexOf(Math.min(...ends));
@@ -45,7 +45,7 @@ export class Layout {
     // Cards have the same height in any column, so the first one serves to measure them.
     columns[0]?.append(...shown);
     this.#parent.replaceChildren(...columns);
-    const places = distribute(
+    const places = assignColumns(
       shown.map(({ offsetHeight }) => offsetHeight),
       count,
     );

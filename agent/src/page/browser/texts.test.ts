@@ -18,7 +18,7 @@ import {
   formatPercent,
   nameGpu,
 } from './format.ts';
-import { distribute } from './layout.ts';
+import { assignColumns } from './layout.ts';
 import { splitMemory } from './metric-values.ts';
 import { findNotices } from './notices.ts';
 import { listTiles } from './tiles.ts';
@@ -117,9 +117,9 @@ test('doubles the delay up to half a minute, with jitter', () => {
 });
 
 test('places each card in the shortest column', () => {
-  assert.deepEqual(distribute([300, 100, 100, 100], 2), [0, 1, 1, 1]);
-  assert.deepEqual(distribute([10, 10, 10], 3), [0, 1, 2]);
-  assert.deepEqual(distribute([10, 10], 1), [0, 0]);
+  assert.deepEqual(assignColumns([300, 100, 100, 100], 2), [0, 1, 1, 1]);
+  assert.deepEqual(assignColumns([10, 10, 10], 3), [0, 1, 2]);
+  assert.deepEqual(assignColumns([10, 10], 1), [0, 0]);
 });
 
 test('splits memory into pieces that add up to the total', () => {

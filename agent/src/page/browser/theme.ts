@@ -24,7 +24,7 @@ export function resolveColour(name: Colour | 'muted' | 'grid'): string {
 }
 
 /** Adds transparency to a colour. @param colour a result of `resolveColour`: `rgb(37, 99, 235)` */
-export function fade(colour: string, opacity: number): string {
+export function withOpacity(colour: string, opacity: number): string {
   const [red, green, blue] = colour.match(/[\d.]+/gu) ?? [];
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }

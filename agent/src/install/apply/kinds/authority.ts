@@ -5,7 +5,8 @@ import { paths } from '../../paths.ts';
 import type { AuthorityStep } from '../../steps.ts';
 import { locate } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
-import type { CapturedState, StepContext, StepKind } from '../step-kind.ts';
+import type { CapturedState } from '../journal-entry.ts';
+import type { StepContext, StepKind } from '../step-kind.ts';
 
 /** The directories of root's files, and of the files that the agent and nginx read. */
 const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];

@@ -19,7 +19,8 @@ import {
 } from '../certbot.ts';
 import { lastLines, locate, type Machine, ProgramError } from '../machine.ts';
 import { captureTree, lstatOrNull, restore } from '../path-state.ts';
-import { type Entry, type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
+import type { Entry } from '../journal-entry.ts';
+import { type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
 
 /** The authority validates from several places, and certbot waits for it. */
 const CERTBOT_TIMEOUT_MS = 300_000;

@@ -7,10 +7,10 @@ import { findIncludes, removeIncludes, snippets } from '../../nginx/includes.ts'
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capturePaths, identifyResult, isForeign, restore } from '../path-state.ts';
+import type { Entry } from '../journal-entry.ts';
 import {
   atNginxDirectory,
   captureNginxDirectory,
-  type Entry,
   type StepContext,
   type StepKind,
 } from '../step-kind.ts';
@@ -102,7 +102,7 @@ export function listIncluding(wanted: readonly string[], context: StepContext): 
   if (!existsSync(root)) return [];
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .map(({ parentPath, name }) => join(parentPath, name))
-    // Sockets and the like cannot be read, and links may lead to nothing.
+    // Sockets and the like cannot be read, and the target of a link may be missing.
     .filter((path) => existsSync(path) && statSync(path).isFile())
     .map((path) => realpathSync(path));
   return [...new Set(files)]

@@ -9,16 +9,16 @@ import type { DirectoryStep, FileStep, LinkStep, Ownership } from '../../steps.t
 import { findGroupId, locate, type Machine } from '../machine.ts';
 import {
   capturePaths,
-  identify,
+  digestPath,
   identifyResult,
   isForeign,
   lstatOrNull,
   restore,
 } from '../path-state.ts';
+import type { Entry } from '../journal-entry.ts';
 import {
   atNginxDirectory,
   captureNginxDirectory,
-  type Entry,
   type StepContext,
   type StepKind,
 } from '../step-kind.ts';
@@ -117,7 +117,8 @@ export function createParents(machine: Machine, path: string): void {
 export const link: StepKind<LinkStep> = {
   describe: ({ path, target }) => `Link ${path} to ${target}`,
   findSubject: ({ path }) => ({ path }),
-  isSatisfied: async ({ path, target }, context) => identify(context, path) === `link to ${target}`,
+  isSatisfied: async ({ path, target }, context) =>
+    digestPath(context, path) === `link to ${target}`,
   capture: async ({ path = '' }, context) => capturePaths(context, [path]),
 
   async apply({ path, target }, context) {

@@ -23,7 +23,8 @@ import {
 } from '../certbot.ts';
 import { locate } from '../machine.ts';
 import { lstatOrNull } from '../path-state.ts';
-import type { CapturedState, Entry, StepContext, StepKind } from '../step-kind.ts';
+import type { CapturedState, Entry } from '../journal-entry.ts';
+import type { StepContext, StepKind } from '../step-kind.ts';
 
 const CERTBOT = 'certbot';
 

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { agentUnit, paths } from '../../paths.ts';
 import type { ServiceStep } from '../../steps.ts';
 import { lastLines, locate, type Machine, mustRun, ProgramError, succeeds } from '../machine.ts';
-import { type CapturedState, type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
+import type { CapturedState } from '../journal-entry.ts';
+import { type StepContext, type StepKind, waitUntil } from '../step-kind.ts';
 
 const START_WAIT = { timeoutMs: 15_000, pauseMs: 100 };
 

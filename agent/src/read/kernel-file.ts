@@ -9,7 +9,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** A file of /proc or /sys that is opened once and read repeatedly from its start. */
-export class KeptFile {
+export class KernelFile {
   readonly #path: string;
   #file: number | null = null;
 
@@ -40,7 +40,7 @@ export class KeptFile {
 
 /** Reads a file of any length once; null when it is missing. The bytes are valid within `use` only. */
 export function readWhole<T>(path: string, use: (bytes: Buffer) => T): T | null {
-  const file = new KeptFile(path);
+  const file = new KernelFile(path);
   try {
     const bytes = file.read();
     return bytes === null ? null : use(bytes);

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { MAX_SMARTCTL_BYTES, parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
-import { readWhole } from '../read/kept-file.ts';
+import { readWhole } from '../read/kernel-file.ts';
 import { isMissing } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** A reading of `latchkey-agent-disks.service`, which runs as root. */
-interface KeptDiskHealth {
+interface StoredDiskHealth {
   readonly answer: SmartctlAnswer;
   readonly readAt: Date;
   /** When the unit last saw that the disk had no requests since the reading, or `readAt`. */
@@ -19,7 +19,7 @@ interface KeptDiskHealth {
  * @param device such as `sda`
  * @returns null without such a file
  */
-export function readKeptDiskHealth(roots: Roots, device: string): KeptDiskHealth | null {
+export function readStoredDiskHealth(roots: Roots, device: string): StoredDiskHealth | null {
   const directory = join(roots.run, 'latchkey-agent-disks');
   const path = join(directory, `${device}.json`);
   try {
