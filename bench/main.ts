@@ -5,17 +5,23 @@
  *   npm run bench               everything: about half an hour
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
  *   npm run bench -- --validate only validations, and the memory after them: a quarter of an hour
+ *   npm run bench -- --citus    events spread over two workers of Citus against one server: a few minutes; needs Citus
+ *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
+ *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
+ *                               and --queries=60 sends fewer queries
  */
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { describeDurability } from './lib/durability.ts';
 import { describeMachine } from './lib/machine.ts';
 import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
-import { printReport, type Measurement } from './lib/report.ts';
+import { printMeasurements, printReport, type Measurement } from './lib/report.ts';
 import { FULL, QUICK, type Scale } from './lib/scale.ts';
+import { measureCitus } from './scenarios/citus.ts';
+import { measureConsole, printConsole } from './scenarios/console.ts';
 import { measureEvents } from './scenarios/events.ts';
 import { measureGrowth } from './scenarios/growth.ts';
 import { measureHeartbeats } from './scenarios/heartbeats.ts';
@@ -90,6 +96,43 @@ async function measureValidations(root: string, scale: Scale): Promise<Measured>
   return { measurements, byConnections, durability };
 }
 
+/** Measures the operator interface, and prints it. */
+async function measureConsoleOnly(scale: Scale): Promise<void> {
+  const temporary = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
+  try {
+    const directory = values.data ?? temporary;
+    const options = { scale: scale.console, queries: Number(values.queries), only: values.only };
+    const load = loadavg().map((each) => each.toFixed(1));
+    const { durability, rows } = await measureConsole(directory, options);
+    const { cores, machine, memoryGigabytes, node } = describeMachine();
+    const settings = Object.entries(durability).map((setting) => setting.join('='));
+    console.log(`\n${machine}, ${cores} cores, ${memoryGigabytes} GB, Node ${node}`);
+    console.log(`PostgreSQL: ${settings.join(', ')}`);
+    console.log(
+      `${values.queries} queries each, one after the other; load before ${load.join(' ')}\n`,
+    );
+    printConsole(rows);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Measures Citus against one server, and prints it. */
+async function measureCitusOnly(scale: Scale): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
+  try {
+    await chmod(root, 0o711);
+    const before = loadavg().map((each) => each.toFixed(1));
+    const measurements = await measureCitus(root, scale);
+    const { cores, machine, memoryGigabytes, node } = describeMachine();
+    console.log(`\n${machine}, ${cores} cores, ${memoryGigabytes} GB, Node ${node}`);
+    console.log(`One coordinator, two workers; load before ${before.join(' ')}\n`);
+    printMeasurements(measurements);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
 async function keep(report: { readonly measuredAt: string }): Promise<void> {
   const directory = new URL('./results/', import.meta.url);
   await mkdir(directory, { recursive: true });
@@ -102,7 +145,14 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     validate: { type: 'boolean', default: false },
+    citus: { type: 'boolean', default: false },
+    console: { type: 'boolean', default: false },
+    data: { type: 'string' },
+    only: { type: 'string', default: '' },
+    queries: { type: 'string', default: '200' },
   },
 });
 const scale = values.quick ? QUICK : FULL;
-await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));
+if (values.citus) await measureCitusOnly(scale);
+else if (values.console) await measureConsoleOnly(scale);
+else await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

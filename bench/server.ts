@@ -154,7 +154,7 @@ const app = buildApp(context, {
     pingDatabase: async () => void (await database.pool.query('select 1')),
     migrationsPending: () => false,
     readBacklog: async () => ({
-      jobs: { open: 0, givenUp: 0 },
+      jobs: { open: 0, failed: 0 },
       events: { deferred: 0, failed: 0 },
       isReconciliationFailing: false,
       undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },

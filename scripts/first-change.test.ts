@@ -33,8 +33,8 @@ async function readChanges(): Promise<Change[]> {
   });
 }
 
-/** The parts that the service and its tests need; the example changes no other. */
-const COPIED = ['contract', 'scripts', 'server', ':(glob)*'];
+/** The parts that the service, its tests and the generated documents need; the example changes no other. */
+const COPIED = ['contract', 'scripts', 'server', 'docs/operations/roles.md', ':(glob)*'];
 
 /** Copies the files of git in these parts; links installed packages, except the workspaces. */
 async function copyTree(): Promise<string> {

@@ -69,6 +69,24 @@ test('the agent imports nothing from the server, and only types from the contrac
   assert.deepEqual(wrong, []);
 });
 
+test('the console imports nothing from the server, and only types and constants from the contract', () => {
+  const modules = readSources('console/src', /\.tsx?$/);
+  assert.ok(modules.length > 40, 'the sources were not found');
+  const wrong = modules.flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target }) => target !== '@latchkey/contract/constants')
+      .filter(({ target, typesOnly }) =>
+        target === '@latchkey/contract'
+          ? !typesOnly
+          : /^(?:#server|#agent|@latchkey|node:|\.\.\/\.\.\/(?:server|agent))/.test(target),
+      )
+      .map(({ target }) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+  const constants = readSources('contract/src').find(({ file }) => file === 'constants.ts');
+  assert.deepEqual(constants?.imports, []);
+});
+
 test('the tables contain only existing paths', () => {
   const named = ['From', 'Feature'].flatMap(readTable);
   const paths = named.flatMap(({ from, allowed, forbidden }) => [
@@ -152,10 +170,17 @@ function isKnown(rows: readonly Row[], file: string, target: string): boolean {
   return row?.allowed.some((path) => fits(target, path)) ?? false;
 }
 
-/** Whether a file is the path or below it; `*` matches one folder. */
+/** Whether a file is the path or below it; `*` matches any part of one name. */
 function fits(file: string, path: string): boolean {
   const parts = file.split('/');
-  return path.split('/').every((part, index) => part === '*' || part === parts[index]);
+  return path.split('/').every((part, index) => matches(parts[index], part));
+}
+
+function matches(name: string | undefined, pattern: string): boolean {
+  const [start = '', end] = pattern.split('*', 2);
+  if (name === undefined || end === undefined) return name === pattern;
+  const isLongEnough = name.length >= pattern.length - 1;
+  return isLongEnough && name.startsWith(start) && name.endsWith(end);
 }
 
 /** Returns the rows of the table with this first heading; text in backquotes is a path. */
@@ -178,13 +203,13 @@ function readPaths(cell = ''): string[] {
 }
 
 /** Lists the sources of the product, without tests and fixtures. */
-function readSources(folder: string): Source[] {
+function readSources(folder: string, type = /\.ts$/): Source[] {
   const directory = join(repository, folder);
   const alias = `#${posix.dirname(folder)}/`;
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   return files
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
+    .filter((file) => type.test(file) && !/\.(test|fixture)\.ts$/.test(file))
     .map((file) => {
       const text = readFileSync(join(directory, file), 'utf8');
       const imports = [...text.matchAll(IMPORT)].map(({ groups = {} }) => ({

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 
 import { ensureDependencies } from './lib/dependencies.mjs';
 import { runWithNode24 } from './lib/node24.mjs';
-import { giveUp } from './lib/say.mjs';
+import { exitWithError } from './lib/standard-error.mjs';
 
 const USAGE_EXIT_CODE = 2;
 
 const [file, ...args] = process.argv.slice(2);
 if (file === undefined)
-  giveUp('Usage: node scripts/run.mjs <file.ts> [arguments]', USAGE_EXIT_CODE);
+  exitWithError('Usage: node scripts/run.mjs <file.ts> [arguments]', USAGE_EXIT_CODE);
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 // The service runs without development tools, as after `npm ci --omit=dev`.

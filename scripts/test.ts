@@ -1,16 +1,20 @@
 /**
- * `npm test`: types, lint, format, the interface document, then every test on one temporary PostgreSQL.
+ * `npm test`: types, lint, format, the interface document, then the tests on one temporary PostgreSQL.
+ * `npm run test:console`: only the tests of the console in Chromium, and of the demo; `npm test` leaves them out.
  * `npm test -- server/src/lib bench/x.test.ts --test-name-pattern=…`: only those tests.
  * LATCHKEY_TEST_DATABASE_URL sets a server to use instead of the temporary one.
  */
+import { installChromium } from './lib/install-chromium.ts';
 import { INTERFACE_CHECK, runSteps, SOURCE_CHECKS } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
-import { runTests } from './lib/run-tests.ts';
+import { CONSOLE_TESTS, runTests } from './lib/run-tests.ts';
 
 const stop = listenForStop();
-const selection = process.argv.slice(2);
+const isConsole = process.argv[2] === '--console';
+const selection = isConsole ? [...CONSOLE_TESTS, ...process.argv.slice(3)] : process.argv.slice(2);
 
 const checks = selection.length === 0 ? [...SOURCE_CHECKS, INTERFACE_CHECK] : [];
+if (isConsole) await installChromium(stop.signal);
 const failed = await runSteps(checks, stop.signal);
 const passed = !stop.signal.aborted && (await runTests(selection, stop.signal));
 

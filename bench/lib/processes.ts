@@ -53,8 +53,12 @@ async function waitForPort(child: ChildProcess): Promise<ServerProcess> {
 }
 
 /** Fills a data directory with activated licenses; idempotent. */
-export async function seedDataDirectory(dataDirectory: string, activations: number): Promise<void> {
-  const child = forkScript('../seed.ts', [String(activations)], dataDirectory);
+export async function seedDataDirectory(
+  dataDirectory: string,
+  activations: number,
+  settings: Settings = {},
+): Promise<void> {
+  const child = forkScript('../seed.ts', [String(activations)], dataDirectory, settings);
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`seeding ended with ${String(code)}`);
 }

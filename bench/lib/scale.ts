@@ -1,3 +1,5 @@
+import type { ConsoleScale } from '../console-data.ts';
+
 /** The size of the benchmark. */
 export interface Scale {
   readonly fewActivations: number;
@@ -14,6 +16,8 @@ export interface Scale {
   /** Events and machine-days for reports. */
   readonly reportedEvents: number;
   readonly reportedMachineDays: number;
+  /** The database of the console. */
+  readonly console: ConsoleScale;
   /** Outreach requests with the maximum number of recipients. */
   readonly outreachRounds: number;
 }
@@ -30,6 +34,7 @@ export const FULL: Scale = {
   copiedRows: 500_000,
   reportedEvents: 5_000_000,
   reportedMachineDays: 1_000_000,
+  console: { licenses: 1_000_000, events: 5_000_000 },
   outreachRounds: 3,
 };
 
@@ -45,5 +50,6 @@ export const QUICK: Scale = {
   copiedRows: 50_000,
   reportedEvents: 100_000,
   reportedMachineDays: 20_000,
+  console: { licenses: 50_000, events: 250_000 },
   outreachRounds: 1,
 };

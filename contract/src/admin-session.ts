@@ -1,17 +1,9 @@
 import { type Static, Type } from 'typebox';
 
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, OPERATOR_ROLES } from './constants.ts';
 import { dateTime, email, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
-/** The roles of operators, each with all permissions of the one before it. */
-export const OPERATOR_ROLES = ['viewer', 'support', 'admin'] as const;
-
-export type OperatorRole = (typeof OPERATOR_ROLES)[number];
-
-/** In characters. */
-export const MIN_PASSWORD_LENGTH = 12;
-export const MAX_PASSWORD_LENGTH = 200;
-
-const MAX_NAME_LENGTH = 200;
+export const MAX_NAME_LENGTH = 200;
 const MAX_CODE_LENGTH = 40;
 
 const linkToken = text({
@@ -20,12 +12,15 @@ const linkToken = text({
   examples: ['3q2-7wQ0m1v8Xb4nJ5cZ9rT6yU2kL0pS1dF3gH5jK7A'],
 });
 
-/** A password that is chosen; the use case checks its length in characters. */
-const newPassword = text({
-  description: `The new password: ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`,
-  maxLength: MAX_PASSWORD_LENGTH,
-  examples: ['correct horse battery staple'],
-});
+/** What a new password must be; the use case checks its length in characters. */
+const NEW_PASSWORD = `The new password: ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
+
+const newPassword = (description: string) =>
+  text({
+    description,
+    maxLength: MAX_PASSWORD_LENGTH,
+    examples: ['correct horse battery staple'],
+  });
 
 const password = text({
   maxLength: MAX_PASSWORD_LENGTH,
@@ -49,7 +44,10 @@ export type OperatorLinkRequest = Static<typeof OperatorLinkRequest>;
 
 export const OperatorLink = Type.Object(
   {
-    email: Type.String({ examples: ['anna@example.com'] }),
+    email: nullableString({
+      description: 'Null for the link that creates the first operator.',
+      examples: ['anna@example.com'],
+    }),
     name: Type.String({ examples: ['Anna'] }),
     role: oneOf(OPERATOR_ROLES, { examples: ['support'] }),
     expires_at: dateTime({ examples: ['2026-11-20T10:30:00.000Z'] }),
@@ -61,6 +59,12 @@ export type OperatorLink = Static<typeof OperatorLink>;
 export const OperatorLinkRedeem = Type.Object(
   {
     token: linkToken,
+    email: Type.Optional(
+      email({
+        description: 'Required for the link that creates the first operator, else ignored.',
+        examples: ['anna@example.com'],
+      }),
+    ),
     name: Type.Optional(
       text({
         description: 'The name of the operator; default: the name that was set before.',
@@ -68,7 +72,11 @@ export const OperatorLinkRedeem = Type.Object(
         examples: ['Anna'],
       }),
     ),
-    password: newPassword,
+    password: Type.Optional(
+      newPassword(
+        `${NEW_PASSWORD} Required, unless passwords are switched off: the link then signs in without one.`,
+      ),
+    ),
   },
   { $id: 'OperatorLinkRedeem' },
 );
@@ -87,7 +95,7 @@ export const OperatorProof = Type.Object(
 export type OperatorProof = Static<typeof OperatorProof>;
 
 export const OperatorPasswordChange = Type.Object(
-  { password: newPassword },
+  { password: newPassword(NEW_PASSWORD) },
   { $id: 'OperatorPasswordChange' },
 );
 export type OperatorPasswordChange = Static<typeof OperatorPasswordChange>;
@@ -120,6 +128,8 @@ export const CurrentOperator = Type.Object(
     ),
     totp_enabled: Type.Boolean({ description: 'Whether signing in needs a one-time code.' }),
     recovery_codes_left: Type.Integer({ examples: [10] }),
+    has_password: Type.Boolean(),
+    passkeys: Type.Integer({ description: 'How many passkeys the operator has.', examples: [1] }),
   },
   { $id: 'CurrentOperator', description: 'The operator or the API key that sent the request.' },
 );
@@ -193,6 +203,45 @@ export const OperatorRecoveryCodes = Type.Object(
   { $id: 'OperatorRecoveryCodes' },
 );
 export type OperatorRecoveryCodes = Static<typeof OperatorRecoveryCodes>;
+
+export const SignInMethods = Type.Object(
+  {
+    passkeys: Type.Boolean({
+      description: 'Whether passkeys work: the public URL is https with a host name.',
+    }),
+    passwords: Type.Boolean(),
+    provider: nullableString({
+      description: 'The name of the OpenID Connect provider; null: none.',
+      examples: ['Example login'],
+    }),
+    proxy: Type.Boolean({
+      description: 'Whether the proxy of this request names an operator in a trusted header.',
+    }),
+  },
+  { $id: 'SignInMethods', description: 'How operators can sign in to this service.' },
+);
+export type SignInMethods = Static<typeof SignInMethods>;
+
+export const ProviderStart = Type.Object(
+  {
+    return_to: Type.Optional(
+      text({
+        description:
+          'The page of the console that the provider sends the browser back to, with its query: `/console` or a path below it. Default: the start page.',
+        maxLength: 2000,
+        examples: ['/console/licenses?status=active'],
+      }),
+    ),
+  },
+  { $id: 'ProviderStart' },
+);
+export type ProviderStart = Static<typeof ProviderStart>;
+
+export const ProviderSignIn = Type.Object(
+  { url: Type.String({ examples: ['https://login.example.com/authorize?client_id=latchkey'] }) },
+  { $id: 'ProviderSignIn', description: 'The page of the provider, which the browser opens next.' },
+);
+export type ProviderSignIn = Static<typeof ProviderSignIn>;
 
 /** The answer of an operation without a result. */
 export const Done = Type.Object({ done: Type.Literal(true) }, { $id: 'Done' });

@@ -4,7 +4,8 @@ import { ref } from './schema.ts';
 export const ValidationError = Type.Object(
   {
     loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), {
-      description: 'The place of the error: `body`, `header` or `path`, then names and indexes.',
+      description:
+        'The place of the error: `path`, `query`, `header` or `body`, then names and indexes.',
       examples: [['body', 'events', 0, 'event_id']],
     }),
     msg: Type.String({ examples: ['Field required'] }),

@@ -1,3 +1,58 @@
+import { customerSchemas } from './admin-customers.ts';
+import { installSchemas } from './admin-installs.ts';
+import {
+  Passkey,
+  PasskeyAssertion,
+  PasskeyCreation,
+  PasskeyRegistration,
+  PasskeyRequest,
+  Passkeys,
+} from './admin-passkeys.ts';
+import { outreachSchemas } from './admin-outreach.ts';
+import { composeSchemas } from './admin-outreach-compose.ts';
+import { subscriberSchemas } from './admin-subscribers.ts';
+import { mailSchemas } from './admin-mails.ts';
+import { paymentSchemas } from './admin-payments.ts';
+import { webhookSchemas } from './admin-webhooks.ts';
+import {
+  AuditChain,
+  AuditEntries,
+  AuditEntry,
+  AuditPoint,
+  AuditVerification,
+  AuditVerify,
+} from './admin-audit.ts';
+import {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyRoll,
+  ApiKeys,
+  IssuedApiKey,
+  KeyRevocation,
+  SigningKeyRotation,
+  SigningKeys,
+  SigningKeyView,
+} from './admin-keys.ts';
+import {
+  IssuedOperatorLink,
+  Operator,
+  OperatorCreate,
+  OperatorDisable,
+  OperatorRoleChange,
+  Operators,
+  OperatorStateChange,
+} from './admin-operators.ts';
+import { licenseChangeSchemas } from './admin-license-changes.ts';
+import {
+  AdminLicense,
+  AdminLicenseDetails,
+  AdminLicenses,
+  LicenseDiagnosis,
+  LicenseMachine,
+  LicenseRefusalCount,
+  LicenseTimeline,
+  LicenseTimelineItem,
+} from './admin-licenses.ts';
 import {
   CurrentOperator,
   Done,
@@ -12,7 +67,24 @@ import {
   OperatorSignIn,
   OperatorTotpCode,
   OperatorTotpSecret,
+  ProviderSignIn,
+  ProviderStart,
+  SignInMethods,
 } from './admin-session.ts';
+import { catalogSchemas } from './admin-catalog.ts';
+import { usageReportSchemas } from './admin-usage.ts';
+import { Figure, Need, Overview } from './admin-overview.ts';
+import { SearchHit, SearchResults } from './admin-search.ts';
+import {
+  AdminTrial,
+  AdminTrials,
+  TrialProductCount,
+  TrialPurchaseCount,
+  TrialReport,
+  TrialWeekCount,
+} from './admin-trials.ts';
+import { serviceHealthSchemas } from './admin-health.ts';
+import { jobSchemas } from './admin-jobs.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -40,7 +112,30 @@ import { SubscriberCreate, SubscriberResponse } from './subscribers.ts';
 import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
+export * from './admin-audit.ts';
+export * from './admin-keys.ts';
+export * from './admin-license-changes.ts';
+export * from './admin-licenses.ts';
+export * from './admin-catalog.ts';
+export * from './admin-health.ts';
+export * from './admin-jobs.ts';
+export * from './admin-customers.ts';
+export * from './admin-installs.ts';
+export * from './admin-list.ts';
+export * from './admin-operators.ts';
+export * from './admin-mails.ts';
+export * from './admin-payments.ts';
+export * from './admin-passkeys.ts';
+export * from './admin-outreach-compose.ts';
+export * from './admin-outreach.ts';
 export * from './admin-session.ts';
+export * from './constants.ts';
+export * from './admin-webhooks.ts';
+export * from './admin-subscribers.ts';
+export * from './admin-usage.ts';
+export * from './admin-overview.ts';
+export * from './admin-search.ts';
+export * from './admin-trials.ts';
 export * from './agent-gpu.ts';
 export * from './agent-host.ts';
 export * from './agent-network.ts';
@@ -101,7 +196,64 @@ export const namedSchemas = [
   OperatorTotpSecret,
   OperatorTotpCode,
   OperatorRecoveryCodes,
+  SignInMethods,
+  ProviderSignIn,
+  ProviderStart,
+  Passkey,
+  Passkeys,
+  PasskeyCreation,
+  PasskeyRegistration,
+  PasskeyRequest,
+  PasskeyAssertion,
   Done,
+  Operator,
+  Operators,
+  OperatorCreate,
+  IssuedOperatorLink,
+  OperatorRoleChange,
+  OperatorDisable,
+  OperatorStateChange,
+  ApiKey,
+  ApiKeys,
+  ApiKeyCreate,
+  IssuedApiKey,
+  ApiKeyRoll,
+  KeyRevocation,
+  SigningKeyView,
+  SigningKeys,
+  SigningKeyRotation,
+  AuditEntry,
+  AuditEntries,
+  AuditPoint,
+  AuditChain,
+  AuditVerify,
+  AuditVerification,
+  Need,
+  Figure,
+  Overview,
+  SearchHit,
+  SearchResults,
+  AdminTrial,
+  AdminTrials,
+  TrialWeekCount,
+  TrialProductCount,
+  TrialPurchaseCount,
+  TrialReport,
+  AdminLicense,
+  AdminLicenses,
+  LicenseDiagnosis,
+  LicenseMachine,
+  LicenseRefusalCount,
+  AdminLicenseDetails,
+  LicenseTimelineItem,
+  LicenseTimeline,
+  ...licenseChangeSchemas,
+  ...usageReportSchemas,
+  ...serviceHealthSchemas,
+  ...catalogSchemas,
+  ...jobSchemas,
+  ...customerSchemas,
+  ...installSchemas,
   HealthCheck,
   HealthResponse,
   ReadyResponse,
@@ -110,4 +262,10 @@ export const namedSchemas = [
   ValidationError,
   HTTPValidationError,
   Problem,
+  ...paymentSchemas,
+  ...webhookSchemas,
+  ...outreachSchemas,
+  ...composeSchemas,
+  ...subscriberSchemas,
+  ...mailSchemas,
 ] as const;

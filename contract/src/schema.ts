@@ -7,8 +7,10 @@ interface Notes {
   readonly default?: unknown;
 }
 
-/** A string in a request: any text without U+0000 and lone surrogates (format `text`); `maxLength` in characters. */
-export function text(notes: Notes & { readonly maxLength?: number } = {}): TUnsafe<string> {
+/** A string in a request: any text without U+0000 and lone surrogates (format `text`); lengths in characters. */
+export function text(
+  notes: Notes & { readonly minLength?: number; readonly maxLength?: number } = {},
+): TUnsafe<string> {
   return Type.Unsafe<string>({ type: 'string', format: 'text', ...notes });
 }
 
@@ -33,6 +35,13 @@ export function oneOf<const T extends readonly string[]>(
   notes: Notes = {},
 ): TUnsafe<T[number]> {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...notes });
+}
+
+/** A whole number in a request. */
+export function integer(
+  notes: Notes & { readonly minimum: number; readonly maximum: number },
+): TUnsafe<number> {
+  return Type.Unsafe<number>({ type: 'integer', ...notes });
 }
 
 /** A map from text to text. */

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 
 import { runChild } from './child.mjs';
 import { withInstallLock } from './install-lock.mjs';
-import { giveUp, say } from './say.mjs';
+import { exitWithError, printNote } from './standard-error.mjs';
 
 const OUR_NODE = /[/\\]node_modules[/\\](?:\.bin|node-[\w-]+[/\\]bin)$/;
 
@@ -18,7 +18,7 @@ export async function ensureDependencies(root, { development }) {
   // A packaged copy has no lock file, and contains its dependencies.
   if (!existsSync(join(root, 'package-lock.json'))) return;
   if (development && !canInstallTools(process.versions.node)) {
-    giveUp(
+    exitWithError(
       `The tools for tests and checks need Node.js 20.19, 22.13 or 24 for their installation, and this is ${process.version}: use one of those, and first remove node_modules if this one created it. The service also starts with this one.`,
     );
   }
@@ -36,7 +36,7 @@ function canInstallTools(version) {
 }
 
 function sayWaiting() {
-  say('Another process is installing the dependencies: waiting for it.');
+  printNote('Another process is installing the dependencies: waiting for it.');
 }
 
 function isInstalled(root, development) {
@@ -63,7 +63,7 @@ function readPackages(file) {
 }
 
 async function install(root) {
-  say('Installing the dependencies; this takes about half a minute, once …');
+  printNote('Installing the dependencies; this takes about half a minute, once …');
   const [command, ...args] = npmCommand();
   const options = {
     cwd: root,
@@ -74,12 +74,12 @@ async function install(root) {
   };
   const flags = ['ci', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   const { code, stopCode } = await runChild(command, [...args, ...flags], options).catch((error) =>
-    giveUp(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
+    exitWithError(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
   );
   // Nothing is started after a signal, even if npm finished.
   if (stopCode !== null) process.exit(stopCode);
   if (code !== 0) {
-    giveUp(
+    exitWithError(
       'Latchkey could not install its dependencies (see the error of npm above): it needs the npm registry once, so check the network and the proxy settings and run the same command again.',
       code,
     );

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { runChild } from './child.mjs';
 import { compileCacheDirectory, warmCompileCache } from './compile-cache.mjs';
 import { LINEAGE_VARIABLE, readLineage, watchLineage } from './follow-parent.mjs';
-import { giveUp } from './say.mjs';
+import { exitWithError } from './standard-error.mjs';
 
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
@@ -81,7 +81,7 @@ function findNode24(root) {
   const packaged = findPackagedNode(root);
   if (packaged !== null) return packaged;
   if (isRecent(process.versions.node)) return process.execPath;
-  return giveUp(
+  return exitWithError(
     `Latchkey needs Node.js ${OLDEST.join('.')} or newer, no packaged one runs on ${process.platform} ${process.arch}, and this is ${process.version}: install Node.js 24 and run the same command again.`,
   );
 }

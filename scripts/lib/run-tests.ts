@@ -5,13 +5,27 @@ import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
-import { openTestCluster, TEST_CLUSTER_VARIABLE } from '../../server/test/test-cluster.ts';
+import {
+  LAYOUT_VARIABLE,
+  openTestCluster,
+  TEST_CLUSTER_VARIABLE,
+} from '../../server/test/test-cluster.ts';
 import { bundleTypebox } from './bundle-typebox.ts';
+import { groupTests } from './group-tests.ts';
 import { repository } from './steps.ts';
 import { findTestRoot } from './test-root.ts';
 
 /** The timeout of one test, hooks included. */
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 300_000;
+
+/** The tests of `npm run test:console`: together they take longer than all others. */
+export const CONSOLE_TESTS = [
+  'console/test/actions.test.ts',
+  'console/test/pages.test.ts',
+  'console/test/provider.test.ts',
+  'console/test/restart.test.ts',
+  'scripts/demo/demo.test.ts',
+];
 
 /** Directories without tests of this repository. */
 const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
@@ -19,16 +33,22 @@ const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
 /**
  * Runs tests with the test runner of Node.js on one PostgreSQL. They write only below one temporary directory, which is always
  * removed.
- * @param selection test files, directories of them and options of `node --test`; empty for every test
+ * @param selection test files, directories of them and options of `node --test`; empty for every test but {@link CONSOLE_TESTS}
  * @returns whether all tests passed
  */
 export async function runTests(selection: readonly string[], stop: AbortSignal): Promise<boolean> {
   const options = selection.filter((each) => each.startsWith('-'));
-  const files = await findFiles(selection.filter((each) => !each.startsWith('-')));
-  if (files.length === 0) {
-    console.log('No test file matches.');
-    return false;
-  }
+  const paths = selection.filter((each) => !each.startsWith('-'));
+  const matches = await Promise.all(
+    paths.map(async (path) => ({ path, files: await findFiles([path]) })),
+  );
+  const withoutTests = matches.filter(({ files }) => files.length === 0);
+  for (const { path } of withoutTests) console.log(`No test file matches ${path}.`);
+  if (withoutTests.length > 0) return false;
+  const files =
+    paths.length === 0
+      ? await findShortTests()
+      : [...new Set(matches.flatMap((each) => each.files))];
   const directory = await mkdtemp(join(await findTestRoot(), 'latchkey-test-'));
   try {
     // Some tests start programs under another account.
@@ -40,15 +60,21 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
       // A user's PATH may lack the directories of web servers.
       PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`,
       TMPDIR: directory,
-      // Each file runs in a separate process, so they share compiled modules.
+      // Many processes load the same modules.
       NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
       NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${await bundling}`,
       [TEST_CLUSTER_VARIABLE]: cluster.asVariable,
     };
-    return stop.aborted ? false : await runNodeTests([...options, ...files], environment, stop);
+    const grouped = paths.length === 0 ? await groupTests(files, join(directory, 'groups')) : files;
+    return stop.aborted ? false : await runNodeTests([...options, ...grouped], environment, stop);
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
+}
+
+async function findShortTests(): Promise<string[]> {
+  const files = await findFiles([]);
+  return files.filter((file) => !CONSOLE_TESTS.includes(file));
 }
 
 async function findFiles(selected: readonly string[]): Promise<string[]> {
@@ -67,10 +93,15 @@ function isDirectory(path: string): boolean {
   return statSync(join(repository, path), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
+/** What tests read themselves. */
+const KEPT_VARIABLES = new Set<string>([LAYOUT_VARIABLE, 'LATCHKEY_TEST_CITUS_URL']);
+
 /** Removes the settings of another service. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^(LATCHKEY_|DATABASE_URL|REDIS_URL|PORT$|NODE_TEST_CONTEXT)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => KEPT_VARIABLES.has(name) || !foreign.test(name)),
+  );
 }
 
 async function runNodeTests(
@@ -78,8 +109,8 @@ async function runNodeTests(
   env: NodeJS.ProcessEnv,
   stop: AbortSignal,
 ): Promise<boolean> {
-  // One more than the cores: files that wait for something leave their core to another.
-  const concurrency = availableParallelism() + 1;
+  // Two more than the cores: files that wait for something leave their core to another.
+  const concurrency = availableParallelism() + 2;
   const flags = [
     '--test',
     `--test-concurrency=${concurrency}`,

@@ -18,6 +18,10 @@ export const SOURCE_CHECKS: readonly Step[] = [
     name: 'page types',
     command: ['node_modules/typescript/bin/tsc', '--project', 'agent/src/page/browser'],
   },
+  {
+    name: 'console types',
+    command: ['node_modules/typescript/bin/tsc', '--project', 'console'],
+  },
   { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
   { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
 ];

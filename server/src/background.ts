@@ -5,10 +5,12 @@ import { createBillingJobs, createBillingTasks } from './features/billing/backgr
 import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
 import { createKeyRefreshTask } from './features/entitlements/key-ring.ts';
 import type { BacklogCounter } from './features/health/count-backlog.ts';
+import { createLicenseTasks } from './features/licenses/background.ts';
 import {
   createDeliveryQueue,
   createWebhookTasks,
 } from './features/outgoing-webhooks/background.ts';
+import { createCampaignQueue } from './features/outreach/campaigns/send-campaigns.ts';
 import { createOutreachCleanup } from './features/outreach/outreach-cleanup.ts';
 import { sendConfirmation } from './features/subscribers/send-confirmation.ts';
 import { createSubscriberCleanup } from './features/subscribers/subscriber-cleanup.ts';
@@ -39,6 +41,7 @@ function createTasks(
     backlog.task,
     createReleaseTask(context),
     ...createBillingTasks(context),
+    ...createLicenseTasks(context),
     ...createAnalyticsTasks(context),
     ...createWebhookTasks(context),
     createSubscriberCleanup(context),
@@ -69,6 +72,7 @@ export async function createBackground(
   disk: DiskSpace | null,
 ): Promise<Runner> {
   const tasks = createTasks(context, backlog, disk);
+  context.taskStatuses.declare(tasks);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');
   const enabled = singletons.filter(({ isEnabled = true }) => isEnabled);
   const disabled = singletons.filter((task) => !enabled.includes(task));
@@ -81,6 +85,7 @@ export async function createBackground(
   const runners: readonly Runner[] = [
     new QueueRunner(jobs, context),
     new QueueRunner(createDeliveryQueue(context), context),
+    new QueueRunner(createCampaignQueue(context), context),
     ...tasks
       .filter(({ scope }) => scope === 'process')
       .map((task) => new TaskRunner(task, context)),

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
+import type { DescribedSetting } from './config/describe-settings.ts';
 import type { Secrets } from './config/secrets.ts';
 import { isDatabaseUnresponsive, isLockTimeout } from './db/database-errors.ts';
 import { readDatabaseTime } from './db/database-time.ts';
@@ -16,16 +17,19 @@ import { createPaymentEventBatch } from './features/billing/payment-event-batch.
 import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
+import { LicenseActivity } from './features/licenses/activity.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
 import { EventSubscriptions } from './features/outgoing-webhooks/event-subscriptions.ts';
 import { PasswordHasher } from './features/operators/passwords.ts';
+import { ProviderClient } from './features/operators/provider.ts';
 import { SignInLimiter } from './features/operators/sign-in-limiter.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
+import { TaskStatuses } from './jobs/task-statuses.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
 import { StorageQuota } from './lib/storage-quota.ts';
@@ -42,7 +46,12 @@ export interface ContextOptions {
   readonly secrets: Pick<
     Secrets,
     'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
-  >;
+  > &
+    Partial<Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret'>>;
+  /** The settings in effect, as operators see them. Default: none. */
+  readonly settings?: readonly DescribedSetting[];
+  /** Settings without effect. Default: none. */
+  readonly warnings?: readonly string[];
   /** Returns the current catalogue, which is read again on SIGHUP. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
@@ -61,6 +70,8 @@ export interface ContextOptions {
   readonly isDiskLow?: () => boolean;
   /** Null: no API key of Paddle is configured. Default: null. */
   readonly paddleApi?: PaddleApi | null;
+  /** Default: with the cost of a service. */
+  readonly passwords?: PasswordHasher;
 }
 
 /**
@@ -122,8 +133,13 @@ export function createContext(options: ContextOptions) {
       events: createEventQueue({ clock, pool }, metrics),
     },
     ...limiters,
-    passwords: new PasswordHasher(),
+    licenseActivity: new LicenseActivity(clock),
+    passwords: options.passwords ?? new PasswordHasher(),
     signIns: new SignInLimiter(clock),
+    provider:
+      config.operators.oidc === null
+        ? null
+        : new ProviderClient(config.operators.oidc, secrets.oidcClientSecret ?? null),
     guesses: new GuessLimiter(clock),
     checkLimiter: new CheckLimiter(clock),
     storage: {
@@ -132,6 +148,13 @@ export function createContext(options: ContextOptions) {
     },
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
+    taskStatuses: new TaskStatuses(clock),
+    installation: {
+      settings: options.settings ?? [],
+      warnings: options.warnings ?? [],
+      smtpUrl: secrets.smtpUrl ?? null,
+      paddleApiKey: secrets.paddleApiKey ?? null,
+    },
     eventSubscriptions,
   };
 }

@@ -1,4 +1,6 @@
+import type { Config } from './config/config.ts';
 import type { Account } from './db/embedded/account.ts';
+import { loadOpenidClient } from './features/operators/provider.ts';
 import type { Logger } from './log.ts';
 import { loadNodemailer } from './mail/relay.ts';
 
@@ -26,7 +28,8 @@ function canBecomeRoot(): boolean {
   }
 }
 
-/** Loads the modules that are otherwise loaded at their first use. */
-export async function loadDeferredModules(): Promise<void> {
+/** Loads the modules that are otherwise loaded at their first use, and that this configuration uses. */
+export async function loadDeferredModules({ operators }: Pick<Config, 'operators'>): Promise<void> {
   await loadNodemailer();
+  if (operators.oidc !== null) await loadOpenidClient();
 }

@@ -166,6 +166,16 @@ export const errorCatalogue = {
     title: 'Idempotency key reused',
     meaning: 'The idempotency key was used before, with another body.',
   },
+  conflict: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'The resource changed after it was read; `current` is its state now.',
+  },
+  not_possible: {
+    status: 409,
+    title: 'Not possible now',
+    meaning: 'The resource is not in a state that allows this change.',
+  },
   totp_state: {
     status: 409,
     title: 'One-time codes in another state',
@@ -216,6 +226,12 @@ export const errorCatalogue = {
     status: 503,
     title: 'Overloaded',
     meaning: 'More requests are waiting than the service can answer in time.',
+  },
+  provider_unavailable: {
+    status: 503,
+    title: 'Identity provider unavailable',
+    meaning:
+      'The identity provider cannot be reached; a one-time link (`latchkey operator reset`) signs in without it.',
   },
   storage_low: {
     status: 503,

@@ -2,7 +2,7 @@ import type { OperatorRole, ValidationError } from '@latchkey/contract';
 import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 
 /** Optional members of a problem. */
-type Members = Readonly<Record<string, string | number>>;
+type Members = Readonly<Record<string, string | number | object>>;
 
 interface PublicErrorParts {
   /** A sentence for the caller; default: the meaning of the code. */
@@ -50,6 +50,11 @@ export function invalidRequest(items: readonly ValidationError[]): InvalidReques
   return new InvalidRequestError(items);
 }
 
+/** A field of the body that only some requests need. */
+export function missingField(name: string): InvalidRequestError {
+  return invalidRequest([{ loc: ['body', name], msg: 'Field required', type: 'missing' }]);
+}
+
 /** The statuses in which a license refuses a new activation. */
 export type UnusableStatus =
   | 'expired'
@@ -71,6 +76,11 @@ export const machineMismatch = refusal('machine_mismatch');
 export const invalidApiKey = refusal('invalid_api_key', API_KEY_CHALLENGE);
 export const notSignedIn = refusal('not_signed_in', API_KEY_CHALLENGE);
 export const signInFailed = refusal('sign_in_failed', API_KEY_CHALLENGE);
+/** @param detail names the credential: the default names a password */
+export function credentialRefused(detail: string): PublicError {
+  return new PublicError('sign_in_failed', { detail, headers: API_KEY_CHALLENGE });
+}
+
 export const codeRequired = refusal('code_required', API_KEY_CHALLENGE);
 export const linkInvalid = refusal('link_invalid', API_KEY_CHALLENGE);
 export const freshProofRequired = refusal('fresh_proof_required');
@@ -78,6 +88,7 @@ export const crossOrigin = refusal('cross_origin');
 export const httpsRequired = refusal('https_required');
 export const invalidSignature = refusal('invalid_signature');
 export const staleSignature = refusal('stale_signature');
+export const providerUnavailable = refusal('provider_unavailable', retryAfter(10));
 export const billingNotConfigured = refusal('billing_not_configured', retryAfter(60));
 export const unknownProvider = refusal('unknown_provider');
 export const totpState = refusal('totp_state');
@@ -132,6 +143,16 @@ export function insufficientScope(scope: string): PublicError {
   });
 }
 
+/** @param detail a sentence: why, and what to do instead */
+export function notPossible(detail: string): PublicError {
+  return new PublicError('not_possible', { detail });
+}
+
+/** @param detail a sentence that names what does not exist */
+export function noSuch(detail: string): PublicError {
+  return new PublicError('not_found', { detail });
+}
+
 /** @param role the lowest role that has the permission; null: only a session has it */
 export function forbidden(role: OperatorRole | null): PublicError {
   return new PublicError('forbidden', {
@@ -140,6 +161,11 @@ export function forbidden(role: OperatorRole | null): PublicError {
         ? 'This needs the session of an operator; an API key has none.'
         : `This needs the role ${role}.`,
   });
+}
+
+/** @param current the resource as it is now, as its operation answers it */
+export function conflict(current: object): PublicError {
+  return new PublicError('conflict', { members: { current } });
 }
 
 export function rateLimited(

@@ -43,7 +43,7 @@ test('fields that hold keys, addresses, fingerprints and secrets are hidden, nes
 });
 
 test('removes keys, tokens, addresses and passwords from any text', () => {
-  const told = [
+  const cases = [
     [`unknown ${licenseKey}.`, 'unknown [license key].'],
     [`unknown ${licenseKey.toLowerCase()}`, 'unknown [license key]'],
     ['key lk_0123456789abcdefABCDEF0123456789 used', 'key [api key] used'],
@@ -52,7 +52,7 @@ test('removes keys, tokens, addresses and passwords from any text', () => {
     ['token eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2ln', 'token [token]'],
     ['ts=1;h1=28981e941fae76e53db32f3d2a83cb69', 'ts=1;h1=[signature]'],
   ];
-  for (const [text = '', scrubbed] of told) assert.equal(scrub(text), scrubbed);
+  for (const [text = '', scrubbed] of cases) assert.equal(scrub(text), scrubbed);
 });
 
 test('keeps other text: versions in paths, UUIDs, times', () => {

@@ -18,7 +18,7 @@ export interface HttpLoad {
 
 /** The backlog, read from the database once a minute. */
 export interface BacklogNumbers {
-  readonly jobs: { readonly open: number; readonly givenUp: number };
+  readonly jobs: { readonly open: number; readonly failed: number };
   readonly events: { readonly deferred: number; readonly failed: number };
   readonly undelivered: {
     readonly keyEmails: number;
@@ -123,7 +123,7 @@ function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void
     label: 'state',
     read: () => {
       const jobs = read()?.jobs;
-      return jobs ? { open: jobs.open, given_up: jobs.givenUp } : null;
+      return jobs ? { open: jobs.open, failed: jobs.failed } : null;
     },
   });
   addGauge(registry, {

@@ -68,13 +68,13 @@ test('reads the backlog at each scrape, and reports none before it was counted',
     );
   assert.deepEqual(await scrape(), []);
   backlog = {
-    jobs: { open: 1, givenUp: 2 },
+    jobs: { open: 1, failed: 2 },
     events: { deferred: 3, failed: 4 },
     undelivered: { keyEmails: 5, deliveries: 0, endpoints: 6 },
   };
   assert.deepEqual(await scrape(), [
     'latchkey_jobs{state="open"} 1',
-    'latchkey_jobs{state="given_up"} 2',
+    'latchkey_jobs{state="failed"} 2',
     'latchkey_payment_events_unapplied{status="deferred"} 3',
     'latchkey_payment_events_unapplied{status="failed"} 4',
     'latchkey_undelivered{kind="key_emails"} 5',

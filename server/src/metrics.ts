@@ -10,8 +10,8 @@ export interface Metrics extends Gauges {
   observeBatch(batch: string, size: number, seconds: number): void;
   /** Counts a request that was understood and refused; `reason` is a code of the interface, never free text. */
   countRefusal(operation: string, reason: string): void;
-  /** Counts an attempt of a job; `given_up`: the last attempt failed. */
-  countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
+  /** Counts an attempt of a job; `exhausted`: the last attempt failed. */
+  countJob(job: string, outcome: 'done' | 'failed' | 'exhausted'): void;
   /** Counts a run of a background task. */
   countTask(task: string, outcome: 'succeeded' | 'failed'): void;
   /** Counts an e-mail that was handed to the relay. */
@@ -133,7 +133,7 @@ function createBackgroundCounters(
   });
   const jobs = new Counter({
     name: 'latchkey_job_attempts_total',
-    help: 'Attempts of jobs; given_up is the last one when it failed.',
+    help: 'Attempts of jobs; exhausted is the last one when it failed.',
     labelNames: ['job', 'outcome'],
     registers,
   });

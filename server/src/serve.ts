@@ -11,7 +11,7 @@ import { DiskSpace } from './db/embedded/disk-space.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import { isAnyOperator } from './features/operators/queries/operators.ts';
+import { createFirstLink, logMissingOperator } from './features/operators/first-operator.ts';
 import { BacklogCounter } from './features/health/count-backlog.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { dropPrivileges, loadDeferredModules } from './drop-privileges.ts';
@@ -21,7 +21,7 @@ import { listen, listenForMetrics, requireFreePorts } from './http/listen.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { version } from './lib/version.ts';
-import { createLog, type Logger } from './log.ts';
+import { createLog, isReadByPeople, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
 import { createMetrics } from './metrics.ts';
@@ -29,6 +29,8 @@ import { createMetrics } from './metrics.ts';
 export interface RunningService {
   readonly url: string;
   readonly log: Logger;
+  /** Creates a link with which its reader becomes the first operator; null if there is an operator. */
+  createFirstLink(): Promise<string | null>;
   /** Reads the catalogue and the signing keys again. */
   reload(): Promise<void>;
   /** Completes requests and jobs in progress, then closes everything. */
@@ -41,7 +43,7 @@ export interface RunningService {
  * @throws StartupError with a sentence for each problem
  */
 export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
-  const { config, secrets, warnings } = configuration;
+  const { config, secrets, settings, warnings } = configuration;
   const log = createLog(config.log);
   for (const warning of warnings) log.warn({ event: 'configuration.warning' }, warning);
   const catalog = openLiveCatalog(config.catalogPath, log);
@@ -67,6 +69,8 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, outreachMail };
   const context = createContext({
     ...parts,
+    settings,
+    warnings,
     paddleApi,
     isDiskLow,
     catalog: () => catalog.current(),
@@ -86,16 +90,19 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   resources.defer(prepareToClose(app));
   resources.defer(() => context.outreach.stop());
   const account = database.account ?? (await chooseAccount(config.database.account, null));
-  if (account !== null) await loadDeferredModules();
+  if (account !== null) await loadDeferredModules(config);
   const url = await listen(app, config);
   if (account !== null) dropPrivileges(account, log);
   background.start();
-  await hintAtFirstOperator(pool, log);
+  if (!isReadByPeople()) await logMissingOperator(context);
 
   const kept = resources.move();
   return {
     url,
     log,
+    async createFirstLink() {
+      return (await createFirstLink(context))?.url ?? null;
+    },
     async reload() {
       catalog.reload();
       await reloadSigningKeys(context);
@@ -111,13 +118,6 @@ async function migrateDatabase(pool: Pool, log: Logger): Promise<void> {
   const applied = await migrate(pool);
   if (applied.length > 0)
     log.info({ event: 'database.migrated', migrations: applied }, 'migrated the database');
-}
-
-/** Names the command instead of offering a page, with which the first visitor could become an administrator. */
-async function hintAtFirstOperator(pool: Pool, log: Logger): Promise<void> {
-  if (await isAnyOperator(pool)) return;
-  const hint = 'no operator yet: run latchkey operator create EMAIL to use the console';
-  log.info({ event: 'operator.none' }, hint);
 }
 
 function assembleApp(context: Context, backlog: BacklogCounter, state: () => ServiceState): App {

@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import { Client, type Pool } from 'pg';
+
+import type { AuditEntry } from '#server/features/audit/queries.ts';
+import { canonicalizeContent, hashEntry, toContent } from '#server/features/audit/rules/chain.ts';
 
 /** Changes the audit log as its owner can: with its triggers disabled, in one transaction. */
 export async function tamper(pool: Pool, statements: string): Promise<void> {
@@ -16,6 +21,29 @@ export async function emptyAuditLog(pool: Pool): Promise<void> {
     `truncate audit_log, audit_renamed_subjects;
      update audit_head set sequence = 0, hash = decode(repeat('00', 32), 'hex')`,
   );
+}
+
+/** Appends many entries with one statement, as the service appends each of them. */
+export async function appendEntries(pool: Pool, entries: readonly AuditEntry[]): Promise<void> {
+  const { rows: heads } = await pool.query(
+    `select sequence, encode(hash, 'hex') as hash from audit_head`,
+  );
+  let { sequence, hash } = heads[0];
+  const rows = entries.map((entry) => {
+    const content = toContent({ ...entry, id: randomUUID() });
+    sequence += 1;
+    hash = hashEntry(hash, sequence, canonicalizeContent(content));
+    return { ...content, sequence, hash: `\\x${hash}` };
+  });
+  await pool.query(
+    `insert into audit_log
+     select * from jsonb_populate_recordset(null::audit_log, $1)`,
+    [JSON.stringify(rows)],
+  );
+  await pool.query(`update audit_head set sequence = $1, hash = decode($2, 'hex')`, [
+    sequence,
+    hash,
+  ]);
 }
 
 /**

@@ -42,6 +42,9 @@ const PAGES_FOR_PEOPLE = /^\/[us]\//;
 /** Statuses that precede the look-up of an operation, or replace it. */
 const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
 
+/** The paths of sandboxed documents that the console shows in a frame. */
+const FRAMED_PATHS = /^\/api\/v1\/admin\/(?:outreach\/preview-frame|mail-templates\/[^/]+\/html)$/;
+
 /**
  * Checks an answer against the interface document: the operation documents its status, content type and body, and it
  * has the headers of every answer.
@@ -51,7 +54,10 @@ export function assertConforms(method: string, url: string, answer: CheckedAnswe
   assert.match(headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,128}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.equal(headers.get('referrer-policy'), 'no-referrer');
-  assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  const pathname = new URL(url).pathname;
+  const framing = FRAMED_PATHS.test(pathname) && status === 200 ? 'self' : 'none';
+  const policy = headers.get('content-security-policy') ?? '';
+  assert.match(policy, new RegExp(`frame-ancestors '${framing}'`));
   const schema = findSchema(method, new URL(url).pathname, answer);
   const type = headers.get('content-type') ?? '';
   const isPage = PAGES_FOR_PEOPLE.test(new URL(url).pathname) && type.startsWith('text/html');

@@ -3,7 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { execute, openTestCluster, TEST_CLUSTER_VARIABLE, withDatabase } from './test-cluster.ts';
+import { codeOf } from '#server/lib/unknown-values.ts';
+
+import {
+  eachServer,
+  execute,
+  openTestCluster,
+  TEST_CLUSTER_VARIABLE,
+  withDatabase,
+  type TestCluster,
+} from './test-cluster.ts';
 
 /** A migrated, empty database for one test file. */
 export interface TestDatabase {
@@ -14,31 +23,35 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-let cluster: Promise<{ url: string; template: string }> | undefined;
+let cluster: Promise<Pick<TestCluster, 'urls' | 'template'>> | undefined;
 
 /**
- * Creates a database as a copy of the migrated template, in some 30 ms: on the cluster of the run under `npm test`,
+ * Creates a database as a copy of the migrated template, in some 30 ms (60 with `strategy wal_log`): on the cluster of the run under `npm test`,
  * else on a cluster that ends with the test file.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   cluster ??= findCluster() ?? startCluster();
-  const { url: server, template } = await cluster;
+  const { urls, template } = await cluster;
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await execute(server, `create database ${name} template ${template} strategy wal_log`);
-  const url = withDatabase(server, name);
+  const create = `create database ${name} template ${template} strategy file_copy`;
+  await eachServer(urls, (server) => execute(server, create));
+  const url = withDatabase(urls[0] ?? '', name);
   return {
     url,
     connection: { url },
-    drop: () => execute(server, `drop database if exists ${name} with (force)`),
+    drop: () =>
+      eachServer(urls, (server) =>
+        retryInUse(() => execute(server, `drop database if exists ${name} with (force)`)),
+      ),
   };
 }
 
-function findCluster(): Promise<{ url: string; template: string }> | undefined {
-  const [template, url] = (process.env[TEST_CLUSTER_VARIABLE] ?? '').split(' ', 2);
-  return template && url ? Promise.resolve({ url, template }) : undefined;
+function findCluster(): typeof cluster {
+  const [template, ...urls] = (process.env[TEST_CLUSTER_VARIABLE] ?? '').split(' ');
+  return template && urls.length > 0 ? Promise.resolve({ urls, template }) : undefined;
 }
 
-async function startCluster(): Promise<{ url: string; template: string }> {
+async function startCluster(): Promise<TestCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
   const started = await openTestCluster(directory);
   // Runs after all hooks of the file.
@@ -46,4 +59,17 @@ async function startCluster(): Promise<{ url: string; template: string }> {
     void started[Symbol.asyncDispose]().then(() => rm(directory, { recursive: true, force: true }));
   });
   return started;
+}
+
+const MAX_TRIES = 5;
+
+/** Retries while the maintenance process of Citus, which the server restarts, is in the database. */
+async function retryInUse(work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== '55006' || tries >= MAX_TRIES) throw error;
+    }
+  }
 }

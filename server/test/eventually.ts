@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default: 30 seconds, since the machine may be busy with other tests. */
+  /** Default: 60 seconds, since the machine may be busy with other tests. */
   readonly timeoutMs?: number;
   /** Returns what is missing, for the error; default: the source of the condition. */
   readonly describe?: () => string;
@@ -15,7 +15,7 @@ const INTERVAL_MS = 10;
  */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
-  { timeoutMs = 30_000, describe = () => condition.toString() }: WaitOptions = {},
+  { timeoutMs = 60_000, describe = () => condition.toString() }: WaitOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {

@@ -14,6 +14,7 @@ import {
   type IssuedLicense,
   type NewLicense,
 } from '#server/features/licenses/issue.ts';
+import { PasswordHasher, type PasswordCost } from '#server/features/operators/passwords.ts';
 import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/connections.ts';
@@ -28,6 +29,9 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { testCatalog } from './test-catalog.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
+
+/** A password of a test service costs less than one of a service, which takes 88 ms. */
+export const TEST_PASSWORD_COST: PasswordCost = { memoryKib: 256, passes: 1 };
 
 /** The issuer of the entitlements of a test service. */
 export const TEST_ISSUER = 'https://license.example.com';
@@ -75,6 +79,7 @@ export interface TestServiceOptions {
   readonly previousSecrets?: readonly string[];
   readonly outreachApiKey?: string;
   readonly metricsToken?: string;
+  readonly oidcClientSecret?: string;
   readonly webhooks?: Partial<Secrets['webhooks']>;
   readonly mail?: MailTransport | null;
   readonly outreachMail?: MailTransport | null;
@@ -110,10 +115,20 @@ export interface TestService extends HttpClient {
  * suite) that starts it. All log levels are enabled.
  */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const { beside } = options;
-  // Closes in reverse order, also when a later step fails.
   const resources = new AsyncDisposableStack();
   after(() => resources.disposeAsync());
+  return openTestService(options, resources);
+}
+
+/**
+ * Starts the service for a program that is not a test.
+ * @param resources closes it in reverse order, also when a later step fails
+ */
+export async function openTestService(
+  options: TestServiceOptions,
+  resources: AsyncDisposableStack,
+): Promise<TestService> {
+  const { beside } = options;
   const database = beside?.database ?? (await createTestDatabase());
   if (beside === undefined) resources.defer(() => database.drop());
   const clock = beside?.clock ?? options.clock ?? createTestClock();
@@ -183,6 +198,7 @@ function createTestContext(
       previousMasters: options.previousSecrets ?? [],
       outreachApiKey: options.outreachApiKey ?? null,
       metricsToken: options.metricsToken ?? null,
+      oidcClientSecret: options.oidcClientSecret ?? null,
       webhooks: { ...TEST_WEBHOOK_SECRETS, ...options.webhooks },
     },
     catalog: () => catalog,
@@ -194,6 +210,7 @@ function createTestContext(
     outreachMail: options.outreachMail ?? null,
     outreachLimits: options.outreachLimits ?? {},
     paddleApi: options.paddleApi ?? null,
+    passwords: new PasswordHasher(TEST_PASSWORD_COST),
     isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
     pool,

@@ -32,6 +32,8 @@ export interface RelayScript {
   hangUp?: boolean;
   /** The delay before the message is confirmed, in milliseconds. */
   slowMs?: number;
+  /** Accepts messages only after this. */
+  held?: Promise<void>;
 }
 
 export interface RelayAnswer {
@@ -129,7 +131,8 @@ async function takeMessage(
   const raw = await text(stream).catch(() => null);
   // The sender was killed within its message and reads no answer.
   if (raw === null) return;
-  const { hangUp = false, slowMs = 0, message } = state.script;
+  const { hangUp = false, held, slowMs = 0, message } = state.script;
+  await held;
   if (hangUp) {
     hang();
     return;

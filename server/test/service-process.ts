@@ -62,9 +62,9 @@ const command = fileURLToPath(new URL('../bin/latchkey.mjs', import.meta.url));
 const STARTED = /"Latchkey listens on (http:\/\/[^\s"]+)"/u;
 
 /** The machine may be busy with other tests. */
-const START_TIMEOUT_MS = 30_000;
-const LINE_TIMEOUT_MS = 30_000;
-const END_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
+const LINE_TIMEOUT_MS = 90_000;
+const END_TIMEOUT_MS = 90_000;
 
 /**
  * Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory.

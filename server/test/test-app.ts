@@ -4,6 +4,7 @@ import { readEnvironment } from '#server/config/env.ts';
 import type { Context } from '#server/context.ts';
 import { type AppDependencies, buildApp } from '#server/app.ts';
 import type { App } from '#server/http/app-instance.ts';
+import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import { StorageQuota } from '#server/lib/storage-quota.ts';
 import { createMetrics } from '#server/metrics.ts';
 
@@ -13,6 +14,7 @@ function createRouteContext(): Context {
     Object.assign(Object.create(null), {
       config: toConfig(readEnvironment({}, () => '').environment, '/'),
       clock: systemClock,
+      databaseLimiter: new ConcurrencyLimiter({ limit: 1, maxQueued: 0 }),
       metrics: createMetrics({ version: 'test' }),
       storage: { quota: new StorageQuota(1_048_576), isDiskLow: () => false },
     }),
@@ -25,9 +27,12 @@ function createRouteContext(): Context {
   );
 }
 
-/** Builds the application without a database, for requests that need none. */
-export function createTestApp(deps: Partial<AppDependencies> = {}): App {
-  return buildApp(createRouteContext(), {
+/** Builds the application, by default without a database, for requests that need none. */
+export function createTestApp(
+  deps: Partial<AppDependencies> = {},
+  context: Context = createRouteContext(),
+): App {
+  return buildApp(context, {
     publicUrl: 'https://license.example.com',
     trustedProxies: [],
     log: { error: () => {}, warn: () => {}, info: () => {} },
@@ -40,7 +45,7 @@ export function createTestApp(deps: Partial<AppDependencies> = {}): App {
       pingDatabase: async () => {},
       migrationsPending: () => false,
       readBacklog: async () => ({
-        jobs: { open: 0, givenUp: 0 },
+        jobs: { open: 0, failed: 0 },
         events: { deferred: 0, failed: 0 },
         isReconciliationFailing: false,
         undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },

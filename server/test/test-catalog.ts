@@ -8,7 +8,7 @@ export const TEST_PRICES = {
 } as const;
 
 /** `personal` and the trial equal the example catalogue, so that acceptance tests apply to that one too. */
-const CATALOG = `
+export const CATALOG = `
 key_prefix: LK
 trial: { product: personal, features: [history] }
 products:

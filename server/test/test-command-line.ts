@@ -12,8 +12,11 @@ import { createTestDatabase } from './database.ts';
 /** The master secret of commands that `openCommandLine` runs. */
 export const COMMAND_LINE_SECRET = 'a-secret-for-the-tests-of-the-command-line';
 
-/** Prepares a database and a directory for the commands of a test file, and removes them after it. */
-export async function openCommandLine() {
+/**
+ * Prepares a database and a directory for the commands of a test file, and removes them after it.
+ * @param more variables that commands get, too
+ */
+export async function openCommandLine(more: Readonly<Record<string, string>> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
   const database = await createTestDatabase();
   const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });
@@ -22,7 +25,7 @@ export async function openCommandLine() {
     await database.drop();
     await rm(directory, { recursive: true });
   });
-  const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: COMMAND_LINE_SECRET };
+  const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: COMMAND_LINE_SECRET, ...more };
   const run = (...args: string[]): Promise<CommandRun> =>
     runLatchkey(args, { directory, settings });
   const runWithInput = (args: readonly string[], input = ''): Promise<CommandRun> =>
@@ -33,5 +36,5 @@ export async function openCommandLine() {
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  return { directory, databaseUrl: database.url, pool, run, runWithInput, runJson };
+  return { directory, databaseUrl: database.url, settings, pool, run, runWithInput, runJson };
 }

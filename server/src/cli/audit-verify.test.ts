@@ -5,7 +5,7 @@ import { insertAuditEntry } from '#server/features/audit/queries.ts';
 
 import { emptyAuditLog, tamper } from '../../test/audit-log.ts';
 import { openCommandLine } from '../../test/test-command-line.ts';
-import { checkAuditLog } from './doctor/check-audit-log.ts';
+import { checkAuditLog } from '#server/features/doctor/check-audit-log.ts';
 
 const { pool, run, runJson } = await openCommandLine();
 

@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 
-import {
-  insertAuditEntry,
-  listAuditPage,
-  type AuditFilter,
-} from '#server/features/audit/queries.ts';
-
+import { listNewestEntries, type EntryFilters } from '#server/features/audit/list-entries.ts';
+import { insertAuditEntry } from '#server/features/audit/queries.ts';
 import { toAddress } from '#server/features/customers/find-person.ts';
 import { createVault } from '#server/lib/vault.ts';
 
@@ -113,7 +109,6 @@ test('tests the audit entry of every export and every command with --reveal', as
 });
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute));
-const ANY: AuditFilter = { since: null, until: null, actor: null, action: null, subjectId: null };
 
 async function fill(): Promise<void> {
   await emptyAuditLog(pool);
@@ -136,9 +131,9 @@ async function fill(): Promise<void> {
 }
 
 /** Returns the minutes of the entries that match a filter. */
-async function listMinutes(filter: Partial<AuditFilter>): Promise<number[]> {
-  const entries = await listAuditPage(pool, { ...ANY, ...filter }, null, 10);
-  return entries.map(({ occurredAt }) => occurredAt.getUTCMinutes());
+async function listMinutes(filters: EntryFilters): Promise<number[]> {
+  const page = await listNewestEntries({ pool }, filters, null, 10);
+  return (page?.rows ?? []).map(({ occurredAt }) => occurredAt.getUTCMinutes());
 }
 
 test('filters the audit log by time, actor, action and subject, newest first', async () => {

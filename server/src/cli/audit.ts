@@ -3,11 +3,7 @@ import { InvalidArgumentError } from 'commander';
 
 import type { Context } from '#server/context.ts';
 import { licenseNotFound } from '#server/errors.ts';
-import {
-  isAuditEntry,
-  listAuditPage,
-  type StoredAuditEntry,
-} from '#server/features/audit/queries.ts';
+import { listNewestEntries, type StoredAuditEntry } from '#server/features/audit/list-entries.ts';
 import type { ChainPoint } from '#server/features/audit/rules/find-break.ts';
 import { verifyAuditLog, type Verification } from '#server/features/audit/verify-chain.ts';
 import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
@@ -46,17 +42,22 @@ const listCommand = contextCommand({
     limitOption(50),
   ],
   async run(context, { license, subject, cursor, limit, since, until, actor, action }) {
-    if (cursor !== null && !(await isAuditEntry(context.pool, cursor))) {
+    const subjectId = license === null ? subject : await findLicenseId(context, license);
+    const filters = {
+      since: since ?? undefined,
+      until: until ?? undefined,
+      actor: actor ?? undefined,
+      action: action ?? undefined,
+      subjectId: subjectId ?? undefined,
+    };
+    const page = await listNewestEntries(context, filters, cursor, limit);
+    if (page === null) {
       throw usageError(
         `The audit log has no entry ${cursor}: use the cursor of the previous page.`,
       );
     }
-    const subjectId = license === null ? subject : await findLicenseId(context, license);
-    const filter = { since, until, actor, action, subjectId };
-    // One more than the page, to find out whether there is another page.
-    const found = await listAuditPage(context.pool, filter, cursor, limit + 1);
-    const entries = found.slice(0, limit);
-    const nextCursor = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
+    const entries = page.rows;
+    const nextCursor = page.next === null ? null : (entries.at(-1)?.id ?? null);
     return {
       json: { entries: entries.map(toJson), next_cursor: nextCursor },
       text: formatEntries(entries),

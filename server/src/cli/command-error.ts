@@ -1,9 +1,7 @@
 import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
-import { ApiKeyError } from '#server/features/api-keys/manage.ts';
+import { ArchiveError } from '#server/features/analytics/archive/archive-error.ts';
 import { LicenseChangeError } from '#server/features/licenses/change-license.ts';
-import { OperatorError } from '#server/features/operators/manage.ts';
-import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
@@ -36,10 +34,8 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
   if (error instanceof StartupError) return { lines: error.problems, exitCode: error.exitCode };
   if (error instanceof CommandError) return { lines: [error.message], exitCode: error.exitCode };
   if (error instanceof PublicError) return { lines: [error.detail], exitCode: 1 };
-  if (error instanceof ApiKeyError) return { lines: [error.message], exitCode: 1 };
-  if (error instanceof EndpointError) return { lines: [error.message], exitCode: 1 };
-  if (error instanceof OperatorError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof LicenseChangeError) return { lines: [error.message], exitCode: 1 };
+  if (error instanceof ArchiveError) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {
     const line = `Cannot reach the database (${messageOf(error)}). Run latchkey doctor to find the cause.`;
     return { lines: [line], exitCode: 1 };

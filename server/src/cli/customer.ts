@@ -1,6 +1,7 @@
 /** `latchkey customer`: all data stored about the owner of an e-mail address. */
 import type { Context } from '#server/context.ts';
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
+import { planErasure, type PlannedTable } from '#server/features/customers/plan-erasure.ts';
 import {
   exportCustomer,
   type PersonalData,
@@ -132,43 +133,6 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
     };
   },
 });
-
-interface PlannedTable {
-  readonly table: string;
-  readonly rows: number;
-  readonly outcome: string;
-}
-
-const OUTCOMES: Readonly<Record<string, string>> = {
-  license_transactions: 'kept: ids of checkouts',
-  activations: 'kept: the machines of the license',
-  usage_days: 'deleted',
-  billing_customers: 'address, name and language deleted; ids kept',
-  billing_payments: 'address, name and language deleted; amounts kept, since licenses need them',
-  billing_subscriptions: 'address, name and language deleted; terms kept, since licenses need them',
-  billing_events: 'body deleted, unless the event was neither applied nor dismissed',
-  key_emails: 'hash of the address deleted',
-  subscribers: 'deleted',
-  subscriber_confirmations: 'deleted',
-  suppressions: 'kept: the hash of the address prevents mail',
-  outreach_messages: 'hash of the address deleted',
-  webhook_messages: 'address deleted',
-  audit_log: 'kept: contains no address',
-};
-
-function planErasure({ person, tables }: PersonalData, revoke: boolean): PlannedTable[] {
-  const licenses = `address, name and note deleted; ${revoke ? 'revoked' : 'still valid'}`;
-  const outcomes: Readonly<Record<string, string>> = { ...OUTCOMES, licenses };
-  const planned = Array.from(tables, ([table, rows]) => ({
-    table,
-    rows: rows.length,
-    outcome: outcomes[table] ?? 'kept',
-  }));
-  const installs = person.installIds.length;
-  return installs === 0
-    ? planned
-    : [...planned, { table: 'installs', rows: installs, outcome: 'their events deleted' }];
-}
 
 function formatPlan(plan: readonly PlannedTable[]): string {
   const table = formatRows(plan, NO_DATA, [

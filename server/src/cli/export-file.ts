@@ -2,7 +2,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
-import { type CsvCell, formatCsvLine } from '#server/lib/csv.ts';
+import { type CsvColumns, formatCsvLines } from '#server/lib/csv.ts';
 import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
 import { failed } from './command-error.ts';
@@ -11,9 +11,6 @@ import { printNote, withProgress } from './output.ts';
 import { anyText, choice, option } from './parameters.ts';
 
 const FORMATS = ['csv', 'jsonl'] as const;
-
-/** The columns of an export, in their order: each a name and how to read its value from a record. */
-export type ExportColumns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
 
 export const formatOption = choice(
   '--format <format>',
@@ -33,16 +30,14 @@ const FILE_MODE = 0o600;
 /** Formats records as lines, each with its line break. */
 export async function* formatLines<T>(
   records: AsyncIterable<T>,
-  columns: ExportColumns<T>,
+  columns: CsvColumns<T>,
   format: (typeof FORMATS)[number],
 ): AsyncGenerator<string> {
+  if (format === 'csv') return yield* formatCsvLines(records, columns);
   const entries = Object.entries(columns);
-  if (format === 'csv') yield formatCsvLine(entries.map(([name]) => name));
   for await (const record of records) {
-    const cells = entries.map(([name, read]) => [name, read(record)] as const);
-    yield format === 'csv'
-      ? formatCsvLine(cells.map(([, value]) => value))
-      : `${JSON.stringify(Object.fromEntries(cells))}\n`;
+    const values = entries.map(([name, read]) => [name, read(record)] as const);
+    yield `${JSON.stringify(Object.fromEntries(values))}\n`;
   }
 }
 

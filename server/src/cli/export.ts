@@ -1,6 +1,7 @@
 /** `latchkey export`: all licenses, activations or trials. */
 import type { Context } from '#server/context.ts';
 import type { RecordedAccess } from '#server/features/audit/record-access.ts';
+import { ACTIVATION_COLUMNS } from '#server/features/licenses/export-activations.ts';
 import {
   type ActivationRecord,
   listActivationsAfter,
@@ -11,16 +12,12 @@ import {
   listLicensesAfter,
 } from '#server/features/licenses/queries/licenses.ts';
 import { licenseStatus, publicExpiry } from '#server/features/licenses/rules/status.ts';
-import { revealLicenseKey } from '#server/features/licenses/show.ts';
+import { revealOrSkip } from '#server/features/licenses/show.ts';
 
 import { auditAccess } from './actor.ts';
-import {
-  type ExportColumns,
-  formatLines,
-  formatOption,
-  outputOption,
-  writeExport,
-} from './export-file.ts';
+import type { CsvColumns } from '#server/lib/csv.ts';
+
+import { formatLines, formatOption, outputOption, writeExport } from './export-file.ts';
 import { reasonOption } from './options.ts';
 import { choiceArgument, flag } from './parameters.ts';
 import { contextCommand } from './with-context.ts';
@@ -55,7 +52,7 @@ export const exportCommand = contextCommand({
     const access = await auditAccess(context, subject);
     await writeExport(table, output, () => {
       if (table === 'activations') {
-        return formatLines(readActivations(context), activationColumns, format);
+        return formatLines(readActivations(context), ACTIVATION_COLUMNS, format);
       }
       const licenses = readLicenses(context, { trialsOnly: table === 'trials' });
       return formatLines(licenses, licenseColumns(context, reveal ? access : null), format);
@@ -106,12 +103,12 @@ async function* readActivations({ pool }: Context): AsyncGenerator<ActivationRec
 function licenseColumns(
   context: Context,
   reveal: RecordedAccess | null,
-): ExportColumns<ExportedLicense> {
+): CsvColumns<ExportedLicense> {
   return {
     license_id: (license) => license.id,
     ...(reveal === null
       ? {}
-      : { license_key: (license) => revealLicenseKey(context, license, reveal) }),
+      : { license_key: (license) => revealOrSkip(context, license, reveal) }),
     key_hint: (license) => license.keyHint,
     product: (license) => license.productId,
     tier: (license) => license.tier,
@@ -128,17 +125,3 @@ function licenseColumns(
     created_at: (license) => license.createdAt,
   };
 }
-
-/** Without the fingerprint of the machine. */
-const activationColumns: ExportColumns<ActivationRecord> = {
-  license_id: (activation) => activation.licenseId,
-  activation_id: (activation) => activation.id,
-  machine_id: (activation) => activation.machineId,
-  os_version: (activation) => activation.osVersion,
-  app_version: (activation) => activation.appVersion,
-  is_active: (activation) => activation.deactivatedAt === null,
-  activated_at: (activation) => activation.activatedAt,
-  deactivated_at: (activation) => activation.deactivatedAt,
-  last_validated_at: (activation) => activation.lastValidatedAt,
-  validation_count: (activation) => activation.validationCount,
-};

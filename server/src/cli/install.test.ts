@@ -45,7 +45,38 @@ test('shows, exports and erases an install', async () => {
   const erased = await run('install', 'erase', install, '--reason', 'asked for');
   assert.deepEqual([erased.code, erased.stdout], [0, 'Erased 3 events.\n']);
   const again = await run('install', 'erase', install, '--reason', 'asked for', '--json');
-  assert.deepEqual(JSON.parse(again.stdout), { install_id: install, erased_events: 0 });
+  assert.deepEqual(JSON.parse(again.stdout), {
+    install_id: install,
+    erased_events: 0,
+    archives: [],
+  });
+});
+
+test('an erasure names the archives that may contain more events', async () => {
+  for (const [day, location] of [
+    ['2026-01-01', '/archive'],
+    ['2026-01-03', '/archive'],
+    ['2026-01-02', 's3://bucket/prefix'],
+  ]) {
+    await pool.query(
+      `insert into event_archives (day, location, events, checksum, archived_at) values ($1, $2, 1, '1', now())`,
+      [day, location],
+    );
+  }
+  const args = ['install', 'erase', randomUUID(), '--reason', 'asked for'];
+  const { code, stderr } = await run(...args);
+  assert.equal(code, 0);
+  assert.deepEqual(stderr.split('\n').slice(1), [
+    '  /archive: 2 days, 2026-01-01 to 2026-01-03',
+    '  s3://bucket/prefix: 1 day, 2026-01-02 to 2026-01-02',
+    '',
+  ]);
+  assert.match(stderr, /^Archived events are not erased\./u);
+  const { archives } = await runJson(...args);
+  assert.deepEqual(archives, [
+    { location: '/archive', days: 2, first_day: '2026-01-01', last_day: '2026-01-03' },
+    { location: 's3://bucket/prefix', days: 1, first_day: '2026-01-02', last_day: '2026-01-02' },
+  ]);
 });
 
 test('rejects what is not an id (exit code 2)', async () => {

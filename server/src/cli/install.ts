@@ -8,6 +8,11 @@ import {
   showInstall,
 } from '#server/features/analytics/installs/read-install.ts';
 
+import {
+  listArchiveLocations,
+  type ArchiveLocation,
+} from '#server/features/analytics/queries/event-archives.ts';
+
 import { auditAccess, currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
 import { outputOption, writeExport } from './export-file.ts';
@@ -90,7 +95,7 @@ const exportCommand = contextCommand({
 const eraseCommand = contextCommand({
   name: 'erase',
   description:
-    'Delete all events of an install permanently. Reports follow within minutes; activations stay with their licenses. If it is interrupted, run it again.',
+    'Delete all events of an install permanently. Reports follow within minutes; activations stay with their licenses. Prints which archives may contain more. If it is interrupted, run it again.',
   examples: {
     'install erase 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d --reason "request of 3 May"':
       'Answer a request for erasure',
@@ -99,12 +104,28 @@ const eraseCommand = contextCommand({
   async run(context, { install_id: id, reason }) {
     const erasure = { id, actor: currentActor(), reason };
     const events = await withProgress('days', (report) => eraseInstall(context, erasure, report));
+    const archives = await listArchiveLocations(context.pool);
     return {
-      json: { install_id: id, erased_events: events },
+      json: { install_id: id, erased_events: events, archives: archives.map(viewArchive) },
       text: `Erased ${countOf(events, 'event')}.`,
+      note: describeArchives(archives),
     };
   },
 });
+
+function viewArchive({ location, days, firstDay, lastDay }: ArchiveLocation) {
+  return { location, days, first_day: firstDay, last_day: lastDay };
+}
+
+/** An erasure does not reach archived events. */
+function describeArchives(archives: readonly ArchiveLocation[]): string | null {
+  if (archives.length === 0) return null;
+  const lines = archives.map(
+    ({ location, days, firstDay, lastDay }) =>
+      `  ${location}: ${countOf(days, 'day')}, ${firstDay} to ${lastDay}`,
+  );
+  return `Archived events are not erased. Search these archives, as docs/operations/event-archive.md describes:\n${lines.join('\n')}`;
+}
 
 export const installCommand = commandGroup(
   'install',

@@ -65,7 +65,7 @@ test('lists failed jobs, retries them by id or all together, and records it', as
       reason: 'the relay is back',
       details: { retried: 1 },
     },
-    { action: 'jobs.retry', subject_id: 'given_up', reason: null, details: { retried: 1 } },
+    { action: 'jobs.retry', subject_id: 'failed', reason: null, details: { retried: 1 } },
   ]);
   assert.ok(second > first);
 });

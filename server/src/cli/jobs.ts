@@ -14,7 +14,7 @@ import { formatRows } from './table.ts';
 import { contextCommand, withContext } from './with-context.ts';
 
 const MAX_LISTED = 1_000;
-const ALL_STATES: readonly JobState[] = ['waiting', 'running', 'given_up'];
+const ALL_STATES: readonly JobState[] = ['waiting', 'running', 'failed'];
 
 const listCommand = contextCommand({
   name: 'list',
@@ -25,7 +25,7 @@ const listCommand = contextCommand({
   },
   parameters: [flag('--all', 'include waiting and running jobs')],
   async run({ pool }, { all }) {
-    const jobs = await listJobs(pool, all ? ALL_STATES : ['given_up'], MAX_LISTED);
+    const jobs = await listJobs(pool, all ? ALL_STATES : ['failed'], MAX_LISTED);
     if (jobs.length === MAX_LISTED) printNote(`Only the first ${MAX_LISTED} jobs are shown.`);
     const json = jobs.map((job) => ({
       id: job.id,
@@ -41,7 +41,7 @@ const listCommand = contextCommand({
     const text = formatRows(json, 'No jobs.', [
       ['id', (job) => job.id],
       ['job', (job) => job.key ?? job.name],
-      ['state', (job) => (job.state === 'given_up' ? 'failed' : job.state)],
+      ['state', (job) => job.state],
       ['attempts', formatAttempts],
       ['added', (job) => job.added_at],
       ['next attempt', (job) => job.next_at],
@@ -76,8 +76,8 @@ const retryCommand = command({
     if (ids.length > 0 === all) {
       throw usageError('Name jobs by their ids, or use --all for every failed job.');
     }
-    const order = { ids: all ? ('given_up' as const) : ids, actor: currentActor(), reason };
-    const retried = await withContext((context) => retryJobsManually(context, order));
+    const retry = { ids: all ? ('failed' as const) : ids, actor: currentActor(), reason };
+    const retried = await withContext((context) => retryJobsManually(context, retry));
     if (retried === 0 && !all) {
       throw failed('No such job, or it is running. See latchkey jobs list --all.');
     }

@@ -1,17 +1,18 @@
 /** `latchkey key`: API keys of programs that call the service. */
+import { API_KEY_SCOPES, type ApiKeyScope } from '@latchkey/contract';
 import { InvalidArgumentError } from 'commander';
 
+import { listApiKeyPage } from '#server/features/api-keys/list-api-keys.ts';
 import {
   createApiKey,
   type CreatedApiKey,
-  listApiKeys,
   revokeApiKey,
   rollApiKey,
   type RolledApiKey,
   viewApiKey,
   type ViewedApiKey,
 } from '#server/features/api-keys/manage.ts';
-import { API_KEY_SCOPES, type ApiKeyScope } from '#server/features/api-keys/rules/api-key.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
@@ -25,7 +26,7 @@ import {
 } from './options.ts';
 import { paint } from './output.ts';
 import { anyText, argument, option } from './parameters.ts';
-import { formatFields, formatTimestamp, formatRows } from './table.ts';
+import { formatFields, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const createCommand = contextCommand({
@@ -65,12 +66,16 @@ function collectScopes(text: string, collected: readonly ApiKeyScope[] = []) {
   throw new InvalidArgumentError(`Expected one of ${API_KEY_SCOPES.join(', ')}.`);
 }
 
+const NEWEST = { sort: 'created_at', descending: true, after: null, limit: 1_000 };
+
 const listCommand = contextCommand({
   name: 'list',
   description: 'List the API keys, newest first. The keys themselves are not shown.',
   examples: { 'key list': 'Names, scopes and last use' },
   async run(context) {
-    const keys = (await listApiKeys(context)).map(toKeyJson);
+    const { rows } = await listApiKeyPage(context, {}, NEWEST);
+    const now = context.clock.now();
+    const keys = rows.map((key) => toKeyJson(viewApiKey(key, now)));
     const text = formatRows(keys, 'No API keys. Create one with latchkey key create.', [
       ['id', (key) => key.id],
       ['name', (key) => key.name],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { emptyAuditLog } from '../../test/audit-log.ts';
 import { runLatchkey } from '../../test/command-line.ts';
 import { openCommandLine } from '../../test/test-command-line.ts';
 
-const { directory, pool, run } = await openCommandLine();
+const { directory, pool, run, runJson, settings: ofDatabase } = await openCommandLine();
 
 const preview = (args: readonly string[], settings: Record<string, string> = {}) =>
   runLatchkey(['mail', 'preview', ...args], { directory, settings });
@@ -96,11 +97,48 @@ test('queues refused e-mails again, and records the reason', async () => {
   assert.deepEqual([none.code, JSON.parse(none.stdout)], [0, { queued: 0 }]);
 });
 
+test('queues the key of one license, or says why not (exit code 1)', async () => {
+  const mail = { LATCHKEY_MAIL_FROM: 'shop@example.com' };
+  const resend = (...args: string[]) =>
+    runLatchkey(['mail', 'resend', ...args], { directory, settings: { ...ofDatabase, ...mail } });
+  const { license_id: id, license_key: key } = await runJson(
+    'license',
+    'issue',
+    '--product=personal',
+    '--email=ann@example.com',
+  );
+  const done = await resend('--license', key, '--reason', 'lost it', '--json');
+  assert.deepEqual([done.code, JSON.parse(done.stdout)], [0, { queued: 1 }]);
+  const { rows: jobs } = await pool.query('select key from jobs');
+  assert.deepEqual(jobs, [{ key: `send_license_key:${id}` }]);
+  const { rows } = await pool.query(
+    `select action, subject_id, reason from audit_log where action <> 'license.issue'`,
+  );
+  assert.deepEqual(rows, [{ action: 'license.resend_key', subject_id: id, reason: 'lost it' }]);
+
+  const unconfigured = await run('mail', 'resend', '--license', id);
+  assert.deepEqual([unconfigured.code, unconfigured.stdout], [1, '']);
+  assert.match(unconfigured.stderr, /LATCHKEY_MAIL_FROM/u);
+  await runJson('license', 'owner', id, '--email', '', '--reason', 'unknown');
+  const nobody = await resend('--license', id);
+  assert.equal(nobody.code, 1);
+  assert.match(nobody.stderr, /^latchkey: The license has no e-mail address: .*license owner/u);
+  await runJson('license', 'suspend', id, '--reason', 'test');
+  assert.match((await resend('--license', id)).stderr, /^latchkey: The license is not valid: /u);
+  const unknown = await resend('--license', randomUUID());
+  assert.equal(unknown.code, 1);
+});
+
 test('rejects an unknown purchase (exit code 1), and none or two selections (exit code 2)', async () => {
   const unknown = await run('mail', 'resend', 'txn_9');
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /^latchkey: .*transaction/u);
-  for (const args of [[], ['txn_1', '--refused'], ['--refused', '--unconfirmed']]) {
+  for (const args of [
+    [],
+    ['txn_1', '--refused'],
+    ['--refused', '--unconfirmed'],
+    ['txn_1', '--license', 'x'],
+  ]) {
     const { code, stderr } = await run('mail', 'resend', ...args);
     assert.equal(code, 2);
     assert.match(stderr, /--refused/u);

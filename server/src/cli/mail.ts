@@ -1,33 +1,28 @@
 /** `latchkey mail`: the e-mails that the service sends. */
 import { writeFileSync } from 'node:fs';
 
-import { OUTREACH_TEMPLATES } from '@latchkey/contract';
-
+import { licenseNotFound } from '#server/errors.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
+import type { Context } from '#server/context.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import {
   resendKeyEmails,
-  type ResendOrder,
+  type ResendRequest,
 } from '#server/features/billing/key-emails/requeue-emails.ts';
 import {
-  chooseLanguage,
-  KEY_EMAIL_LANGUAGES,
-  type KeyEmailLanguage,
-} from '#server/features/billing/key-emails/texts.ts';
+  resendLicenseKey,
+  type LicenseResend,
+  type ResendOutcome,
+} from '#server/features/billing/key-emails/resend-license-key.ts';
+import { chooseLanguage, KEY_EMAIL_LANGUAGES } from '#server/features/billing/key-emails/texts.ts';
 import {
-  exampleKeyEmail,
-  exampleReplacedKey,
-  writeKeyEmail,
-  writeReplacedKeyEmail,
-} from '#server/features/billing/key-emails/write-key-email.ts';
-import { renderTemplate } from '#server/features/outreach/templates/render-template.ts';
-import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
-import { renderConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
-import { nameSender } from '#server/features/suppressions/page-frame.ts';
+  EXAMPLE_NAME,
+  MAIL_TEMPLATES,
+  renderExample,
+} from '#server/features/mails/render-example.ts';
+import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
-import { parseMailbox } from '#server/mail/mailbox.ts';
-import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
@@ -49,23 +44,18 @@ const previewCommand = command({
   },
   hasJson: false,
   parameters: [
-    choiceArgument('<mail>', 'the e-mail, or an outreach template', [
-      'key',
-      'replaced_key',
-      'confirmation',
-      ...OUTREACH_TEMPLATES,
-    ]),
+    choiceArgument('<mail>', 'the e-mail, or an outreach template', MAIL_TEMPLATES),
     option('--locale <locale>', `language: ${KEY_EMAIL_LANGUAGES.join(', ')}`, anyText).default(
       'en',
     ),
     option('--name <name>', 'recipient of an outreach message, may be empty', anyText).default(
-      exampleRecipient.name,
+      EXAMPLE_NAME,
     ),
     flag('--text', 'print the plain-text part instead of the HTML part'),
     option('--out <file>', 'write to a file (default: standard output)', anyText),
   ],
   run({ mail: mailName, locale, name, text, out }) {
-    const mail = renderExample(mailName, chooseLanguage(locale), name);
+    const mail = renderExample(readSettings, mailName, chooseLanguage(locale), name);
     const body = text ? `${mail.subject}\n\n${mail.text}` : mail.html;
     if (out === null) {
       commandProcess().stdout.write(body);
@@ -80,45 +70,11 @@ const previewCommand = command({
   },
 });
 
-function renderExample(mailName: string, language: KeyEmailLanguage, name: string): RenderedMail {
-  const template = OUTREACH_TEMPLATES.find((each) => each === mailName);
-  if (template !== undefined) return renderOutreachMessage(template, language, name);
-  if (mailName === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
-  if (mailName === 'confirmation') return renderConfirmation(language);
-  return writeKeyEmail(language, exampleKeyEmail);
-}
-
-function renderConfirmation(language: KeyEmailLanguage): RenderedMail {
-  const { config, catalog } = readSettings();
-  const { publicUrl } = config.http;
-  return renderConfirmationMail(language, {
-    sender: nameSender({ config, catalog: () => catalog }),
-    email: EXAMPLE_ADDRESS,
-    confirmUrl: `${publicUrl}/s/EXAMPLE`,
-    unsubscribeUrl: `${publicUrl}${exampleRecipient.unsubscribePath}`,
-  });
-}
-
-const EXAMPLE_ADDRESS = 'robin@example.com';
-
-function renderOutreachMessage(
-  template: (typeof OUTREACH_TEMPLATES)[number],
-  language: KeyEmailLanguage,
-  name: string,
-): RenderedMail {
-  const { config, catalog } = readSettings();
-  const from = parseMailbox(config.mail.from ?? EXAMPLE_ADDRESS);
-  return renderTemplate(template, language, {
-    ...readCommonFacts(catalog.outreach, language, from),
-    name,
-    unsubscribeUrl: `${config.http.publicUrl}${exampleRecipient.unsubscribePath}`,
-  });
-}
-
 function readSettings() {
   const { config, problems } = readConfiguration();
   if (problems.length > 0) throw new StartupError(problems);
-  return { config, catalog: loadCatalog(config.catalogPath) };
+  const catalog = loadCatalog(config.catalogPath);
+  return { config, catalog: () => catalog };
 }
 
 const resendCommand = command({
@@ -126,6 +82,8 @@ const resendCommand = command({
   description: 'Queue e-mails with license keys again. The running service sends them.',
   examples: {
     'mail resend txn_01hv8wptq8987qeep44cyrewp9': 'A buyer lost the e-mail of a purchase',
+    'mail resend --license 0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d':
+      'The key of one license, bought or not',
     'mail resend --refused --reason "mail relay repaired"': 'Every e-mail that was refused',
   },
   parameters: [
@@ -134,22 +92,28 @@ const resendCommand = command({
       'transaction id of the payment provider, to resend all its keys',
       anyText,
     ),
+    option('--license <license>', 'key or id of a license, to send its owner its key', anyText),
     flag('--refused', 'every e-mail that the mail relay refused permanently'),
     flag('--unconfirmed', 'every e-mail whose acceptance the mail relay did not confirm'),
     reasonOption,
   ],
-  async run({ transaction, refused, unconfirmed, reason }) {
-    const chosen: readonly ResendOrder['which'][] = [
+  async run({ transaction, license, refused, unconfirmed, reason }) {
+    const chosen: readonly (ResendRequest['which'] | { readonly license: string })[] = [
+      ...(license === null ? [] : [{ license }]),
       ...(transaction === null ? [] : [{ transactionId: transaction }]),
       ...(refused ? ['refused' as const] : []),
       ...(unconfirmed ? ['unconfirmed' as const] : []),
     ];
     const [which] = chosen;
     if (which === undefined || chosen.length > 1) {
-      throw usageError('Name either a transaction, --refused or --unconfirmed.');
+      throw usageError('Name either a transaction, --license, --refused or --unconfirmed.');
     }
-    const order = { which, actor: currentActor(), reason };
-    const queued = await withContext((context) => resendKeyEmails(context, order));
+    const change = { actor: currentActor(), reason };
+    const queued = await withContext((context) =>
+      typeof which === 'object' && 'license' in which
+        ? resendKey(context, which.license, change)
+        : resendKeyEmails(context, { which, ...change }),
+    );
     if (queued === 0 && transaction !== null) {
       throw failed('No license belongs to this transaction, or its e-mail is being sent.');
     }
@@ -159,6 +123,26 @@ const resendCommand = command({
     };
   },
 });
+
+const REFUSALS: Readonly<Record<Exclude<ResendOutcome, 'queued'>, string>> = {
+  not_valid: 'The license is not valid: reinstate or extend it first.',
+  no_address: 'The license has no e-mail address: set one with latchkey license owner --email.',
+  not_configured:
+    'No mail is configured: set LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM, then restart the service.',
+  sending: 'The e-mail of its purchase is being sent.',
+};
+
+async function resendKey(
+  context: Context,
+  keyOrId: string,
+  change: Omit<LicenseResend, 'licenseId'>,
+): Promise<number> {
+  const licenseId = await resolveLicenseId(context, keyOrId);
+  if (licenseId === null) throw licenseNotFound();
+  const outcome = await resendLicenseKey(context, { licenseId, ...change });
+  if (outcome !== 'queued') throw failed(REFUSALS[outcome]);
+  return 1;
+}
 
 export const mailCommand = commandGroup(
   'mail',

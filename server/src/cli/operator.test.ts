@@ -47,11 +47,28 @@ test('creates, lists, disables, enables and resets an operator', async () => {
   );
 });
 
+test('lists one-time codes and passkeys', async () => {
+  const { id } = await runJson('create', 'dora@example.com');
+  await commands.pool.query(
+    `insert into operator_passkeys
+       (id, operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)
+     select gen_random_uuid(), $1, convert_to(name, 'UTF8'), '', 0, false, name, now()
+     from unnest(array['Laptop', 'Key']) as name`,
+    [id],
+  );
+  const listed: Record<string, unknown>[] = await runJson('list');
+  const dora = listed.find(({ email }) => email === 'dora@example.com');
+  assert.deepEqual([dora?.['totp_enabled'], dora?.['passkeys']], [false, 2]);
+  const { stdout } = await run('list');
+  assert.match(stdout, /one-time codes +passkeys/iu);
+  assert.match(stdout, /^dora@example\.com .* no +2 /mu);
+});
+
 test('rejects a taken or unknown address (exit code 1) and an unknown role (exit code 2)', async () => {
   await run('create', 'carl@example.com');
   for (const [args, code, message] of [
-    [['create', 'CARL@example.com'], 1, /latchkey operator reset/u],
-    [['disable', 'nobody@example.com', '--reason', 'x'], 1, /no operator with this address/u],
+    [['create', 'CARL@example.com'], 1, /A reset creates a new link/u],
+    [['disable', 'nobody@example.com', '--reason', 'x'], 1, /no such operator/u],
     [['create', 'eve@example.com', '--role', 'owner'], 2, /viewer, support, admin/u],
     [['create', 'no address'], 2, /e-mail address/u],
   ] as const) {

@@ -11,13 +11,14 @@ import {
   type IssuedLink,
 } from '#server/features/operators/manage.ts';
 import { operatorState } from '#server/features/operators/rules/operator.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup, type Result } from './command.ts';
 import { addressArgument, reasonOption, requiredReasonOption, shortText } from './options.ts';
 import { paint } from './output.ts';
 import { choice, option } from './parameters.ts';
-import { formatTimestamp, formatRows } from './table.ts';
+import { formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const ROLES = 'viewer: reads; support: also helps customers; admin: everything';
@@ -25,7 +26,7 @@ const ROLES = 'viewer: reads; support: also helps customers; admin: everything';
 const createCommand = contextCommand({
   name: 'create',
   description:
-    'Create an operator of the console and print a one-time link, with which the operator sets a password. The link expires after 30 minutes.',
+    'Create an operator of the console and print a one-time link for the first sign-in. The link expires after 30 minutes.',
   examples: {
     'operator create anna@example.com': 'An administrator',
     'operator create ben@example.com --role support --name Ben': 'Someone who helps customers',
@@ -37,8 +38,8 @@ const createCommand = contextCommand({
     reasonOption,
   ],
   async run(context, { address: email, role, name, reason }) {
-    const order = { email, role, name: name ?? email };
-    const link = await createOperator(context, order, { actor: currentActor(), reason });
+    const newOperator = { email, role, name: name ?? email };
+    const link = await createOperator(context, newOperator, { actor: currentActor(), reason });
     return showLink(link, `Created ${email} as ${role}.`);
   },
 });
@@ -53,7 +54,7 @@ function showLink({ operatorId, url, expiresAt }: IssuedLink, done: string): Res
 const listCommand = contextCommand({
   name: 'list',
   description: 'List the operators by e-mail address.',
-  examples: { 'operator list': 'Roles, states and last sign-ins' },
+  examples: { 'operator list': 'Roles, states, second factors and last sign-ins' },
   async run(context) {
     const operators = (await listOperators(context)).map((operator) => ({
       id: operator.id,
@@ -62,6 +63,7 @@ const listCommand = contextCommand({
       role: operator.role,
       state: operatorState(operator),
       totp_enabled: operator.totpEnabledAt !== null,
+      passkeys: operator.passkeys,
       created_at: operator.createdAt,
       last_sign_in_at: operator.lastSignInAt,
     }));
@@ -71,6 +73,7 @@ const listCommand = contextCommand({
       ['role', ({ role }) => role],
       ['state', ({ state }) => state],
       ['one-time codes', ({ totp_enabled: isEnabled }) => (isEnabled ? 'yes' : 'no')],
+      ['passkeys', ({ passkeys }) => passkeys],
       ['last sign-in', (operator) => operator.last_sign_in_at],
     ]);
     return { json: operators, text };
@@ -83,7 +86,7 @@ const disableCommand = contextCommand({
   examples: { 'operator disable ben@example.com --reason "left the company"': 'Lock someone out' },
   parameters: [addressArgument, requiredReasonOption],
   async run(context, { address, reason }) {
-    await disableOperator(context, address, { actor: currentActor(), reason });
+    await disableOperator(context, { email: address }, { actor: currentActor(), reason });
     return { json: { email: address, state: 'disabled' }, text: `Disabled ${address}.` };
   },
 });
@@ -94,7 +97,7 @@ const enableCommand = contextCommand({
   examples: { 'operator enable ben@example.com': 'After a leave' },
   parameters: [addressArgument, reasonOption],
   async run(context, { address, reason }) {
-    await enableOperator(context, address, { actor: currentActor(), reason });
+    await enableOperator(context, { email: address }, { actor: currentActor(), reason });
     return { json: { email: address, state: 'enabled' }, text: `Enabled ${address}.` };
   },
 });
@@ -109,7 +112,7 @@ const roleCommand = contextCommand({
     reasonOption,
   ],
   async run(context, { address, role, reason }) {
-    await changeOperatorRole(context, address, role, { actor: currentActor(), reason });
+    await changeOperatorRole(context, { email: address }, role, { actor: currentActor(), reason });
     return { json: { email: address, role }, text: `${address} is ${role} now.` };
   },
 });
@@ -117,11 +120,15 @@ const roleCommand = contextCommand({
 const resetCommand = contextCommand({
   name: 'reset',
   description:
-    'Remove the password and the second factors of an operator, end its sessions, and print a new one-time link. Use it after a lost password or phone.',
+    'Remove the credentials of an operator, end its sessions, and print a new one-time link. Use it after a lost password, phone or passkey.',
   examples: { 'operator reset anna@example.com --reason "lost phone"': 'Let an operator in again' },
   parameters: [addressArgument, reasonOption],
   async run(context, { address, reason }) {
-    const link = await resetOperator(context, address, { actor: currentActor(), reason });
+    const link = await resetOperator(
+      context,
+      { email: address },
+      { actor: currentActor(), reason },
+    );
     return showLink(link, `Reset ${address}.`);
   },
 });

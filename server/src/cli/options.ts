@@ -105,6 +105,11 @@ export function shortText(text: string): string {
   );
 }
 
+/** Lets an option also remove a value: an empty text stays empty. */
+export function orEmpty(parse: (text: string) => string): (text: string) => string {
+  return (text) => (text.trim() === '' ? '' : parse(text));
+}
+
 /** Parses the `next_cursor` of a list. */
 function cursor(text: string): string {
   if (isUuid(text)) return text.toLowerCase();

@@ -14,7 +14,8 @@ export function paint(style: Parameters<typeof styleText>[0], text: string): str
 
 const REDRAW_INTERVAL_MS = 100;
 
-const CLEAR_LINE = '\r\u001B[K';
+const CLEAR_TO_END = '\u001B[K';
+const CLEAR_LINE = `\r${CLEAR_TO_END}`;
 
 /**
  * Shows the progress of work on one line of standard error, if that is a terminal; clears the line when the work ends.
@@ -24,17 +25,30 @@ const CLEAR_LINE = '\r\u001B[K';
 export async function withProgress<Result>(
   noun: string,
   work: (report: (done: number) => void) => Promise<Result>,
-  terminal: Pick<CommandProcess['stderr'], 'isTTY' | 'write'> = commandProcess().stderr,
+  terminal: Terminal = commandProcess().stderr,
+): Promise<Result> {
+  return withStatus((show) => work((done) => show(`${done} ${noun}`)), terminal);
+}
+
+type Terminal = Pick<CommandProcess['stderr'], 'isTTY' | 'write'>;
+
+/**
+ * Shows what a command does on one line of standard error, if that is a terminal; clears the line when the work ends.
+ * @param work calls `show` with the state
+ */
+export async function withStatus<Result>(
+  work: (show: (status: string) => void) => Promise<Result>,
+  terminal: Terminal = commandProcess().stderr,
 ): Promise<Result> {
   let redrawAt = 0;
-  const report = (done: number): void => {
+  const show = (status: string): void => {
     const now = performance.now();
     if (terminal.isTTY !== true || now < redrawAt) return;
     redrawAt = now + REDRAW_INTERVAL_MS;
-    terminal.write(`\r${done} ${noun}…`);
+    terminal.write(`\r${status}…${CLEAR_TO_END}`);
   };
   try {
-    return await work(report);
+    return await work(show);
   } finally {
     if (terminal.isTTY === true) terminal.write(CLEAR_LINE);
   }

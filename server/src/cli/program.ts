@@ -11,6 +11,7 @@ import { printNote } from './output.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand(),
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+  spread: async () => (await import('./spread.ts')).spreadCommand(),
   'check-config': async () => (await import('./check-config.ts')).checkConfigCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   license: async () => (await import('./license/license.ts')).licenseCommand(),
@@ -25,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   subscriber: async () => (await import('./subscriber.ts')).subscriberCommand(),
   suppression: async () => (await import('./suppression.ts')).suppressionCommand(),
   report: async () => (await import('./report/report.ts')).reportCommand(),
+  events: async () => (await import('./events.ts')).eventsCommand(),
   install: async () => (await import('./install.ts')).installCommand(),
   machine: async () => (await import('./machine.ts')).machineCommand(),
   customer: async () => (await import('./customer.ts')).customerCommand(),

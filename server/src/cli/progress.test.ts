@@ -21,7 +21,7 @@ test('shows progress on a terminal, and clears the line at the end', async () =>
     terminal,
   );
   assert.equal(result, 'result');
-  assert.deepEqual(written, ['\r7 events…', '\r\u001B[K']);
+  assert.deepEqual(written, ['\r7 events…\u001B[K', '\r\u001B[K']);
 });
 
 test('clears the line of work that fails', async () => {

@@ -37,7 +37,7 @@ async function serve(): Promise<void> {
   const stopSignal = receiveStopSignal();
   process.on('SIGHUP', () => void service.reload());
   stopListening();
-  reportUrl(service);
+  await reportUrl(service);
   await stopSignal;
   await stopInTime(service);
 }
@@ -94,15 +94,19 @@ async function stopInTime(service: RunningService): Promise<void> {
 }
 
 /** Reports the URL of the service: to a person with the next steps, otherwise as a line of the log. */
-function reportUrl({ url, log }: RunningService): void {
-  if (isReadByPeople()) process.stdout.write(describe(url));
+async function reportUrl(service: RunningService): Promise<void> {
+  const { url, log } = service;
+  if (isReadByPeople()) process.stdout.write(describe(url, await service.createFirstLink()));
   else log.info({ event: 'service.listening', url }, `Latchkey listens on ${url}`);
 }
 
-function describe(url: string): string {
+/** @param firstLink creates the first operator; null if there is one */
+function describe(url: string, firstLink: string | null): string {
   return [
     '',
     `  Latchkey listens on   ${url}`,
+    `  Console               ${url}/console`,
+    ...(firstLink === null ? [] : [`  First operator        ${firstLink}`]),
     `  API documentation     ${url}/docs`,
     '  Issue a license       npx latchkey license issue --product personal',
     '  Stop                  Ctrl-C',

@@ -1,31 +1,27 @@
 /** `latchkey signing-key`: keys that sign entitlements. */
-import { listSigningKeys, type SigningKeyRecord } from '#server/features/entitlements/queries.ts';
 import {
   revokeSigningKey,
   rotateSigningKey,
 } from '#server/features/entitlements/rotate-signing-key.ts';
-import { findCurrentKey, openSigningKeys } from '#server/features/entitlements/signing-key.ts';
+import { viewSigningKeys } from '#server/features/entitlements/view-signing-keys.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
 import { failed } from './command-error.ts';
 import { requiredReasonOption } from './options.ts';
 import { anyText, argument, flag } from './parameters.ts';
-import { formatTimestamp, formatRows } from './table.ts';
+import { formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
 const listCommand = contextCommand({
   name: 'list',
   description: 'List the keys that sign entitlements, with their state.',
   examples: { 'signing-key list': 'The key that signs now, and the keys that signed before' },
-  async run({ clock, pool, vault }) {
-    const now = clock.now();
-    const records = await listSigningKeys(pool);
-    const authentic = openSigningKeys(vault, records).opened.map(({ record }) => record);
-    const signing = findCurrentKey(authentic, now);
-    const keys = records.map((record) => ({
+  async run(context) {
+    const keys = (await viewSigningKeys(context)).map(({ record, state }) => ({
       kid: record.kid,
-      state: stateOf(record, authentic, signing, now),
+      state,
       active_from: record.activeFrom,
       retired_at: record.retiredAt,
       created_at: record.createdAt,
@@ -40,23 +36,6 @@ const listCommand = contextCommand({
     return { json: keys, text };
   },
 });
-
-/**
- * @param authentic the keys whose rows the master secret authenticates
- * @param signing the key that signs now
- */
-function stateOf(
-  record: SigningKeyRecord,
-  authentic: readonly SigningKeyRecord[],
-  signing: SigningKeyRecord | undefined,
-  now: Date,
-): string {
-  const { kid, createdAt, retiredAt } = record;
-  if (!authentic.includes(record)) return 'rejected';
-  if (kid === signing?.kid) return 'signing';
-  if (retiredAt === null || retiredAt > now) return 'published';
-  return retiredAt < createdAt ? 'revoked' : 'retired';
-}
 
 const rotateCommand = contextCommand({
   name: 'rotate',

@@ -10,7 +10,7 @@ import { insertSuppression } from '#server/features/suppressions/queries.ts';
 import { createVault } from '#server/lib/vault.ts';
 
 import { COMMAND_LINE_SECRET, openCommandLine } from '../../test/test-command-line.ts';
-import { checkSubscribers } from './doctor/check-mail.ts';
+import { checkSubscribers } from '#server/features/doctor/check-mail.ts';
 
 const { directory, pool, run, runJson } = await openCommandLine();
 const vault = createVault(COMMAND_LINE_SECRET);
@@ -171,7 +171,7 @@ test('doctor reports subscribers without a confirmation e-mail', async () => {
   const rate = { perMinute: 5, burst: 5 };
   const config = { subscribers: { doubleOptIn: true, rate } };
   const examine = async (smtpUrl: string | null) => {
-    const [finding] = await checkSubscribers(pool, config, { smtpUrl });
+    const [finding] = await checkSubscribers(pool, config, { smtpUrl }, new Date());
     return finding === undefined ? null : [finding.status, finding.code, finding.facts];
   };
   const code = 'subscribers.confirmation_not_sent';
@@ -193,7 +193,12 @@ test('doctor reports subscribers without a confirmation e-mail', async () => {
   );
   assert.equal(await examine('smtp://relay'), null, 'a mistyped address needs no action');
   assert.deepEqual(
-    await checkSubscribers(pool, { subscribers: { doubleOptIn: false, rate } }, { smtpUrl: null }),
+    await checkSubscribers(
+      pool,
+      { subscribers: { doubleOptIn: false, rate } },
+      { smtpUrl: null },
+      new Date(),
+    ),
     [],
   );
 });

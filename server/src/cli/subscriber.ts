@@ -1,7 +1,10 @@
 /** `latchkey subscriber`: newsletter subscribers. */
+import { SUBSCRIBER_STATES } from '@latchkey/contract';
+
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
+import { SUBSCRIBER_COLUMNS } from '#server/features/subscribers/list-subscribers.ts';
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
-import { stateOf, SUBSCRIBER_STATES } from '#server/features/subscribers/rules/subscription.ts';
+import { stateOf } from '#server/features/subscribers/rules/subscription.ts';
 import {
   type AddressView,
   readSubscribers,
@@ -10,13 +13,7 @@ import {
 
 import { auditAccess, currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
-import {
-  type ExportColumns,
-  formatLines,
-  formatOption,
-  outputOption,
-  writeExport,
-} from './export-file.ts';
+import { formatLines, formatOption, outputOption, writeExport } from './export-file.ts';
 import { addressArgument, limitOption, reasonOption, requiredReasonOption } from './options.ts';
 import { choice } from './parameters.ts';
 import { type Cell, formatFields, formatHistory, formatRows, joinSections } from './table.ts';
@@ -24,23 +21,8 @@ import { contextCommand } from './with-context.ts';
 
 const stateOption = choice('--state <state>', 'only subscribers in this state', SUBSCRIBER_STATES);
 
-/** The fields of a subscriber in JSON and in exports. */
-const COLUMNS = {
-  id: (subscriber) => subscriber.id,
-  email: (subscriber) => subscriber.email,
-  state: (subscriber) => stateOf(subscriber),
-  language: (subscriber) => subscriber.language,
-  first_subscribed_at: (subscriber) => subscriber.firstSubscribedAt,
-  subscribed_at: (subscriber) => subscriber.subscribedAt,
-  confirmed_at: (subscriber) => subscriber.confirmedAt,
-  opt_in: (subscriber) => subscriber.optIn,
-  suppressed_at: (subscriber) => subscriber.suppression?.suppressedAt ?? null,
-  confirmation_mailed_at: (subscriber) => subscriber.confirmationMailedAt,
-  confirmation_problem: (subscriber) => subscriber.confirmationProblem,
-} satisfies ExportColumns<SubscriberFacts>;
-
 function toSubscriberJson(subscriber: SubscriberFacts) {
-  const fields = Object.entries(COLUMNS).map(([name, read]) => [name, read(subscriber)]);
+  const fields = Object.entries(SUBSCRIBER_COLUMNS).map(([name, read]) => [name, read(subscriber)]);
   return Object.fromEntries(fields);
 }
 
@@ -146,7 +128,7 @@ const exportCommand = contextCommand({
     const access = { action: 'subscriber.export', subjectId: 'subscribers', reason };
     await auditAccess(context, { ...access, details: { format, state } });
     await writeExport('subscribers', output, () =>
-      formatLines(readSubscribers(context, state ?? undefined), COLUMNS, format),
+      formatLines(readSubscribers(context, state ?? undefined), SUBSCRIBER_COLUMNS, format),
     );
   },
 });

@@ -1,6 +1,6 @@
 /** `latchkey suppression`: addresses that get no newsletter and no outreach. */
+import { readSuppressionPage } from '#server/features/subscribers/list-subscribers.ts';
 import { liftManually, suppressManually } from '#server/features/subscribers/manual-changes.ts';
-import { listNewestSuppressions } from '#server/features/suppressions/queries.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
@@ -12,6 +12,9 @@ import { contextCommand } from './with-context.ts';
 /** Enough to distinguish addresses. */
 const SHOWN_DIGITS = 12;
 
+const ALL = { reason: null, since: null, until: null, search: null };
+const NEWEST = { sort: 'suppressed_at', descending: true, after: null };
+
 const listCommand = contextCommand({
   name: 'list',
   description:
@@ -21,9 +24,9 @@ const listCommand = contextCommand({
     'subscriber show ada@example.com': 'Whether one address is suppressed',
   },
   parameters: [limitOption(50)],
-  async run({ pool }, { limit }) {
-    const found = await listNewestSuppressions(pool, limit);
-    const json = found.map(({ addressHash, reason, suppressedAt }) => ({
+  async run(context, { limit }) {
+    const { rows } = await readSuppressionPage(context, ALL, { ...NEWEST, limit });
+    const json = rows.map(({ addressHash, reason, suppressedAt }) => ({
       address_hash: addressHash,
       reason,
       suppressed_at: suppressedAt,

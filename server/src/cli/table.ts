@@ -1,4 +1,5 @@
-import type { StoredAuditEntry } from '#server/features/audit/queries.ts';
+import type { StoredAuditEntry } from '#server/features/audit/list-entries.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { paint } from './output.ts';
 import { cleanText, padText, shortenText, widthOf } from './terminal-text.ts';
@@ -95,9 +96,4 @@ function formatCell(value: Cell): string {
   if (value instanceof Date) return formatTimestamp(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return cleanText(String(value));
-}
-
-/** Formats a timestamp to the minute, in UTC. */
-export function formatTimestamp(timestamp: Date): string {
-  return `${timestamp.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

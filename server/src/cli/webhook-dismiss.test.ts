@@ -18,7 +18,7 @@ import {
 import { deliverPaddle } from '../../test/payment-providers/paddle-steps.ts';
 import { SECOND_MS } from '../../test/test-clock.ts';
 import { currentActor } from './actor.ts';
-import { checkPayments } from './doctor/check-payments.ts';
+import { checkPayments } from '#server/features/doctor/check-payments.ts';
 
 const service = await startTestService();
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-dismiss-'));

@@ -1,10 +1,10 @@
 /** `latchkey webhook`: the webhook events that payment providers sent. */
 import { PRICE_PROVIDERS } from '#server/config/catalog.ts';
-import type { Context } from '#server/context.ts';
-import { PaddleApiError } from '#server/features/billing/providers/paddle/paddle-api.ts';
-import { type ListedEvent, listNewestEvents } from '#server/features/billing/queries/event-list.ts';
+import { listNewestPaymentEvents } from '#server/features/billing/list-payment-events.ts';
+import type { ListedEvent } from '#server/features/billing/queries/event-list.ts';
 import type { EventFilter, EventStatus } from '#server/features/billing/queries/events.ts';
-import { reconcilePaddle, type Reconciliation } from '#server/features/billing/reconcile.ts';
+import type { Reconciliation } from '#server/features/billing/reconcile.ts';
+import { runReconciliation } from '#server/features/billing/run-reconciliation.ts';
 import {
   dismissEvents,
   replayEvents,
@@ -42,8 +42,8 @@ const listCommand = contextCommand({
     'webhook list --since 2027-03-01 --json': 'Events since a day, as JSON',
   },
   parameters: [...eventOptions(['processed', 'ignored', 'deferred', 'failed']), limitOption(100)],
-  async run({ pool }, { limit, ...filter }) {
-    const events = await listNewestEvents(pool, { eventId: null, ...filter }, limit);
+  async run(context, { limit, ...filter }) {
+    const events = await listNewestPaymentEvents(context, filter, limit);
     if (events.length === limit) {
       printNote(`Only the newest ${limit} events are shown; --limit shows more.`);
     }
@@ -127,11 +127,11 @@ const replayCommand = command({
 });
 
 async function replay(filter: EventFilter, reason: string): Promise<readonly ReplayOutcome[]> {
-  const order = { filter, actor: currentActor(), reason };
+  const change = { filter, actor: currentActor(), reason };
   const outcomes: ReplayOutcome[] = [];
   await withContext((context) =>
     withProgress('events', (report) =>
-      replayEvents(context, order, (outcome) => report(outcomes.push(outcome))),
+      replayEvents(context, change, (outcome) => report(outcomes.push(outcome))),
     ),
   );
   return outcomes;
@@ -148,8 +148,8 @@ const dismissCommand = command({
   },
   parameters: [eventArgument, ...eventOptions(['failed', 'deferred']), requiredReasonOption],
   async run({ reason, ...selection }) {
-    const order = { filter: toFilter(selection), actor: currentActor(), reason };
-    const dismissed = await withContext((context) => dismissEvents(context, order));
+    const change = { filter: toFilter(selection), actor: currentActor(), reason };
+    const dismissed = await withContext((context) => dismissEvents(context, change));
     if (dismissed === 0 && selection.event !== null) {
       throw failed('No failed or deferred event with this id.');
     }
@@ -173,15 +173,11 @@ const reconcileCommand = contextCommand({
     ),
   ],
   async run(context, { since }) {
-    if (context.paddleApi === null) {
-      throw failed("Reading Paddle's event log needs an API key: set LATCHKEY_PADDLE_API_KEY.");
-    }
-    const found = await compareEvents(context, since);
-    if (found === null) {
-      throw failed(
-        'No Paddle event has been received yet, so there is no start for the comparison: set one with --since.',
-      );
-    }
+    const options = { actor: currentActor(), since, unlimited: true };
+    const found = await withProgress('events compared', (report) =>
+      runReconciliation(context, { ...options, onCompared: report }),
+    );
+    if (found.failure !== null) throw failed(found.failure);
     const { compared, repaired } = found;
     return {
       json: {
@@ -197,21 +193,6 @@ const reconcileCommand = contextCommand({
     };
   },
 });
-
-async function compareEvents(context: Context, since: Date | null): Promise<Reconciliation | null> {
-  const order = { actor: currentActor(), since, unlimited: true };
-  try {
-    return await withProgress('events compared', (report) =>
-      reconcilePaddle(context, { ...order, onCompared: report }),
-    );
-  } catch (error) {
-    if (!(error instanceof PaddleApiError)) throw error;
-    throw failed(
-      `Cannot read Paddle's event log: ${error.message}. Events that were applied stay applied.`,
-      { cause: error },
-    );
-  }
-}
 
 function formatReconciliation({ compared, repaired }: Reconciliation): string {
   const table = formatRows(repaired, '', [

@@ -38,6 +38,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     },
     mail: { from: null, dkim: null },
     subscribers: { doubleOptIn: true, rate: { perMinute: 5, burst: 5 } },
+    operators: { passwords: true, oidc: null, trustedHeader: null },
   });
 });
 
@@ -88,4 +89,29 @@ test('reports contradictory settings', () => {
     ['LATCHKEY_DKIM_DOMAIN', 'LATCHKEY_MAIL_FROM', 'LATCHKEY_METRICS_PORT'],
   );
   assert.deepEqual(findConflicts(environmentOf({})), []);
+});
+
+test('reports settings of operators that are incomplete or unsafe', () => {
+  const provider = { LATCHKEY_OIDC_CLIENT_ID: 'latchkey', LATCHKEY_OIDC_ROLES: 'admin=staff' };
+  const isPlain = (issuer: string): boolean =>
+    findConflicts(environmentOf({ ...provider, LATCHKEY_OIDC_ISSUER: issuer })).length > 0;
+  for (const [issuer, refused] of [
+    ['https://login.example.com', false],
+    ['http://login.example.com', true],
+    ['http://127.0.0.1:9000', false],
+    ['http://localhost/realm', false],
+    ['http://[::1]:9000', false],
+    ['http://localhost.example.com', true],
+    ['http://127.example.com', true],
+  ] as const) {
+    assert.equal(isPlain(issuer), refused, issuer);
+  }
+  for (const settings of [
+    provider,
+    { LATCHKEY_TRUSTED_HEADER: 'X-Forwarded-Email' },
+    { LATCHKEY_TRUSTED_HEADER_PROXIES: '10.0.0.5' },
+    { LATCHKEY_PASSWORDS: 'off' },
+  ]) {
+    assert.equal(findConflicts(environmentOf(settings)).length, 1, JSON.stringify(settings));
+  }
 });

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from './env.ts';
-import type { LogLevel, Rate, RatePerMinute } from './env-values.ts';
+import type { LogLevel, Rate, RatePerMinute, RoleRule } from './env-values.ts';
 
 /** The settings that may be shown and logged; `Secrets` has the others. */
 export interface Config {
@@ -62,6 +62,31 @@ export interface Config {
     /** The limit of subscriptions of a client network without an API key. */
     readonly rate: RatePerMinute;
   };
+  readonly operators: {
+    /** Whether operators sign in with passwords. */
+    readonly passwords: boolean;
+    readonly oidc: OidcConfig | null;
+    readonly trustedHeader: TrustedHeaderConfig | null;
+  };
+}
+
+/** The OpenID Connect provider that operators sign in with. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** For the sign-in page. */
+  readonly name: string;
+  /** The claim with the values that roles are given for. */
+  readonly claim: string;
+  readonly roles: readonly RoleRule[];
+}
+
+/** The header in which a proxy names the operator. */
+export interface TrustedHeaderConfig {
+  /** In lower case. */
+  readonly name: string;
+  /** Addresses and CIDR networks of the proxies that it counts from. */
+  readonly proxies: readonly string[];
 }
 
 /** The default settings. */
@@ -85,6 +110,8 @@ export const defaults = {
   paddleApiUrl: 'https://api.paddle.com',
   doubleOptIn: true,
   subscribeRate: { perMinute: 5, burst: 5 },
+  passwords: true,
+  oidcClaim: 'groups',
 } as const satisfies Partial<Record<keyof Environment, unknown>>;
 
 /**
@@ -114,7 +141,53 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
       doubleOptIn: environment.doubleOptIn ?? defaults.doubleOptIn,
       rate: environment.subscribeRate ?? defaults.subscribeRate,
     },
+    operators: toOperators(environment),
   };
+}
+
+function toOperators(environment: Environment): Config['operators'] {
+  const { trustedHeader: name, trustedHeaderProxies: proxies } = environment;
+  return {
+    passwords: environment.passwords ?? defaults.passwords,
+    oidc: toOidc(environment),
+    trustedHeader: name === undefined || proxies === undefined ? null : { name, proxies },
+  };
+}
+
+function toOidc(environment: Environment): OidcConfig | null {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcRoles: roles } = environment;
+  if (issuer === undefined || clientId === undefined || roles === undefined) return null;
+  const name = environment.oidcName ?? new URL(issuer).hostname;
+  return { issuer, clientId, roles, name, claim: environment.oidcClaim ?? defaults.oidcClaim };
+}
+
+function findOperatorConflicts(environment: Environment): string[] {
+  const { oidcIssuer, oidcClientId, oidcRoles, trustedHeader, trustedHeaderProxies } = environment;
+  const given = [oidcIssuer, oidcClientId, oidcRoles].filter((value) => value !== undefined).length;
+  const isPlain =
+    oidcIssuer !== undefined &&
+    /^http:\/\/(?!(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?:[:/]|$))/u.test(oidcIssuer);
+  const hasOther = oidcIssuer !== undefined || trustedHeader !== undefined;
+  return [
+    ...(given > 0 && given < 3
+      ? [
+          'LATCHKEY_OIDC_ISSUER, LATCHKEY_OIDC_CLIENT_ID and LATCHKEY_OIDC_ROLES belong together: set all three or none.',
+        ]
+      : []),
+    ...(isPlain
+      ? ['LATCHKEY_OIDC_ISSUER must be an https URL, except on a loopback address.']
+      : []),
+    ...((trustedHeader === undefined) !== (trustedHeaderProxies === undefined)
+      ? [
+          'LATCHKEY_TRUSTED_HEADER and LATCHKEY_TRUSTED_HEADER_PROXIES belong together: otherwise any client could send the header.',
+        ]
+      : []),
+    ...(environment.passwords === false && !hasOther
+      ? [
+          'LATCHKEY_PASSWORDS=off needs another way to sign in: LATCHKEY_OIDC_ISSUER or LATCHKEY_TRUSTED_HEADER.',
+        ]
+      : []),
+  ];
 }
 
 /** Returns a sentence for each contradiction between settings. */
@@ -137,6 +210,7 @@ export function findConflicts(environment: Environment): readonly string[] {
       'LATCHKEY_DOUBLE_OPT_IN=on asks subscribers by e-mail, which needs LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM.',
     );
   }
+  problems.push(...findOperatorConflicts(environment));
   const port = environment.port ?? environment.platformPort ?? defaults.port;
   if (port !== 0 && environment.metricsPort === port) {
     problems.push(`LATCHKEY_METRICS_PORT must differ from the service's own port, ${port}.`);

@@ -95,6 +95,33 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/u.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= longest;
 }
 
+/** A claim or an e-mail address, and the role that it assigns. */
+export interface RoleRule {
+  readonly role: 'viewer' | 'support' | 'admin';
+  readonly value: string;
+}
+
+const ROLE_RULE = /^(?<role>viewer|support|admin)=(?<value>\S(?:.*\S)?)$/u;
+
+/** Roles of operators by claims: `admin=anna@example.com,support=helpdesk`. */
+export const roleRules: Parse<readonly RoleRule[]> = (text) => {
+  const rules = text.split(',').flatMap((entry): RoleRule[] => {
+    const { role, value = '' } = ROLE_RULE.exec(entry.trim())?.groups ?? {};
+    return role === 'viewer' || role === 'support' || role === 'admin' ? [{ role, value }] : [];
+  });
+  return rules.length === text.split(',').length
+    ? { value: rules }
+    : {
+        must: 'be a comma-separated list of role=value such as admin=anna@example.com,support=helpdesk',
+      };
+};
+
+/** The name of a header of requests. */
+export const headerName: Parse<string> = (text) =>
+  /^[A-Za-z][A-Za-z\d-]{0,63}$/u.test(text)
+    ? { value: text.toLowerCase() }
+    : { must: 'be the name of a header such as X-Forwarded-Email' };
+
 /** `on` or `off`. */
 export const onOrOff: Parse<boolean> = (text) =>
   text === 'on' || text === 'off' ? { value: text === 'on' } : { must: 'be on or off' };

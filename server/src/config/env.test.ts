@@ -164,10 +164,10 @@ test('reports all problems at once', () => {
 });
 
 test('problems contain no secrets', () => {
-  const told =
+  const output =
     problemOf({ DATABASE_URL: 'mysql://app:hunter2@db/x' }) +
     problemOf({ LATCHKEY_SECRET: 'hunter2' });
-  assert.doesNotMatch(told, /hunter2/u);
+  assert.doesNotMatch(output, /hunter2/u);
 });
 
 test('reads a secret from its file, without the line break at the end', () => {

@@ -101,6 +101,19 @@ function readVariables({ plain, secret }: Reader) {
     dkimSelector: plain('LATCHKEY_DKIM_SELECTOR', values.domainName),
     dkimPrivateKey: secret('LATCHKEY_DKIM_PRIVATE_KEY', values.privateKeyPem),
     outreachApiKey: secret('LATCHKEY_OUTREACH_API_KEY', values.longText(20)),
+
+    passwords: plain('LATCHKEY_PASSWORDS', values.onOrOff),
+    oidcIssuer: plain(
+      'LATCHKEY_OIDC_ISSUER',
+      values.url(['https:', 'http:'], 'https://login.example.com'),
+    ),
+    oidcClientId: plain('LATCHKEY_OIDC_CLIENT_ID', values.anyText),
+    oidcClientSecret: secret('LATCHKEY_OIDC_CLIENT_SECRET', values.anyText),
+    oidcName: plain('LATCHKEY_OIDC_NAME', values.anyText),
+    oidcClaim: plain('LATCHKEY_OIDC_CLAIM', values.anyText),
+    oidcRoles: plain('LATCHKEY_OIDC_ROLES', values.roleRules),
+    trustedHeader: plain('LATCHKEY_TRUSTED_HEADER', values.headerName),
+    trustedHeaderProxies: plain('LATCHKEY_TRUSTED_HEADER_PROXIES', values.trustedProxies),
   };
 }
 

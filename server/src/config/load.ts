@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import { loadCatalog } from './catalog.ts';
 import { findConflicts, toConfig } from './config.ts';
 import type { Config } from './config.ts';
+import { describeConfiguration, type DescribedSetting } from './describe-settings.ts';
 import { readEnvironment } from './env.ts';
 import type { Environment, Variables } from './env.ts';
 import { readOrCreateMasterSecret, readPreviousSecrets } from './master-secret.ts';
@@ -24,6 +25,8 @@ export interface ConfigurationReading {
 export interface LoadedConfiguration {
   readonly config: Config;
   readonly secrets: Secrets;
+  /** The settings in effect, without secrets. */
+  readonly settings: readonly DescribedSetting[];
   readonly warnings: readonly string[];
 }
 
@@ -61,12 +64,19 @@ export function loadConfiguration(
   if (problems.length > 0) {
     throw new StartupError([...problems, ...findCatalogProblems(config.catalogPath)]);
   }
+  const settings = describeConfiguration(config, environment);
   if (environment.masterSecret !== undefined) {
-    return { config, warnings, secrets: toSecrets(environment, environment.masterSecret) };
+    return {
+      config,
+      settings,
+      warnings,
+      secrets: toSecrets(environment, environment.masterSecret),
+    };
   }
   const { secret, warning } = readOrCreateMasterSecret(config.dataDirectory);
   return {
     config,
+    settings,
     warnings: warning === null ? warnings : [...warnings, warning],
     secrets: toSecrets(environment, secret, readPreviousSecrets(config.dataDirectory)),
   };

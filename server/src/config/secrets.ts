@@ -13,6 +13,8 @@ export interface Secrets {
   readonly redisUrl: string | null;
   readonly metricsToken: string | null;
   readonly outreachApiKey: string | null;
+  /** Null: the client of the OpenID Connect provider is public. */
+  readonly oidcClientSecret: string | null;
   /** The current signing secrets of each payment provider; empty: not configured. */
   readonly webhooks: {
     readonly billing: readonly string[];
@@ -43,6 +45,7 @@ export function toSecrets(
     redisUrl: environment.redisUrl ?? null,
     metricsToken: environment.metricsToken ?? null,
     outreachApiKey: environment.outreachApiKey ?? null,
+    oidcClientSecret: environment.oidcClientSecret ?? null,
     webhooks: {
       billing: environment.billingSecrets ?? [],
       stripe: environment.stripeSecrets ?? [],

@@ -73,6 +73,14 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505';
 }
 
+/**
+ * Whether an error has no SQLSTATE of its own (XX000). Citus reports any failure of a COPY to a worker so, among them the
+ * violation of a unique key and a missing partition.
+ */
+export function isUnclassified(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === 'XX000';
+}
+
 /** Whether the database is unreachable or shutting down, so that the same call may succeed later. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');

@@ -41,7 +41,7 @@ async function assertRejected(url: string, sentence: string): Promise<void> {
     return true;
   });
   const tookMs = performance.now() - startedAt;
-  assert.ok(tookMs < 3_000, `${tookMs} ms`);
+  assert.ok(tookMs < 15_000, `${tookMs} ms`);
 }
 
 function unusable(reason: string): string {

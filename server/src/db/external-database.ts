@@ -4,6 +4,7 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { isConnectionFailure } from './database-errors.ts';
+import { isWorker } from './distribution.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
@@ -16,7 +17,8 @@ const RETRY_INTERVAL_MS = 250;
 const MIN_VERSION = 150_000;
 
 /**
- * Opens the database of DATABASE_URL: waits until it accepts connections, and checks its version and its pooler.
+ * Opens the database of DATABASE_URL: waits until it accepts connections, and checks its version, its pooler, and that it is
+ * no worker of Citus.
  * @throws StartupError with one sentence when it cannot be used
  */
 export async function openExternalDatabase(url: string, options: PoolOptions): Promise<Pool> {
@@ -24,6 +26,7 @@ export async function openExternalDatabase(url: string, options: PoolOptions): P
   try {
     await waitForSupportedVersion(pool);
     await requirePreparedStatements(pool);
+    await requireCoordinator(pool);
     return pool;
   } catch (error) {
     // An idle connection would keep the process running for a minute.
@@ -59,6 +62,14 @@ async function checkVersion(pool: Pool): Promise<void> {
 function unusable(error: unknown): StartupError {
   const sentence = `The database of DATABASE_URL cannot be used (${messageOf(error)}): check the URL, and that the server runs.`;
   return new StartupError([sentence], { cause: error });
+}
+
+/** A worker would accept connections, but has no local tables, and its advisory locks apply to itself alone. */
+async function requireCoordinator(pool: Pool): Promise<void> {
+  if (!(await isWorker(pool))) return;
+  throw new StartupError([
+    'DATABASE_URL leads to a worker of a Citus cluster: set it to the URL of the coordinator.',
+  ]);
 }
 
 /** A prepared statement, as all statements of the service are. */
@@ -98,6 +109,16 @@ async function probe(pool: Pool): Promise<void> {
     isBroken = false;
   } finally {
     client.release(isBroken);
+  }
+}
+
+/** Whether the pool is connected to PostgreSQL itself, not to a pooler. */
+export async function isDirectConnection(pool: Pool): Promise<boolean> {
+  const client = await pool.connect();
+  try {
+    return await isDirect(client);
+  } finally {
+    client.release();
   }
 }
 

@@ -44,7 +44,10 @@ test('discards a connection that the server closes', async () => {
   const { rows } = await sendQuery(one, { text: 'select pg_backend_pid() as pid' });
   const refusal = assert.rejects(sendQuery(one, { text: 'select pg_sleep(30)' }), DatabaseError);
   const next = sendQuery(one, { text: 'select 1 as a' });
-  await sendQuery(pool, { text: 'select pg_terminate_backend($1)', values: [rows[0]?.['pid']] });
+  await sendQuery(pool, {
+    text: 'select pg_terminate_backend($1::integer)',
+    values: [rows[0]?.['pid']],
+  });
   await refusal;
   assert.deepEqual((await next).rows, [{ a: 1 }]);
 });

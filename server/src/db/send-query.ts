@@ -43,11 +43,12 @@ export function sendQuery(
 export function sendArrayQuery(
   db: Queryable,
   query: QueryArrayConfig,
+  timeoutMs = QUERY_TIMEOUT_MS,
 ): Promise<QueryArrayResult<(string | null)[]>> {
   return onConnection(db, (client) =>
     awaitResult<QueryArrayResult<(string | null)[]>>(
       (done) => client.query<(string | null)[]>(query, done),
-      QUERY_TIMEOUT_MS,
+      timeoutMs,
     ),
   );
 }

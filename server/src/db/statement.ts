@@ -107,7 +107,8 @@ function run(
   return sendQuery(db, query, timeoutMs);
 }
 
-function parseRow<Row extends TObject>(statement: Statement<Row>, raw: RawRow): Static<Row> {
+/** Reads a row of the driver. @throws when it does not have the declared shape: the statement does not match the schema */
+export function parseRow<Row extends TObject>(statement: Statement<Row>, raw: RawRow): Static<Row> {
   const row: Record<string, unknown> = {};
   for (const [field, column] of statement.fields) {
     row[field] = raw[column in raw ? column : field];

@@ -104,7 +104,7 @@ describe('inTransaction', () => {
       const waiting = inTransaction(pool, (client) => client.query(touch), { lockTimeoutMs: 100 });
       await assert.rejects(waiting, isLockTimeout);
       const waitedMs = performance.now() - startedAt;
-      assert.ok(waitedMs >= 90 && waitedMs < 2_000, `${waitedMs} ms`);
+      assert.ok(waitedMs >= 90 && waitedMs < 10_000, `${waitedMs} ms`);
     });
     assert.deepEqual(await listNotes(), ['x']);
     assert.equal(pool.totalCount, pool.idleCount);

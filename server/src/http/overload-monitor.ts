@@ -144,7 +144,7 @@ export class OverloadMonitor {
 
   /** To be called once a second. @param isExhausted whether almost no memory for bodies is free */
   sweep(isExhausted: boolean): void {
-    this.#judgeRefusals();
+    this.#updateRefusingSweeps();
     const { memory, ...others } = this.#episodes;
     memory.sweep(isExhausted);
     for (const episode of Object.values(others)) episode.sweep();
@@ -155,7 +155,7 @@ export class OverloadMonitor {
    * Once `refusing`, the state remains until the episode ends: traffic that moved to other processes must not change it
    * back.
    */
-  #judgeRefusals(): void {
+  #updateRefusingSweeps(): void {
     const isSettled = this.#refusingSweeps >= REFUSING_SWEEPS;
     if (!isSettled && this.#served + this.#refused > 0) {
       this.#refusingSweeps = this.#refused > this.#served ? this.#refusingSweeps + 1 : 0;

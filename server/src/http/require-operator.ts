@@ -1,6 +1,7 @@
 import type { OperatorRole } from '@latchkey/contract';
 import type { FastifyRequest } from 'fastify';
 
+import type { ErrorCode } from '#server/error-catalogue.ts';
 import { notSignedIn } from '#server/errors.ts';
 
 import type { App } from './app-instance.ts';
@@ -17,6 +18,34 @@ export interface OperatorAccess {
   readonly sessionOnly?: boolean;
 }
 
+function allow<Role extends OperatorRole>(role: Role, fresh: boolean) {
+  return { access: { role, fresh } } as const;
+}
+
+/** The `config` of a route: the role that it needs, and whether a session needs a fresh proof. */
+export const VIEWER = allow('viewer', false);
+export const VIEWER_FRESH = allow('viewer', true);
+export const SUPPORT = allow('support', false);
+export const SUPPORT_FRESH = allow('support', true);
+export const ADMIN = allow('admin', false);
+export const ADMIN_FRESH = allow('admin', true);
+
+/** Returns the refusals that follow from the access of a route, for its documentation. */
+export function refusalsOf(
+  access: OperatorAccess | 'public' | 'callback' | undefined,
+  method: string | readonly string[],
+): readonly ErrorCode[] {
+  if (typeof access !== 'object') return [];
+  return [
+    'not_signed_in',
+    'invalid_api_key',
+    'insufficient_scope',
+    'forbidden',
+    ...(method === 'GET' ? [] : (['cross_origin'] as const)),
+    ...(access.fresh ? (['fresh_proof_required'] as const) : []),
+  ];
+}
+
 /** How a request proves who sent it. */
 export type OperatorCredential =
   | { readonly kind: 'session'; readonly token: string }
@@ -28,6 +57,8 @@ export interface RequestOperator {
   /** Of the operator or the API key; null for a configured API key. */
   readonly id: string | null;
   readonly name: string;
+  /** Null for an API key. */
+  readonly email: string | null;
   readonly role: OperatorRole;
   /** Until when dangerous operations need no new proof; null for an API key, which never needs one. */
   readonly freshUntil: Date | null;
@@ -48,8 +79,11 @@ export type CheckOperator = (
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required below `/api/v1/admin`; `public`: signing in, which needs nothing. */
-    readonly access?: OperatorAccess | 'public';
+    /**
+     * Required below `/api/v1/admin`; `public`: signing in, which needs nothing; `callback`: a page of another site sends the
+     * browser there.
+     */
+    readonly access?: OperatorAccess | 'public' | 'callback';
   }
   interface FastifyRequest {
     /** Read it with {@link operatorOf}. */
@@ -59,18 +93,19 @@ declare module 'fastify' {
 
 /**
  * Protects all routes of a scope: a route without `config.access` cannot be registered, and each request is checked against
- * it, after its schema. An API key in `X-API-Key` or `Authorization` precedes the cookie.
+ * it before its body is read, which may have several megabytes. An API key in `X-API-Key` or `Authorization` precedes the cookie.
  */
 export function requireOperators(scope: App, publicUrl: () => string, check: CheckOperator): void {
   scope.decorateRequest('operator', null);
   scope.addHook('onRoute', ({ url, config }) => {
     if (config?.access === undefined) throw new Error(`${url} does not declare its access`);
   });
-  scope.addHook('preHandler', async (request) => {
+  scope.addHook('onRequest', async (request) => {
     const { access } = request.routeOptions.config;
     if (access === 'public') refuseOtherOrigins(request, publicUrl());
     else if (access === undefined) throw notSignedIn();
-    else request.operator = await check(readCredential(request, publicUrl()), access);
+    else if (access !== 'callback')
+      request.operator = await check(readCredential(request, publicUrl()), access);
   });
 }
 

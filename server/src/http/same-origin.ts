@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 
 import { crossOrigin } from '#server/errors.ts';
 
+import { isLoopbackHost } from './session-cookie.ts';
+
 /**
  * Rejects a change that a page of another origin may have sent with the operator's cookie.
  * @param publicUrl also its origin is accepted, because a proxy may replace Host
@@ -31,6 +33,11 @@ export function refuseOtherOrigins({ headers }: FastifyRequest, publicUrl: strin
 
 function isOwnOrigin(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false;
-  const own = new URL(origin);
-  return own.origin === new URL(publicUrl).origin || own.host === host?.toLowerCase();
+  const sender = new URL(origin);
+  const own = new URL(publicUrl);
+  if (sender.origin === own.origin) return true;
+  // An attacker who controls the network can create a page of plain HTTP under any name, also under that of the service.
+  const isProtected =
+    own.protocol === 'http:' || sender.protocol === 'https:' || isLoopbackHost(sender.host);
+  return isProtected && sender.host === host?.toLowerCase();
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 
-import { isStorableText, isUuid, parseDateTime, parseEmail } from '@latchkey/contract';
-import type { FastifyHttpOptions, FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 
 import { badRequest } from '#server/errors.ts';
 
@@ -23,28 +22,6 @@ const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle time of usual load balancers (60 s), so that they close idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/**
- * The options of Fastify's validator, which only decides whether a request is valid; `explainRequest` lists the faults.
- * Nothing is coerced or removed. The formats are stricter than usual where the database is.
- */
-const ajvOptions: NonNullable<FastifyServerOptions['ajv']> = {
-  customOptions: {
-    allErrors: false,
-    allowUnionTypes: true,
-    coerceTypes: false,
-    removeAdditional: false,
-    useDefaults: true,
-    // The linter of openapi.json validates the schemas; doing so here would slow every start.
-    validateSchema: false,
-  },
-  onCreate: (ajv) => {
-    ajv.addFormat('text', isStorableText);
-    ajv.addFormat('uuid', isUuid);
-    ajv.addFormat('date-time', (text: string) => parseDateTime(text) !== undefined);
-    ajv.addFormat('email', (text: string) => 'email' in parseEmail(text));
-  },
-};
-
 interface HttpOptions {
   /** See `createResponseHeaders`. */
   readonly responseHeaders: Readonly<Record<string, string>>;
@@ -53,7 +30,6 @@ interface HttpOptions {
 /** Returns the options of Fastify and of Node's HTTP server: limits on all input of clients. */
 export function createServerOptions({ responseHeaders }: HttpOptions) {
   return {
-    ajv: ajvOptions,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -16,12 +16,20 @@ const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
+/** Returns whether a host, with or without a port, is this machine. */
+export function isLoopbackHost(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
 /**
  * Returns the token of the session of a request; null if it has none. A cookie that another cookie name or another
  * transport would have is ignored.
  */
 export function readSessionToken(headers: IncomingHttpHeaders, publicUrl: string): string | null {
-  const name = isSecure(publicUrl) ? SECURE_NAME : LOOPBACK_NAME;
+  return readCookie(headers, isSecure(publicUrl) ? SECURE_NAME : LOOPBACK_NAME);
+}
+
+function readCookie(headers: IncomingHttpHeaders, name: string): string | null {
   for (const pair of (headers.cookie ?? '').split(';')) {
     const [key = '', value = ''] = pair.trim().split('=', 2);
     if (key === name && value !== '') return value;
@@ -48,7 +56,7 @@ export function sessionCookie(
 
 /** @throws httpsRequired (403) where a password or cookie would cross a network in plain text */
 export function requireSafeTransport({ host }: IncomingHttpHeaders, publicUrl: string): void {
-  if (!isSecure(publicUrl) && !LOOPBACK.test(host ?? '')) throw httpsRequired();
+  if (!isSecure(publicUrl) && !isLoopbackHost(host ?? '')) throw httpsRequired();
 }
 
 /** Returns the `Set-Cookie` that removes the session. */
@@ -60,4 +68,27 @@ export function expiredCookie(publicUrl: string): string {
 
 function isSecure(publicUrl: string): boolean {
   return publicUrl.startsWith('https:');
+}
+
+/** Kept while the browser is at the identity provider, whose redirect is no request of the same site. */
+const FLOW_NAME = 'latchkey-provider';
+
+const FLOW_ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Lax';
+
+/** Returns the `Set-Cookie` of a sealed sign-in with the identity provider. */
+export function flowCookie(publicUrl: string, sealed: string, maxAgeSeconds: number): string {
+  const attributes = `Max-Age=${maxAgeSeconds}; ${FLOW_ATTRIBUTES}`;
+  return isSecure(publicUrl)
+    ? `__Host-${FLOW_NAME}=${sealed}; ${attributes}; Secure`
+    : `${FLOW_NAME}=${sealed}; ${attributes}`;
+}
+
+/** Returns the `Set-Cookie` that removes it. */
+export function expiredFlowCookie(publicUrl: string): string {
+  return flowCookie(publicUrl, '', 0);
+}
+
+/** Returns the sealed sign-in of a request; null if it has none. */
+export function readFlowCookie(headers: IncomingHttpHeaders, publicUrl: string): string | null {
+  return readCookie(headers, isSecure(publicUrl) ? `__Host-${FLOW_NAME}` : FLOW_NAME);
 }

@@ -3,7 +3,9 @@ import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
 import { addResponseHeaders, createResponseHeaders } from './response-headers.ts';
 import type { App } from './app-instance.ts';
-import { createTrustCheck, identifyClients } from './client-network.ts';
+import { identifyClients } from './client-network.ts';
+import { createTrustCheck } from '#server/lib/trusted-networks.ts';
+import { compileSchemasOnDemand } from './compile-schemas.ts';
 import { connectionsOf, limitConnections } from './connections.ts';
 import { addErrorHandler, type FailureLog } from './error-handler.ts';
 import { addJsonParser } from './json-parser.ts';
@@ -73,6 +75,7 @@ export function createShell(shellOptions: ShellOptions): Shell {
   metrics.setHttpLoad(() => ({ state: load.state, memory: load.memory }));
   ignoreUnknownExpectations(app);
   for (const schema of namedSchemas) app.addSchema(schema);
+  compileSchemasOnDemand(app);
   addJsonParser(app);
   addErrorHandler(app, log);
   addNotFoundHandler(app);

@@ -37,7 +37,7 @@ export class StalledWrites {
   /** To be called once a second. @param nowMs of a clock that is never set back */
   sweep(nowMs: number): void {
     for (const [socket, pending] of this.#pending) {
-      if (socket.destroyed || socket.writableLength === 0) this.#forget(socket, pending);
+      if (socket.destroyed || socket.writableLength === 0) this.#unwatch(socket, pending);
     }
     for (const socket of this.#connections) {
       if (socket.writableLength > 0 && !socket.destroyed) this.#check(socket, nowMs);
@@ -69,7 +69,7 @@ export class StalledWrites {
   }
 
   /** The HTTP server sets a timeout of its own on a connection that becomes idle, which must stay. */
-  #forget(socket: Socket, { onTimeout }: PendingWrite): void {
+  #unwatch(socket: Socket, { onTimeout }: PendingWrite): void {
     this.#pending.delete(socket);
     socket.off('timeout', onTimeout);
     if (socket.timeout === this.#limits.writeStallMs) socket.setTimeout(0);

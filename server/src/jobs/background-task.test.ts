@@ -6,7 +6,9 @@ import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../test/eventually.ts';
+import { createTestClock, SECOND_MS, TEST_START } from '../../test/test-clock.ts';
 import { TaskRunner, type BackgroundTask } from './background-task.ts';
+import { TaskStatuses, type TaskStatus } from './task-statuses.ts';
 
 /** Runs a task that is repeated at once. */
 function open(task: Partial<BackgroundTask> & Pick<BackgroundTask, 'run'>) {
@@ -14,12 +16,13 @@ function open(task: Partial<BackgroundTask> & Pick<BackgroundTask, 'run'>) {
   const log = createLog({ level: 'trace', destination: { write: (line) => lines.push(line) } });
   const metrics = createMetrics({ version: 'test' });
   const identity = { name: 'tidy', event: 'test.tidy', action: 'tidy up' };
+  const taskStatuses = new TaskStatuses(createTestClock());
   const runner = new TaskRunner(
     { ...identity, scope: 'process', intervalMs: 0, ...task },
-    { log, metrics },
+    { log, metrics, taskStatuses },
   );
   const logged = () => lines.map((line) => JSON.parse(line));
-  return { runner, metrics, logged };
+  return { runner, metrics, logged, status: () => taskStatuses.find('tidy') };
 }
 
 test('logs the first of several failures and the recovery, and counts each failure', async () => {
@@ -120,4 +123,32 @@ test('runs now on request, also after the run in progress, and not while it fail
   runner.runNow();
   assert.equal(ends.length, 2);
   await runner.stop();
+});
+
+test('keeps the times of the last run, of the last failure and of the next run', async () => {
+  const seen: TaskStatus[] = [];
+  const { runner, status } = open({
+    firstRunMs: 0,
+    async run() {
+      seen.push(status());
+      if (seen.length === 1) throw new Error('full of anna@example.com');
+      return 60 * SECOND_MS;
+    },
+  });
+  const never = { finishedAt: null, failedAt: null, lastError: null, tookMs: null };
+  assert.deepEqual(status(), { ...never, nextAt: null, isRunning: false });
+  runner.start();
+  await eventually(() => seen.length === 2 && !status().isRunning);
+  await runner.stop();
+  assert.equal(seen[1]?.isRunning, true);
+  assert.match(seen[1]?.lastError ?? '', /^full of (?!anna)/u);
+  const { tookMs, ...times } = status();
+  assert.deepEqual(times, {
+    finishedAt: TEST_START,
+    failedAt: TEST_START,
+    lastError: null,
+    nextAt: new Date(TEST_START.getTime() + 60 * SECOND_MS),
+    isRunning: false,
+  });
+  assert.ok(tookMs !== null && tookMs >= 0);
 });

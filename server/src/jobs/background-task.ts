@@ -41,9 +41,20 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
+/** Records the runs of tasks, by their names. */
+export interface TaskRecorder {
+  /** @param delayMs until the next run; Infinity: never */
+  scheduled(name: string, delayMs: number): void;
+  started(name: string): void;
+  /** @param error undefined: the run succeeded */
+  finished(name: string, tookMs: number, error: unknown): void;
+}
+
 export interface RunnerDependencies {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly metrics: Pick<Metrics, 'countTask'>;
+  /** Default: not kept. */
+  readonly taskStatuses?: TaskRecorder;
 }
 
 export const DEFAULT_TIMEOUT_MS = 5 * 60_000;
@@ -119,6 +130,7 @@ export async function runTask(
 export class TaskRunner implements Runner {
   readonly #task: BackgroundTask;
   readonly #observer: TaskObserver;
+  readonly #statuses: RunnerDependencies['taskStatuses'];
   readonly #stopping = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | null = null;
@@ -127,6 +139,7 @@ export class TaskRunner implements Runner {
   constructor(task: BackgroundTask, deps: RunnerDependencies) {
     this.#task = task;
     this.#observer = new TaskObserver(task, deps);
+    this.#statuses = deps.taskStatuses;
   }
 
   start(): void {
@@ -149,6 +162,7 @@ export class TaskRunner implements Runner {
   }
 
   #schedule(delayMs: number): void {
+    this.#statuses?.scheduled(this.#task.name, delayMs);
     if (this.#stopping.signal.aborted || delayMs === Infinity) return;
     this.#timer = setTimeout(() => this.#launch(), delayMs);
   }
@@ -160,7 +174,11 @@ export class TaskRunner implements Runner {
   }
 
   async #runAndSchedule(): Promise<void> {
-    const { delayMs } = await runTask(this.#task, this.#observer, this.#stopping.signal);
+    const { name } = this.#task;
+    const startedAt = performance.now();
+    this.#statuses?.started(name);
+    const { delayMs, error } = await runTask(this.#task, this.#observer, this.#stopping.signal);
+    this.#statuses?.finished(name, performance.now() - startedAt, error);
     this.#running = null;
     this.#schedule(this.#isRunDue && !this.#observer.isFailing ? 0 : delayMs);
   }

@@ -36,6 +36,17 @@ export const jobDefinitions = {
     }),
     priority: URGENT,
   },
+  /** Sends the owner of a license its key, by request of an operator. */
+  send_license_key: {
+    payload: Type.Object({
+      licenseId: Identifier,
+      /** So that each request has a Message-ID of its own. */
+      requestedAt: Identifier,
+      /** As in `send_replaced_key`. */
+      isRepeat: Type.Boolean(),
+    }),
+    priority: URGENT,
+  },
   /** Asks the provider for a customer that no event has described. */
   look_up_customer: {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),

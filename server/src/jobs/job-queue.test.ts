@@ -149,15 +149,15 @@ test('stops retrying a job that exhausted its attempts, and runs it on request',
     if (broken) throw new Error('no');
   });
   await add('txn_1', { maxAttempts: 1 });
-  await eventually(async () => (await countJobs(pool)).givenUp === 1);
-  assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 1 });
+  await eventually(async () => (await countJobs(pool)).failed === 1);
+  assert.deepEqual(await countJobs(pool), { open: 0, failed: 1 });
   const entry = logged().find(({ level }) => level === 'error');
-  assert.equal(entry.event, 'jobs.given_up');
-  const [job] = await listJobs(pool, ['given_up'], 9);
+  assert.equal(entry.event, 'jobs.exhausted');
+  const [job] = await listJobs(pool, ['failed'], 9);
   broken = false;
   assert.equal(await retryJobs(pool, [job?.id ?? 0]), 1);
   await eventually(async () => (await countJobs(pool)).open === 0);
-  assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
+  assert.deepEqual(await countJobs(pool), { open: 0, failed: 0 });
 });
 
 test('ignores the failure of a job that was replaced while it ran, and runs the new one', async () => {
@@ -173,7 +173,7 @@ test('ignores the failure of a job that was replaced while it ran, and runs the 
   await eventually(() => begun.includes('new'));
   first.reject(new Error('no'));
   await eventually(async () => (await countJobs(pool)).open === 0);
-  assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
+  assert.deepEqual(await countJobs(pool), { open: 0, failed: 0 });
 });
 
 test('retries jobs whose lease has expired, but not those of running processes', async () => {
@@ -209,7 +209,7 @@ test('a stop waits for running jobs and starts no other', async () => {
   await stopped;
   // Two workers claimed them, in any order.
   assert.deepEqual(begun.toSorted(), ['a', 'b']);
-  assert.deepEqual(await countJobs(pool), { open: 2, givenUp: 0 });
+  assert.deepEqual(await countJobs(pool), { open: 2, failed: 0 });
   assert.equal((await listJobs(pool, ['running'], 9)).length, 0);
 });
 
@@ -279,19 +279,23 @@ test('runs a singleton once in all processes at its interval, also after a failu
   await runDue();
   await runDue();
   assert.equal((await listJobs(pool, ['waiting'], 9))[0]?.lastError, null);
+  const { rows } = await pool.query(
+    'select finished_at > failed_at as recovered, took_ms >= 0 as measured from jobs',
+  );
+  assert.deepEqual(rows, [{ recovered: true, measured: true }]);
   assert.equal(runs, 3);
   await scheduleSingletons(pool, [], ['tidy_up']);
   assert.deepEqual(await listJobs(pool, ['waiting'], 9), []);
 });
 
-test('a start makes a running singleton due, and no second process runs it meanwhile', async () => {
+test('a start makes a running singleton due, and no second process claims it', async () => {
   const tidyUp = [{ name: 'tidy_up', leaseMs: 60_000 }];
   await scheduleSingletons(pool, ['tidy_up'], []);
   const [first] = await claimJobs(pool, tidyUp, 1);
   await scheduleSingletons(pool, ['tidy_up'], []);
   assert.deepEqual(await claimJobs(pool, tidyUp, 1), []);
   assert.ok(first !== undefined);
-  await rescheduleSingleton(pool, first, null, 0);
+  await rescheduleSingleton(pool, first, { error: null, delayMs: 0, tookMs: 0 });
   assert.equal((await claimJobs(pool, tidyUp, 1)).length, 1);
 });
 

@@ -109,12 +109,14 @@ function createJobKind(options: JobQueueOptions, { name, run }: JobHandler): Job
     leaseMs,
     async process(job, stopping) {
       const timeout = AbortSignal.timeout(JOB_TIMEOUT_MS);
+      const startedAt = performance.now();
       try {
         const work = run(job.payload, AbortSignal.any([stopping, timeout]));
         await waitWhileLeased(work, leaseMs, stopping);
       } catch (error) {
         if (error instanceof UnendedWorkError) throw error;
-        return settleFailure(options, job, timeout.aborted ? timeout.reason : error);
+        const tookMs = performance.now() - startedAt;
+        return settleFailure(options, job, timeout.aborted ? timeout.reason : error, tookMs);
       }
       options.metrics.countJob(name, 'done');
       await deleteJob(options.pool, job);
@@ -126,11 +128,16 @@ async function settleFailure(
   { pool, log, metrics }: JobQueueOptions,
   job: ClaimedJob,
   error: unknown,
+  tookMs: number,
 ): Promise<void> {
   const { name, attempts, maxAttempts } = job;
   const fields = { job: name, jobId: job.id, attempt: attempts, err: error };
   const delayMs = exponentialDelayMs(attempts, Math.random());
-  const storing = recordFailure(pool, job, scrub(messageOf(error)), delayMs);
+  const storing = recordFailure(pool, job, {
+    error: scrub(messageOf(error)),
+    delayMs,
+    tookMs,
+  });
   // An unavailable database must not hide why the job failed.
   const isReplaced = await storing.then((isStored) => !isStored).catch(() => false);
   if (isReplaced) {
@@ -139,9 +146,9 @@ async function settleFailure(
       'a job failed after it was replaced',
     );
   } else if (attempts >= maxAttempts) {
-    metrics.countJob(name, 'given_up');
+    metrics.countJob(name, 'exhausted');
     const message = 'a job exhausted its attempts: see latchkey jobs list';
-    log.error({ event: 'jobs.given_up', ...fields }, message);
+    log.error({ event: 'jobs.exhausted', ...fields }, message);
   } else {
     metrics.countJob(name, 'failed');
     log.warn({ event: 'jobs.attempt_failed', ...fields }, 'a job failed; retrying later');
@@ -158,10 +165,12 @@ function createSingletonKind(options: JobQueueOptions, task: BackgroundTask): Jo
     name,
     leaseMs,
     async process(job, stopping) {
+      const startedAt = performance.now();
       const run = runTask(task, observer, stopping);
       const { delayMs, error } = await waitWhileLeased(run, leaseMs, stopping);
       const failure = error === undefined ? null : scrub(messageOf(error));
-      await rescheduleSingleton(options.pool, job, failure, delayMs);
+      const tookMs = performance.now() - startedAt;
+      await rescheduleSingleton(options.pool, job, { error: failure, delayMs, tookMs });
     },
   };
 }

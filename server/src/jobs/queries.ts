@@ -101,42 +101,61 @@ export async function deleteJob(db: Queryable, { id, leaseId }: Lease): Promise<
 const failStatement = defineCommand(
   'job_record_failure',
   `update jobs
-   set lease_id = null, leased_until = null, last_error = $3, run_at = now() + $4 * interval '1 millisecond'
+   set lease_id = null, leased_until = null, last_error = $3, run_at = now() + $4 * interval '1 millisecond',
+       finished_at = now(), failed_at = now(), took_ms = $5
    where id = $1 and lease_id = $2`,
 );
+
+/** A failed attempt. */
+interface FailedAttempt {
+  readonly error: string;
+  /** Until the next attempt. */
+  readonly delayMs: number;
+  readonly tookMs: number;
+}
 
 /** Schedules the next attempt. Returns whether the job is still there and was not replaced. */
 export async function recordFailure(
   db: Queryable,
   { id, leaseId }: Lease,
-  error: string,
-  delayMs: number,
+  { error, delayMs, tookMs }: FailedAttempt,
 ): Promise<boolean> {
-  return (await execute(db, failStatement, [id, leaseId, error, delayMs])) > 0;
+  const parameters = [id, leaseId, error, delayMs, Math.round(tookMs)];
+  return (await execute(db, failStatement, parameters)) > 0;
 }
 
 const rescheduleStatement = defineCommand(
   'job_reschedule_singleton',
   `update jobs
-   set lease_id = null, leased_until = null, attempts = 0, last_error = $3, run_at = now() + $4 * interval '1 millisecond'
+   set lease_id = null, leased_until = null, attempts = 0, last_error = $3::text, run_at = now() + $4 * interval '1 millisecond',
+       finished_at = now(), failed_at = case when $3::text is null then failed_at else now() end, took_ms = $5
    where id = $1 and lease_id = $2`,
 );
 
-/** Schedules the next run of a singleton task. @param error why this run failed; null: it succeeded */
+/** A run of a singleton task. */
+interface SingletonRun {
+  /** Why it failed; null: it succeeded. */
+  readonly error: string | null;
+  /** Until the next run. */
+  readonly delayMs: number;
+  readonly tookMs: number;
+}
+
+/** Schedules the next run of a singleton task. */
 export async function rescheduleSingleton(
   db: Queryable,
   { id, leaseId }: Lease,
-  error: string | null,
-  delayMs: number,
+  { error, delayMs, tookMs }: SingletonRun,
 ): Promise<void> {
-  await execute(db, rescheduleStatement, [id, leaseId, error, delayMs]);
+  const parameters = [id, leaseId, error, delayMs, Math.round(tookMs)];
+  await execute(db, rescheduleStatement, parameters);
 }
 
 const JobNumbersRow = Type.Object({
   /** Waiting or running, recurring tasks included. */
   open: Type.Number(),
   /** Jobs that exhausted their attempts. */
-  givenUp: Type.Number(),
+  failed: Type.Number(),
 });
 
 /** How many jobs there are by state. */
@@ -146,17 +165,17 @@ const countStatement = defineStatement(
   'job_count',
   JobNumbersRow,
   `select count(*) filter (where attempts < max_attempts or leased_until > now()) as open,
-          count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as given_up
+          count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as failed
    from jobs`,
 );
 
 export async function countJobs(db: Queryable): Promise<JobNumbers> {
-  return (await queryRow(db, countStatement)) ?? { open: 0, givenUp: 0 };
+  return (await queryRow(db, countStatement)) ?? { open: 0, failed: 0 };
 }
 
-const JobState = Type.Enum(['waiting', 'running', 'given_up']);
+const JobState = Type.Enum(['waiting', 'running', 'failed']);
 
-/** `given_up`: the job exhausted its attempts. */
+/** `failed`: the job exhausted its attempts. */
 export type JobState = Static<typeof JobState>;
 
 const ListedJobRow = Type.Object({
@@ -181,7 +200,7 @@ const listStatement = defineStatement(
    from jobs
    cross join lateral (
      select case when leased_until > now() then 'running'
-                 when attempts >= max_attempts then 'given_up'
+                 when attempts >= max_attempts then 'failed'
                  else 'waiting' end as state
    ) as derived
    where state = any ($1::text[])
@@ -196,6 +215,32 @@ export async function listJobs(
   limit: number,
 ): Promise<ListedJob[]> {
   return queryRows(db, listStatement, [states, limit]);
+}
+
+const SingletonRow = Type.Object({
+  id: Type.Number(),
+  name: Type.String(),
+  runAt: Timestamp,
+  isRunning: Type.Boolean(),
+  finishedAt: Nullable.Timestamp,
+  failedAt: Nullable.Timestamp,
+  tookMs: Type.Union([Type.Integer(), Type.Null()]),
+  lastError: Nullable.Text,
+});
+
+/** The row of a singleton task. */
+export type SingletonRecord = Readonly<Static<typeof SingletonRow>>;
+
+const singletonStatement = defineStatement(
+  'job_list_singletons',
+  SingletonRow,
+  `select id, name, run_at, coalesce(leased_until > now(), false) as is_running, finished_at, failed_at, took_ms, last_error
+   from jobs where key = name || ':singleton' order by name`,
+);
+
+/** Lists the rows of singleton tasks. */
+export async function listSingletons(db: Queryable): Promise<SingletonRecord[]> {
+  return queryRows(db, singletonStatement);
 }
 
 const retryStatement = defineCommand(

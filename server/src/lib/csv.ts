@@ -18,6 +18,19 @@ export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCell).join(',')}\r\n`;
 }
 
+/** The columns of a table, in their order: each a name and how to read its value from a record. */
+export type CsvColumns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
+
+/** Formats records as lines of CSV, after a line with the names of the columns. */
+export async function* formatCsvLines<T>(
+  records: AsyncIterable<T> | Iterable<T>,
+  columns: CsvColumns<T>,
+): AsyncGenerator<string> {
+  const reads = Object.values(columns);
+  yield formatCsvLine(Object.keys(columns));
+  for await (const record of records) yield formatCsvLine(reads.map((read) => read(record)));
+}
+
 function formatCell(cell: CsvCell): string {
   if (cell === null) return '';
   if (cell instanceof Date) return cell.toISOString();

@@ -23,12 +23,12 @@ describe('RateLimiter', () => {
 
   test('reports the remaining quota and its reset time', () => {
     const limiter = new RateLimiter(MINUTE);
-    const tell = (now: number) => {
+    const take = (now: number) => {
       const [standing] = limiter.take('client', now).standings;
       return [standing?.remaining, standing?.resetSeconds];
     };
     assert.deepEqual(
-      Array.from({ length: 6 }, () => tell(START)),
+      Array.from({ length: 6 }, () => take(START)),
       [
         [4, 12],
         [3, 24],
@@ -38,7 +38,7 @@ describe('RateLimiter', () => {
         [0, 60],
       ],
     );
-    assert.deepEqual(tell(START + 60_000), [4, 12]);
+    assert.deepEqual(take(START + 60_000), [4, 12]);
   });
 
   test('does not count a refunded request, and refunds only admitted ones', () => {

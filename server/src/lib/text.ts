@@ -24,3 +24,14 @@ export function formatUuid(digits: string): string {
   const node = digits.slice(20, 32);
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${node}`;
 }
+
+/** Returns a text without spaces around it, or null if nothing is left. */
+export function emptyToNull(text: string | null | undefined): string | null {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? null : trimmed;
+}
+
+/** Formats a timestamp to the minute, in UTC. */
+export function formatTimestamp(timestamp: Date): string {
+  return `${timestamp.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -34,6 +34,8 @@ export interface MailTransport {
    * @param signal aborts the sending; the relay may have accepted the message nevertheless
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<SendResult>;
+  /** Connects and logs in without sending anything; returns why that fails, or null. Never throws. */
+  check?(): Promise<FailedResult | null>;
   /** Closes the connections once the messages in progress are finished. */
   close(): void;
 }

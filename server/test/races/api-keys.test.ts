@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ApiKeyError, listApiKeys } from '#server/features/api-keys/manage.ts';
+import { PublicError } from '#server/errors.ts';
+import { listApiKeyPage } from '#server/features/api-keys/list-api-keys.ts';
+import { viewApiKey } from '#server/features/api-keys/manage.ts';
 
 import { createKey, revokeKeys, rollKey } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';
@@ -20,14 +22,16 @@ async function outcomeOf(change: Promise<unknown>): Promise<'made' | 'refused'> 
     await change;
     return 'made';
   } catch (error) {
-    if (error instanceof ApiKeyError) return 'refused';
+    if (error instanceof PublicError) return 'refused';
     throw error;
   }
 }
 
 async function listStates(name: string): Promise<string[]> {
-  const keys = await listApiKeys(one.context);
-  return keys.filter(({ key }) => key.name === name).map(({ state }) => state);
+  const request = { sort: 'created_at', descending: true, after: null, limit: 1_000 };
+  const { rows } = await listApiKeyPage(one.context, { search: name }, request);
+  const now = one.clock.now();
+  return rows.filter((key) => key.name === name).map((key) => viewApiKey(key, now).state);
 }
 
 test('a key that is rolled concurrently has one successor', async () => {

@@ -9,7 +9,6 @@ import {
 
 import { startTestService, type TestService } from '../harness.ts';
 import { activate } from '../license-steps.ts';
-import { runConcurrently } from './concurrency.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
@@ -21,7 +20,7 @@ const MISSING = 20;
 const ROUNDS = 15;
 
 async function createActivations(): Promise<ValidationRecord[]> {
-  return runConcurrently(ACTIVATIONS, async () => {
+  return Array.fromAsync({ length: ACTIVATIONS }, async () => {
     const { license, licenseKey } = await one.issue();
     const { activation_id: activationId } = await activate(one, licenseKey);
     const answer = { installId: null, usageSharing: null, newProof: null, isCounted: false };

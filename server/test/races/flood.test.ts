@@ -12,9 +12,6 @@ const service = await startTestService();
 const CONCURRENT = 5;
 const WAITING = 1_000;
 
-/** Far below the duration of the flood, and far above that of one statement on a busy machine. */
-const BOUND_MS = 3_000;
-
 /** Holds every connection that the limiter admits until the returned function is called. */
 function holdDatabaseLimiter(): () => void {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -28,13 +25,7 @@ function holdDatabaseLimiter(): () => void {
   return release;
 }
 
-async function measureMs(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-test('a flood of listings delays no validation and no check, and is refused beyond its bound', async () => {
+test('no validation and no check waits behind a flood of listings, which is refused beyond its bound', async () => {
   const { licenseKey } = await service.issue();
   const machine = anyMachine();
   const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -45,21 +36,15 @@ test('a flood of listings delays no validation and no check, and is refused beyo
     while (service.context.databaseLimiter.queued < WAITING)
       await new Promise((resolve) => setTimeout(resolve, 5));
 
-    const validating = await measureMs(async () => {
-      const answers = await runConcurrently(20, () =>
-        validate(service, licenseKey, id, machine.machine_id),
-      );
-      assert.deepEqual(tally(answers.map(({ valid }) => String(valid))), { true: 20 });
-    });
-    assert.ok(validating < BOUND_MS, `validations took ${validating} ms`);
-
-    const checking = await measureMs(async () => {
-      const answers = await runConcurrently(300, () =>
-        service.get(`/api/v1/licenses/check/txn_${randomUUID()}`),
-      );
-      assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 300 });
-    });
-    assert.ok(checking < BOUND_MS, `checks took ${checking} ms`);
+    // The listings end only after these.
+    const validations = await runConcurrently(20, () =>
+      validate(service, licenseKey, id, machine.machine_id),
+    );
+    assert.deepEqual(tally(validations.map(({ valid }) => String(valid))), { true: 20 });
+    const checks = await runConcurrently(300, () =>
+      service.get(`/api/v1/licenses/check/txn_${randomUUID()}`),
+    );
+    assert.deepEqual(tally(checks.map(({ status }) => status)), { 200: 300 });
 
     const refused = await list();
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);

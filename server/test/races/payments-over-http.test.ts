@@ -9,18 +9,18 @@ import { startTestService, type TestService } from '../harness.ts';
 import { readBody } from '../acceptance/bodies.ts';
 import { roundRobin } from './concurrency.ts';
 import {
-  paymentStories,
-  STORIES_END,
-  type PaymentStory,
+  paymentScenarios,
+  SCENARIOS_END,
+  type PaymentScenario,
   type SeenLicense,
-} from './payment-stories.ts';
+} from './payment-scenarios.ts';
 
 const one = await startTestService();
 const two = await startTestService({ beside: one });
 const pick = roundRobin<TestService>([one, two]);
-one.clock.set(STORIES_END);
+one.clock.set(SCENARIOS_END);
 
-const RUNS_PER_STORY = 12;
+const RUNS_PER_SCENARIO = 12;
 
 const Checked = Type.Array(
   Type.Object({
@@ -37,11 +37,11 @@ function anyOrder(length: number) {
   return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
 }
 
-async function deliver(story: PaymentStory, order: readonly number[], concurrent: boolean) {
-  const deliveries = story.deliveries(one.clock.now());
+async function deliver(scenario: PaymentScenario, order: readonly number[], concurrent: boolean) {
+  const deliveries = scenario.deliveries(one.clock.now());
   const send = async (which: number, turn: number): Promise<unknown> => {
     const { body, headers } = deliveries[which] ?? assert.fail('an order names no delivery');
-    const answer = await pick(turn).post(story.path, body, headers);
+    const answer = await pick(turn).post(scenario.path, body, headers);
     assert.equal(answer.status, 200, answer.text);
     return readBody(answer.body)['status'];
   };
@@ -62,7 +62,7 @@ type SoldTerms = Pick<
 >;
 
 /** The license as seen by the buyer (`check`) and by the seller. */
-async function readSoldLicenses({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
+async function readSoldLicenses({ checkoutId }: PaymentScenario): Promise<SeenLicense[]> {
   const checked = await check(checkoutId);
   const { rows } = await one.pool.query<SoldTerms>(
     `select l.tier, l.features, l.max_activations, l.customer_email, l.customer_name
@@ -79,7 +79,7 @@ async function readSoldLicenses({ checkoutId }: PaymentStory): Promise<SeenLicen
 }
 
 /** Lists the number of licenses of each e-mail with keys. */
-async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<number[]> {
+async function listKeyEmails({ checkoutId, otherIds }: PaymentScenario): Promise<number[]> {
   const { rows } = await one.pool.query<{ licenses: number }>(
     `select (select count(*)::integer from billing_licenses made
              where made.transaction_id = payload->>'transactionId') as licenses
@@ -90,20 +90,20 @@ async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<nu
 }
 
 describe("a provider's deliveries in any order, each twice, to two processes, lead to the same licenses", () => {
-  for (const [name, createStory] of Object.entries(paymentStories)) {
+  for (const [name, createScenario] of Object.entries(paymentScenarios)) {
     test(name, async () => {
-      const { length } = createStory().deliveries(one.clock.now());
+      const { length } = createScenario().deliveries(one.clock.now());
       await fc.assert(
         fc.asyncProperty(anyOrder(length), fc.boolean(), async (order, concurrent) => {
-          const story = createStory();
-          const statuses = await deliver(story, order, concurrent);
+          const scenario = createScenario();
+          const statuses = await deliver(scenario, order, concurrent);
           assert.equal(statuses.filter((status) => status === 'duplicate').length, length);
           assert.equal(statuses.filter((status) => status === 'processed').length, length);
-          assert.deepEqual(await readSoldLicenses(story), story.ends);
-          for (const id of story.otherIds) assert.deepEqual(await check(id), [], id);
-          assert.deepEqual(await listKeyEmails(story), [story.ends.length]);
+          assert.deepEqual(await readSoldLicenses(scenario), scenario.ends);
+          for (const id of scenario.otherIds) assert.deepEqual(await check(id), [], id);
+          assert.deepEqual(await listKeyEmails(scenario), [scenario.ends.length]);
         }),
-        { numRuns: RUNS_PER_STORY },
+        { numRuns: RUNS_PER_SCENARIO },
       );
     });
   }

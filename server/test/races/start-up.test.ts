@@ -67,11 +67,11 @@ describe('signing keys', () => {
         rotateSigningKey(context, { immediately: true }, { actor: 'test', reason: 'a test' }),
       ),
     );
-    const { rows: told } = await pool.query(
+    const { rows: entries } = await pool.query(
       `select subject_id from audit_log where action = 'signing_key.rotate' and reason = 'a test'`,
     );
     assert.deepEqual(
-      new Set(told.map((row) => row.subject_id)),
+      new Set(entries.map((row) => row.subject_id)),
       new Set(made.map(({ kid }) => kid)),
     );
     const rings = contexts.map((context) => new SigningKeyRing({ ...context, log }));

@@ -1,78 +1,80 @@
+/** Each operation of the operator interface, tried with each credential. */
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 
-import { namedSchemas, nameOf, OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract';
-import type { TSchema } from 'typebox';
+import { OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import type { App } from '#server/http/app-instance.ts';
 import type { OperatorAccess } from '#server/http/require-operator.ts';
+import { createMetrics } from '#server/metrics.ts';
 
+import { describeOperations, isAdminRoute, type Operation } from '../admin-routes.ts';
 import { createKey } from '../api-key-steps.ts';
 import { startTestService, TEST_ISSUER } from '../harness.ts';
 import type { Answer, RequestHeaders } from '../http-client.ts';
 import { openBrowser } from '../operator-steps.ts';
+import { openRawConnection } from '../raw-http.ts';
 import { createTestApp } from '../test-app.ts';
 import { SECOND_MS } from '../test-clock.ts';
 
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly access: OperatorAccess | 'public' | undefined;
-  readonly body: unknown;
+interface ProtectedOperation extends Operation {
+  readonly access: OperatorAccess;
 }
 
-const operations = await listOperations();
+/** A request with this header ends with 204 where the operation would begin, so that it changes nothing. */
+const ONLY_CHECK = 'x-only-check';
+
 const service = await startTestService();
+const operations: Operation[] = [];
+const metrics = createMetrics({ version: 'test' });
+const app = createTestApp({ prepare: addProbe }, { ...service.context, metrics });
+after(() => app.close());
+await app.ready();
 
-/** Every registered operation of the operator interface, with a valid path and body. */
-async function listOperations(): Promise<Operation[]> {
-  const found: Operation[] = [];
-  const app = createTestApp({
-    prepare: (instance) => {
-      instance.addHook('onRoute', ({ method, url, config, schema }) => {
-        if (!url.startsWith('/api/v1/admin/')) return;
-        for (const each of [method].flat().filter((name) => name !== 'HEAD')) {
-          const path = url.replaceAll(/:\w+/g, '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d');
-          found.push({ method: each, path, access: config?.access, body: exampleOf(schema?.body) });
-        }
-      });
-    },
+/** Collects the registered operations, and lets each end before it begins. */
+function addProbe(instance: App): void {
+  instance.addHook('onRoute', (route) => {
+    if (!isAdminRoute(route)) return;
+    operations.push(...describeOperations(route));
+    // The access is checked before.
+    route.preHandler = [endCheck, ...[route.preHandler ?? []].flat()];
   });
-  await app.ready();
-  await app.close();
-  return found;
 }
 
-interface JsonSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly examples?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonSchema;
+async function endCheck({ headers }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (headers[ONLY_CHECK] !== undefined) await reply.code(204).send();
 }
 
-/** Builds a valid value of a schema from the examples of its fields. */
-function exampleOf(schema: unknown): unknown {
-  if (!isSchema(schema)) return {};
-  if (schema.$ref !== undefined) return exampleOf(findSchema(schema.$ref));
-  if (schema.examples !== undefined) return schema.examples[0];
-  if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.properties !== undefined) {
-    const { required = [], properties } = schema;
-    return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name])]));
+const REFUSALS = [
+  'not_signed_in',
+  'invalid_api_key',
+  'insufficient_scope',
+  'forbidden',
+  'fresh_proof_required',
+  'cross_origin',
+];
+
+/** The code of a refusal of access; `served` if the operation itself answered. */
+function outcomeOf({ status, body }: Pick<Answer, 'status' | 'body'>): string {
+  if (status < 400 || typeof body !== 'object' || body === null || !('code' in body)) {
+    return 'served';
   }
-  const [type] = [schema.type ?? 'object'].flat();
-  const empty: Readonly<Record<string, unknown>> = { integer: 1, boolean: true, string: 'x' };
-  return type === 'array' ? [exampleOf(schema.items)] : (empty[type ?? ''] ?? {});
+  return REFUSALS.find((code) => code === body.code) ?? 'served';
 }
 
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null;
-}
-
-function findSchema(reference: string): TSchema | undefined {
-  return namedSchemas.find((schema) => `${nameOf(schema)}#` === reference);
+/** Whether the operation would begin. */
+async function check({ method, path, body }: Operation, headers: RequestHeaders): Promise<string> {
+  const { statusCode: status, payload } = await app.inject({
+    method,
+    url: path,
+    headers: { ...headers, [ONLY_CHECK]: '1', 'content-type': 'application/json' },
+    ...(method === 'GET' ? {} : { payload: JSON.stringify(body) }),
+  });
+  if (status === 204) return 'served';
+  const outcome = outcomeOf({ status, body: JSON.parse(payload) });
+  assert.notEqual(outcome, 'served', `${status} ${payload}`);
+  return outcome;
 }
 
 function call({ method, path, body }: Operation, headers: RequestHeaders): Promise<Answer> {
@@ -80,108 +82,163 @@ function call({ method, path, body }: Operation, headers: RequestHeaders): Promi
   return service.post(path, body, headers);
 }
 
-/** The code of a refusal of access; null if the operation itself answered. */
-function refusalOf({ status, body }: Answer): unknown {
-  if (status < 400 || typeof body !== 'object' || body === null || !('code' in body)) return null;
-  const refusals = [
-    'not_signed_in',
-    'invalid_api_key',
-    'insufficient_scope',
-    'forbidden',
-    'fresh_proof_required',
-    'cross_origin',
-  ];
-  return refusals.find((code) => code === body.code) ?? null;
-}
-
-async function sessionHeaders(role: OperatorRole): Promise<RequestHeaders> {
+async function openSession(role: OperatorRole): Promise<RequestHeaders> {
   const { cookie } = await openBrowser(service, role);
   return { cookie, origin: TEST_ISSUER };
 }
 
-const isAllowed = (role: OperatorRole, required: OperatorRole): boolean =>
-  OPERATOR_ROLES.indexOf(role) >= OPERATOR_ROLES.indexOf(required);
+async function openKey(scope: 'admin:read' | 'admin:support' | 'admin' | 'outreach:send') {
+  const { apiKey } = await createKey(service, { scopes: [scope] });
+  return { 'x-api-key': apiKey };
+}
+
+const stale = await openSession('admin');
+service.clock.advance(600 * SECOND_MS);
+const sessions = {
+  viewer: await openSession('viewer'),
+  support: await openSession('support'),
+  admin: await openSession('admin'),
+};
+const keys = {
+  viewer: await openKey('admin:read'),
+  support: await openKey('admin:support'),
+  admin: await openKey('admin'),
+};
+const otherKey = await openKey('outreach:send');
+
+const unknown = { cookie: `__Host-latchkey=${'x'.repeat(43)}`, origin: TEST_ISSUER };
+
+const { cookie = '' } = sessions.admin;
+const otherOrigins: readonly RequestHeaders[] = [
+  { cookie },
+  { cookie, origin: 'https://evil.example.com' },
+  { cookie, origin: 'null' },
+  { cookie, 'sec-fetch-site': 'same-site' },
+  { cookie, origin: TEST_ISSUER.replace('https', 'http') },
+  // A page that an attacker in the network created under the name of the service.
+  { cookie, origin: TEST_ISSUER.replace('https', 'http'), host: new URL(TEST_ISSUER).host },
+];
+
+/** The outcome of an operation for each role, by session and by API key. */
+function expectedOutcomes({ role: required, fresh, sessionOnly = false }: OperatorAccess) {
+  const isRefused = (role: OperatorRole): boolean =>
+    OPERATOR_ROLES.indexOf(role) < OPERATOR_ROLES.indexOf(required);
+  const bySession = (role: OperatorRole) => (isRefused(role) ? 'forbidden' : 'served');
+  const byKey = (role: OperatorRole) => (sessionOnly ? 'forbidden' : bySession(role));
+  return {
+    anonymous: 'not_signed_in',
+    unknown: 'not_signed_in',
+    stale: fresh ? 'fresh_proof_required' : 'served',
+    sessions: OPERATOR_ROLES.map(bySession),
+    keys: OPERATOR_ROLES.map(byKey),
+    otherKey: 'insufficient_scope',
+  };
+}
+
+async function tryCredentials(operation: Operation): Promise<unknown> {
+  const tryAll = (headers: readonly RequestHeaders[]) =>
+    Promise.all(headers.map((each) => check(operation, each)));
+  return {
+    anonymous: await check(operation, {}),
+    unknown: await check(operation, unknown),
+    stale: await check(operation, stale),
+    sessions: await tryAll(OPERATOR_ROLES.map((role) => sessions[role])),
+    keys: await tryAll(OPERATOR_ROLES.map((role) => keys[role])),
+    otherKey: await check(operation, otherKey),
+  };
+}
 
 /** The only operations without a session or an API key. */
 const PUBLIC = [
-  '/api/v1/admin/session',
-  '/api/v1/admin/session/link',
-  '/api/v1/admin/session/redeem',
+  'GET /api/v1/admin/session/methods',
+  'POST /api/v1/admin/session',
+  'POST /api/v1/admin/session/link',
+  'POST /api/v1/admin/session/passkey',
+  'POST /api/v1/admin/session/passkey/begin',
+  'POST /api/v1/admin/session/provider/begin',
+  'POST /api/v1/admin/session/proxy',
+  'POST /api/v1/admin/session/redeem',
 ];
 
-test('only the operations of signing in are public', () => {
-  assert.ok(operations.length > 10);
-  const open = operations.filter(({ access }) => access === 'public');
-  assert.deepEqual(
-    open.map(({ method, path }) => `${method} ${path}`).toSorted(),
-    PUBLIC.map((path) => `POST ${path}`).toSorted(),
-  );
-});
-
-for (const operation of operations) {
-  const { access, method, path } = operation;
-  if (access === undefined || access === 'public') continue;
-  describe(`${method} ${path}`, () => {
-    test('rejects requests without a session or with an unknown one', async () => {
-      for (const headers of [
-        {},
-        { cookie: `__Host-latchkey=${'x'.repeat(43)}`, origin: TEST_ISSUER },
-      ]) {
-        assert.equal(refusalOf(await call(operation, headers)), 'not_signed_in');
-      }
-    });
-
-    for (const role of OPERATOR_ROLES) {
-      test(`${isAllowed(role, access.role) ? 'serves' : 'rejects'} the role ${role}`, async () => {
-        const refusal = refusalOf(await call(operation, await sessionHeaders(role)));
-        assert.equal(refusal, isAllowed(role, access.role) ? null : 'forbidden');
-      });
-    }
-
-    test(`${access.fresh ? 'needs' : 'does not need'} a fresh proof`, async () => {
-      const headers = await sessionHeaders('admin');
-      service.clock.advance(600 * SECOND_MS);
-      const refusal = refusalOf(await call(operation, headers));
-      assert.equal(refusal, access.fresh ? 'fresh_proof_required' : null);
-    });
-
-    test('serves API keys by their scopes', async () => {
-      for (const [scope, role] of [
-        ['admin:read', 'viewer'],
-        ['admin:support', 'support'],
-        ['admin', 'admin'],
-      ] as const) {
-        const { apiKey } = await createKey(service, { scopes: [scope] });
-        const refusal = refusalOf(await call(operation, { 'x-api-key': apiKey }));
-        const serves: boolean = isAllowed(role, access.role) && access.sessionOnly !== true;
-        assert.equal(refusal, serves ? null : 'forbidden', scope);
-      }
-      const { apiKey } = await createKey(service, { scopes: ['outreach:send'] });
-      assert.equal(refusalOf(await call(operation, { 'x-api-key': apiKey })), 'insufficient_scope');
-    });
-
-    if (method === 'GET') return;
-    test('rejects the cookie with a request of another origin', async () => {
-      const { cookie } = await sessionHeaders('admin');
-      for (const headers of [
-        {},
-        { origin: 'https://evil.example.com' },
-        { origin: 'null' },
-        { 'sec-fetch-site': 'same-site' },
-        { origin: TEST_ISSUER.replace('https', 'http') },
-      ]) {
-        const refusal = refusalOf(await call(operation, { cookie: cookie ?? '', ...headers }));
-        assert.equal(refusal, 'cross_origin', JSON.stringify(headers));
-      }
-    });
-  });
+function namesWith(access: Operation['access']): string[] {
+  return operations
+    .filter((each) => each.access === access)
+    .map(({ method, path }) => `${method} ${path}`)
+    .toSorted();
 }
 
+test('only the operations of signing in are public', () => {
+  assert.deepEqual(namesWith('public'), PUBLIC.toSorted());
+  assert.deepEqual(namesWith('callback'), ['GET /api/v1/admin/session/provider/callback']);
+  assert.deepEqual(namesWith(undefined), []);
+});
+
+function isProtected(operation: Operation): operation is ProtectedOperation {
+  return typeof operation.access === 'object';
+}
+
+describe('the access of each operation', () => {
+  const protectedOperations = operations.filter(isProtected);
+
+  test('is checked for more than 100 operations', () => {
+    assert.ok(protectedOperations.length > 100, `${protectedOperations.length}`);
+  });
+
+  for (const operation of protectedOperations) {
+    const { access, method, path } = operation;
+    const { role, fresh, sessionOnly = false } = access;
+
+    test(`${role}${fresh ? ', fresh' : ''}${sessionOnly ? ', session' : ''}: ${method} ${path}`, async () => {
+      assert.deepEqual(await tryCredentials(operation), expectedOutcomes(access));
+      // The operation itself: it neither refuses those that may call it, nor depends on more than the access.
+      assert.equal(outcomeOf(await call(operation, await openSession(role))), 'served');
+      if (!sessionOnly) assert.equal(outcomeOf(await call(operation, keys[role])), 'served');
+      if (method === 'GET') return;
+      for (const headers of otherOrigins) {
+        assert.equal(await check(operation, headers), 'cross_origin', JSON.stringify(headers));
+      }
+    });
+  }
+});
+
+test('a change may come from the page of another name of the service', async () => {
+  const signOut = operations.find(({ path }) => path.endsWith('/session/sign-out'));
+  assert.ok(signOut !== undefined);
+  for (const [origin, host, outcome] of [
+    ['https://console.example.com', 'console.example.com', 'served'],
+    ['https://console.example.com', 'license.example.com', 'cross_origin'],
+    ['http://console.example.com', 'console.example.com', 'cross_origin'],
+    ['http://127.0.0.1:8080', '127.0.0.1:8080', 'served'],
+    ['http://127.0.0.1:8081', '127.0.0.1:8080', 'cross_origin'],
+  ] as const) {
+    assert.equal(await check(signOut, { cookie, origin, host }), outcome, `${origin} ${host}`);
+  }
+});
+
+test('a request without a session or with too low a role is refused before its body is read', async () => {
+  for (const [headers, outcome] of [
+    [{}, 'not_signed_in'],
+    [sessions.viewer, 'forbidden'],
+  ] as const) {
+    const answer = await service.post('/api/v1/admin/operators', '{ not JSON', headers);
+    assert.equal(outcomeOf(answer), outcome);
+  }
+  const admin = await service.post('/api/v1/admin/operators', '{ not JSON', sessions.admin);
+  assert.equal(admin.status, 422);
+  // Only the head of a request with eight megabytes.
+  using connection = await openRawConnection(service.url);
+  const length = 8 * 1024 * 1024;
+  connection.send(
+    `POST /api/v1/admin/outreach/dry-run HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`,
+  );
+  assert.match(await connection.waitForAnswers(1), /^HTTP\/1\.1 401 /);
+});
+
 test('a session changes nothing with a body that a form of another origin can send', async () => {
-  const headers = await sessionHeaders('admin');
+  const headers = sessions.admin;
   const path = '/api/v1/admin/session/sign-out';
   const answer = await service.send('POST', path, { headers });
-  assert.equal(refusalOf(answer), 'cross_origin');
+  assert.equal(outcomeOf(answer), 'cross_origin');
 });
 
 test('a page of another origin cannot sign a browser in', async () => {
@@ -191,6 +248,6 @@ test('a page of another origin cannot sign a browser in', async () => {
     { 'sec-fetch-site': 'cross-site' },
   ]) {
     const answer = await service.post('/api/v1/admin/session', body, headers);
-    assert.equal(refusalOf(answer), 'cross_origin');
+    assert.equal(outcomeOf(answer), 'cross_origin');
   }
 });

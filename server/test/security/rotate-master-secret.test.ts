@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
-import { checkMasterSecret } from '#server/cli/doctor/check-secrets.ts';
+import { checkMasterSecret } from '#server/features/doctor/check-secrets.ts';
 import { eraseMachine } from '#server/features/analytics/installs/erase.ts';
 import { listAuditEntries } from '#server/features/audit/queries.ts';
 import { verifyAuditLog } from '#server/features/audit/verify-chain.ts';
@@ -90,7 +90,10 @@ test('rows stored under the previous secret are found, and trials are not grante
   assert.equal((await startTrial(next, parts)).license_key, trial.license_key);
   assert.equal(next.context.vault.open(license.keySealed, `license:${license.id}`), licenseKey);
   assert.deepEqual(
-    await listSuppressedAddresses(next.context, ['no@example.com', 'yes@example.com']),
+    await listSuppressedAddresses(next.pool, next.context.vault, [
+      'no@example.com',
+      'yes@example.com',
+    ]),
     [true, false],
   );
   await heartbeat(next, machine.machine_id);
@@ -161,7 +164,10 @@ test('after a rotation all rows except those of absent machines are readable wit
   const [{ key_sealed: sealed } = { key_sealed: Buffer.alloc(0) }] = rows;
   assert.equal(alone.context.vault.open(sealed, `license:${license.id}`), licenseKey);
   assert.equal(alone.context.signingKeys.current(alone.clock.now()).publicJwk.kid, kid);
-  assert.deepEqual(await listSuppressedAddresses(alone.context, ['ann@example.com']), [true]);
+  assert.deepEqual(
+    await listSuppressedAddresses(alone.pool, alone.context.vault, ['ann@example.com']),
+    [true],
+  );
   await heartbeat(alone, machine.machine_id);
   assert.equal(await alone.count('usage_days'), 1);
   const [unknown] = await checkMasterSecret(alone.pool, alone.context.vault);

@@ -109,8 +109,8 @@ export const replayCommand = command({
   ],
   async run({ message, failed, since, endpoint: idOrUrl, reason }) {
     const subject = readSubject(message, failed, since);
-    const order = { subject, idOrUrl, actor: currentActor(), reason };
-    const { count, waiting } = await withContext((context) => replayDeliveries(context, order));
+    const replay = { subject, idOrUrl, actor: currentActor(), reason };
+    const { count, waiting } = await withContext((context) => replayDeliveries(context, replay));
     return {
       json: {
         replayed: count,

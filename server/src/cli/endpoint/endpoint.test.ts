@@ -8,7 +8,7 @@ import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
 
 const receiver = await startWebhookReceiver();
 after(() => receiver[Symbol.asyncDispose]());
-const { run: latchkey, runJson: latchkeyJson } = await openCommandLine();
+const { pool, run: latchkey, runJson: latchkeyJson } = await openCommandLine();
 const run = (...args: string[]) => latchkey('endpoint', ...args);
 const runJson = (...args: string[]) => latchkeyJson('endpoint', ...args);
 
@@ -60,6 +60,36 @@ test('adds, tests, rolls, disables, enables, replays and removes an endpoint', a
   const removed = await runJson('remove', rolled.id);
   assert.deepEqual([removed.id, removed.url], [rolled.id, receiver.url]);
   assert.deepEqual(await runJson('list'), []);
+});
+
+test('edits the events and the description of an endpoint, and nothing else', async () => {
+  const { id, url } = await runJson('add', `${receiver.url}/edited`, '--description', 'a');
+  const types = ['--events', 'license.created,license.expired'];
+  const edited = await runJson('edit', id, ...types, '--reason', 'less noise');
+  assert.deepEqual(
+    [edited.url, edited.events, edited.description],
+    [url, ['license.created', 'license.expired'], 'a'],
+  );
+  const shown = await run('edit', url, '--events', 'all', '--description', '');
+  assert.match(shown.stdout, /^events +all$/mu);
+  assert.deepEqual(
+    (await runJson('list')).map((each: Record<string, unknown>) => [
+      each['events'],
+      each['description'],
+    ]),
+    [[null, null]],
+  );
+  const { rows } = await pool.query(
+    `select reason, details ->> 'events' as events from audit_log where action = 'endpoint.edit' order by occurred_at`,
+  );
+  assert.deepEqual(rows, [
+    { reason: 'less noise', events: 'license.created license.expired' },
+    { reason: null, events: 'all' },
+  ]);
+  assert.equal((await run('edit', id)).code, 2, 'nothing to change');
+  assert.equal((await run('edit', id, '--events', 'license.sold')).code, 2);
+  assert.equal((await run('edit', 'https://unknown.example.com/', '--events', 'all')).code, 1);
+  await runJson('remove', id);
 });
 
 test('exits with 1 if the receiver rejects the test message', async () => {

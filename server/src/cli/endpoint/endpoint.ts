@@ -5,6 +5,7 @@ import type { Context } from '#server/context.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import {
   disableEndpoint,
+  editEndpoint,
   enableEndpoint,
   listEndpoints,
   type NamedEndpointChange,
@@ -13,16 +14,30 @@ import {
 } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { EVENT_TYPES, type EventType } from '#server/features/outgoing-webhooks/rules/payload.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from '../actor.ts';
 import { type Help, commandGroup, type Result } from '../command.ts';
-import { DAY_MS, overlapOption, reasonOption, shortText } from '../options.ts';
+import { usageError } from '../command-error.ts';
+import { DAY_MS, orEmpty, overlapOption, reasonOption, shortText } from '../options.ts';
 import { paint } from '../output.ts';
 import { anyText, argument, option } from '../parameters.ts';
-import { formatFields, formatTimestamp, formatRows } from '../table.ts';
+import { formatFields, formatRows } from '../table.ts';
 import { contextCommand } from '../with-context.ts';
 import { logCommand, replayCommand, testCommand } from './deliveries.ts';
-import { endpointArgument, formatEvents, stateOf, toEndpointJson } from './view.ts';
+import {
+  endpointArgument,
+  formatEvents,
+  stateOf,
+  toEndpointFields,
+  toEndpointJson,
+} from './view.ts';
+
+function eventsOption(otherwise: string) {
+  const types = EVENT_TYPES.join(', ');
+  const description = `event types, separated by commas: ${types}${otherwise}`;
+  return option('--events <types>', description, readEventTypes);
+}
 
 const addCommand = contextCommand({
   name: 'add',
@@ -35,18 +50,14 @@ const addCommand = contextCommand({
   },
   parameters: [
     argument('<url>', 'https:// or http:// URL of any host that this machine reaches', anyText),
-    option(
-      '--events <types>',
-      `event types, separated by commas: ${EVENT_TYPES.join(', ')} (default: all)`,
-      readEventTypes,
-    ),
+    eventsOption(' (default: all)'),
     option('--description <text>', 'purpose of the endpoint', shortText),
     reasonOption,
   ],
   async run(context, { url, events, description, reason }) {
-    const order = { url, eventTypes: events ?? [], description };
+    const newEndpoint = { url, eventTypes: events ?? [], description };
     const change = { actor: currentActor(), reason };
-    const { endpoint, secret } = await addEndpoint(context, order, change);
+    const { endpoint, secret } = await addEndpoint(context, newEndpoint, change);
     return printableSecret(
       secret,
       endpoint,
@@ -55,7 +66,9 @@ const addCommand = contextCommand({
   },
 });
 
+/** `all` is the absence of a filter. */
 function readEventTypes(text: string): EventType[] {
+  if (text.trim() === 'all') return [];
   return text.split(',').map((part) => {
     const type = EVENT_TYPES.find((each) => each === part.trim());
     if (type !== undefined) return type;
@@ -65,13 +78,7 @@ function readEventTypes(text: string): EventType[] {
 
 /** The only time that a secret is printed. */
 function printableSecret(secret: string, endpoint: EndpointRecord, advice: string): Result {
-  const fields = formatFields([
-    ['id', endpoint.id],
-    ['url', endpoint.url],
-    ['description', endpoint.description],
-    ['events', formatEvents(endpoint)],
-    ['state', stateOf(endpoint)],
-  ]);
+  const fields = formatFields(toEndpointFields(endpoint));
   return {
     json: { secret, ...toEndpointJson(endpoint) },
     text: `${paint('bold', secret)}\n\n${fields}\n\nStore the secret in the receiver now: it cannot be shown again. ${advice}`,
@@ -93,6 +100,38 @@ const listCommand = contextCommand({
       ['description', (endpoint) => endpoint.description],
     ]);
     return { json: endpoints.map(toEndpointJson), text };
+  },
+});
+
+const editCommand = contextCommand({
+  name: 'edit',
+  description:
+    'Change which events an endpoint receives from now on, or its description. To change the URL, add another endpoint.',
+  examples: {
+    'endpoint edit https://crm.example.com/hooks --events license.created':
+      'Receive only the creation of licenses',
+    'endpoint edit https://crm.example.com/hooks --events all --description ""':
+      'Receive every event, without a description',
+  },
+  parameters: [
+    endpointArgument,
+    eventsOption('; or all'),
+    option('--description <text>', 'purpose of the endpoint, "" removes it', orEmpty(shortText)),
+    reasonOption,
+  ],
+  async run(context, { endpoint: idOrUrl, events, description, reason }) {
+    if (events === null && description === null) {
+      throw usageError('Give --events or --description.');
+    }
+    const endpoint = await editEndpoint(
+      context,
+      { idOrUrl, reason, actor: currentActor() },
+      {
+        eventTypes: events ?? undefined,
+        description: description === null ? undefined : description === '' ? null : description,
+      },
+    );
+    return { json: toEndpointJson(endpoint), text: formatFields(toEndpointFields(endpoint)) };
   },
 });
 
@@ -177,6 +216,7 @@ export const endpointCommand = commandGroup(
     testCommand,
     logCommand,
     replayCommand,
+    editCommand,
     rollCommand,
     disableCommand,
     enableCommand,

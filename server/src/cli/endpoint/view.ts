@@ -3,6 +3,7 @@ import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/
 
 import { shortText } from '../options.ts';
 import { argument } from '../parameters.ts';
+import type { Cell } from '../table.ts';
 
 export const endpointArgument = argument('<endpoint>', 'id or URL of the endpoint', shortText);
 
@@ -26,6 +27,17 @@ export function toEndpointJson(endpoint: EndpointRecord) {
     disabled_reason: endpoint.disabledReason,
     previous_secret_until: endpoint.previousSecretUntil,
   };
+}
+
+/** The fields of an endpoint for the terminal. */
+export function toEndpointFields(endpoint: EndpointRecord): (readonly [string, Cell])[] {
+  return [
+    ['id', endpoint.id],
+    ['url', endpoint.url],
+    ['description', endpoint.description],
+    ['events', formatEvents(endpoint)],
+    ['state', stateOf(endpoint)],
+  ];
 }
 
 export function formatEvents({ eventTypes }: EndpointRecord): string {

@@ -1,20 +1,32 @@
-/** `latchkey license extend`, `allow-move`, `suspend`, `reinstate` and `revoke`. */
+/** `latchkey license extend`, `limit`, `allow-move`, `owner`, `suspend`, `reinstate` and `revoke`. */
+import { MAX_MACHINES } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import { reinstateAndSend } from '#server/features/billing/reinstate-license.ts';
 import {
   allowMoves,
+  changeMachineLimit,
   extendLicense,
   type Extension,
   type ManualChange,
   revokeLicense,
   suspendLicense,
 } from '#server/features/licenses/change-license.ts';
+import { changeOwner } from '#server/features/licenses/change-owner.ts';
 import type { LicenseRecord } from '#server/features/licenses/queries/licenses.ts';
 
 import { currentActor } from '../actor.ts';
 import { command, type Help, type Result } from '../command.ts';
 import { usageError } from '../command-error.ts';
-import { MAX_DAYS, timestamp, requiredReasonOption, wholeNumber } from '../options.ts';
+import {
+  emailAddress,
+  MAX_DAYS,
+  orEmpty,
+  requiredReasonOption,
+  shortText,
+  timestamp,
+  wholeNumber,
+} from '../options.ts';
 import { printNote } from '../output.ts';
 import { option } from '../parameters.ts';
 import { formatFields } from '../table.ts';
@@ -70,6 +82,57 @@ export const extendCommand = command({
 function readUntil(text: string): Extension {
   return { until: text === 'never' ? null : timestamp(text) };
 }
+
+export const limitCommand = command({
+  name: 'limit',
+  description:
+    'Change how many machines a license allows. Machines beyond a lower limit stay active; payments do not go below it.',
+  examples: {
+    'license limit LK-… --max-activations 5 --reason "bought a bundle"': 'Five machines',
+  },
+  parameters: [
+    licenseArgument,
+    option('--max-activations <n>', 'number of machines', wholeNumber(1, MAX_MACHINES)).required(),
+    requiredReasonOption,
+  ],
+  run: ({ license, maxActivations, reason }) =>
+    runChange(license, reason, (context, change) =>
+      changeMachineLimit(context, change, maxActivations),
+    ),
+});
+
+export const ownerCommand = command({
+  name: 'owner',
+  description:
+    'Change the customer or the note of a license. Payments do not change the customer after that.',
+  examples: {
+    'license owner LK-… --email bob@example.com --name Bob --reason "sold to Bob"':
+      'Another customer',
+    'license owner LK-… --note "" --reason "obsolete"': 'Remove the note',
+  },
+  parameters: [
+    licenseArgument,
+    option(
+      '--email <address>',
+      'e-mail address of the customer, "" removes it',
+      orEmpty(emailAddress),
+    ),
+    option('--name <name>', 'name of the customer, "" removes it', orEmpty(shortText)),
+    option('--note <text>', 'note for operators, "" removes it', orEmpty(shortText)),
+    requiredReasonOption,
+  ],
+  run({ license, email, name, note, reason }) {
+    if (email === null && name === null && note === null) {
+      throw usageError('Give --email, --name or --note.');
+    }
+    const owner = {
+      customerEmail: email ?? undefined,
+      customerName: name ?? undefined,
+      note: note ?? undefined,
+    };
+    return runChange(license, reason, (context, change) => changeOwner(context, change, owner));
+  },
+});
 
 export const allowMoveCommand = command({
   name: 'allow-move',

@@ -1,11 +1,11 @@
 /** `latchkey license import`: licenses from a file. */
-import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
+import { IMPORT_FORMATS } from '#server/features/licenses/import-file.ts';
 import {
-  importLicenses,
-  type ImportedLicense,
-  type ImportOutcome,
-  previewImport,
-} from '#server/features/licenses/import.ts';
+  importAll,
+  type ImportProblem,
+  type ImportTally,
+} from '#server/features/licenses/import-all.ts';
+import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 
 import { currentActor } from '../actor.ts';
@@ -15,26 +15,7 @@ import { countOf, printNote, withProgress } from '../output.ts';
 import { anyText, argument, choice, flag, option } from '../parameters.ts';
 import { withContext } from '../with-context.ts';
 import { requireProduct } from './argument.ts';
-import {
-  guessFormat,
-  IMPORT_FORMATS,
-  openSource,
-  readRecords,
-  type SourceRecord,
-} from './import-file.ts';
-
-/** Licenses in one transaction. */
-const BATCH_ROWS = 200;
-
-/** Problems that are printed; further ones are only counted. */
-const MAX_SHOWN_PROBLEMS = 100;
-
-interface Tally {
-  created: number;
-  present: number;
-  failed: number;
-  readonly problems: { line: number; problem: string }[];
-}
+import { guessFormat, readRecordsOf } from './open-import.ts';
 
 export const importCommand = command({
   name: 'import',
@@ -68,9 +49,12 @@ Columns (CSV with a header, or one JSON object on each line): license_key, produ
     return withContext(async (context) => {
       const defaultProduct = product === null ? null : requireProduct(context, product);
       const rules = { catalog: context.catalog(), defaultProduct };
-      const records = readRecords(openSource(path), sourceFormat);
+      const records = readRecordsOf(path, sourceFormat);
       const tally = await withProgress('licenses', (report) =>
-        importAll(records, rules, (orders) => apply(context, orders, change), report),
+        importAll(records, rules, (batch) => apply(context, batch, change), {
+          onProgress: report,
+          onProblem: printProblem,
+        }),
       );
       return {
         json: { dry_run: dryRun, ...tally },
@@ -81,45 +65,11 @@ Columns (CSV with a header, or one JSON object on each line): license_key, produ
   },
 });
 
-async function importAll(
-  records: AsyncIterable<SourceRecord>,
-  rules: ImportRules,
-  apply: (orders: readonly ImportedLicense[]) => Promise<readonly ImportOutcome[]>,
-  report: (done: number) => void,
-): Promise<Tally> {
-  const tally: Tally = { created: 0, present: 0, failed: 0, problems: [] };
-  let orders: (ImportedLicense & { readonly line: number })[] = [];
-  const flush = async () => {
-    for (const [index, outcome] of (await apply(orders)).entries()) {
-      if (outcome === 'weak') addProblem(tally, orders[index]?.line ?? 0, WEAK_KEY);
-      else tally[outcome] += 1;
-    }
-    orders = [];
-    report(tally.created + tally.present + tally.failed);
-  };
-  for await (const { line, record } of records) {
-    const parsed = record === null ? INVALID_RECORD : parseImportRecord(record, rules);
-    if ('problem' in parsed) addProblem(tally, line, parsed.problem);
-    else orders.push({ ...parsed.license, line });
-    if (orders.length === BATCH_ROWS) await flush();
-  }
-  await flush();
-  return tally;
-}
-
-const WEAK_KEY =
-  'The license_key can be guessed: import it with --allow-weak-keys, or issue a new key.';
-
-const INVALID_RECORD = { problem: 'The record does not have the columns of the header.' };
-
-function addProblem(tally: Tally, line: number, problem: string): void {
-  tally.failed += 1;
-  if (tally.failed > MAX_SHOWN_PROBLEMS) return;
-  tally.problems.push({ line, problem });
+function printProblem({ line, problem }: ImportProblem): void {
   printNote(`line ${line}: ${problem}`);
 }
 
-function formatTally({ created, present, failed, problems }: Tally, verb: string): string {
+function formatTally({ created, present, failed, problems }: ImportTally, verb: string): string {
   const summary = `${verb} ${created}, skipped ${present} existing, rejected ${failed}.`;
   const hidden = failed - problems.length;
   return hidden > 0 ? `${summary}\n${countOf(hidden, 'further problem')} not shown.` : summary;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCommandLine } from '../../../test/test-command-line.ts';
 
-const { directory, runWithInput: run } = await openCommandLine();
+const { directory, pool, runWithInput: run } = await openCommandLine();
 
 /** Runs a command that must succeed, and returns its JSON. */
 async function runJson(args: readonly string[], input?: string) {
@@ -96,6 +96,71 @@ test('suspends, reinstates, revokes and extends a license, and records the reaso
   assert.match(history[1].actor, /^cli:.+/u);
   const daysLeft = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
   assert.ok(daysLeft > 1.9 && daysLeft <= 2, `${daysLeft} days`);
+});
+
+test('changes the limit, the customer and the note of a license, and records the reasons', async () => {
+  const { license_id: id } = await issue('--email', 'ann@example.com', '--note', 'press');
+  const reason = ['--reason', 'sold to Bob'];
+  const limited = await runJson(['license', 'limit', id, '--max-activations', '9', ...reason]);
+  assert.equal(limited.max_activations, 9);
+  const owner = ['--email', 'Bob@EXAMPLE.com', '--name', 'Bob'];
+  const sold = await runJson(['license', 'owner', id, ...owner, ...reason]);
+  assert.deepEqual(
+    [sold.customer_email, sold.customer_name, sold.note],
+    ['Bob@example.com', 'Bob', 'press'],
+  );
+  await runJson(['license', 'owner', id, '--name', '', '--note', '', ...reason]);
+  const { history, ...shown } = await runJson(['license', 'show', id]);
+  assert.deepEqual(
+    [shown.customer_email, shown.customer_name, shown.note],
+    ['Bob@example.com', null, null],
+  );
+  assert.deepEqual(
+    history.map((entry: Record<string, string>) => [entry['action'], entry['reason']]).slice(1),
+    [
+      ['license.change_limit', 'sold to Bob'],
+      ['license.change_owner', 'sold to Bob'],
+      ['license.change_owner', 'sold to Bob'],
+    ],
+  );
+  for (const wrong of [
+    ['limit', id, '--max-activations', '0', ...reason],
+    ['limit', id, ...reason],
+    ['owner', id, ...reason],
+    ['owner', id, '--email', 'nobody', ...reason],
+    ['owner', id, '--name', 'Ann'],
+  ]) {
+    assert.equal((await run(['license', ...wrong])).code, 2, wrong.join(' '));
+  }
+});
+
+test('frees one machine of a license, once', async () => {
+  const { license_id: id, license_key: key } = await issue();
+  const activation = '0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d';
+  await pool.query(
+    `insert into activations (license_id, id, components, machine_digest, versions_reported_at, activated_at, last_validated_at)
+     values ($1, $2, '{"strong":[],"medium":[],"weak":[]}', 'digest', now(), now(), now())`,
+    [id, activation],
+  );
+  const reason = ['--reason', 'laptop was stolen'];
+  const free = ['license', 'free-machine', '-', activation.toUpperCase(), ...reason];
+  assert.deepEqual(await runJson(free, `${key}\n`), {
+    license_id: id,
+    activation_id: activation,
+    is_active: false,
+  });
+  assert.equal((await run(free, `${key}\n`)).code, 0, 'again');
+  const { activations, history } = await runJson(['license', 'show', id]);
+  assert.deepEqual([activations.length, activations[0].is_active], [1, false]);
+  assert.deepEqual(
+    history.map((entry: Record<string, string>) => [entry['action'], entry['reason']]).slice(1),
+    [['license.free_machine', 'laptop was stolen']],
+  );
+  const unknown = await run(['license', 'free-machine', id, id, ...reason]);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /^latchkey: .*activation/iu);
+  assert.equal((await run(['license', 'free-machine', id, 'x', ...reason])).code, 2);
+  assert.equal((await run(['license', 'free-machine', activation, activation, ...reason])).code, 1);
 });
 
 test('makes a license perpetual with --until never, which --days does not change', async () => {
@@ -239,8 +304,8 @@ test('exports licenses that can be imported again, with escaped formulas, to a f
 });
 
 test('exports a header or nothing without rows', async () => {
-  const csv = await run(['export', 'activations']);
-  assert.match(csv.stdout, /^license_id,activation_id,[a-z_,]+\r\n$/u);
+  const csv = await run(['export', 'trials']);
+  assert.match(csv.stdout, /^[a-z_]+,[a-z_,]+\r\n$/u);
   assert.equal((await run(['export', 'trials', '--format', 'jsonl'])).stdout, '');
 });
 

@@ -1,4 +1,6 @@
 /** `latchkey license`: licenses. This file issues them. */
+import { MAX_MACHINES } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import { type IssuedLicense, issueLicense } from '#server/features/licenses/issue.ts';
 
@@ -20,10 +22,13 @@ import { requireProduct } from './argument.ts';
 import {
   allowMoveCommand,
   extendCommand,
+  limitCommand,
+  ownerCommand,
   reinstateCommand,
   revokeCommand,
   suspendCommand,
 } from './change.ts';
+import { freeMachineCommand } from './free-machine.ts';
 import { importCommand } from './import.ts';
 import { rekeyCommand } from './rekey.ts';
 import { listCommand, showCommand } from './show.ts';
@@ -46,7 +51,7 @@ const issueCommand = contextCommand({
     option(
       '--max-activations <n>',
       'number of machines (default: of the product)',
-      wholeNumber(1, 1_000_000),
+      wholeNumber(1, MAX_MACHINES),
     ),
     ...expiryOptions('term of the product'),
     option('--note <text>', 'note for operators', shortText),
@@ -61,7 +66,7 @@ const issueCommand = contextCommand({
     const { maxActivations, expires, days } = options;
     const now = context.clock.now().getTime();
     const expiresAt = days === null ? expires : new Date(now + days * DAY_MS);
-    const order = {
+    const newLicense = {
       product: requireProduct(context, options.product),
       customerEmail: options.email,
       customerName: options.name,
@@ -73,7 +78,7 @@ const issueCommand = contextCommand({
     const issued: IssuedLicense[] = [];
     try {
       while (issued.length < (count ?? 1)) {
-        issued.push(await issueLicense(context, order, currentActor(), reason));
+        issued.push(await issueLicense(context, newLicense, currentActor(), reason));
       }
     } finally {
       // Also after an error: otherwise the keys issued so far had to be revealed one by one.
@@ -119,7 +124,10 @@ export const licenseCommand = commandGroup('license', 'Issue, list, change and i
   listCommand,
   showCommand,
   extendCommand,
+  limitCommand,
   allowMoveCommand,
+  ownerCommand,
+  freeMachineCommand,
   suspendCommand,
   reinstateCommand,
   revokeCommand,

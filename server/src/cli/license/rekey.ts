@@ -3,13 +3,14 @@ import {
   rekeyAndSend,
   type SentRekey,
 } from '#server/features/billing/key-emails/send-replaced-key.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from '../actor.ts';
 import { command } from '../command.ts';
 import { requiredReasonOption } from '../options.ts';
 import { countOf, paint } from '../output.ts';
 import { flag } from '../parameters.ts';
-import { formatFields, formatTimestamp } from '../table.ts';
+import { formatFields } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
@@ -33,9 +34,9 @@ export const rekeyCommand = command({
   async run({ license, dropMachines, mail: wantsMail, reason }) {
     const keyOrId = await readLicenseName(license);
     const keepMachines = !dropMachines;
-    const order = { keyOrId, reason, actor: currentActor(), keepMachines, wantsMail };
+    const request = { keyOrId, reason, actor: currentActor(), keepMachines, wantsMail };
     return withContext(async (context) => {
-      const rekeyed = await rekeyAndSend(context, order);
+      const rekeyed = await rekeyAndSend(context, request);
       const now = context.clock.now();
       const { revealUntil } = rekeyed.license;
       return {

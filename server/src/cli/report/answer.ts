@@ -1,8 +1,9 @@
 /** The answer of a report as a table, CSV or JSON. */
 import type { RollupRun } from '#server/features/analytics/rules/rollup-marks.ts';
 import { formatCsvLine } from '#server/lib/csv.ts';
+import { formatTimestamp } from '#server/lib/text.ts';
 
-import { type Cell, formatTimestamp, formatTable } from '../table.ts';
+import { type Cell, formatTable } from '../table.ts';
 import { shortenText } from '../terminal-text.ts';
 
 export interface Answer {

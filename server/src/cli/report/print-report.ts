@@ -4,7 +4,13 @@ import { InvalidArgumentError } from 'commander';
 import type { Context } from '#server/context.ts';
 import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts';
 import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-reports.ts';
-import { addDays, type Day, dayOf, type DayRange } from '#server/features/analytics/rules/days.ts';
+import {
+  addDays,
+  type Day,
+  dayOf,
+  type DayRange,
+  parseDay,
+} from '#server/features/analytics/rules/days.ts';
 
 import type { CommandValues, Result } from '../command.ts';
 import { usageError } from '../command-error.ts';
@@ -56,9 +62,8 @@ const MAX_DAYS = 3_660;
 const FIRST_DAY: Day = '2000-01-01';
 
 function readDay(text: string): Day {
-  const parsed = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : null;
-  const isDay = parsed !== null && !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
-  if (isDay && text >= FIRST_DAY) return text;
+  const day = parseDay(text);
+  if (day !== null && day >= FIRST_DAY) return day;
   throw new InvalidArgumentError('Expected a date such as 2027-03-01.');
 }
 

@@ -5,6 +5,7 @@ import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { createEventPartitions } from './create-event-partitions.ts';
 import { writeDrops, type EventCounts } from './event-counts.ts';
+import { indexPastPartitions } from './index-past-partitions.ts';
 import { findLastRun } from './queries/rollup-marks.ts';
 import { removeOldData, type RemovalDependencies } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
@@ -26,7 +27,7 @@ const ROLLUP_INTERVAL_MS = 5 * MINUTE_MS;
 /** An incomplete run continues after a pause. */
 const ROLLUP_BUDGET_MS = 30 * SECOND_MS;
 
-/** The maintenance tasks of usage and events. Every process runs them; locks in the database keep them apart. */
+/** The maintenance tasks of usage and events. Locks in the database keep apart those that every process runs. */
 export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly BackgroundTask[] {
   return [
     {
@@ -38,6 +39,15 @@ export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly B
       action: 'create event partitions',
       run: async () =>
         void (await retryConflicts(() => createEventPartitions(deps.pool, deps.clock.now()))),
+    },
+    {
+      name: 'event_indexes',
+      scope: 'singleton',
+      intervalMs: HOUR_MS,
+      timeoutMs: HOUR_MS,
+      event: 'events.index_creation',
+      action: 'create indexes of event partitions',
+      run: (signal) => indexPastPartitions(deps, signal),
     },
     {
       name: 'event_drops',

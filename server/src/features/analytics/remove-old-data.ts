@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 
 import type { Queryable } from '#server/db/statement.ts';
 
+import { listUsageDays } from './list-usage-days.ts';
 import { dropPartition, listPartitionDays, lockPartitions } from './queries/partitions.ts';
 import {
   deleteEventIds,
@@ -12,7 +13,6 @@ import {
   summarizeEventIds,
   upsertRemovalClock,
 } from './queries/removal.ts';
-import { listUsageDays } from './queries/roll-up-usage.ts';
 import { listMarks } from './queries/rollup-marks.ts';
 import { setLockTimeout } from './queries/transactions.ts';
 import {
@@ -98,7 +98,7 @@ async function dropPartitions(
 /** Returns the day before which days of use are removed: all older days have a final roll-up. */
 async function findUsageEnd({ pool }: RemovalDependencies, now: Date): Promise<Day> {
   const keptFrom = firstKeptUsageDay(dayOf(now));
-  const old = (await listUsageDays(pool)).filter((day) => day < keptFrom);
+  const old = await listUsageDays(pool, keptFrom);
   return findUnsettled(old, await listMarks(pool, 'usage'), now)[0] ?? keptFrom;
 }
 

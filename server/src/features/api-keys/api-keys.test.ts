@@ -17,7 +17,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { authenticateApiKey } from './authenticate.ts';
-import { listApiKeys } from './manage.ts';
+import { viewApiKey } from './manage.ts';
 import { findApiKey, type ApiKeyRecord } from './queries.ts';
 
 const OUTREACH_KEY = 'schlüssel für die tabelle';
@@ -36,7 +36,7 @@ async function reread({ id }: Pick<ApiKeyRecord, 'id'>): Promise<ApiKeyRecord> {
 }
 
 async function stateOf({ id }: Pick<ApiKeyRecord, 'id'>): Promise<string | undefined> {
-  return (await listApiKeys(context)).find(({ key }) => key.id === id)?.state;
+  return viewApiKey(await reread({ id }), clock.now()).state;
 }
 
 /** Returns a context whose database is unreachable. */

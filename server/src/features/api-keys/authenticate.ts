@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
+import type { ApiKeyScope } from '@latchkey/contract';
+
 import type { Secrets } from '#server/config/secrets.ts';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
@@ -10,7 +12,7 @@ import { hashApiKey, isApiKey } from '#server/lib/api-key.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 import { findApiKeyByHash, recordApiKeyUse, type ApiKeyRecord } from './queries.ts';
-import { grantsScope, type ApiKeyScope, isUsable } from './rules/api-key.ts';
+import { grantsScope, isUsable } from './rules/api-key.ts';
 
 /** The key of a request. */
 export interface AuthenticatedApiKey {

@@ -1,32 +1,26 @@
 /** Feature: create, list, roll and revoke the keys with which other programs call the service. */
 import { randomBytes } from 'node:crypto';
 
-import { isUuid } from '@latchkey/contract';
+import { isUuid, type ApiKeyScope, type ApiKeyState } from '@latchkey/contract';
 import type { Pool, PoolClient } from 'pg';
 import { v7 as makeUuid } from 'uuid';
 
 import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { noSuch, notPossible, type PublicError } from '#server/errors.ts';
 import { generateApiKey, hashApiKey, hintOf } from '#server/lib/api-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import {
   insertApiKey,
   type ApiKeyRecord,
-  listApiKeyRecords,
   findApiKey,
   findApiKeyId,
   lockApiKeys,
   replaceApiKey,
   revokeApiKeys,
 } from './queries.ts';
-import {
-  type ApiKeyScope,
-  apiKeyState,
-  type ApiKeyState,
-  endOfOverlap,
-  expiryOfSuccessor,
-} from './rules/api-key.ts';
+import { apiKeyState, endOfOverlap, expiryOfSuccessor } from './rules/api-key.ts';
 
 export interface ApiKeyDependencies {
   readonly clock: Clock;
@@ -63,17 +57,17 @@ const NAME = /^\P{Cc}{1,64}$/u;
 
 /**
  * Creates an API key, with an audit row.
- * @throws ApiKeyError for a taken or invalid name, no scope, or an expiry in the past
+ * @throws notPossible (409) for a taken or invalid name, no scope, or an expiry in the past
  */
 export async function createApiKey(
   deps: ApiKeyDependencies,
-  order: NewApiKey,
+  newKey: NewApiKey,
   change: KeyChange,
 ): Promise<CreatedApiKey> {
   const now = deps.clock.now();
-  const expiresAt = endOf(order.term, now);
-  requireValid(order, expiresAt, now);
-  const created = generateKey({ ...order, expiresAt }, now);
+  const expiresAt = endOf(newKey.term, now);
+  requireValid(newKey, expiresAt, now);
+  const created = generateKey({ ...newKey, expiresAt }, now);
   const { key } = created;
   await inTransaction(deps.pool, async (client) => {
     if (!(await insertApiKey(client, key))) throw apiKeyNameTaken(key.name);
@@ -120,31 +114,23 @@ function endOf(term: ApiKeyTerm, now: Date): Date | null {
 
 function requireValid({ name, scopes }: NewApiKey, expiresAt: Date | null, now: Date): void {
   if (!NAME.test(name) || name.trim() !== name) {
-    throw new ApiKeyError('The name of an API key is 1 to 64 characters on one line.');
+    throw notPossible('The name of an API key is 1 to 64 characters on one line.');
   }
   if (isUuid(name)) {
-    throw new ApiKeyError('The name of an API key must not look like the id of one.');
+    throw notPossible('The name of an API key must not look like the id of one.');
   }
-  if (scopes.length === 0) throw new ApiKeyError('An API key needs a scope.');
+  if (scopes.length === 0) throw notPossible('An API key needs a scope.');
   if (expiresAt !== null && expiresAt <= now) {
-    throw new ApiKeyError('The API key would have expired already.');
+    throw notPossible('The API key would have expired already.');
   }
 }
 
-/** A change that is not possible; the message is a sentence for the operator, without a key. */
-export class ApiKeyError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ApiKeyError';
-  }
+function noSuchApiKey(): PublicError {
+  return noSuch('There is no such API key, or it is revoked.');
 }
 
-function noSuchApiKey(): ApiKeyError {
-  return new ApiKeyError('There is no such API key, or it is revoked.');
-}
-
-function apiKeyNameTaken(name: string): ApiKeyError {
-  return new ApiKeyError(
+function apiKeyNameTaken(name: string): PublicError {
+  return notPossible(
     `There is an API key ${JSON.stringify(name)} already: roll it, revoke it, or choose another name.`,
   );
 }
@@ -153,14 +139,6 @@ function apiKeyNameTaken(name: string): ApiKeyError {
 export interface ViewedApiKey {
   readonly key: ApiKeyRecord;
   readonly state: ApiKeyState;
-}
-
-const MAX_LISTED = 1_000;
-
-/** Lists the newest 1,000 API keys, including expired and revoked ones. */
-export async function listApiKeys(deps: ApiKeyDependencies): Promise<ViewedApiKey[]> {
-  const keys = await listApiKeyRecords(deps.pool, MAX_LISTED);
-  return keys.map((key) => viewApiKey(key, deps.clock.now()));
 }
 
 /** Adds its state to an API key. */
@@ -186,7 +164,7 @@ export interface RolledApiKey extends CreatedApiKey {
 /**
  * Creates a successor of a key with the same name, scopes and lifetime, with an audit row. The old key stays valid for
  * an overlap, in which its users change to the new one.
- * @throws ApiKeyError when there is no such key, or it has a successor already: of two concurrent calls, one is refused
+ * @throws noSuch (404), notPossible (409) when it has a successor already: of two concurrent calls, one is refused
  */
 export async function rollApiKey(
   deps: ApiKeyDependencies,
@@ -226,7 +204,7 @@ async function findRollable(client: PoolClient, id: string): Promise<ApiKeyRecor
   const key = await findApiKey(client, id);
   if (key === null || key.revokedAt !== null) throw noSuchApiKey();
   if (key.replacedBy === null) return key;
-  throw new ApiKeyError('The API key was rolled already: roll its successor instead.');
+  throw notPossible('The API key was rolled already: roll its successor instead.');
 }
 
 /** The keys to revoke. */
@@ -238,7 +216,7 @@ export interface ApiKeyRevocation extends KeyChange {
 /**
  * Revokes API keys, with an audit row for each. A name includes the rolled keys in their overlap, so that no key of
  * that name stays valid.
- * @throws ApiKeyError when there is nothing to revoke
+ * @throws noSuch (404) when there is nothing to revoke
  */
 export async function revokeApiKey(
   deps: ApiKeyDependencies,

@@ -13,7 +13,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-const ApiKeyRow = Type.Object({
+export const ApiKeyRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
   /** SHA-256 of the key. */
@@ -47,17 +47,6 @@ export async function findApiKeyByHash(
   keyHash: Buffer,
 ): Promise<ApiKeyRecord | null> {
   return queryRow(db, findByHashStatement, [keyHash]);
-}
-
-const listStatement = defineStatement(
-  'api_key_list',
-  ApiKeyRow,
-  `select ${COLUMNS} from api_keys order by created_at desc, id desc limit $1`,
-);
-
-/** Lists the newest API keys, including expired and revoked ones. */
-export async function listApiKeyRecords(db: Queryable, limit: number): Promise<ApiKeyRecord[]> {
-  return queryRows(db, listStatement, [limit]);
 }
 
 const findIdStatement = defineStatement(

@@ -7,7 +7,6 @@ import {
   defineCommand,
   defineStatement,
   execute,
-  queryRow,
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
@@ -64,8 +63,8 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
   if (inserted !== 1) throw new Error('audit_head has no row: the audit log cannot be continued');
 }
 
-/** SQL for the array of all ids that a subject has or had, by any of them. */
-function idsOfSubject(id: string): string {
+/** SQL for the array of all ids that a subject has or had, by any of them. @param id an expression, such as `$1` */
+export function idsOfSubject(id: string): string {
   return `array(
     select ${id} union
     select current_id from audit_renamed_subjects where previous_id = ${id} union
@@ -92,89 +91,4 @@ export async function listAuditEntries(
   subjectId: string,
 ): Promise<Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[]> {
   return queryRows(db, listStatement, [subjectId]);
-}
-
-/** A filter of entries; null: any. */
-export interface AuditFilter {
-  /** Inclusive. */
-  readonly since: Date | null;
-  /** Exclusive. */
-  readonly until: Date | null;
-  /** An account from any source (`anna`), or from one (`sudo:anna`). */
-  readonly actor: string | null;
-  /** An action (`license.reveal`), or all actions of a noun (`license`). */
-  readonly action: string | null;
-  /** The id of a license, subscriber or other subject; one of a previous master secret also finds later entries. */
-  readonly subjectId: string | null;
-}
-
-/** A stored entry. */
-export interface StoredAuditEntry extends AuditEntry {
-  readonly id: string;
-  /** Its number in the chain. */
-  readonly sequence: number;
-  /** In the chain; 64 hex digits. */
-  readonly hash: string;
-}
-
-const listPageStatement = defineStatement(
-  'audit_list_page',
-  Type.Object({
-    id: Type.String(),
-    sequence: Type.Integer(),
-    hash: Type.String(),
-    occurredAt: Timestamp,
-    actor: Type.String(),
-    action: Type.String(),
-    subjectId: Type.String(),
-    reason: Nullable.Text,
-    details: Type.Record(
-      Type.String(),
-      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-    ),
-  }),
-  `select id, sequence, encode(hash, 'hex') as hash, occurred_at, actor, action, subject_id, reason, details
-   from audit_log
-   where ($1::timestamptz is null or occurred_at >= $1)
-     and ($2::timestamptz is null or occurred_at < $2)
-     and ($3::text[] is null or string_to_array(actor, ' ') && $3)
-     and ($4::text is null or action = $4 or starts_with(action, $4 || '.'))
-     and ($5::text is null or subject_id = any (${idsOfSubject('$5')}))
-     and ($6::uuid is null
-          or (occurred_at, sequence) < (select last.occurred_at, last.sequence from audit_log last where last.id = $6))
-   order by occurred_at desc, sequence desc
-   limit $7`,
-);
-
-/**
- * Lists a page of the audit log, newest first.
- * @param afterId the id of the last entry of the previous page; null: the first page
- */
-export async function listAuditPage(
-  db: Queryable,
-  { since, until, actor, action, subjectId }: AuditFilter,
-  afterId: string | null,
-  limit: number,
-): Promise<StoredAuditEntry[]> {
-  const words = actor === null ? null : toActorWords(actor);
-  const parameters = [since, until, words, action, subjectId, afterId, limit];
-  return queryRows(db, listPageStatement, parameters);
-}
-
-const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit', 'operator', 'api_key'];
-
-/** Returns the forms of a name in an actor. */
-function toActorWords(name: string): string[] {
-  return [name, ...ACTOR_SOURCES.map((source) => `${source}:${name}`)];
-}
-
-const findStatement = defineStatement(
-  'audit_find',
-  Type.Object({ id: Type.String() }),
-  'select id from audit_log where id = $1',
-);
-
-/** Returns whether an entry has this id. */
-export async function isAuditEntry(db: Queryable, id: string): Promise<boolean> {
-  return (await queryRow(db, findStatement, [id])) !== null;
 }

@@ -24,9 +24,11 @@ export interface VerifiedHead extends ChainPoint {
 export interface Verification {
   /** The number of entries before the first problem. */
   readonly verified: number;
-  /** Null without entries, and for a broken chain. */
+  /** The last verified entry. Null without entries, and for a broken chain. */
   readonly head: VerifiedHead | null;
   readonly problem: ChainBreak | null;
+  /** Whether the chain was verified up to its newest entry. */
+  readonly isComplete: boolean;
 }
 
 interface VerifyOptions {
@@ -34,6 +36,8 @@ interface VerifyOptions {
   readonly expected?: ChainPoint | null;
   /** Called with the number of verified entries. */
   readonly report?: (done: number) => void;
+  /** Rounded up to a page. Default: all. */
+  readonly maxEntries?: number;
 }
 
 const START: ChainPoint = { sequence: 0, hash: GENESIS_HASH };
@@ -49,7 +53,29 @@ export function verifyAuditLog(
   { pool }: { readonly pool: Pool },
   { expected = null, report = () => {} }: VerifyOptions = {},
 ): Promise<Verification> {
-  return verifyFrom(pool, START, BEFORE_ALL, expected, report);
+  return verifyFrom(pool, START, BEFORE_ALL, { expected, report });
+}
+
+/**
+ * Verifies a part of the audit log, so that the cost of a request is bounded.
+ * @param after the last entry of the part before; null: from the first entry on
+ */
+export async function verifyPart(
+  { pool }: { readonly pool: Pool },
+  after: ChainPoint | null,
+  maxEntries: number,
+  expected: ChainPoint | null = null,
+): Promise<Verification> {
+  const options = { expected, maxEntries };
+  if (after === null) return verifyFrom(pool, START, BEFORE_ALL, options);
+  const stored = await findAuditPoint(pool, after.sequence);
+  if (stored?.hash === after.hash) return verifyFrom(pool, after, after.sequence, options);
+  const message =
+    stored === null
+      ? `Entry ${after.sequence} is missing.`
+      : `Entry ${after.sequence} was replaced after it was verified.`;
+  const problem = { sequence: after.sequence, message };
+  return { verified: 0, head: null, problem, isComplete: false };
 }
 
 /** Verifies the newest entries, in a few milliseconds; does not detect changes of older ones. */
@@ -63,7 +89,17 @@ export async function verifyNewestEntries(
   const point = await findAuditPoint(pool, start);
   if (point !== null) return verifyFrom(pool, point, start);
   const problem = { sequence: start, message: `Entry ${start} is missing.` };
-  return { verified: 0, head: null, problem };
+  return { verified: 0, head: null, problem, isComplete: false };
+}
+
+/** Counts the entries, and verifies the newest of them. */
+export async function checkNewestEntries(
+  deps: { readonly pool: Pool },
+  count: number,
+): Promise<{ readonly entries: number; readonly verification: Verification }> {
+  const verification = await verifyNewestEntries(deps, count);
+  const head = await findAuditHead(deps.pool);
+  return { entries: head?.sequence ?? 0, verification };
 }
 
 /** Entries in memory at the same time. */
@@ -73,8 +109,7 @@ async function verifyFrom(
   db: Queryable,
   start: ChainPoint,
   readAfter: number,
-  expected: ChainPoint | null = null,
-  report: (done: number) => void = () => {},
+  { expected = null, report = () => {}, maxEntries = Infinity }: VerifyOptions = {},
 ): Promise<Verification> {
   let last: ChainPoint | ChainedEntry = start;
   for (let after = readAfter; ; after = last.sequence) {
@@ -83,13 +118,14 @@ async function verifyFrom(
     const page = await listChainPage(db, after, PAGE_ROWS);
     for (const entry of page) {
       const problem = findBreak(last, entry) ?? findUnexpected(entry, expected);
-      if (problem !== null) return toVerification(start, last, problem);
+      if (problem !== null) return toVerification(start, last, problem, false);
       last = entry;
     }
     report(last.sequence - start.sequence);
-    if (page.length > 0) continue;
+    if (page.length > 0 && last.sequence - start.sequence < maxEntries) continue;
+    if (page.length > 0) return toVerification(start, last, null, false);
     const problem = findBreakAtHead(last, head) ?? findCut(last, expected);
-    return toVerification(start, last, problem);
+    return toVerification(start, last, problem, true);
   }
 }
 
@@ -97,9 +133,13 @@ function toVerification(
   start: ChainPoint,
   last: ChainPoint | ChainedEntry,
   problem: ChainBreak | null,
+  isComplete: boolean,
 ): Verification {
   const verified = last.sequence - start.sequence;
-  if (problem !== null || !('content' in last)) return { verified, head: null, problem };
+  if (problem !== null || !('content' in last)) {
+    return { verified, head: null, problem, isComplete };
+  }
   const { sequence, hash, content } = last;
-  return { verified, head: { sequence, hash, occurredAt: content.occurred_at }, problem: null };
+  const head = { sequence, hash, occurredAt: content.occurred_at };
+  return { verified, head, problem: null, isComplete };
 }

@@ -3,29 +3,13 @@ import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { ApplyDependencies } from './dependencies.ts';
 import type { BillingEvent, BillingFact } from './facts.ts';
-import {
-  insertEvents,
-  updateEventOutcomes,
-  type EventOutcome,
-  type StoredDelivery,
-} from './queries/events.ts';
+import { insertEvents, updateEventOutcomes, type EventOutcome } from './queries/events.ts';
 import { insertFacts, lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
 import { queueNotifications } from './queue-jobs.ts';
+import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
 import { syncLicenses } from './sync-licenses.ts';
-
-/** An event of a verified delivery. */
-export type ReceivedEvent = BillingEvent & StoredDelivery;
-
-/** The response to the sender of an event. */
-export interface Receipt {
-  readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
-  readonly message: string | null;
-}
-
-/** The receipt of an event that is already stored. */
-export const DUPLICATE: Receipt = { status: 'duplicate', message: null };
 
 /**
  * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Acquires the

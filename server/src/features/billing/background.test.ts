@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { checkPayments } from '#server/cli/doctor/check-payments.ts';
+import { checkPayments } from '../doctor/check-payments.ts';
 import { listJobs, scheduleSingletons } from '#server/jobs/queries.ts';
 
 import { startTestService } from '../../../test/harness.ts';

@@ -4,6 +4,7 @@ import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
 import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { sendLicenseKey } from './key-emails/resend-license-key.ts';
 import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import { removeEventBodies } from './queries/events.ts';
@@ -21,6 +22,7 @@ export function createBillingJobs(deps: BillingDependencies): readonly JobHandle
   return [
     defineJobHandler('send_key_email', (key, signal) => sendKeyEmail(deps, key, signal)),
     defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
+    defineJobHandler('send_license_key', (job, signal) => sendLicenseKey(deps, job, signal)),
     defineJobHandler('look_up_customer', (key, signal) => lookUpCustomer(deps, key, signal)),
   ];
 }

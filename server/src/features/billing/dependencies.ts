@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 
 import type { Config } from '#server/config/config.ts';
+import type { BatchQueue } from '#server/db/batching/batcher.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
@@ -9,7 +10,10 @@ import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import type { WebhookSecrets } from './providers/adapters.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
-import type { PaymentEventBatch } from './payment-event-batch.ts';
+import type { Receipt, ReceivedEvent } from './received-event.ts';
+
+/** Collects verified events into batches. */
+export type PaymentEventBatch = BatchQueue<ReceivedEvent, Receipt>;
 
 /** The dependencies of applying events to licenses. */
 export interface ApplyDependencies extends LicenseChangeDependencies {

@@ -119,6 +119,8 @@ const Payment = Type.Object({
   period: orNull(Period),
   lines: Type.Array(Line),
   total: Amount,
+  /** Of the total: three upper-case letters (ISO 4217). Absent: the provider does not report it. */
+  currency: Type.Optional(Text),
 });
 
 /** A received payment: inserted into a ledger and never changed. */

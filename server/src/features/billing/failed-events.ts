@@ -4,7 +4,6 @@ import type { Queryable } from '#server/db/statement.ts';
 import { inTransactionOnce, retryConflicts } from '#server/db/transaction.ts';
 import { PublicError, type InvalidRequestError } from '#server/errors.ts';
 
-import { DUPLICATE, type Receipt } from './apply-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import type { BillingProvider, EventHeader } from './facts.ts';
 import { MalformedEventError } from './providers/adapter.ts';
@@ -15,6 +14,7 @@ import {
   type StoredDelivery,
   type StoredEvent,
 } from './queries/events.ts';
+import { DUPLICATE, type Receipt } from './received-event.ts';
 
 type FailureDependencies = Pick<ApplyDependencies, 'clock' | 'log' | 'pool'>;
 
@@ -86,7 +86,7 @@ function describeCause(cause: unknown): string {
 const MINUTE_MS = 60_000;
 
 /** About four days. */
-const MAX_ATTEMPTS = 14;
+export const MAX_ATTEMPTS = 14;
 
 const MAX_DELAY_MINUTES = 12 * 60;
 

@@ -84,7 +84,7 @@ test('does not fail for an unknown customer, whom a later event may describe', a
   await deliver(paddleCustomer('updated', { customerId, email: 'bob@example.org' }));
   await runDueJobs(context);
   assert.deepEqual(listMails(), ['bob@example.org']);
-  assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
+  assert.deepEqual(await countJobs(pool), { open: 0, failed: 0 });
 });
 
 test('the response overrides events before the request, but not later ones', async () => {

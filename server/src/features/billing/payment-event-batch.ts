@@ -1,17 +1,15 @@
-import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
 import {
   isConnectionFailure,
   isDatabaseUnresponsive,
   isTransientConflict,
 } from '#server/db/database-errors.ts';
 
-import { applyEvents, type Receipt, type ReceivedEvent } from './apply-events.ts';
-import type { ApplyDependencies } from './dependencies.ts';
+import { applyEvents } from './apply-events.ts';
+import type { ApplyDependencies, PaymentEventBatch } from './dependencies.ts';
 import { storeFailedEvent } from './failed-events.ts';
 import { isBillingLockTimeout } from './queries/ledger.ts';
-
-/** Collects verified events into batches. */
-export type PaymentEventBatch = BatchQueue<ReceivedEvent, Receipt>;
+import type { Receipt, ReceivedEvent } from './received-event.ts';
 
 /** A batch keeps the lock of billing: a larger one would delay other processes for longer than it saves. */
 const MAX_BATCH_SIZE = 100;

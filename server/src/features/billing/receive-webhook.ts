@@ -13,7 +13,6 @@ import {
   unknownProvider,
 } from '#server/errors.ts';
 
-import type { Receipt, ReceivedEvent } from './apply-events.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { storeFailedEvent, storeUnreadableDelivery } from './failed-events.ts';
 import {
@@ -23,6 +22,7 @@ import {
 } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
 import type { StoredEvent } from './queries/events.ts';
+import type { Receipt, ReceivedEvent } from './received-event.ts';
 
 const MAX_EVENT_ID_CHARACTERS = 200;
 

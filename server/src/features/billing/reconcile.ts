@@ -1,5 +1,5 @@
 import { insertAuditEntry } from '../audit/queries.ts';
-import type { Receipt } from './apply-events.ts';
+import type { Receipt } from './received-event.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
@@ -28,7 +28,7 @@ interface RepairedEvent {
   readonly status: Receipt['status'];
 }
 
-interface ReconciliationOptions {
+export interface ReconciliationOptions {
   readonly actor: string;
   /**
    * Compares events since this time, without moving the cursor of later comparisons. Default: continues at the cursor.

@@ -12,7 +12,12 @@ import type { ApplyDependencies } from './dependencies.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
-import { listDueEvents, listEvents, type EventRecord } from './queries/event-list.ts';
+import {
+  listDueEvents,
+  listEvents,
+  type EventPosition,
+  type EventRecord,
+} from './queries/event-list.ts';
 import {
   dismissUnappliedEvents,
   updateEventOutcomes,
@@ -21,11 +26,12 @@ import {
   type EventStatus,
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
+import { DISMISSED_PREFIX } from './rules/event-state.ts';
 
 const PAGE_SIZE = 200;
 
 /** The events that an operator selects, and why. */
-interface EventSelection {
+export interface EventSelection {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;
@@ -39,20 +45,36 @@ export type ReplayOutcome = Omit<EventOutcome, 'status'> & {
 const REMOVED =
   'Its body was removed, after LATCHKEY_BILLING_RAW_KEEP_DAYS or with its customer: it cannot be replayed.';
 
+/** A part of the selected events. */
+interface ReplayPart {
+  /** The last event of the part before; null: from the oldest one. */
+  readonly after: EventPosition | null;
+  readonly limit: number;
+}
+
 /**
  * Applies stored events again, oldest first, each in a transaction of its own, and writes an audit entry. Replaying an
  * applied event changes nothing. Dismissed events are replayed only by id.
  * @param onOutcome called after each event
+ * @param part default: all
+ * @returns the last event of the part; null if no event follows
  */
 export async function replayEvents(
   deps: ApplyDependencies,
   selection: EventSelection,
   onOutcome: (outcome: ReplayOutcome) => void,
-): Promise<void> {
+  { after, limit }: ReplayPart = { after: null, limit: Number.POSITIVE_INFINITY },
+): Promise<EventPosition | null> {
   const { filter } = selection;
   let replayed = 0;
+  let seen = 0;
+  let last: EventPosition | null = null;
   try {
-    for await (const event of readEvents(deps, filter)) {
+    const pageSize = Math.min(PAGE_SIZE, limit + 1);
+    for await (const event of readEvents(deps, filter, after, pageSize)) {
+      if (seen === limit) return last;
+      seen += 1;
+      last = event;
       if (filter.eventId === null && isDismissed(event)) continue;
       if (event.raw === null) {
         onOutcome({ ...event, status: 'removed', message: REMOVED });
@@ -68,6 +90,7 @@ export async function replayEvents(
       await insertAuditEntry(deps.pool, entry);
     }
   }
+  return null;
 }
 
 /** Retries deferred events that are due, at most `limit` and none after the signal, and returns their number. */
@@ -85,9 +108,6 @@ export async function retryDueEvents(
   }
   return retried;
 }
-
-/** Starts the message of a dismissed event. */
-const DISMISSED_PREFIX = 'dismissed: ';
 
 /**
  * Sets events that were not applied to ignored, so that they are neither counted nor retried, and writes an audit entry.
@@ -127,13 +147,15 @@ function toAuditEntry(
 async function* readEvents(
   { pool }: ApplyDependencies,
   filter: EventFilter,
+  after: EventPosition | null,
+  pageSize: number,
 ): AsyncGenerator<EventRecord> {
-  for (let after: EventRecord | null = null; ;) {
-    const page: EventRecord[] = await listEvents(pool, filter, after, PAGE_SIZE);
+  for (let position = after; ;) {
+    const page: EventRecord[] = await listEvents(pool, filter, position, pageSize);
     yield* page;
     const last = page.at(-1);
-    if (last === undefined || page.length < PAGE_SIZE) return;
-    after = last;
+    if (last === undefined || page.length < pageSize) return;
+    position = last;
   }
 }
 

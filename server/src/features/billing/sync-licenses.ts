@@ -91,11 +91,11 @@ async function createLicenses(
   buyers: Buyers,
 ): Promise<SyncedLicense[]> {
   if (missing.length === 0) return [];
-  const orders = missing.map(({ purchase, draft, terms }) => ({
+  const newLicenses = missing.map(({ purchase, draft, terms }) => ({
     ...toBilledFacts(draft, buyers.get(purchase)),
     terms,
   }));
-  const licenses = await createBilledLicenses(deps, client, orders);
+  const licenses = await createBilledLicenses(deps, client, newLicenses);
   const created = missing.flatMap((plan, index) => {
     const license = licenses[index];
     if (license === undefined) return [];

@@ -21,6 +21,7 @@ import {
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import { addEndpoint } from '../outgoing-webhooks/add-endpoint.ts';
 import { insertMessages } from '../outreach/queries/messages.ts';
+import { insertRecipients } from '../outreach/queries/recipients.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { eraseCustomer } from './erase-customer.ts';
 import { exportCustomer, readPersonalData } from './personal-data.ts';
@@ -88,6 +89,10 @@ async function write(email: string): Promise<void> {
   };
   const group = { requestId: randomUUID(), template: 'personal', language: 'en' };
   await insertMessages(pool, { ...group, createdAt: clock.now() }, [message]);
+  const campaign = { id: randomUUID(), name: 'Version 2', now: clock.now() };
+  const name = email.split('@')[0] ?? null;
+  const recipient = { ...message, position: 0, email, name, language: 'en', messageId: '<2@x>' };
+  await insertRecipients(pool, campaign, [recipient]);
 }
 
 before(async () => {
@@ -120,6 +125,12 @@ before(async () => {
   assert.equal((await service.post('/api/v1/events', batch)).status, 200);
   const { provider, customerId } = { provider: 'paddle', customerId: ada.customerId };
   await addJobs(pool, [{ name: 'look_up_customer', payload: { provider, customerId } }]);
+  // An endpoint that repeats in its answer what it received.
+  await pool.query(
+    `insert into webhook_attempts (message_id, endpoint_id, attempted_at, status, duration_ms, error, answer)
+     select message_id, endpoint_id, now(), 400, 1, 'answered 400', payload
+     from webhook_deliveries join webhook_messages on id = message_id`,
+  );
 });
 
 /** Dumps every row of every table as text, with decoded bodies. */

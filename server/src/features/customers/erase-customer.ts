@@ -8,6 +8,7 @@ import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { anonymizeMessages } from '../outreach/queries/messages.ts';
+import { deleteRecipient } from '../outreach/queries/recipients.ts';
 import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
 import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
@@ -102,6 +103,7 @@ async function eraseRows(
     await deleteSubscriber(client, hash);
     await deleteConfirmations(client, hash);
     await anonymizeMessages(client, hash);
+    await deleteRecipient(client, hash);
   }
   const revoked = erasure.revoke ? await revokeLicenses(deps, client, person.licenseIds, now) : [];
   await insertAuditEntries(client, person, erasure, { now, result, revoked });

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
+import type { PageReader } from '#server/db/list.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { exportInstall } from '../analytics/installs/read-install.ts';
@@ -66,7 +67,7 @@ function readBody(body: Buffer | null): unknown {
  * the events of each install of the person's licenses.
  */
 export async function* exportCustomer(
-  deps: { readonly clock: Clock; readonly pool: Pool },
+  deps: PageReader & { readonly clock: Clock },
   email: string,
   { person, tables }: PersonalData,
 ): AsyncGenerator<string> {

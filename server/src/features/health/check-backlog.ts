@@ -38,10 +38,10 @@ function unknown(subject: string): HealthCheck {
   return { status: 'degraded', message: `The state of the ${subject} is unknown.` };
 }
 
-function listJobProblems({ jobs: { givenUp } }: Backlog): string[] {
-  if (givenUp === 0) return [];
+function listJobProblems({ jobs: { failed } }: Backlog): string[] {
+  if (failed === 0) return [];
   return [
-    givenUp === 1 ? '1 job exhausted its retries.' : `${givenUp} jobs exhausted their retries.`,
+    failed === 1 ? '1 job exhausted its retries.' : `${failed} jobs exhausted their retries.`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthResponse, LiveResponse, ReadyResponse } from '@latchkey/contract';
 
-import type { Clock } from '#server/clock.ts';
+import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 
 import { checkBacklog } from './check-backlog.ts';
 import { checkDatabase, checkMigrations } from './check-database.ts';
@@ -22,7 +22,11 @@ const FRESH_MS = 1_000;
 /** Creates the health responses; the checks run at most once per second. */
 export function createHealth(deps: HealthDependencies): Health {
   const { clock, version, startedAt, isDraining } = deps;
-  const readChecks = cache(clock, () => runChecks(deps));
+  const readChecks = cacheBriefly(
+    () => clock.now().getTime(),
+    FRESH_MS,
+    () => runChecks(deps),
+  );
   // Not cached: none of them queries the database.
   const readProcessChecks = () => ({
     load: checkLoad(deps.readLoadState()),
@@ -90,22 +94,4 @@ function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {
   const statuses = new Set(checks.map((check) => check.status));
   if (statuses.has('unhealthy')) return 'unhealthy';
   return statuses.has('degraded') ? 'degraded' : 'healthy';
-}
-
-/** Callers within the same second share one call of `load`, as do those that arrive while it runs. */
-function cache<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly at: number; readonly value: Promise<T>; done: boolean } | null = null;
-  return () => {
-    const now = clock.now().getTime();
-    // The distance, because a clock that was set back must not extend the age.
-    if (kept !== null && (!kept.done || Math.abs(now - kept.at) < FRESH_MS)) return kept.value;
-    const value = load();
-    const run = { at: now, value, done: false };
-    const note = (): void => {
-      run.done = true;
-    };
-    value.then(note, note);
-    kept = run;
-    return value;
-  };
 }

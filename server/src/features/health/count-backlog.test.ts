@@ -50,17 +50,17 @@ test('counts failed deliveries for a week, and disabled endpoints until they are
   const { rows } = await pool.query<{ id: string }>(
     `insert into webhook_endpoints (id, url, secret_sealed, created_at, disabled_at, disabled_reason)
      select gen_random_uuid(), 'https://example.com/', '', $1::timestamptz, case when reason <> '' then $1::timestamptz end, nullif(reason, '')
-     from unnest(array['', 'operator', 'gone', 'failing']) with ordinality as told (reason, number)
+     from unnest(array['', 'operator', 'gone', 'failing']) with ordinality as incoming (reason, number)
      order by number
      returning id`,
     [at],
   );
   await pool.query(
-    `insert into webhook_deliveries (message_id, endpoint_id, state, last_attempt_at, next_attempt_at)
-     select message, endpoint, state, last, case when state = 'pending' then last end
+    `insert into webhook_deliveries (message_id, endpoint_id, type, created_at, state, last_attempt_at, next_attempt_at)
+     select message, endpoint, 'license.created', last, state, last, case when state = 'pending' then last end
      from unnest($1::uuid[]) as endpoint,
           (values ('late', 'failed', $2::timestamptz), ('old', 'failed', $3), ('open', 'pending', $2), ('good', 'delivered', $2))
-            as told (message, state, last)`,
+            as incoming (message, state, last)`,
     [rows.map(({ id }) => id), hoursAgo(7 * 24 - 1), hoursAgo(7 * 24 + 1)],
   );
   assert.deepEqual(await countUndelivered(), { keyEmails: 0, deliveries: 3, endpoints: 2 });

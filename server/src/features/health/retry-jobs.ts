@@ -8,8 +8,8 @@ import { insertAuditEntry } from '../audit/queries.ts';
 
 /** An operator's request to retry jobs. */
 export interface JobRetry {
-  /** `given_up`: all that exhausted their attempts. */
-  readonly ids: readonly number[] | 'given_up';
+  /** `failed`: all that exhausted their attempts. */
+  readonly ids: readonly number[] | 'failed';
   readonly actor: string;
   readonly reason: string | null;
 }
@@ -25,8 +25,8 @@ export async function retryJobsManually(
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
     const chosen =
-      ids === 'given_up'
-        ? (await listJobs(client, ['given_up'], MAX_RETRIED)).map((job) => job.id)
+      ids === 'failed'
+        ? (await listJobs(client, ['failed'], MAX_RETRIED)).map((job) => job.id)
         : ids;
     const retried = await retryJobs(client, chosen);
     if (retried === 0) return 0;
@@ -35,7 +35,7 @@ export async function retryJobsManually(
       reason,
       occurredAt: clock.now(),
       action: 'jobs.retry',
-      subjectId: ids === 'given_up' ? 'given_up' : ids.join(','),
+      subjectId: ids === 'failed' ? 'failed' : ids.join(','),
       details: { retried },
     });
     return retried;

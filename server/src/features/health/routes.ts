@@ -3,13 +3,10 @@ import { HealthResponse, LiveResponse, ReadyResponse, ref } from '@latchkey/cont
 
 import type { App } from '#server/http/app-instance.ts';
 
-import { createHealth } from './check-health.ts';
-import type { HealthDependencies } from './dependencies.ts';
+import type { Health } from './check-health.ts';
 
 /** Registers the probes and the health report, which need no credentials and reveal no secrets. */
-export function registerHealthRoutes(app: App, deps: HealthDependencies): void {
-  const health = createHealth(deps);
-
+export function registerHealthRoutes(app: App, health: Health): void {
   app.get(
     '/api/v1/health/live',
     {

@@ -13,7 +13,7 @@ import {
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import type { LicenseDependencies } from './dependencies.ts';
-import { recordUnknownKey, refuse, requireByKey } from './find-license.ts';
+import { recordUnknownKey, refuse, refuseActivation, requireByKey } from './find-license.ts';
 import { isKeyOf } from './license-key.ts';
 import {
   countActiveActivations,
@@ -84,7 +84,7 @@ export async function activateMachine(
   installId: string | null,
   usedKey: UsedKey | null,
 ): Promise<Activation> {
-  return deps.licenseLimiter.runForKey(licenseId, () =>
+  const activation = await deps.licenseLimiter.runForKey(licenseId, () =>
     deps.databaseLimiter.run(() =>
       inTransaction(deps.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
@@ -94,6 +94,8 @@ export async function activateMachine(
       }),
     ),
   );
+  deps.licenseActivity.recordMachineChange(licenseId);
+  return activation;
 }
 
 /** The key by which a client found a license. */
@@ -168,9 +170,13 @@ async function decide(
   }
   switch (decision.kind) {
     case 'refused':
-      throw refuse(deps, 'activate', licenseNotUsable(decision.status));
+      throw refuseActivation(deps, license.id, licenseNotUsable(decision.status));
     case 'limit':
-      throw refuse(deps, 'activate', activationLimitReached(decision.max, decision.current));
+      throw refuseActivation(
+        deps,
+        license.id,
+        activationLimitReached(decision.max, decision.current),
+      );
     case 'existing':
       return { status: decision.status, existing: decision.activation };
     case 'new':
@@ -203,5 +209,9 @@ async function checkMoveLimit(
   if (move === null) return true;
   if (await useExtraMove(client, license.id)) return true;
   const { limit, days } = allowance;
-  throw refuse(deps, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
+  throw refuseActivation(
+    deps,
+    license.id,
+    moveLimitReached(limit, days, endOfMove(move, allowance)),
+  );
 }

@@ -4,13 +4,16 @@ import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
-import { insertAuditEntry } from '../audit/queries.ts';
+import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { resolveLicenseId } from './find-license.ts';
 import type { LicenseChangeDependencies } from './dependencies.ts';
+import { refreshLicenseActivity } from './queries/license-activity.ts';
 import {
+  findLicenseVersion,
   lockLicense,
   recordExtension,
+  recordLimit,
   updateLicenseFacts,
   type LicenseRecord,
 } from './queries/licenses.ts';
@@ -27,6 +30,8 @@ export interface ManualChange {
   readonly keyOrId: string;
   readonly actor: string;
   readonly reason: string;
+  /** The version that the operator saw. Default: any. */
+  readonly expectedVersion?: number;
 }
 
 /** The new end of a license: some days later, or a date; null is perpetual. */
@@ -87,6 +92,30 @@ export async function allowMoves(
   });
 }
 
+/**
+ * Changes the limit of machines of a license. Machines beyond a lower limit stay active. A later payment may raise the
+ * limit, and does not lower it below this one.
+ * @param limit 1 to 1,000,000
+ */
+export async function changeMachineLimit(
+  deps: LicenseChangeDependencies,
+  change: ManualChange,
+  limit: number,
+): Promise<LicenseRecord> {
+  return changeLicense(deps, change, {
+    action: 'license.change_limit',
+    decide: () => ({ maxActivations: limit }),
+    async record(db, { id }) {
+      await recordLimit(db, id, limit);
+      await refreshLicenseActivity(db, [id]);
+    },
+    describe: (before, after) => ({
+      max_activations: after.maxActivations,
+      previous_max_activations: before.maxActivations,
+    }),
+  });
+}
+
 function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | null {
   if (expiresAt === null) return null;
   const from = Math.max(expiresAt.getTime(), now.getTime());
@@ -105,18 +134,19 @@ interface ChangeSteps {
   readonly decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>;
   /** Stores the part of the change that is not in the license's facts. */
   readonly record?: (db: Queryable, changed: LicenseRecord) => Promise<void>;
+  /** The details for the audit log. Default: the expiry. */
+  readonly describe?: (before: LicenseRecord, after: LicenseRecord) => AuditEntry['details'];
 }
 
 async function changeLicense(
   deps: LicenseChangeDependencies,
   change: ManualChange,
-  { action, decide, record }: ChangeSteps,
+  { action, decide, record, describe = describeExpiry }: ChangeSteps,
 ): Promise<LicenseRecord> {
   const id = await resolveLicenseId(deps, change.keyOrId);
   if (id === null) throw licenseNotFound();
   return inTransaction(deps.pool, async (client) => {
-    const license = await lockLicense(client, id);
-    if (license === null) throw licenseNotFound();
+    const license = await lockVersion(client, id, change.expectedVersion);
     const now = deps.clock.now();
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
@@ -128,10 +158,39 @@ async function changeLicense(
       action,
       subjectId: id,
       reason: change.reason,
-      details: { expires_at: changed.expiresAt?.toISOString() ?? null },
+      details: describe(license, changed),
     });
     return changed;
   });
+}
+
+function describeExpiry(_before: LicenseRecord, { expiresAt }: LicenseRecord) {
+  return { expires_at: expiresAt?.toISOString() ?? null };
+}
+
+/**
+ * Locks a license for a change.
+ * @param expectedVersion the version that the operator saw; undefined: any
+ * @throws licenseNotFound, LicenseVersionError
+ */
+export async function lockVersion(
+  client: Queryable,
+  id: string,
+  expectedVersion: number | undefined,
+): Promise<LicenseRecord> {
+  const license = await lockLicense(client, id);
+  if (license === null) throw licenseNotFound();
+  if (expectedVersion === undefined) return license;
+  if ((await findLicenseVersion(client, id)) !== expectedVersion) throw new LicenseVersionError();
+  return license;
+}
+
+/** The license changed after the operator saw it. */
+export class LicenseVersionError extends Error {
+  constructor() {
+    super('the license has another version');
+    this.name = 'LicenseVersionError';
+  }
 }
 
 /** A manual change that is not possible; the message is a sentence for the operator. */

@@ -31,6 +31,7 @@ export async function deactivateLicense(
   const isDeactivated = await deps.databaseLimiter.run(() => deactivate(deps, license.id, machine));
   // Bound or deactivated since it was read: decides again with the stored values.
   if (!isDeactivated) return deactivateLicense(deps, request, clientAddress);
+  deps.licenseActivity.recordMachineChange(license.id);
   return toResponse(activationId, 'The activation was deactivated.');
 }
 

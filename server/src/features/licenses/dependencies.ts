@@ -8,6 +8,7 @@ import type { Vault } from '#server/lib/vault.ts';
 
 import type { EntitlementDependencies } from '../entitlements/issue-entitlement.ts';
 import type { EventSubscriptions } from '../outgoing-webhooks/event-subscriptions.ts';
+import type { LicenseActivity } from './activity.ts';
 import type { LicenseBatches } from './batches.ts';
 import type { CheckLimiter } from './check-limiter.ts';
 import type { GuessLimiter } from './guess-limiter.ts';
@@ -29,6 +30,7 @@ export interface LicenseChangeDependencies extends LicenseKeyDependencies {
 export interface LicenseDependencies extends LicenseChangeDependencies, EntitlementDependencies {
   readonly metrics: { countRefusal(operation: string, reason: string): void };
   readonly batches: LicenseBatches;
+  readonly licenseActivity: LicenseActivity;
   /** Limits calls that need a connection and do not go through a batch. */
   readonly databaseLimiter: ConcurrencyLimiter;
   /** Limits changes of licenses, by the id of the license. */

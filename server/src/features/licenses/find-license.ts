@@ -117,6 +117,16 @@ export function refuse(
   return error;
 }
 
+/** Counts a refused activation, also for the license, and returns the error to throw. */
+export function refuseActivation(
+  deps: Pick<LicenseDependencies, 'licenseActivity' | 'metrics'>,
+  licenseId: string,
+  error: PublicError,
+): PublicError {
+  deps.licenseActivity.recordRefusal(licenseId, error.code);
+  return refuse(deps, 'activate', error);
+}
+
 /**
  * Returns the id of the license that an operator names by its key or id; null when no license has that key. An imported
  * key that looks like a UUID is found as a key first.

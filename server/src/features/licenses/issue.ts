@@ -45,27 +45,49 @@ export interface IssuedLicense {
 
 /**
  * Issues a license manually, with an audit row.
+ * @param afterIssue runs in the same transaction
  * @throws {Error} when the given key belongs to another license, or has a wrong checksum
  */
 export async function issueLicense(
   deps: LicenseChangeDependencies,
-  order: NewLicense,
+  newLicense: NewLicense,
   actor: string,
   reason: string | null,
+  afterIssue: (db: Queryable, issued: IssuedLicense) => Promise<void> = async () => {},
 ): Promise<IssuedLicense> {
+  const change = { actor, reason };
+  const [issued] = await issueLicenses(deps, newLicense, 1, change, afterIssue);
+  if (issued === undefined) throw new Error('no license was issued');
+  return issued;
+}
+
+/**
+ * Issues several licenses manually, all or none, with an audit row for each.
+ * @param afterIssue runs for each license in the same transaction
+ */
+export async function issueLicenses(
+  deps: LicenseChangeDependencies,
+  newLicense: NewLicense,
+  count: number,
+  { actor, reason }: { readonly actor: string; readonly reason: string | null },
+  afterIssue: (db: Queryable, issued: IssuedLicense) => Promise<void> = async () => {},
+): Promise<IssuedLicense[]> {
   return inTransaction(deps.pool, async (client) => {
-    const issued = await createLicense(deps, client, order);
-    const change = { before: null, after: issued.license };
-    await recordLicenseChanges(deps, client, [change], issued.license.createdAt);
-    await insertAuditEntry(client, {
-      occurredAt: issued.license.createdAt,
-      actor,
-      action: 'license.issue',
-      subjectId: issued.license.id,
-      reason,
-      details: { product: order.product.id, key_hint: issued.license.keyHint },
-    });
-    return issued;
+    const all: IssuedLicense[] = [];
+    while (all.length < count) {
+      const issued = await createLicense(deps, client, newLicense);
+      await afterIssue(client, issued);
+      all.push(issued);
+    }
+    const occurredAt = all[0]?.license.createdAt ?? deps.clock.now();
+    const changes = all.map(({ license }) => ({ before: null, after: license }));
+    await recordLicenseChanges(deps, client, changes, occurredAt);
+    for (const { license } of all) {
+      const details = { product: newLicense.product.id, key_hint: license.keyHint };
+      const entry = { occurredAt, actor, reason, subjectId: license.id, details };
+      await insertAuditEntry(client, { ...entry, action: 'license.issue' });
+    }
+    return all;
   });
 }
 
@@ -73,28 +95,29 @@ export async function issueLicense(
 export async function createLicense(
   deps: LicenseChangeDependencies,
   db: Queryable,
-  order: NewLicense,
+  newLicense: NewLicense,
 ): Promise<IssuedLicense> {
-  const { product } = order;
+  const { product } = newLicense;
   const createdAt = deps.clock.now();
   const facts = {
     productId: product.id,
     tier: product.tier,
     features: product.features,
-    maxActivations: order.maxActivations ?? product.maxActivations,
-    subscription: order.subscription ?? false,
-    expiresAt: order.expiresAt === undefined ? endOfTerm(product, createdAt) : order.expiresAt,
-    customerEmail: order.customerEmail ?? null,
-    customerName: order.customerName ?? null,
-    note: order.note ?? null,
+    maxActivations: newLicense.maxActivations ?? product.maxActivations,
+    subscription: newLicense.subscription ?? false,
+    expiresAt:
+      newLicense.expiresAt === undefined ? endOfTerm(product, createdAt) : newLicense.expiresAt,
+    customerEmail: newLicense.customerEmail ?? null,
+    customerName: newLicense.customerName ?? null,
+    note: newLicense.note ?? null,
     createdAt,
   };
-  const { license, licenseKey, keyHash } = draftLicense(deps, facts, order.licenseKey);
+  const { license, licenseKey, keyHash } = draftLicense(deps, facts, newLicense.licenseKey);
   const { id: licenseId } = license;
   if (!(await insertLicenseKey(db, { keyHash, licenseId }))) throw new LicenseKeyTakenError();
   await insertLicenses(db, [license]);
-  if (order.transactionId != null) {
-    const { transactionId } = order;
+  if (newLicense.transactionId != null) {
+    const { transactionId } = newLicense;
     await upsertLicenseTransactions(db, [{ transactionId, licenseId, position: 0 }]);
   }
   return { license, licenseKey };
@@ -124,17 +147,17 @@ export interface BilledLicenseDependencies extends LicenseKeyDependencies {
 
 /**
  * Creates the licenses of purchases in a few statements, in the transaction of the caller. Returns them in the order of
- * `orders`. No operator acts, so there is no audit row.
+ * `newLicenses`. No operator acts, so there is no audit row.
  */
 export async function createBilledLicenses(
   deps: BilledLicenseDependencies,
   db: Queryable,
-  orders: readonly NewBilledLicense[],
+  newLicenses: readonly NewBilledLicense[],
 ): Promise<LicenseRecord[]> {
-  if (orders.length === 0) return [];
+  if (newLicenses.length === 0) return [];
   const createdAt = deps.clock.now();
   const revealUntil = new Date(createdAt.getTime() + deps.config.billing.revealHours * HOUR_MS);
-  const drafts = orders.map(({ terms, ...facts }) =>
+  const drafts = newLicenses.map(({ terms, ...facts }) =>
     draftLicense(deps, { ...terms, ...facts, createdAt, revealUntil }),
   );
   const keys = drafts.map(({ keyHash, license }) => ({ keyHash, licenseId: license.id }));

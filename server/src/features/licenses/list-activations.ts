@@ -23,20 +23,27 @@ export async function listActivations(
   const { license } = await requireByKey(deps, licenseKey, null, clientAddress);
   return deps.databaseLimiter.run(async () => {
     const activations = await listActivationsOf(deps.pool, license.id, MAX_LISTED);
-    const keys = activations.map(({ machineId }) =>
-      machineId === null ? null : toMachineKey(deps.vault, machineId),
-    );
-    const known = keys.filter((key) => key !== null);
-    const uses = known.length === 0 ? NO_USES : await listLastUses(deps.pool, known);
-    return activations.map((activation, index) =>
-      toMachineInfo(activation, uses.get(keys[index] ?? '')),
-    );
+    const uses = await listLastUsesOf(deps, activations);
+    return activations.map((activation, index) => toMachineInfo(activation, uses[index] ?? null));
   });
 }
 
+/** Returns the last heartbeat of the machine of each activation, in their order; null: there was none. */
+export async function listLastUsesOf(
+  { pool, vault }: Pick<LicenseDependencies, 'pool' | 'vault'>,
+  activations: readonly ActivationRecord[],
+): Promise<(LastUse | null)[]> {
+  const keys = activations.map(({ machineId }) =>
+    machineId === null ? null : toMachineKey(vault, machineId),
+  );
+  const known = keys.filter((key) => key !== null);
+  const uses = known.length === 0 ? NO_USES : await listLastUses(pool, known);
+  return keys.map((key) => uses.get(key ?? '') ?? null);
+}
+
 /** Returns the versions reported last: with the last activation, or with a heartbeat since. */
-function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | undefined): MachineInfo {
-  const isNewer = lastUse !== undefined && lastUse.lastAt >= activation.versionsReportedAt;
+function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | null): MachineInfo {
+  const isNewer = lastUse !== null && lastUse.lastAt >= activation.versionsReportedAt;
   const use = isNewer ? lastUse : null;
   return {
     machine_id: activation.machineId ?? activation.identity.digest,

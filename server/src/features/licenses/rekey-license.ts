@@ -7,11 +7,12 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
-import type { ManualChange } from './change-license.ts';
+import { lockVersion, type ManualChange } from './change-license.ts';
 import type { LicenseChangeDependencies } from './dependencies.ts';
 import { countActiveActivations, deactivateAllActivations } from './queries/activations.ts';
+import { refreshLicenseActivity } from './queries/license-activity.ts';
 import { deleteKeysOfLicense, insertLicenseKey } from './queries/license-keys.ts';
-import { lockLicense, updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
+import { updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
 import { resolveLicenseId } from './find-license.ts';
 import { isKeyOf, sealLicenseKey } from './license-key.ts';
 
@@ -38,27 +39,28 @@ export interface RekeyedLicense {
  */
 export async function rekeyLicense(
   deps: LicenseChangeDependencies,
-  order: RekeyRequest,
+  request: RekeyRequest,
   afterRekey: (db: Queryable, rekeyed: RekeyedLicense) => Promise<void>,
 ): Promise<RekeyedLicense> {
-  const id = await resolveLicenseId(deps, order.keyOrId);
+  const id = await resolveLicenseId(deps, request.keyOrId);
   if (id === null) throw licenseNotFound();
   return inTransaction(deps.pool, async (client) => {
-    const before = await lockLicense(client, id);
-    if (before === null || !isIdOrKeyOf(deps, before, order.keyOrId)) throw licenseNotFound();
+    const before = await lockVersion(client, id, request.expectedVersion);
+    if (!isIdOrKeyOf(deps, before, request.keyOrId)) throw licenseNotFound();
     const now = deps.clock.now();
     const { license, licenseKey } = await replaceKey(deps, client, before);
-    const dropped = order.keepMachines ? [] : await deactivateAllActivations(client, id, now);
+    const dropped = request.keepMachines ? [] : await deactivateAllActivations(client, id, now);
     const kept = await countActiveActivations(client, id);
-    const rekeyed = { license, licenseKey, machines: order.keepMachines ? kept : dropped.length };
+    const rekeyed = { license, licenseKey, machines: request.keepMachines ? kept : dropped.length };
+    if (dropped.length > 0) await refreshLicenseActivity(client, [id]);
     await recordEvents(deps, client, toEvents(before, license, dropped), now);
     await afterRekey(client, rekeyed);
     await insertAuditEntry(client, {
       occurredAt: now,
-      actor: order.actor,
+      actor: request.actor,
       action: 'license.rekey',
       subjectId: id,
-      reason: order.reason,
+      reason: request.reason,
       details: {
         previous_key_hint: before.keyHint,
         key_hint: license.keyHint,

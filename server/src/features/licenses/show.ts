@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 
 import type { Clock } from '#server/clock.ts';
 import { licenseNotFound } from '#server/errors.ts';
@@ -76,6 +77,27 @@ export function revealLicenseKey(
   _access: RecordedAccess,
 ): string {
   return vault.open(license.keySealed, licenseKeyLabel(license.id));
+}
+
+/**
+ * Unseals the key of a license for a file of many. A key that cannot be unsealed is null and logged, so that one damaged row does
+ * not end the file. It is no text, which an import would take as a key.
+ * @param access the audit row of the file
+ */
+export function revealOrSkip(
+  deps: { readonly log: Logger; readonly vault: Vault },
+  license: LicenseRecord,
+  access: RecordedAccess,
+): string | null {
+  try {
+    return revealLicenseKey(deps, license, access);
+  } catch (error) {
+    deps.log.error(
+      { event: 'license.key_unreadable', licenseId: license.id, err: error },
+      'could not unseal the key of a license for an export',
+    );
+    return null;
+  }
 }
 
 /** A page of licenses, newest first. */

@@ -123,11 +123,14 @@ function refuseUnknownKey(deps: LicenseDependencies): LicenseValidateResponse {
 
 function toResponse(
   deps: LicenseDependencies,
-  { decidedAt }: ValidationFacts,
+  { decidedAt, license }: ValidationFacts,
   terms: LicenseTerms,
   { decision, entitlement }: ValidationOutcome,
 ): LicenseValidateResponse {
-  if (!decision.valid) deps.metrics.countRefusal('validate', decision.reason);
+  if (!decision.valid) {
+    deps.metrics.countRefusal('validate', decision.reason);
+    deps.licenseActivity.recordRefusal(license.id, decision.reason);
+  }
   return {
     valid: decision.valid,
     expires_at: decision.expiresAt?.toISOString() ?? null,

@@ -21,6 +21,8 @@ export interface AuthenticatedOperator {
   /** Null for a configured API key. */
   readonly id: string | null;
   readonly name: string;
+  /** Null for an API key. */
+  readonly email: string | null;
   readonly role: OperatorRole;
   /** Null: always fresh. */
   readonly freshUntil: Date | null;
@@ -64,6 +66,7 @@ async function fromApiKey(
     kind: 'api_key',
     id,
     name: shown,
+    email: null,
     role,
     freshUntil: null,
     sessionId: null,
@@ -93,6 +96,7 @@ function fromSession(session: FoundSession): AuthenticatedOperator {
     kind: 'session',
     id,
     name,
+    email,
     role,
     freshUntil: freshUntil(session),
     sessionId: session.id,

@@ -15,9 +15,11 @@ import { linkInvalid, notSignedIn, signInFailed, totpState } from '#server/error
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
-import { requireUsablePassword } from './passwords.ts';
+import { createFirstOperator } from './first-operator.ts';
+import { readLinkPassword, requirePasswords, requireUsablePassword } from './passwords.ts';
 import {
   findOperator,
+  isAnyOperator,
   lockOperator,
   setOperatorName,
   setPasswordHash,
@@ -26,7 +28,7 @@ import {
 import { deleteRecoveryCodes, insertRecoveryCodes } from './queries/recovery-codes.ts';
 import { enableTotp, setTotpSecret } from './queries/second-factors.ts';
 import { deleteSessions } from './queries/sessions.ts';
-import { deleteSignInLinks, findSignInLink } from './queries/sign-in-links.ts';
+import { deleteSignInLinks, findSignInLink, type SignInLink } from './queries/sign-in-links.ts';
 import { createRecoveryCodes, hashRecoveryCode } from './rules/recovery-code.ts';
 import { createTotpSecret, findTotpStep, totpUri } from './rules/totp.ts';
 import { hashToken } from './rules/token.ts';
@@ -43,66 +45,93 @@ export async function viewLink(
   client: Client,
 ): Promise<OperatorLink> {
   const { operator, expiresAt } = await requireLink(deps, token, client);
-  const { email, name, role } = operator;
+  const { email, name, role } = operator ?? FIRST_OPERATOR;
   return { email, name, role, expires_at: expiresAt.toISOString() };
 }
 
+/** What a link that creates the first operator shows. */
+const FIRST_OPERATOR = { email: null, name: '', role: 'admin' } as const;
+
+/** Returns a valid link with its operator; null for a link that creates the first one. */
 async function requireLink(deps: SessionDependencies, token: string, { network }: Client) {
   deps.signIns.takeNetwork(network);
   const tokenHash = hashToken(token);
   const now = deps.clock.now();
-  const link =
-    tokenHash === null
-      ? null
-      : await deps.databaseLimiter.run(() => findSignInLink(deps.pool, tokenHash, now));
+  const link = tokenHash === null ? null : await findSignInLink(deps.pool, tokenHash, now);
   if (tokenHash === null || link === null) throw linkInvalid();
-  const operator = await findOperator(deps.pool, link.operatorId);
-  if (operator === null || operator.disabledAt !== null) throw linkInvalid();
+  const operator = link.operatorId === null ? null : await findOperator(deps.pool, link.operatorId);
+  if (operator === null ? await isTooLate(deps, link) : operator.disabledAt !== null) {
+    throw linkInvalid();
+  }
   deps.signIns.refundNetwork(network);
   return { operator, tokenHash, expiresAt: link.expiresAt };
 }
 
+/** Whether a link without an operator lost it, or there is a first operator already. */
+async function isTooLate(
+  { pool }: SessionDependencies,
+  { operatorId }: SignInLink,
+): Promise<boolean> {
+  return operatorId !== null || isAnyOperator(pool);
+}
+
 /**
- * Redeems a sign-in link: sets the password and signs in. Of two concurrent calls, one is refused.
- * @throws linkInvalid (401), InvalidRequestError (422), rateLimited (429), overloaded (503)
+ * Redeems a sign-in link: sets the password, unless passwords are switched off, and signs in. Of two concurrent calls, one is
+ * refused.
+ * @throws linkInvalid (401), notPossible (409), InvalidRequestError (422), rateLimited (429), overloaded (503)
  */
 export async function redeemLink(
   deps: SessionDependencies,
-  { token, name, password }: OperatorLinkRedeem,
+  request: OperatorLinkRedeem,
   client: Client,
 ): Promise<StartedSession> {
-  requireUsablePassword(password);
-  const { operator, tokenHash } = await requireLink(deps, token, client);
-  const passwordHash = await deps.passwords.hash(password);
+  const { token, name } = request;
+  const password = readLinkPassword(deps, request.password);
+  const { databaseLimiter } = deps;
+  const found = await databaseLimiter.run(() => requireLink(deps, token, client));
+  if (found.operator === null) {
+    await databaseLimiter.run(() => createFirstOperator(deps, found.tokenHash, request));
+    return redeemLink(deps, request, client);
+  }
+  const { operator, tokenHash } = found;
+  const passwordHash = password === null ? null : await deps.passwords.hash(password);
   const newName = name?.trim() || operator.name;
-  return inTransaction(deps.pool, async (db) => {
+  const redeem = async (db: PoolClient): Promise<StartedSession> => {
     const now = deps.clock.now();
     const locked = await lockOperator(db, operator.id);
     const link = await findSignInLink(db, tokenHash, now);
     if (locked === null || locked.disabledAt !== null || link === null) throw linkInvalid();
     await deleteSignInLinks(db, operator.id, now);
-    await setPasswordHash(db, operator.id, passwordHash);
+    if (passwordHash !== null) await setPasswordHash(db, operator.id, passwordHash);
     await setOperatorName(db, operator.id, newName);
-    return startSession(db, { ...locked, name: newName }, client, 'link', now);
-  });
+    const named = { ...locked, name: newName, passwordHash: passwordHash ?? locked.passwordHash };
+    return startSession(db, named, client, 'link', now);
+  };
+  return databaseLimiter.run(() => inTransaction(deps.pool, redeem));
 }
 
-/** Changes the password of the operator of a request, and ends its other sessions. */
+/**
+ * Changes the password of the operator of a request, and ends its other sessions.
+ * @throws notPossible (409), InvalidRequestError (422), overloaded (503)
+ */
 export async function changePassword(
   deps: SessionDependencies,
   sender: AuthenticatedOperator,
   password: string,
 ): Promise<void> {
+  requirePasswords(deps);
   requireUsablePassword(password);
   const passwordHash = await deps.passwords.hash(password);
-  await changeOwn(deps, sender, 'operator.change_password', async (db, { id }) => {
-    await setPasswordHash(db, id, passwordHash);
-    await deleteSessions(db, id, sender.sessionId);
-  });
+  await deps.databaseLimiter.run(() =>
+    changeOwn(deps, sender, 'operator.change_password', async (db, { id }) => {
+      await setPasswordHash(db, id, passwordHash);
+      await deleteSessions(db, id, sender.sessionId);
+    }),
+  );
 }
 
 /** Runs a change of the operator of a request, with its audit entry. */
-function changeOwn<Result>(
+export function changeOwn<Result>(
   { clock, pool }: SessionDependencies,
   sender: AuthenticatedOperator,
   action: string,

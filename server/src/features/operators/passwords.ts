@@ -4,14 +4,19 @@ import { promisify } from 'node:util';
 
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '@latchkey/contract';
 
-import { invalidRequest } from '#server/errors.ts';
+import { invalidRequest, missingField, notPossible } from '#server/errors.ts';
 import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 const deriveArgon2 = promisify(argon2);
 
+/** The cost of a new hash, which a guesser has for each guess. */
+export interface PasswordCost {
+  readonly memoryKib: number;
+  readonly passes: number;
+}
+
 /** 46 MiB and two passes: 88 ms of one core. OWASP recommends at least one pass with this memory. */
-const MEMORY_KIB = 47_104;
-const PASSES = 2;
+const COST: PasswordCost = { memoryKib: 47_104, passes: 2 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
@@ -31,17 +36,21 @@ export class PasswordHasher {
     queueTimeoutMs: QUEUE_TIMEOUT_MS,
     retryAfterSeconds: 5,
   });
-  readonly #nobody: string;
+  readonly #cost: PasswordCost;
+  /** Verified where there is no hash, so that it takes the same time. */
+  readonly #dummyHash: string;
 
-  constructor() {
-    this.#nobody = toPhc(MEMORY_KIB, PASSES, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+  /** @param cost less only for tests */
+  constructor(cost: PasswordCost = COST) {
+    this.#cost = cost;
+    this.#dummyHash = toPhc(cost, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
   }
 
   /** Hashes a password. @throws overloaded (503) */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
-    const tag = await this.#derive(password, salt, MEMORY_KIB, PASSES, TAG_BYTES);
-    return toPhc(MEMORY_KIB, PASSES, salt, tag);
+    const tag = await this.#derive(password, salt, this.#cost, TAG_BYTES);
+    return toPhc(this.#cost, salt, tag);
   }
 
   /**
@@ -49,25 +58,24 @@ export class PasswordHasher {
    * @throws overloaded (503)
    */
   async verify(password: string, phc: string | null): Promise<boolean> {
-    const { memory, passes, salt = '', tag = '' } = PHC.exec(phc ?? this.#nobody)?.groups ?? {};
-    const expected = Buffer.from(tag, 'base64');
-    if (expected.length === 0) throw new Error('a stored password hash has an unknown form');
-    const saltBytes = Buffer.from(salt, 'base64');
-    const derived = await this.#derive(
-      password,
-      saltBytes,
-      Number(memory),
-      Number(passes),
-      expected.length,
-    );
+    const stored = parsePhc(phc ?? this.#dummyHash);
+    if (stored === null) throw new Error('a stored password hash has an unknown form');
+    const { cost, salt, tag: expected } = stored;
+    const derived = await this.#derive(password, salt, cost, expected.length);
     return timingSafeEqual(derived, expected) && phc !== null;
+  }
+
+  /** Returns whether a hash has other parameters than new ones: it is replaced at the next sign-in. */
+  isOutdated(phc: string): boolean {
+    const { cost, tag } = parsePhc(phc) ?? {};
+    const { memoryKib, passes } = this.#cost;
+    return cost?.memoryKib !== memoryKib || cost.passes !== passes || tag?.length !== TAG_BYTES;
   }
 
   #derive(
     password: string,
     nonce: Buffer,
-    memory: number,
-    passes: number,
+    { memoryKib: memory, passes }: PasswordCost,
     tagLength: number,
   ): Promise<Buffer> {
     // NFKC, so that the same password from another keyboard has the same bytes (NIST SP 800-63B §5.1.1.2).
@@ -78,11 +86,44 @@ export class PasswordHasher {
   }
 }
 
-function toPhc(memory: number, passes: number, salt: Buffer, tag: Buffer): string {
+function toPhc({ memoryKib, passes }: PasswordCost, salt: Buffer, tag: Buffer): string {
   const [saltText, tagText] = [salt, tag].map((bytes) =>
     bytes.toString('base64').replaceAll('=', ''),
   );
-  return `$argon2id$v=19$m=${memory},t=${passes},p=1$${saltText}$${tagText}`;
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${saltText}$${tagText}`;
+}
+
+function parsePhc(phc: string) {
+  const groups = PHC.exec(phc)?.groups;
+  if (groups === undefined) return null;
+  const { memory, passes, salt = '', tag = '' } = groups;
+  return {
+    cost: { memoryKib: Number(memory), passes: Number(passes) },
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
+}
+
+/** @throws notPossible (409) where passwords are switched off */
+export function requirePasswords({ config }: PasswordSetting): void {
+  if (config.operators.passwords) return;
+  throw notPossible('Signing in with a password is switched off.');
+}
+
+interface PasswordSetting {
+  readonly config: { readonly operators: { readonly passwords: boolean } };
+}
+
+/**
+ * Returns the password that a sign-in link sets; null where passwords are switched off.
+ * @throws notPossible (409) for a password there, InvalidRequestError (422) for none elsewhere
+ */
+export function readLinkPassword(deps: PasswordSetting, password?: string): string | null {
+  if (password === undefined && !deps.config.operators.passwords) return null;
+  requirePasswords(deps);
+  if (password === undefined) throw missingField('password');
+  requireUsablePassword(password);
+  return password;
 }
 
 /** @throws InvalidRequestError (422) for a new password that is too short or too long, in characters */

@@ -11,19 +11,23 @@ import { notFound, notSignedIn } from '#server/errors.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
-import { findOperator, recordSignIn, type OperatorRecord } from './queries/operators.ts';
+import { lockOperator, recordSignIn, type OperatorRecord } from './queries/operators.ts';
+import { countPasskeys } from './queries/passkeys.ts';
 import { countRecoveryCodes } from './queries/recovery-codes.ts';
 import {
   deleteOldSessions,
   deleteSession,
   deleteSessions,
+  findSessionOf,
   insertSession,
   listSessionRecords,
   renewSession,
+  type FoundSession,
   type SessionRecord,
 } from './queries/sessions.ts';
-import { endOfSession, endOfTerm, freshUntil, sessionLimits } from './rules/operator.ts';
+import { endOfTerm, freshUntil, sessionLimits } from './rules/operator.ts';
 import { createToken, hashToken } from './rules/token.ts';
+import { viewOperatorSession } from './view-operator.ts';
 
 /** A started or renewed session: the token goes into the cookie and is stored nowhere. */
 export interface StartedSession {
@@ -34,8 +38,9 @@ export interface StartedSession {
 const MAX_USER_AGENT = 300;
 
 /**
- * Starts a session of an operator who proved a credential, with a new token: a token that somebody knew before is never used.
- * @param method for the audit log: `link`, `password`, `totp` or `recovery_code`
+ * Starts a session of an operator who proved a credential. The token is always new, which prevents session fixation.
+ * @param method for the audit log: `link`, `password`, `totp`, `recovery_code`, `passkey`, `provider` or `trusted_header`
+ * @param provedAt when the credential was proved
  */
 export async function startSession(
   client: PoolClient,
@@ -43,15 +48,16 @@ export async function startSession(
   { network, userAgent }: Client,
   method: string,
   now: Date,
+  provedAt: Date = now,
 ): Promise<StartedSession> {
   const session: SessionRecord = {
     id: makeUuid(),
     operatorId: operator.id,
     createdAt: now,
     lastSeenAt: now,
-    provedAt: now,
+    provedAt,
     network,
-    // A database stores neither control characters as they were meant nor lone surrogates.
+    // Control characters and lone surrogates are replaced: PostgreSQL rejects NUL and invalid UTF-8.
     userAgent: userAgent
       .replaceAll(/[\p{Cc}\p{Cs}]/gu, '?')
       .slice(0, MAX_USER_AGENT)
@@ -73,6 +79,21 @@ export async function startSession(
   return { token, current };
 }
 
+/** Starts a session of an operator; null if there is none with the id, or if it is disabled. */
+export async function startSessionOf(
+  deps: SessionDependencies,
+  operatorId: string,
+  client: Client,
+  method: string,
+  provedAt?: Date,
+): Promise<StartedSession | null> {
+  return inTransaction(deps.pool, async (db) => {
+    const operator = await lockOperator(db, operatorId);
+    if (operator === null || operator.disabledAt !== null) return null;
+    return startSession(db, operator, client, method, deps.clock.now(), provedAt);
+  });
+}
+
 function newToken(): { readonly token: string; readonly tokenHash: Buffer } {
   const token = createToken(randomBytes);
   const tokenHash = hashToken(token);
@@ -84,13 +105,12 @@ function newToken(): { readonly token: string; readonly tokenHash: Buffer } {
 export async function renew(
   client: PoolClient,
   operator: OperatorRecord,
-  session: SessionRecord,
+  { id, createdAt }: Pick<SessionRecord, 'id' | 'createdAt'>,
   now: Date,
 ): Promise<StartedSession> {
   const { token, tokenHash } = newToken();
-  if (!(await renewSession(client, session, tokenHash, now))) throw notSignedIn();
-  const renewed = { ...session, lastSeenAt: now, provedAt: now };
-  return { token, current: await describe(client, operator, renewed) };
+  if (!(await renewSession(client, operator.id, id, tokenHash, now))) throw notSignedIn();
+  return { token, current: await describe(client, operator, { id, createdAt, provedAt: now }) };
 }
 
 async function describe(
@@ -109,6 +129,8 @@ async function describe(
     expires_at: endOfTerm(session).toISOString(),
     totp_enabled: operator.totpEnabledAt !== null,
     recovery_codes_left: await countRecoveryCodes(db, operator.id),
+    has_password: operator.passwordHash !== null,
+    passkeys: await countPasskeys(db, operator.id),
   };
 }
 
@@ -118,8 +140,8 @@ export async function viewCurrent(
   sender: AuthenticatedOperator,
 ): Promise<CurrentOperator> {
   if (sender.kind === 'session') {
-    const { operator, session } = await requireOwnSession(deps, sender);
-    return describe(deps.pool, operator, session);
+    const session = await requireOwnSession(deps, sender);
+    return describe(deps.pool, session.operator, session);
   }
   const { kind, id, name, role } = sender;
   return {
@@ -133,25 +155,21 @@ export async function viewCurrent(
     expires_at: null,
     totp_enabled: false,
     recovery_codes_left: 0,
+    has_password: false,
+    passkeys: 0,
   };
 }
 
-/** Finds the operator and the session of a request. @throws notSignedIn (401) */
+/** Finds the session of a request, with its operator. @throws notSignedIn (401) */
 export async function requireOwnSession(
   deps: SessionDependencies,
-  sender: AuthenticatedOperator,
-): Promise<{ readonly operator: OperatorRecord; readonly session: SessionRecord }> {
-  const operator = sender.id === null ? null : await findOperator(deps.pool, sender.id);
-  if (operator === null || operator.disabledAt !== null) throw notSignedIn();
-  const sessions = await listValid(deps, operator.id);
-  const session = sessions.find(({ id }) => id === sender.sessionId);
-  if (session === undefined) throw notSignedIn();
-  return { operator, session };
-}
-
-function listValid(deps: SessionDependencies, operatorId: string): Promise<SessionRecord[]> {
+  { id, sessionId }: Pick<AuthenticatedOperator, 'id' | 'sessionId'>,
+): Promise<FoundSession> {
+  if (id === null || sessionId === null) throw notSignedIn();
   const limits = sessionLimits(deps.clock.now());
-  return deps.databaseLimiter.run(() => listSessionRecords(deps.pool, operatorId, limits));
+  const session = await findSessionOf(deps.pool, id, sessionId, limits);
+  if (session === null) throw notSignedIn();
+  return session;
 }
 
 /** Lists the sessions of the operator of a request. */
@@ -159,17 +177,11 @@ export async function listSessions(
   deps: SessionDependencies,
   sender: AuthenticatedOperator,
 ): Promise<OperatorSessions> {
-  const sessions = await listValid(deps, requireId(sender));
+  const limits = sessionLimits(deps.clock.now());
+  const operatorId = requireId(sender);
+  const sessions = await listSessionRecords(deps.pool, operatorId, limits);
   return {
-    items: sessions.map((session) => ({
-      id: session.id,
-      is_current: session.id === sender.sessionId,
-      created_at: session.createdAt.toISOString(),
-      last_seen_at: session.lastSeenAt.toISOString(),
-      expires_at: endOfSession(session).toISOString(),
-      network: session.network,
-      user_agent: session.userAgent,
-    })),
+    items: sessions.map((session) => viewOperatorSession(session, sender.sessionId)),
   };
 }
 
@@ -187,44 +199,49 @@ export async function signOut(
 }
 
 /**
- * Ends one session of the operator of a request.
+ * Ends one session of an operator.
+ * @param operatorId default: the operator of the request
  * @throws notFound (404) when the operator has no such session
  */
 export async function revokeSession(
   deps: SessionDependencies,
   sender: AuthenticatedOperator,
   sessionId: string,
+  operatorId: string = requireId(sender),
 ): Promise<void> {
-  const operatorId = requireId(sender);
   await inTransaction(deps.pool, async (client) => {
     if (!(await deleteSession(client, operatorId, sessionId))) throw notFound();
-    await auditEnd(deps, client, sender, { session_id: sessionId });
+    await auditEnd(deps, client, sender, operatorId, { session_id: sessionId });
   });
 }
 
-/** Ends all other sessions of the operator of a request. */
+/**
+ * Ends all sessions of an operator but that of the request.
+ * @param operatorId default: the operator of the request
+ */
 export async function revokeOtherSessions(
   deps: SessionDependencies,
   sender: AuthenticatedOperator,
+  operatorId: string = requireId(sender),
 ): Promise<void> {
-  const operatorId = requireId(sender);
   await inTransaction(deps.pool, async (client) => {
     const sessions = await deleteSessions(client, operatorId, sender.sessionId);
-    if (sessions > 0) await auditEnd(deps, client, sender, { sessions });
+    if (sessions > 0) await auditEnd(deps, client, sender, operatorId, { sessions });
   });
 }
 
 function auditEnd(
   { clock }: SessionDependencies,
   client: PoolClient,
-  sender: AuthenticatedOperator,
+  { actor }: AuthenticatedOperator,
+  operatorId: string,
   details: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   return insertAuditEntry(client, {
     occurredAt: clock.now(),
-    actor: sender.actor,
+    actor,
     action: 'operator.end_session',
-    subjectId: requireId(sender),
+    subjectId: operatorId,
     reason: null,
     details,
   });

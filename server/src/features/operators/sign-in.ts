@@ -1,4 +1,4 @@
-/** Signing in with e-mail address, password and one-time code. */
+/** Signing in with e-mail address, password and one-time code. No slot of the limiter is held while a password is verified. */
 import type { OperatorProof, OperatorSignIn } from '@latchkey/contract';
 import type { PoolClient } from 'pg';
 
@@ -7,7 +7,13 @@ import { codeRequired, signInFailed } from '#server/errors.ts';
 
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
-import { findOperatorByEmail, lockOperator, type OperatorRecord } from './queries/operators.ts';
+import { requirePasswords } from './passwords.ts';
+import {
+  findOperatorByEmail,
+  lockOperator,
+  upgradePasswordHash,
+  type OperatorRecord,
+} from './queries/operators.ts';
 import { markRecoveryCodeUsed } from './queries/recovery-codes.ts';
 import { markTotpStepUsed } from './queries/second-factors.ts';
 import { hashRecoveryCode } from './rules/recovery-code.ts';
@@ -18,13 +24,14 @@ import { openTotpSecret } from './totp-secret.ts';
 /**
  * Signs an operator in. An unknown address, a disabled operator and a wrong password take the same time and have the same
  * answer.
- * @throws signInFailed (401), codeRequired (401), rateLimited (429), overloaded (503)
+ * @throws signInFailed (401), codeRequired (401), notPossible (409), rateLimited (429), overloaded (503)
  */
 export async function signIn(
   deps: SessionDependencies,
   { email, password, code = null }: OperatorSignIn,
   client: Client,
 ): Promise<StartedSession> {
+  requirePasswords(deps);
   deps.signIns.take(email, client.network);
   const operator = await deps.databaseLimiter.run(() => findOperatorByEmail(deps.pool, email));
   return proveAndRun(deps, operator, { password, code }, email, client, (db, locked, method) =>
@@ -42,7 +49,9 @@ export async function proveFreshness(
   { password, code = null }: OperatorProof,
   client: Client,
 ): Promise<StartedSession> {
-  const { operator, session } = await requireOwnSession(deps, sender);
+  requirePasswords(deps);
+  const session = await deps.databaseLimiter.run(() => requireOwnSession(deps, sender));
+  const { operator } = session;
   deps.signIns.take(operator.email, client.network);
   return proveAndRun(deps, operator, { password, code }, operator.email, client, (db, locked) =>
     renew(db, locked, session, deps.clock.now()),
@@ -65,15 +74,20 @@ async function proveAndRun(
     deps.signIns.refund(email, network);
     throw codeRequired();
   }
-  const started = await inTransaction(deps.pool, async (db) => {
+  const { passwordHash } = operator;
+  const isOutdated = passwordHash !== null && deps.passwords.isOutdated(passwordHash);
+  const upgraded = isOutdated ? await deps.passwords.hash(proof.password) : null;
+  const change = async (db: PoolClient): Promise<StartedSession> => {
     const locked = await lockOperator(db, operator.id);
     // The operator may have been disabled or reset during the hash.
     if (locked === null || locked.disabledAt !== null) throw refuse(deps, operator);
-    if (locked.passwordHash !== operator.passwordHash) throw refuse(deps, operator);
+    if (locked.passwordHash !== passwordHash) throw refuse(deps, operator);
     const method = await useCode(deps, db, locked, proof.code);
     if (method === null) throw refuse(deps, operator);
+    if (upgraded !== null) await upgradePasswordHash(db, operator.id, upgraded);
     return run(db, locked, method);
-  });
+  };
+  const started = await deps.databaseLimiter.run(() => inTransaction(deps.pool, change));
   deps.signIns.succeed(email, network);
   return started;
 }

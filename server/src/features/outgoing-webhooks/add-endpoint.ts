@@ -5,6 +5,8 @@ import { v7 as makeUuid } from 'uuid';
 
 import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { notPossible } from '#server/errors.ts';
+import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
@@ -22,6 +24,7 @@ import type { EventSubscriptions } from './event-subscriptions.ts';
 /** The dependencies of registering and changing endpoints. */
 export interface EndpointDependencies {
   readonly clock: Clock;
+  readonly databaseLimiter: ConcurrencyLimiter;
   readonly pool: Pool;
   readonly vault: Vault;
   readonly eventSubscriptions: EventSubscriptions;
@@ -54,7 +57,7 @@ const MAX_URL_CHARACTERS = 2_000;
 
 /**
  * Registers an endpoint and writes an audit entry.
- * @throws EndpointError for an invalid or registered URL, or too many endpoints
+ * @throws notPossible (409) for an invalid or registered URL, or too many endpoints
  */
 export async function addEndpoint(
   deps: EndpointDependencies,
@@ -77,6 +80,7 @@ export async function addEndpoint(
     failingSince: null,
     disabledAt: null,
     disabledReason: null,
+    version: 1,
   };
   await inTransaction(deps.pool, async (client) => {
     await lockEndpoints(client);
@@ -96,36 +100,28 @@ export async function addEndpoint(
 
 function requireCapacity(existing: readonly EndpointRecord[], { url }: EndpointRecord): void {
   if (existing.some((each) => each.url === url)) {
-    throw new EndpointError(
+    throw notPossible(
       'This URL is registered already: remove the endpoint first, or roll its secret.',
     );
   }
   if (existing.length >= MAX_ENDPOINTS) {
-    throw new EndpointError(`At most ${MAX_ENDPOINTS} endpoints can be registered.`);
+    throw notPossible(`At most ${MAX_ENDPOINTS} endpoints can be registered.`);
   }
 }
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new EndpointError('The URL must start with https:// or http://.');
+    throw notPossible('The URL must start with https:// or http://.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EndpointError(
+    throw notPossible(
       'The URL must not contain a user name or password: receivers verify the signature.',
     );
   }
   if (url.href.length > MAX_URL_CHARACTERS) {
-    throw new EndpointError(`The URL must have at most ${MAX_URL_CHARACTERS} characters.`);
+    throw notPossible(`The URL must have at most ${MAX_URL_CHARACTERS} characters.`);
   }
   url.hash = '';
   return url;
-}
-
-/** Why an endpoint cannot be registered or changed: a sentence for the operator, without secrets. */
-export class EndpointError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'EndpointError';
-  }
 }

@@ -69,7 +69,14 @@ async function send(
   const secrets = openOrNull(deps, delivery, now);
   if (secrets === null) {
     const error = 'the master secret does not open the signing secret';
-    return { delivered: false, status: null, durationMs: 0, error, retryAfterMs: null };
+    return {
+      delivered: false,
+      status: null,
+      durationMs: 0,
+      error,
+      answer: null,
+      retryAfterMs: null,
+    };
   }
   const { sendTimeoutMs: timeoutMs } = deps;
   return sendMessage(delivery.url, message, secrets, now, { timeoutMs, stopping });
@@ -91,10 +98,10 @@ function openOrNull(
 function toResult(
   deps: DeliveryDependencies,
   { attempts }: ClaimedDelivery,
-  { delivered, status, durationMs, error, retryAfterMs }: SendOutcome,
+  { delivered, status, durationMs, error, answer, retryAfterMs }: SendOutcome,
   now: Date,
 ): AttemptResult {
-  const common = { status, durationMs, error };
+  const common = { status, durationMs, error, answer };
   if (delivered) return { ...common, state: 'delivered', nextAttemptAt: null };
   const random = (deps.random ?? Math.random)();
   const next = status === GONE ? null : nextAttemptAt(attempts, retryAfterMs, now, random);

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 
 import { inTransaction } from '#server/db/transaction.ts';
+import { conflict, noSuch } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import {
   MAX_ENDPOINTS,
-  EndpointError,
   type EndpointChange,
   type EndpointDependencies,
   type EndpointWithSecret,
@@ -21,12 +21,16 @@ import {
   type EndpointRecord,
 } from './queries/endpoints.ts';
 import { createMessageId } from './record-events.ts';
+import type { EventType } from './rules/payload.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { openSecrets, sealPreviousSecret, sealSecret } from './secrets.ts';
 import { sendMessage, type SendOutcome } from './send-message.ts';
+import { viewEndpoint } from './view-endpoint.ts';
 
 export interface NamedEndpointChange extends EndpointChange {
   readonly idOrUrl: string;
+  /** The version that the actor saw; default: any. */
+  readonly expectedVersion?: number;
 }
 
 /** Lists all endpoints, oldest first. */
@@ -34,7 +38,7 @@ export function listEndpoints({ pool }: { readonly pool: Pool }): Promise<Endpoi
   return listEndpointRecords(pool, MAX_ENDPOINTS);
 }
 
-/** Finds an endpoint by its id or URL. @throws EndpointError if there is none */
+/** Finds an endpoint by its id or URL. @throws noSuch (404) */
 export async function requireEndpoint(
   deps: { readonly pool: Pool },
   idOrUrl: string,
@@ -57,6 +61,28 @@ export function disableEndpoint(deps: EndpointDependencies, change: NamedEndpoin
 export function enableEndpoint(deps: EndpointDependencies, change: NamedEndpointChange) {
   return changeEndpoint(deps, change, 'endpoint.enable', async (client, endpoint) =>
     update(client, { ...endpoint, disabledAt: null, disabledReason: null, failingSince: null }),
+  );
+}
+
+/** The settings of an endpoint that can be changed; undefined leaves one unchanged. */
+interface EndpointSettings {
+  /** Empty: all types. */
+  readonly eventTypes?: readonly EventType[] | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/** Changes which events an endpoint receives from now on, and its description. */
+export function editEndpoint(
+  deps: EndpointDependencies,
+  change: NamedEndpointChange,
+  { eventTypes, description }: EndpointSettings,
+) {
+  return changeEndpoint(deps, change, 'endpoint.edit', async (client, endpoint) =>
+    update(client, {
+      ...endpoint,
+      eventTypes: eventTypes === undefined ? endpoint.eventTypes : [...new Set(eventTypes)],
+      description: description === undefined ? endpoint.description : description,
+    }),
   );
 }
 
@@ -108,13 +134,16 @@ function openCurrent(
 
 async function changeEndpoint(
   deps: EndpointDependencies,
-  { idOrUrl, actor, reason }: NamedEndpointChange,
+  { idOrUrl, actor, reason, expectedVersion }: NamedEndpointChange,
   action: string,
   apply: (client: PoolClient, endpoint: EndpointRecord, now: Date) => Promise<EndpointRecord>,
 ): Promise<EndpointRecord> {
   const changed = await inTransaction(deps.pool, async (client) => {
     await lockEndpoints(client);
     const endpoint = findEndpoint(await listEndpointRecords(client, MAX_ENDPOINTS), idOrUrl);
+    if (expectedVersion !== undefined && expectedVersion !== endpoint.version) {
+      throw conflict(viewEndpoint(endpoint));
+    }
     const now = deps.clock.now();
     const result = await apply(client, endpoint, now);
     await insertAuditEntry(client, {
@@ -123,7 +152,7 @@ async function changeEndpoint(
       occurredAt: now,
       action,
       subjectId: endpoint.id,
-      details: { host: new URL(endpoint.url).host },
+      details: { host: new URL(endpoint.url).host, ...describeEvents(endpoint, result) },
     });
     return result;
   });
@@ -133,7 +162,13 @@ async function changeEndpoint(
 
 async function update(client: PoolClient, endpoint: EndpointRecord): Promise<EndpointRecord> {
   await updateEndpoint(client, endpoint);
-  return endpoint;
+  return { ...endpoint, version: endpoint.version + 1 };
+}
+
+/** The event types after a change of them, for the audit log. */
+function describeEvents(before: EndpointRecord, after: EndpointRecord): { events?: string } {
+  const events = after.eventTypes.join(' ');
+  return events === before.eventTypes.join(' ') ? {} : { events: events === '' ? 'all' : events };
 }
 
 function findEndpoint(endpoints: readonly EndpointRecord[], idOrUrl: string): EndpointRecord {
@@ -141,7 +176,7 @@ function findEndpoint(endpoints: readonly EndpointRecord[], idOrUrl: string): En
   const url = URL.canParse(wanted) ? new URL(wanted).href : wanted;
   const found = endpoints.find((each) => each.id === wanted.toLowerCase() || each.url === url);
   if (found === undefined) {
-    throw new EndpointError('There is no such endpoint: use its id or its URL.');
+    throw noSuch('There is no such endpoint: use its id or its URL.');
   }
   return found;
 }
@@ -152,18 +187,20 @@ const TEST_TYPE = 'endpoint.test';
 /**
  * Sends a signed test message to an endpoint, even if it is disabled, without a retry or log entry. A success resets the
  * endpoint's failures.
- * @throws EndpointError if there is no such endpoint
+ * @throws noSuch (404)
  */
 export async function sendTestMessage(
   deps: EndpointDependencies,
   idOrUrl: string,
 ): Promise<{ readonly endpoint: EndpointRecord; readonly outcome: SendOutcome }> {
-  const endpoint = await requireEndpoint(deps, idOrUrl);
+  const { databaseLimiter } = deps;
+  const endpoint = await databaseLimiter.run(() => requireEndpoint(deps, idOrUrl));
   const now = deps.clock.now();
   const data = { endpoint_id: endpoint.id };
   const payload = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
   const secrets = openSecrets(deps.vault, endpoint, now);
   const outcome = await sendMessage(endpoint.url, { id: createMessageId(), payload }, secrets, now);
-  if (outcome.delivered) await recordEndpointSuccess(deps.pool, endpoint.id);
+  if (outcome.delivered)
+    await databaseLimiter.run(() => recordEndpointSuccess(deps.pool, endpoint.id));
   return { endpoint, outcome };
 }

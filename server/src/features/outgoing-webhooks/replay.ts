@@ -1,7 +1,8 @@
 import { inTransaction } from '#server/db/transaction.ts';
+import { noSuch } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { EndpointError, type EndpointChange, type EndpointDependencies } from './add-endpoint.ts';
+import type { EndpointChange, EndpointDependencies } from './add-endpoint.ts';
 import { listEndpoints, requireEndpoint } from './manage-endpoints.ts';
 import { replayFailed, replayMessage, type ReplayedDeliveries } from './queries/deliveries.ts';
 import type { EndpointRecord } from './queries/endpoints.ts';
@@ -40,7 +41,7 @@ const NOTHING_TO_REPLAY =
  * Schedules messages to be delivered again, with the same ids, so that receivers recognize duplicates. Writes an audit
  * entry. Failed deliveries are replayed in pages, each in a transaction, because an outage of a busy endpoint may leave
  * many.
- * @throws EndpointError if there is no such endpoint, or no delivery of the message
+ * @throws noSuch (404) if there is no such endpoint, or no delivery of the message
  */
 export async function replayDeliveries(
   deps: ReplayDependencies,
@@ -68,7 +69,7 @@ async function replayPage(
     const replayed = isMessage
       ? await replayMessage(client, subject.messageId, endpointId, now)
       : await replayFailed(client, subject.failedSince, endpointId, now, PAGE_SIZE);
-    if (replayed.length === 0 && isMessage) throw new EndpointError(NOTHING_TO_REPLAY);
+    if (replayed.length === 0 && isMessage) throw noSuch(NOTHING_TO_REPLAY);
     if (replayed.length === 0) return replayed;
     await insertAuditEntry(client, {
       actor,

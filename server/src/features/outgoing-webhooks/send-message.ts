@@ -12,6 +12,8 @@ export interface SendOutcome {
   readonly durationMs: number;
   /** Why it failed, for people; never contains the response. */
   readonly error: string | null;
+  /** The beginning of the response's body, for operators; null without one. Never logged. */
+  readonly answer: string | null;
   /** The Retry-After of the receiver. */
   readonly retryAfterMs: number | null;
 }
@@ -21,6 +23,9 @@ export const SEND_TIMEOUT_MS = 10_000;
 
 /** The body is read up to this limit, so that the connection can be reused. */
 const MAX_BODY_BYTES = 64 * 1024;
+
+/** Enough for the message of an error. */
+const MAX_ANSWER_BYTES = 1_000;
 
 interface SendOptions {
   /** For the whole exchange. */
@@ -55,34 +60,44 @@ export async function sendMessage(
       body: message.payload,
       signal: stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]),
     });
-    await drain(response);
+    const answer = await readAnswer(response);
     return {
       delivered: response.ok,
       status: response.status,
       durationMs: durationMs(),
       error: response.ok ? null : `answered ${response.status}`,
+      answer,
       retryAfterMs: readRetryAfter(response.headers.get('retry-after'), sentAt),
     };
   } catch (error) {
-    const failure = { delivered: false, status: null, retryAfterMs: null };
+    const failure = { delivered: false, status: null, answer: null, retryAfterMs: null };
     return { ...failure, durationMs: durationMs(), error: explain(error, timeoutMs) };
   }
 }
 
-/** Reads the body; errors are ignored, because the status alone counts. */
-async function drain({ body }: Response): Promise<void> {
-  if (body === null) return;
+/** Reads the body and returns its beginning; errors are ignored, because the status alone counts. */
+async function readAnswer({ body }: Response): Promise<string | null> {
+  if (body === null) return null;
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const start: Uint8Array[] = [];
   try {
     for (let total = 0; total <= MAX_BODY_BYTES;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return toAnswer(start);
+      if (total < MAX_ANSWER_BYTES) start.push(value.subarray(0, MAX_ANSWER_BYTES - total));
       total += value.byteLength;
     }
     await reader.cancel();
   } catch {
     // The status is known.
   }
+  return toAnswer(start);
+}
+
+/** Decodes the beginning of a body, whatever its encoding: PostgreSQL stores no U+0000 and no invalid UTF-8. */
+function toAnswer(start: readonly Uint8Array[]): string | null {
+  const text = Buffer.concat(start).toString('utf8').replaceAll('\0', '\uFFFD');
+  return text === '' ? null : text;
 }
 
 const MAX_ERROR_CHARACTERS = 200;

@@ -56,6 +56,16 @@ export function isRelayFailure(result: SendResult): boolean {
   return result.outcome === 'temporary' && RELAY_REASONS.has(result.reason);
 }
 
+/** Whether an error of a message is one of the relay itself. */
+export function isRelayError(error: string): boolean {
+  return RELAY_REASONS.has(error);
+}
+
+/** Whether a message was not sent because the sending ended before. */
+export function isInterruption(error: string): boolean {
+  return error === 'interrupted' || error === 'deadline';
+}
+
 /** Returns the result for the response; it has the message id unless the message was certainly not sent. */
 export function toResult({ email, messageId, state, error }: EndedMessage): OutreachResult {
   return {

@@ -4,7 +4,8 @@ import { formatMessageId, parseMailbox } from '#server/mail/mailbox.ts';
 
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
-import type { OutreachDependencies, OutreachWork, StoredRequest } from './outreach-request.ts';
+import type { OutreachDependencies } from './dependencies.ts';
+import type { OutreachWork, StoredRequest } from './outreach-request.ts';
 import { insertMessages } from './queries/messages.ts';
 
 /** Why a recipient receives no message. */
@@ -37,7 +38,7 @@ export async function prepareMessages(
   const emails = recipients.map(({ email }) => email);
   const hashes = emails.map((email) => hashAddress(vault, email));
   return databaseLimiter.run(async () => {
-    const isSuppressed = await listSuppressedAddresses({ pool, vault }, emails);
+    const isSuppressed = await listSuppressedAddresses(pool, vault, emails);
     const suppressed = hashes.filter((_, position) => isSuppressed[position] === true);
     const exclusions = excludeRecipients(hashes, new Set(suppressed));
     const messages = hashes.map((addressHash, position) => ({

@@ -6,7 +6,7 @@ import type { App } from '#server/http/app-instance.ts';
 import { requireApiKey } from '#server/http/require-api-key.ts';
 
 import { authenticateApiKey, type AuthenticatedApiKey } from '../api-keys/authenticate.ts';
-import type { OutreachDependencies } from './outreach-request.ts';
+import type { OutreachDependencies } from './dependencies.ts';
 import { sendOutreach } from './send-outreach.ts';
 
 /** Enough for 500 recipients with long names. */

@@ -7,12 +7,8 @@ import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
 import { createUnsubscribeHeaders, createUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
 import { deliverMessages, type Delivery, type FindSuppressed } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
-import type {
-  OutreachDependencies,
-  OutreachRecipient,
-  OutreachWork,
-  StoredRequest,
-} from './outreach-request.ts';
+import type { OutreachDependencies } from './dependencies.ts';
+import type { OutreachRecipient, OutreachWork, StoredRequest } from './outreach-request.ts';
 import { beginMessages, endMessages, type StoredMessage } from './queries/messages.ts';
 import { cleanName, renderTemplate } from './templates/render-template.ts';
 import { readCommonFacts } from './templates/template.ts';
@@ -78,7 +74,7 @@ function createSuppressionCheck(
   return async (positions) => {
     const emails = positions.map((position) => recipients[position]?.email ?? '');
     const isSuppressed = await databaseLimiter.run(() =>
-      listSuppressedAddresses({ pool, vault }, emails),
+      listSuppressedAddresses(pool, vault, emails),
     );
     return new Set(positions.filter((_, index) => isSuppressed[index] === true));
   };

@@ -6,7 +6,8 @@ import { idempotencyKeyReused, overloaded } from '#server/errors.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 
 import { UNKNOWN, type EndedMessage } from './message-outcome.ts';
-import type { OutreachDependencies, OutreachWork, StoredRequest } from './outreach-request.ts';
+import type { OutreachDependencies } from './dependencies.ts';
+import type { OutreachWork, StoredRequest } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import {
   claimAbandonedKey,

@@ -2,7 +2,8 @@ import { parseEmail, type OutreachRequest, type OutreachResponse } from '@latchk
 import { v7 as createUuid } from 'uuid';
 
 import { failed, toResult, type EndedMessage } from './message-outcome.ts';
-import type { OutreachDependencies, OutreachOrder } from './outreach-request.ts';
+import type { OutreachDependencies } from './dependencies.ts';
+import type { OutreachCall } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import { sendMessages } from './send-messages.ts';
 import { sendOnce } from './send-once.ts';
@@ -15,18 +16,18 @@ import { sendOnce } from './send-once.ts';
  */
 export async function sendOutreach(
   deps: OutreachDependencies,
-  order: OutreachOrder,
+  call: OutreachCall,
 ): Promise<OutreachResponse> {
   const { outreach, outreachMail } = deps;
-  const recipients = order.request.recipients.map(toRecipient);
+  const recipients = call.request.recipients.map(toRecipient);
   if (outreachMail === null) {
     const ended = { ...failed('mail_not_configured'), messageId: '' };
     return toResponse(recipients.map(({ email }) => ({ email, ...ended })));
   }
   const end = outreach.startDeadline();
-  const work = { ...order, recipients, transport: outreachMail, end };
-  if (order.idempotencyKey !== null) {
-    return toResponse(await sendOnce(deps, work, order.idempotencyKey));
+  const work = { ...call, recipients, transport: outreachMail, end };
+  if (call.idempotencyKey !== null) {
+    return toResponse(await sendOnce(deps, work, call.idempotencyKey));
   }
   return outreach.run(async () => {
     const stored = await prepareMessages(deps, work, createUuid());

@@ -1,3 +1,5 @@
+import type { SuppressionReasonName } from '@latchkey/contract';
+
 import type { PageLanguage } from '#server/pages/page-language.ts';
 
 /** The stored facts of a newsletter subscriber. `rules/subscription.ts` derives the state from them. */
@@ -21,7 +23,7 @@ export interface SubscriberFacts {
 export type OptIn = 'double' | 'single';
 
 export interface SuppressionFacts {
-  readonly reason: string;
+  readonly reason: SuppressionReasonName;
   /** The newest time at which that was requested. */
   readonly suppressedAt: Date;
 }

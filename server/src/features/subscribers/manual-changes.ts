@@ -1,9 +1,11 @@
 import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import type { Vault } from '#server/lib/vault.ts';
 
 import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
 import { anonymizeMessages } from '../outreach/queries/messages.ts';
+import { deleteRecipient } from '../outreach/queries/recipients.ts';
 import { hashAddress, hashAddressUnderAll, subscriberIdOf } from '../suppressions/address-hash.ts';
 import { deleteSuppression, insertSuppression } from '../suppressions/queries.ts';
 import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
@@ -12,6 +14,11 @@ import { deleteSubscriber, lockAddress } from './queries/subscribers.ts';
 
 export interface ManualChangeDependencies extends AddressDependencies {
   readonly clock: Clock;
+}
+
+/** Also the id of the master secret, to determine under which one a row is stored. */
+interface LiftDependencies extends ManualChangeDependencies {
+  readonly vault: ManualChangeDependencies['vault'] & Pick<Vault, 'secretId'>;
 }
 
 /** A change by an operator. */
@@ -29,6 +36,41 @@ export async function suppressManually(
   await changeAddress(deps, change, async (db, { addressHash, now }) => {
     await insertSuppression(db, { addressHash, reason: 'by_hand', suppressedAt: now });
     return { action: 'suppression.add', details: {} };
+  });
+}
+
+/**
+ * Unsubscribes an address at the request of its owner, who can subscribe again, unlike after a suppression. Another
+ * suppression remains.
+ */
+export async function unsubscribeManually(
+  deps: ManualChangeDependencies,
+  change: ManualChange,
+): Promise<void> {
+  await changeAddress(deps, change, async (db, { addressHash, now }) => {
+    await insertSuppression(db, { addressHash, reason: 'unsubscribed', suppressedAt: now });
+    return { action: 'subscriber.unsubscribe', details: {} };
+  });
+}
+
+/** Lifts the suppression with a hash, of an address that is not stored; returns false when there was none. */
+export async function liftByHash(
+  { clock, pool, vault }: LiftDependencies,
+  addressHash: string,
+  { actor, reason }: Omit<ManualChange, 'email'>,
+): Promise<boolean> {
+  // The audit entry has the id under the master secret that the row is stored under.
+  const hashes = [vault, ...vault.previous].find(({ secretId }) =>
+    addressHash.startsWith(secretId),
+  );
+  const subjectId = subscriberIdOf(hashes ?? vault, addressHash);
+  return inTransaction(pool, async (db) => {
+    await lockAddress(db, addressHash);
+    const lifted = await deleteSuppression(db, addressHash);
+    if (!lifted) return false;
+    const entry = { action: 'suppression.remove', subjectId, details: {}, actor, reason };
+    await insertAuditEntry(db, { ...entry, occurredAt: clock.now() });
+    return true;
   });
 }
 
@@ -58,7 +100,10 @@ export async function eraseSubscriber(
     await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
     const existed = await deleteSubscriber(db, addressHash);
     await deleteConfirmations(db, addressHash);
-    for (const each of hashes) await anonymizeMessages(db, each);
+    for (const each of hashes) {
+      await anonymizeMessages(db, each);
+      await deleteRecipient(db, each);
+    }
     return { action: 'subscriber.erase', details: { existed } };
   });
   return { id, existed: entry.details.existed };

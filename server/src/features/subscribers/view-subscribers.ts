@@ -4,7 +4,11 @@ import { hashAddress, hashAddressUnderAll, subscriberIdOf } from '../suppression
 import { findSuppression, type Suppression } from '../suppressions/queries.ts';
 import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
 import type { SubscriberFacts } from './facts.ts';
-import { findSubscriber, listSubscribersBefore } from './queries/subscribers.ts';
+import {
+  findSubscriber,
+  findSubscriberById,
+  listSubscribersBefore,
+} from './queries/subscribers.ts';
 import { stateOf, type SubscriberState } from './rules/subscription.ts';
 
 /** All stored data of an address as a recipient of mail. */
@@ -25,14 +29,38 @@ export async function showSubscriber(
   const id = subscriberIdOf(vault, addressHash);
   await rewriteAddresses({ pool, vault }, [email]);
   const hashes = hashAddressUnderAll(vault, email);
-  const outreach = await Promise.all(hashes.map((each) => listMessagesOfAddress(pool, each)));
+  const outreach: AddressMessage[] = [];
+  for (const each of hashes) outreach.push(...(await listMessagesOfAddress(pool, each)));
   return {
     id,
     subscriber: await findSubscriber(pool, addressHash),
     suppression: await findSuppression(pool, addressHash),
-    outreach: outreach.flat(),
+    outreach,
     history: await listAuditEntries(pool, id),
   };
+}
+
+/** Returns the address of a subscriber with an id; null when there is none, or its address was erased. */
+export async function findSubscriberEmail(
+  { pool }: Pick<AddressDependencies, 'pool'>,
+  id: string,
+): Promise<string | null> {
+  return (await findSubscriberById(pool, id))?.email ?? null;
+}
+
+/** Returns the stored data of a subscriber with an id; null when there is none. */
+export async function showSubscriberById(
+  deps: AddressDependencies,
+  id: string,
+): Promise<(AddressView & { readonly subscriber: SubscriberFacts }) | null> {
+  const subscriber = await findSubscriberById(deps.pool, id);
+  if (subscriber === null) return null;
+  if (subscriber.email !== null) {
+    const view = await showSubscriber(deps, subscriber.email);
+    return { ...view, subscriber: view.subscriber ?? subscriber };
+  }
+  const history = await listAuditEntries(deps.pool, id);
+  return { id, subscriber, suppression: null, outreach: [], history };
 }
 
 const PAGE_ROWS = 1_000;

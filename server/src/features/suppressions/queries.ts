@@ -91,16 +91,6 @@ export async function listSuppressed(
   return new Set(rows.map((row) => row.addressHash));
 }
 
-const listNewestStatement = defineStatement(
-  'suppression_list_newest',
-  SuppressionRow,
-  `select ${COLUMNS} from suppressions order by suppressed_at desc, address_hash limit $1`,
-);
-
-export async function listNewestSuppressions(db: Queryable, limit: number): Promise<Suppression[]> {
-  return queryRows(db, listNewestStatement, [limit]);
-}
-
 const deleteStatement = defineCommand(
   'suppression_delete',
   `delete from suppressions where address_hash = decode($1, 'hex')`,

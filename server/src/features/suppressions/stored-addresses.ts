@@ -20,11 +20,12 @@ export interface AddressDependencies {
  * hashes, so that a row that a rotation rewrites at the same time is found.
  */
 export async function listSuppressedAddresses(
-  { pool, vault }: AddressDependencies,
+  db: Queryable,
+  vault: AddressDependencies['vault'],
   emails: readonly string[],
 ): Promise<boolean[]> {
   const hashes = emails.map((email) => hashAddressUnderAll(vault, email));
-  const suppressed = await listSuppressed(pool, hashes.flat());
+  const suppressed = await listSuppressed(db, hashes.flat());
   return hashes.map((each) => each.some((hash) => suppressed.has(hash)));
 }
 

@@ -11,6 +11,8 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+import { StatusRow } from '../licenses/facts.ts';
+
 const listByClaimsStatement = defineStatement(
   'trial_list_by_claims',
   Type.Object({ claim: Type.String(), licenseId: Type.String() }),
@@ -28,18 +30,7 @@ export async function listTrialsByClaims(
 }
 
 const TrialRow = Type.Object({
-  id: Type.String(),
-  productId: Type.String(),
-  trial: Type.Boolean(),
-  subscription: Type.Boolean(),
-  expiresAt: Nullable.Timestamp,
-  cancelScheduledFor: Nullable.Timestamp,
-  canceledAt: Nullable.Timestamp,
-  pausedAt: Nullable.Timestamp,
-  suspendedAt: Nullable.Timestamp,
-  disputedAt: Nullable.Timestamp,
-  refundedAt: Nullable.Timestamp,
-  revokedAt: Nullable.Timestamp,
+  ...StatusRow.properties,
   keySealed: Bytes,
 });
 

@@ -3,6 +3,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { openTestPool } from '../../../test/database-pool.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { spreadsTables } from '../../../test/test-cluster.ts';
 import { upsertUsageDays, type MachineHeartbeats } from './queries.ts';
 
 // One connection, so that its statistics are complete.
@@ -14,30 +16,42 @@ function heartbeatsOf(machineKey: string, appVersion = '1.0'): MachineHeartbeats
   return { machineKey, count: 1, appVersion, osVersion: null };
 }
 
-test('updates the day of a known machine without writing an index (heap-only)', async () => {
-  // While it analyzes the table, rows that were replaced still take up space in their pages.
-  await pool.query('alter table usage_days set (autovacuum_enabled = false)');
-  const keys = Array.from({ length: 5_000 }, () => randomUUID());
-  await upsertUsageDays(
-    pool,
-    keys.map((key) => heartbeatsOf(key)),
-    NOON,
-  );
+test(
+  'updates the day of a known machine without writing an index (heap-only)',
+  { skip: spreadsTables },
+  async () => {
+    const keys = Array.from({ length: 5_000 }, () => randomUUID());
+    await upsertUsageDays(
+      pool,
+      keys.map((key) => heartbeatsOf(key)),
+      NOON,
+    );
+    // While autovacuum analyzes a table of the database, replaced rows still take up space in their pages.
+    await eventually(async () => (await measureHeapOnly(keys)) > 0.98);
+  },
+);
+
+/** Updates days, and returns the share of the updates that wrote no index. */
+async function measureHeapOnly(keys: readonly string[]): Promise<number> {
+  const before = await countUpdates();
   for (let batch = 0; batch < 40; batch++) {
     const some = new Set(Array.from({ length: 128 }, () => keys[randomInt(keys.length)] ?? ''));
     const beats = [...some].map((key) => heartbeatsOf(key, `1.${batch}`));
     await upsertUsageDays(pool, beats, new Date(NOON.getTime() + batch));
   }
+  const { updates, hot } = await countUpdates();
+  assert.ok(updates - before.updates > 4_500, `${updates - before.updates} updates`);
+  return (hot - before.hot) / (updates - before.updates);
+}
+
+async function countUpdates(): Promise<{ readonly updates: number; readonly hot: number }> {
   await pool.query('select pg_stat_force_next_flush()');
-  const { rows } = await pool.query<{ updates: number; hot: number; inserts: number }>(
-    `select n_tup_upd as updates, n_tup_hot_upd as hot, n_tup_ins as inserts
+  const { rows } = await pool.query<{ updates: number; hot: number }>(
+    `select n_tup_upd as updates, n_tup_hot_upd as hot
      from pg_stat_user_tables where relname = 'usage_days'`,
   );
-  const { updates = 0, hot = 0, inserts = 0 } = rows[0] ?? {};
-  assert.equal(inserts, 5_000);
-  assert.ok(updates > 4_500, `${updates} updates`);
-  assert.ok(hot / updates > 0.98, `${hot} of ${updates}`);
-});
+  return rows[0] ?? { updates: 0, hot: 0 };
+}
 
 test('returns the heartbeats of each machine on the day', async () => {
   const [one, two] = [randomUUID(), randomUUID()];

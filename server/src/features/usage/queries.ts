@@ -66,14 +66,12 @@ export type LastUse = Readonly<Static<typeof LastUseRow>>;
 const listLastStatement = defineStatement(
   'usage_day_list_last',
   LastUseRow,
-  `select wanted.machine_key, newest.last_at, newest.app_version, newest.os_version
-   from unnest($1::uuid[]) as wanted (machine_key)
-   cross join lateral (
-     select last_at, app_version, os_version from usage_days
-     where machine_key = wanted.machine_key
-     order by day desc
-     limit 1
-   ) as newest`,
+  `select machine_key, last_at, app_version, os_version
+   from usage_days
+   join (
+     select machine_key, max(day) as day from usage_days where machine_key = any ($1::uuid[]) group by machine_key
+   ) as newest using (machine_key, day)
+   where machine_key = any ($1::uuid[])`,
 );
 
 /** Returns the last use of each machine that was ever used, by key. */

@@ -3,6 +3,8 @@ import { HTTPValidationError, Problem, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
 
+import { refusalsOf } from '../require-operator.ts';
+
 /** The version of the interface, not of the program. */
 export const INTERFACE_VERSION = '1.0.0';
 
@@ -41,6 +43,28 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
       { name: 'outreach', description: 'E-mail in bulk' },
       { name: 'billing', description: 'Events of payment providers' },
       { name: 'admin: session', description: 'Signing in to the operator interface' },
+      { name: 'admin: licenses', description: 'Licenses and their machines, for operators' },
+      { name: 'admin: operators', description: 'The accounts of the console' },
+      { name: 'admin: outreach', description: 'Campaigns: mails to subscribers and customers' },
+      { name: 'admin: subscribers', description: 'Newsletter subscribers, for operators' },
+      {
+        name: 'admin: suppressions',
+        description: 'Addresses without newsletter and outreach, for operators',
+      },
+      { name: 'admin: keys', description: 'API keys, and the keys that sign entitlements' },
+      { name: 'admin: audit', description: 'The audit log and its chain' },
+      { name: 'admin: payments', description: 'Events of payment providers, for operators' },
+      { name: 'admin: usage', description: 'Reports of use, for operators' },
+      { name: 'admin: events', description: 'Reports of events, for operators' },
+      { name: 'admin: start', description: 'The search and the overview of the console' },
+      { name: 'admin: trials', description: 'Trials and their conversion' },
+      { name: 'admin: customers', description: 'Customers, installs and machines' },
+      { name: 'admin: webhooks', description: 'Outgoing webhooks, for operators' },
+      {
+        name: 'admin: health',
+        description: 'Health, jobs, catalogue and settings, for operators',
+      },
+      { name: 'admin: mails', description: 'Mails of all kinds, for operators' },
       { name: 'health', description: 'Probes and the health report' },
       { name: 'service', description: 'The service itself' },
     ],
@@ -49,19 +73,28 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
     buildLocalReference: (schema, _baseUri, _fragment, index) =>
       typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
   },
-  transform: ({ schema, url }) => ({ schema: documentRefusals(schema, url), url }),
+  transform: ({ schema, url, route }) => ({
+    schema: documentRefusals(schema, url, refusalsOf(route.config?.access, route.method)),
+    url,
+  }),
 };
 
 /**
  * Adds the refusals that every operation of its kind shares to those that the route declares; probes are never refused.
+ * @param ofAccess those of signing in and of the role
  */
-function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
+function documentRefusals(
+  schema: FastifySchema,
+  url: string,
+  ofAccess: readonly ErrorCode[],
+): FastifySchema {
   const { problems = [], ...described } = schema;
   const { response } = schema;
   if (url.startsWith('/api/v1/health') || typeof response !== 'object') return described;
   const takesBody = schema.body !== undefined;
   const codes = new Set<ErrorCode>([
     ...problems,
+    ...ofAccess,
     ...(takesBody ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
     ...(schema.params === undefined ? [] : (['bad_request', 'uri_too_long'] as const)),
     ...(url === '/' ? [] : (['internal_error', 'database_unavailable'] as const)),
@@ -69,7 +102,8 @@ function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
     'starting',
     'draining',
   ]);
-  const takesInput = takesBody || schema.params !== undefined || schema.headers !== undefined;
+  const { params, querystring, headers } = schema;
+  const takesInput = takesBody || (params ?? querystring ?? headers) !== undefined;
   return {
     ...described,
     response: { ...response, ...(takesInput ? { 422: faults } : {}), ...describeProblems(codes) },

@@ -12,10 +12,13 @@ import {
   Recipient,
   SubscriberCreate,
   TrialStartRequest,
+  expectedVersion,
+  listQuery,
+  reason,
   ref,
 } from '@latchkey/contract';
 import * as fc from 'fast-check';
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { createMetrics } from '#server/metrics.ts';
 import { createShell } from '../shell.ts';
 import { MAX_FAULTS, explain } from './explain.ts';
@@ -230,4 +233,30 @@ describe('the validator and the explanation agree on', () => {
       );
     });
   }
+});
+
+test('reports fields that a closed object does not have', () => {
+  const schema = listQuery(['name'], { color: Type.Optional(Type.String()) });
+  assert.deepEqual(validationErrorsOf(schema, { colour: 'red', sort: 'size' }), [
+    'sort: enum',
+    'colour: extra_forbidden',
+  ]);
+});
+
+test('reports texts that are too short, and numbers that are not whole or out of range', () => {
+  const schema = Type.Object({ reason, expected_version: expectedVersion });
+  assert.deepEqual(validationErrorsOf(schema, { reason: '', expected_version: 0 }), [
+    'reason: string_too_short',
+    'expected_version: greater_than_equal',
+  ]);
+  assert.deepEqual(
+    [1.5, '1', 2 ** 31].map((expected_version) =>
+      validationErrorsOf(schema, { reason: 'r', expected_version }),
+    ),
+    [
+      ['expected_version: int_type'],
+      ['expected_version: int_type'],
+      ['expected_version: less_than_equal'],
+    ],
+  );
 });

@@ -7,7 +7,9 @@ import { isRecord } from '#server/lib/unknown-values.ts';
 
 import {
   type Fault,
+  extra,
   findBooleanFault,
+  findIntegerFault,
   findStringFault,
   missing,
   notAList,
@@ -25,7 +27,10 @@ interface SchemaNode {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly enum?: readonly (string | null)[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
@@ -44,14 +49,16 @@ for (const schema of namedSchemas) schemasByRef.set(`${nameOf(schema)}#`, schema
 /** The parts of a request that have schemas. */
 interface RequestParts {
   readonly params: unknown;
+  readonly query: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: unknown;
 }
 
-/** Lists the faults of a request: path, then headers, then body. */
+/** Lists the faults of a request: path, query, headers, then body. */
 export function explainRequest(schema: FastifySchema, request: RequestParts): ValidationError[] {
   return [
     ...explainPart(schema.params, request.params, 'path'),
+    ...explainPart(schema.querystring, request.query, 'query'),
     ...explainPart(schema.headers, withNamesOf(schema.headers, request.headers), 'header'),
     ...explainBody(schema.body, request.body),
   ].slice(0, MAX_FAULTS);
@@ -68,8 +75,8 @@ function explainBody(schema: unknown, body: unknown): ValidationError[] {
   return explain(schema, body, ['body']);
 }
 
-/** Node's header names are in lower case, the contract's in title case. */
-function withNamesOf(
+/** Renames headers: Node's names are in lower case, the contract's in title case. */
+export function withNamesOf(
   schema: unknown,
   headers: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
@@ -107,7 +114,7 @@ function visitType(node: SchemaNode, value: unknown, loc: Loc, faults: Validatio
   switch (typeof node.type === 'string' ? node.type : (node.type?.[0] ?? '')) {
     case 'object':
       if (node.properties === undefined) visitMap(node, value, loc, faults);
-      else visitModel(node.properties, node.required ?? [], value, loc, faults);
+      else visitModel(node, node.properties, value, loc, faults);
       return;
     case 'array':
       visitList(node, value, loc, faults);
@@ -116,15 +123,18 @@ function visitType(node: SchemaNode, value: unknown, loc: Loc, faults: Validatio
       report(findBooleanFault(value), loc, faults);
       return;
     case 'string':
-      report(findStringFault(value, node.format, node.maxLength), loc, faults);
+      report(findStringFault(value, node), loc, faults);
+      return;
+    case 'integer':
+      report(findIntegerFault(value, node), loc, faults);
       return;
     default:
   }
 }
 
 function visitModel(
+  { required = [], additionalProperties }: SchemaNode,
   properties: Readonly<Record<string, SchemaNode>>,
-  required: readonly string[],
   value: unknown,
   loc: Loc,
   faults: ValidationError[],
@@ -138,6 +148,10 @@ function visitModel(
     if (inner !== undefined) visit(node, inner, [...loc, name], faults);
     else if (required.includes(name)) report(missing, [...loc, name], faults);
   }
+  if (additionalProperties !== false) return;
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(properties, name)) report(extra, [...loc, name], faults);
+  }
 }
 
 function visitMap(node: SchemaNode, value: unknown, loc: Loc, faults: ValidationError[]): void {
@@ -148,7 +162,7 @@ function visitMap(node: SchemaNode, value: unknown, loc: Loc, faults: Validation
   if (typeof node.additionalProperties !== 'object') return;
   for (const [key, inner] of Object.entries(value)) {
     if (faults.length >= MAX_FAULTS) return;
-    report(findStringFault(key, 'text'), [...loc, key], faults);
+    report(findStringFault(key), [...loc, key], faults);
     visit(node.additionalProperties, inner, [...loc, key], faults);
   }
 }

@@ -7,6 +7,10 @@ export interface Fault {
 }
 
 export const missing: Fault = { type: 'missing', msg: 'Field required' };
+export const extra: Fault = {
+  type: 'extra_forbidden',
+  msg: 'Extra inputs are not permitted',
+};
 export const notAnObject: Fault = {
   type: 'model_attributes_type',
   msg: 'Input should be a valid dictionary or object to extract fields from',
@@ -16,31 +20,58 @@ export const notAList: Fault = { type: 'list_type', msg: 'Input should be a vali
 
 const notAString: Fault = { type: 'string_type', msg: 'Input should be a valid string' };
 
-/**
- * @param format one of the formats of the contract; anything else is read as text
- * @param maxLength of a text, in characters (code points, as JSON Schema counts)
- */
-export function findStringFault(
-  value: unknown,
-  format: string | undefined,
-  maxLength = Infinity,
-): Fault | undefined {
-  if (format === 'uuid') return findUuidFault(value);
-  if (format === 'date-time') return findDateTimeFault(value);
+/** The limits of a string: its format, and its length in characters (code points, as JSON Schema counts). */
+interface StringLimits {
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+/** @param limits a format that is not one of the contract's is read as text */
+export function findStringFault(value: unknown, limits: StringLimits = {}): Fault | undefined {
+  if (limits.format === 'uuid') return findUuidFault(value);
+  if (limits.format === 'date-time') return findDateTimeFault(value);
   if (typeof value !== 'string') return notAString;
-  if (format === 'email') {
+  if (limits.format === 'email') {
     const result = parseEmail(value);
     if ('email' in result) return undefined;
     return { type: 'value_error', msg: `value is not a valid email address: ${result.fault}` };
   }
-  if (isStorableText(value))
-    return isLongerThan(value, maxLength) ? stringTooLong(maxLength) : undefined;
+  if (isStorableText(value)) return findLengthFault(value, limits);
   return value.isWellFormed()
     ? { type: 'value_error', msg: 'Value error, the character U+0000 is not allowed' }
     : {
         type: 'string_unicode',
         msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
       };
+}
+
+function findLengthFault(
+  value: string,
+  { minLength = 0, maxLength = Infinity }: StringLimits,
+): Fault | undefined {
+  if (isLongerThan(value, maxLength)) return stringTooLong(maxLength);
+  return isLongerThan(value, minLength - 1) ? undefined : stringTooShort(minLength);
+}
+
+/** Integers are strict: a text is none. */
+export function findIntegerFault(
+  value: unknown,
+  {
+    minimum = -Infinity,
+    maximum = Infinity,
+  }: { readonly minimum?: number; readonly maximum?: number },
+): Fault | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    return { type: 'int_type', msg: 'Input should be a valid integer' };
+  }
+  if (value < minimum) {
+    const msg = `Input should be greater than or equal to ${minimum}`;
+    return { type: 'greater_than_equal', msg };
+  }
+  return value > maximum
+    ? { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}` }
+    : undefined;
 }
 
 function isLongerThan(value: string, maxLength: number): boolean {
@@ -51,6 +82,13 @@ function stringTooLong(maxLength: number): Fault {
   return {
     type: 'string_too_long',
     msg: `String should have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`,
+  };
+}
+
+function stringTooShort(minLength: number): Fault {
+  return {
+    type: 'string_too_short',
+    msg: `String should have at least ${minLength} character${minLength === 1 ? '' : 's'}`,
   };
 }
 

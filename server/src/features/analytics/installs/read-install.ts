@@ -1,7 +1,10 @@
+import type { Install } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
+import type { PageReader } from '#server/db/list.ts';
 
+import { recordAccess } from '../../audit/record-access.ts';
 import {
   countInstallEvents,
   listInstallActivations,
@@ -54,6 +57,32 @@ export async function showInstall(
   };
 }
 
+const lastSeen = ({ last_validated_at: at }: InstallActivation): number => at.getTime();
+
+/** Shows an install by its activations, without reading events. */
+export async function viewInstall(
+  { pool }: { readonly pool: Pool },
+  installId: string,
+): Promise<Install> {
+  const activations = await listInstallActivations(pool, installId);
+  return {
+    id: installId,
+    usage_sharing: isSharing(activations),
+    activations: activations
+      .toSorted((a, b) => lastSeen(b) - lastSeen(a))
+      .map((activation) => ({
+        license_id: activation.license_id,
+        activation_id: activation.activation_id,
+        machine_id: activation.machine_id,
+        is_active: activation.deactivated_at === null,
+        os_version: activation.os_version,
+        app_version: activation.app_version,
+        activated_at: activation.activated_at.toISOString(),
+        last_seen_at: activation.last_validated_at.toISOString(),
+      })),
+  };
+}
+
 type SharingReport = Pick<
   InstallActivation,
   'usage_sharing' | 'usage_sharing_reported_at' | 'deactivated_at'
@@ -77,29 +106,44 @@ function reportedAtMs({ usage_sharing_reported_at: reportedAt }: SharingReport):
 const PAGE_ROWS = 5_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
+/** Records an export, and returns its pieces. */
+export async function downloadInstall(
+  deps: PageReader & { readonly clock: Clock },
+  { actor, id, reason }: { readonly id: string; readonly actor: string; readonly reason: string },
+): Promise<AsyncIterable<string>> {
+  const access = { actor, action: 'install.export', subjectId: id, reason, details: {} };
+  await recordAccess(deps, access);
+  return exportInstall(deps, id);
+}
+
 /**
  * Yields all stored data of an install as the lines of one JSON object: its activations, without license keys
- * and fingerprints, and its events day by day.
+ * and fingerprints, and its events day by day. Takes a slot of the limiter for each page.
  */
 export async function* exportInstall(
-  { clock, pool }: { readonly clock: Clock; readonly pool: Pool },
+  { clock, ...reader }: PageReader & { readonly clock: Clock },
   installId: string,
 ): AsyncGenerator<string> {
-  const activations = await listInstallActivations(pool, installId);
+  const { databaseLimiter, pool } = reader;
+  const activations = await databaseLimiter.run(() => listInstallActivations(pool, installId));
   const head = { install_id: installId, exported_at: clock.now(), activations };
   yield `${JSON.stringify(head).slice(0, -1)},"events":[`;
   let separator = '\n';
-  for await (const event of readEvents(pool, installId)) {
+  for await (const event of readEvents(reader, installId)) {
     yield `${separator}${JSON.stringify(event)}`;
     separator = ',\n';
   }
   yield '\n]}\n';
 }
 
-async function* readEvents(pool: Pool, installId: string): AsyncGenerator<InstallEvent> {
-  for (const day of await listPartitionDays(pool)) {
+async function* readEvents(
+  { databaseLimiter, pool }: PageReader,
+  installId: string,
+): AsyncGenerator<InstallEvent> {
+  for (const day of await databaseLimiter.run(() => listPartitionDays(pool))) {
     for (let afterId = NIL_UUID; ;) {
-      const page = await listInstallEvents(pool, installId, { day, afterId, limit: PAGE_ROWS });
+      const after = { day, afterId, limit: PAGE_ROWS };
+      const page = await databaseLimiter.run(() => listInstallEvents(pool, installId, after));
       yield* page;
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE_ROWS) break;

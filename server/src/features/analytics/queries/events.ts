@@ -1,4 +1,4 @@
-import { isUniqueViolation } from '#server/db/database-errors.ts';
+import { isUnclassified, isUniqueViolation } from '#server/db/database-errors.ts';
 import {
   type HotStatement,
   type TextRow,
@@ -109,7 +109,7 @@ const storeUnknownStatement: HotStatement = {
  * are inserted in order, so that two batches with the same events wait for each other and rarely deadlock.
  *
  * Nearly always all events are new and inserted without a check: 8 µs of PostgreSQL per event instead of 12. The second
- * statement runs only when the first one found a duplicate.
+ * statement runs only when the first one found a duplicate, or failed on Citus for whatever reason: it reports the reason.
  * @param receivedAt the partition of its day must exist
  */
 export async function storeEvents(
@@ -126,7 +126,7 @@ export async function storeEvents(
       return { sharing, stored: sharing ? events.length : 0 };
     });
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (!isUniqueViolation(error) && !isUnclassified(error)) throw error;
     const { rows } = await runHot(db, storeUnknownStatement, parameters);
     return rows.map(toStoredCount);
   }

@@ -56,7 +56,7 @@ const countStatement = defineStatement(
    group by name`,
 );
 
-/** Counts the events of an install on a day, by name. Reads the whole day. */
+/** Counts the events of an install on a day, by name. Reads the whole day if it has no index yet. */
 export async function countInstallEvents(
   db: Queryable,
   installId: string,
@@ -88,7 +88,7 @@ const listStatement = defineStatement(
    order by event_id limit $5`,
 );
 
-/** Returns a page of the events of an install on a day, ordered by id. Reads the whole day. */
+/** Returns a page of the events of an install on a day, ordered by id. Reads the whole day if it has no index yet. */
 export async function listInstallEvents(
   db: Queryable,
   installId: string,
@@ -98,7 +98,7 @@ export async function listInstallEvents(
   return queryRows(db, listStatement, parameters, LONG_STATEMENT_MS);
 }
 
-/** Deletes the events of an install on a day; returns how many. Reads the whole day. */
+/** Deletes the events of an install on a day; returns how many. Reads the whole day if it has no index yet. */
 export async function deleteInstallEvents(
   db: Queryable,
   installId: string,
@@ -108,10 +108,12 @@ export async function deleteInstallEvents(
   return runLong(db, text, [installId, ...boundsOf(day)]);
 }
 
+/** The days are formatted outside, because on Citus `returning` may contain only immutable functions. */
 const deleteUseStatement = defineStatement(
   'usage_day_delete_machine',
   Type.Object({ day: Type.String() }),
-  `delete from usage_days where machine_key = $1 returning to_char(day, 'YYYY-MM-DD') as day`,
+  `with deleted as (delete from usage_days where machine_key = $1 returning day)
+   select to_char(day, 'YYYY-MM-DD') as day from deleted`,
 );
 
 /** Deletes the days of use of a machine, and returns them. */

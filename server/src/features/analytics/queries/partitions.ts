@@ -4,6 +4,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import { addDays, type Day } from '../rules/days.ts';
+import { runLong } from './run-long.ts';
 
 const listStatement = defineStatement(
   'event_partition_list',
@@ -52,6 +53,35 @@ export async function createPartition(db: Queryable, day: Day): Promise<void> {
   await sendQuery(db, {
     text: `alter table events attach partition ${name} for values from ('${from}') to ('${until}')`,
   });
+}
+
+const listUnindexedStatement = defineStatement(
+  'event_partition_list_unindexed',
+  Type.Object({ day: Type.String() }),
+  `select replace(substring(relname from '^events_(\\d{4}_\\d{2}_\\d{2})$'), '_', '-') as day
+   from pg_inherits join pg_class on pg_class.oid = inhrelid
+   where inhparent = 'events'::regclass and relname ~ '^events_\\d{4}_\\d{2}_\\d{2}$'
+     and to_regclass(relname || '_install') is null
+   order by day desc`,
+);
+
+/** Returns the days whose event partition has no index by install, newest first. */
+export async function listUnindexedDays(db: Queryable): Promise<Day[]> {
+  return (await queryRows(db, listUnindexedStatement)).map((row) => row.day);
+}
+
+/** Creates the index by install of a day's partition: install_list_newest_events, and erasing an install. */
+export async function createInstallIndex(db: Queryable, day: Day): Promise<void> {
+  const name = partitionOf(day);
+  await runLong(
+    db,
+    `create index if not exists ${name}_install on ${name} (install_id, received_at, event_id)`,
+  );
+}
+
+/** Lets others only read the events of a day until the transaction ends. */
+export async function lockPartition(db: Queryable, day: Day): Promise<void> {
+  await sendQuery(db, { text: `lock table ${partitionOf(day)} in share mode` });
 }
 
 /** Drops the partition of a day, if it exists. */

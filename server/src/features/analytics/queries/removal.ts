@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 
+import { listDistributedTables } from '#server/db/distribution.ts';
+import { sendQuery } from '#server/db/send-query.ts';
 import {
   defineCommand,
   defineStatement,
@@ -11,7 +13,7 @@ import {
 
 import type { Day } from '../rules/days.ts';
 import type { RemovalClock } from '../rules/removal-clock.ts';
-import { runLong } from './run-long.ts';
+import { LONG_STATEMENT_MS, runLong } from './run-long.ts';
 
 /**
  * Deletes the ids of events that arrived before a time; returns how many. The subquery is an array, because with
@@ -31,14 +33,33 @@ export async function deleteEventIds(db: Queryable, before: Date, limit: number)
  * needs as much time, and unlike `reindex` does not block writers.
  */
 export async function summarizeEventIds(db: Queryable): Promise<void> {
-  const text = `
-    with desummarized as materialized (
-      select block, brin_desummarize_range('event_ids_received', block)::text
-      from generate_series(0, pg_relation_size('event_ids') / current_setting('block_size')::integer, 128) as block
-    )
-    select brin_summarize_range('event_ids_received', block) from desummarized`;
-  await runLong(db, text);
+  const tables = await listDistributedTables(db);
+  if (tables.some(({ table }) => table === 'event_ids')) await summarizeShards(db);
+  else await runLong(db, summarize('event_ids'));
 }
+
+/** On Citus the table itself is empty; the command runs on each of its shards. */
+async function summarizeShards(db: Queryable): Promise<void> {
+  const text = 'select shardid, success, result from run_command_on_shards($1, $2)';
+  const { rows } = await sendQuery(
+    db,
+    { text, values: ['event_ids', summarize('%1$s')] },
+    LONG_STATEMENT_MS,
+  );
+  const failed = rows.find((row) => row['success'] !== true);
+  if (failed !== undefined)
+    throw new Error(`shard ${String(failed['shardid'])}: ${String(failed['result'])}`);
+}
+
+const summarize = (table: string): string => `
+    with brin as materialized (
+      select pg_class.oid as index from pg_index join pg_class on pg_class.oid = indexrelid join pg_am on pg_am.oid = relam
+      where indrelid = '${table}'::regclass and amname = 'brin'
+    ), desummarized as materialized (
+      select index, block, brin_desummarize_range(index, block)::text
+      from brin, generate_series(0, pg_relation_size('${table}') / current_setting('block_size')::integer, 128) as block
+    )
+    select count(brin_summarize_range(index, block)) from desummarized`;
 
 /** Deletes days of use before a day, oldest first; returns how many. */
 export async function deleteUsageDays(db: Queryable, before: Day, limit: number): Promise<number> {

@@ -1,28 +1,22 @@
 import { Type } from 'typebox';
 
-import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import { defineStatement, Nullable, queryRow, type Queryable } from '#server/db/statement.ts';
 
-import { type Day, endOfPeriod, type Period, startOf } from '../rules/days.ts';
+import { type Day, endOfPeriod, type Period } from '../rules/days.ts';
 import { measureLong, runLong } from './run-long.ts';
 
 /** Versions of a day that have a row of their own. */
 const MAX_VERSIONS = 100;
 
-/** Steps from one day to the next by the index: one step per day, regardless of the number of machines. */
-const listDaysStatement = defineStatement(
-  'usage_day_list_days',
-  Type.Object({ day: Type.String() }),
-  `with recursive used as (
-     select min(day) as day from usage_days
-     union all
-     select (select min(day) from usage_days where day > used.day) from used where used.day is not null
-   )
-   select to_char(day, 'YYYY-MM-DD') as day from used where day is not null order by day`,
+const nextDayStatement = defineStatement(
+  'usage_day_find_next',
+  Type.Object({ day: Nullable.Text }),
+  `select to_char(min(day), 'YYYY-MM-DD') as day from usage_days where day > $1 and day < $2`,
 );
 
-/** Returns the days on which any machine was used, oldest first. */
-export async function listUsageDays(db: Queryable): Promise<Day[]> {
-  return (await queryRows(db, listDaysStatement)).map(({ day }) => day);
+/** Returns the first day between two others (or infinities) on which any machine was used, or null. */
+export async function findNextUsageDay(db: Queryable, after: Day, until: Day): Promise<Day | null> {
+  return (await queryRow(db, nextDayStatement, [after, until]))?.day ?? null;
 }
 
 /** Counts the heartbeats of a day: each may have changed a row. */
@@ -89,40 +83,4 @@ export async function replaceRetention(db: Queryable, week: Day): Promise<void> 
     group by 1`;
   await runLong(db, 'delete from usage_retention where week = $1', [week]);
   await runLong(db, text, [week, endOfPeriod('week', week)]);
-}
-
-/** A license activated within this time after the start of a trial counts as its conversion. */
-export const CONVERSION_DAYS = 14;
-
-/**
- * Counts the trials that started in each week, and those that led to the activation of a license on the same machine or by
- * the same install.
- * @param from a Monday
- */
-export async function replaceTrialWeeks(db: Queryable, from: Day): Promise<void> {
-  const text = `
-    with trial as materialized (
-      select id, created_at, created_at + interval '${CONVERSION_DAYS} days' as ends_at,
-             (created_at at time zone 'UTC')::date as day
-      from licenses where trial and created_at >= $1
-    ), trial_activation as materialized (
-      select trial.id, trial.created_at, trial.ends_at, machine_id, install_id
-      from trial join activations on license_id = trial.id
-    ), license_activation as materialized (
-      select machine_id, install_id, activated_at
-      from activations join licenses on licenses.id = license_id
-      where not trial and activated_at >= $1
-    ), paid as (
-      select started.id from trial_activation as started join license_activation using (machine_id)
-      where activated_at >= started.created_at and activated_at < ends_at
-      union
-      select started.id from trial_activation as started join license_activation using (install_id)
-      where activated_at >= started.created_at and activated_at < ends_at
-    )
-    insert into trial_weeks (week, trials, paid)
-    select day - (extract(isodow from day)::integer - 1), count(*), count(paid.id)
-    from trial left join paid using (id)
-    group by 1`;
-  await runLong(db, 'delete from trial_weeks where week >= $1', [from]);
-  await runLong(db, text, [startOf(from)]);
 }

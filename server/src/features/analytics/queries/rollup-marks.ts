@@ -13,7 +13,13 @@ import {
 import type { Day } from '../rules/days.ts';
 import type { RollupMark, RollupRun } from '../rules/rollup-marks.ts';
 
-export type RollupSource = 'events' | 'usage' | 'usage_week' | 'usage_month' | 'trials';
+export type RollupSource =
+  | 'events'
+  | 'usage'
+  | 'usage_week'
+  | 'usage_month'
+  | 'trials'
+  | 'licenses';
 
 const listStatement = defineStatement(
   'rollup_mark_list',
@@ -86,11 +92,11 @@ export async function upsertRun(db: Queryable, run: RollupRun): Promise<void> {
 const newerStatement = defineStatement(
   'rollup_is_data_newer',
   Type.Object({ newer: Type.Boolean() }),
-  `select exists (select from event_ids where received_at > $1)
-       or exists (select from usage_days where day >= ($1 at time zone 'UTC')::date and last_at > $1) as newer`,
+  `select exists (select 1 from event_ids where received_at > $1)
+       or exists (select 1 from usage_days where day >= ($1 at time zone 'UTC')::date and last_at > $1) as newer`,
 );
 
-/** Whether an event or a heartbeat is newer. */
+/** Whether an event or a heartbeat is newer. `select 1`: Citus accepts no empty list of columns. */
 export async function isDataNewer(db: Queryable, than: Date): Promise<boolean> {
   return (await queryRow(db, newerStatement, [than]))?.newer === true;
 }

@@ -11,15 +11,18 @@ import {
 
 import { LONG_STATEMENT_MS } from './run-long.ts';
 
-const begin = {
-  text: `set transaction isolation level repeatable read;
-         set local statement_timeout = ${LONG_STATEMENT_MS - 10_000};
-         set local work_mem = '64MB'`,
-};
+const LONG_STATEMENTS = `set local statement_timeout = ${LONG_STATEMENT_MS - 10_000};
+         set local work_mem = '64MB'`;
 
-/** Sets isolation, timeout and memory of a new transaction so that its statements can group a day of events. */
+/** Sets timeout and memory of a transaction so that its statements can group or sort a day of events. */
+export async function allowLongStatements(db: Queryable): Promise<void> {
+  await sendQuery(db, { text: LONG_STATEMENTS });
+}
+
+/** Lets all statements of a new transaction read the same state, and group a day of events. */
 export async function setRollupTransaction(db: Queryable): Promise<void> {
-  await sendQuery(db, begin);
+  const text = `set transaction isolation level repeatable read; ${LONG_STATEMENTS}`;
+  await sendQuery(db, { text });
 }
 
 /** Sets the lock timeout of the transaction. */
@@ -34,15 +37,19 @@ const lockStatement = defineStatement(
 );
 
 /**
- * Locks roll-ups and dropping partitions, or the removal of old data, until the transaction ends.
+ * Locks roll-ups and dropping partitions, the removal of old data, or writing an archive, until the transaction ends.
  * @returns the process id of the connection's backend, or null when another transaction holds the lock
  */
-export async function tryLock(db: Queryable, name: 'roll-ups' | 'removal'): Promise<number | null> {
+export async function tryLock(
+  db: Queryable,
+  name: 'roll-ups' | 'removal' | 'archive',
+): Promise<number | null> {
   const row = await queryRow(db, lockStatement, [name]);
   return row?.locked === true ? row.pid : null;
 }
 
-const cancelStatement = defineCommand('analytics_cancel', 'select pg_cancel_backend($1)');
+/** The cast selects PostgreSQL's function: Citus has one of two parameters. */
+const cancelStatement = defineCommand('analytics_cancel', 'select pg_cancel_backend($1::integer)');
 
 /** Cancels the running statement of a backend. */
 export async function cancelStatementOf(db: Queryable, pid: number): Promise<void> {

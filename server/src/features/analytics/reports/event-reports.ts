@@ -65,6 +65,23 @@ export async function listEventsByDay(
   return queryRows(db, dailyStatement, [from, to, name]);
 }
 
+const versionDailyStatement = defineStatement(
+  'report_events_daily_of_version',
+  EventDayRow,
+  `select to_char(day, 'YYYY-MM-DD') as day, name, events, installs
+   from event_days where name = $3 and app_version = $4 and day between $1 and $2
+   order by 1 limit ${MAX_REPORT_ROWS}`,
+);
+
+/** Returns how often a version of the application sent an event each day, oldest first. */
+export async function listEventVersionDays(
+  db: Queryable,
+  { from, to }: DayRange,
+  { name, version }: { readonly name: string; readonly version: string },
+): Promise<EventDay[]> {
+  return queryRows(db, versionDailyStatement, [from, to, name, version]);
+}
+
 const EventVersionRow = Type.Object({
   /** Empty: not sent; null: the versions that are not among the 100 most frequent of a day. */
   version: Nullable.Text,

@@ -126,8 +126,9 @@ test('lists retention from the week in which the range starts to its end', async
 });
 
 test('trials are open until two weeks after their week', async () => {
-  await pool.query(`insert into trial_weeks (week, trials, paid) values
-    ('2027-02-15', 9, 9), ('2027-02-22', 8, 2), ('2027-03-01', 4, 0), ('2027-03-08', 1, 1)`);
+  await pool.query(`insert into trial_days (day, product_id, bought_product_id, trials) values
+    ('2027-02-21', 'a', 'b', 9), ('2027-02-22', 'a', '', 5), ('2027-02-28', 'a', 'b', 2), ('2027-02-28', 'c', '', 1),
+    ('2027-03-01', 'a', '', 4), ('2027-03-08', 'a', 'b', 1)`);
   assert.deepEqual(await listTrialWeeks(pool, RANGE, new Date('2027-03-15T00:00:00Z')), [
     { week: '2027-02-22', trials: 8, paid: 2, share: 0.25, open: false },
     { week: '2027-03-01', trials: 4, paid: 0, share: 0, open: true },

@@ -152,17 +152,24 @@ const OPEN_DAYS = 21;
 const trialStatement = defineStatement(
   'report_trial_conversion',
   Type.Object({ week: Type.String(), trials: Type.Number(), paid: Type.Number() }),
-  `select to_char(week, 'YYYY-MM-DD') as week, trials, paid
-   from trial_weeks where week between $1 and $2 order by 1 limit ${MAX_REPORT_ROWS}`,
+  `select to_char(date_trunc('week', day::timestamp), 'YYYY-MM-DD') as week, sum(trials)::bigint as trials,
+          coalesce(sum(trials) filter (where bought_product_id <> ''), 0)::bigint as paid
+   from trial_days
+   where day >= $1 and date_trunc('week', day::timestamp) <= $2::date and ($3::text is null or product_id = $3)
+   group by 1 order by 1 limit ${MAX_REPORT_ROWS}`,
 );
 
-/** Returns the conversion of trials by the week of their start, oldest first. */
+/**
+ * Returns the conversion of trials by the week of their start, oldest first.
+ * @param productId of one product; null: all
+ */
 export async function listTrialWeeks(
   db: Queryable,
   { from, to }: DayRange,
   now: Date,
+  productId: string | null = null,
 ): Promise<TrialWeek[]> {
-  const rows = await queryRows(db, trialStatement, [weekOf(from), to]);
+  const rows = await queryRows(db, trialStatement, [weekOf(from), to, productId]);
   return rows.map((row) => ({
     ...row,
     share: row.paid / row.trials,

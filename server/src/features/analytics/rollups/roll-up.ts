@@ -1,5 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
+import { isDropped } from '../queries/event-archives.ts';
 import {
   countDayEvents,
   replaceEventNames,
@@ -8,19 +9,28 @@ import {
 } from '../queries/roll-up-events.ts';
 import {
   replaceRetention,
-  replaceTrialWeeks,
   replaceUsageSystems,
   replaceUsageVersions,
   sumBeats,
   upsertFirstDays,
   upsertUsageTotal,
 } from '../queries/roll-up-usage.ts';
+import {
+  replaceTrialDays,
+  storeTrialConversions,
+  upsertLicenseDays,
+} from '../queries/roll-up-licenses.ts';
 import { findMeasure, upsertMark, type RollupSource } from '../queries/rollup-marks.ts';
 import { weekOf, dayOf, type Day } from '../rules/days.ts';
 import type { StalePeriod } from '../rules/rollup-marks.ts';
 
-/** Rolls up the events of a day, if their number changed. @param now stored in the mark, like in all roll-ups */
+/**
+ * Rolls up the events of a day, if their number changed. The roll-up of a day that was archived and dropped stays: a wrong clock
+ * may store events in a new partition of that day.
+ * @param now stored in the mark, like in all roll-ups
+ */
 export async function rollUpEventDay(db: Queryable, day: Day, now: Date): Promise<void> {
+  if (await isDropped(db, day)) return;
   if (!(await markDay(db, 'events', day, await countDayEvents(db, day), now))) return;
   await replaceEventNames(db, day);
   await replaceEventVersions(db, day);
@@ -59,8 +69,15 @@ export async function rollUpUsageMonth(
 
 /** Rolls up the trials that started in a week or later; the mark has the present week. */
 export async function rollUpTrials(db: Queryable, from: Day, now: Date): Promise<void> {
-  await replaceTrialWeeks(db, from);
+  await storeTrialConversions(db, from);
+  await replaceTrialDays(db, from);
   await upsertMark(db, 'trials', { day: weekOf(dayOf(now)), measure: 0, rolledAt: now });
+}
+
+/** Rolls up the licenses of each day from one on. */
+export async function rollUpLicenses(db: Queryable, from: Day, now: Date): Promise<void> {
+  await upsertLicenseDays(db, from, now);
+  await upsertMark(db, 'licenses', { day: dayOf(now), measure: 0, rolledAt: now });
 }
 
 /**

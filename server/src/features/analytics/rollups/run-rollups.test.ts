@@ -27,7 +27,8 @@ for (const day of days) await createPartition(pool, day);
 
 beforeEach(async () => {
   await pool.query(`truncate events, usage_days, rollup_marks, rollup_run, event_name_days, event_days, event_prop_days,
-    usage_totals, usage_version_days, usage_system_days, usage_first_days, usage_retention, trial_weeks, licenses, activations`);
+    usage_totals, usage_version_days, usage_system_days, usage_first_days, usage_retention, trial_conversions, trial_days, license_days,
+    licenses, activations`);
   clock.set(START);
 });
 
@@ -147,6 +148,16 @@ test('corrects the first day of a machine when an earlier day changes', async ()
   ]);
 });
 
+/** Whether a statement of this database with this start waits for a lock. */
+async function isWaiting(start: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and starts_with(query, $1)`,
+    [start],
+  );
+  return rowCount === 1;
+}
+
 async function readColumn(text: string): Promise<unknown[]> {
   const { rows } = await pool.query<unknown[]>({ text, rowMode: 'array' });
   return rows.map(([value]) => value);
@@ -264,10 +275,7 @@ test('an abort cancels the running statement', async () => {
   await inTransaction(pool, async (client) => {
     await client.query('lock table events in access exclusive mode');
     const running = runRollups(deps, { signal: stopping.signal });
-    await eventually(async () => {
-      const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'select count(*)%'`;
-      return (await readColumn(waiting)).length === 1;
-    });
+    await eventually(() => isWaiting('select count(*)'));
     stopping.abort();
     await assert.rejects(running, { code: '57014' });
   });
@@ -275,24 +283,27 @@ test('an abort cancels the running statement', async () => {
   await eventually(async () => (await rollUp()) === 'finished');
 });
 
-test('rolls up days again that were marked during a roll-up', async () => {
+test('a day that is marked during its roll-up is rolled up again', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await rollUp();
   await storeEvent({ day: FIRST, install: 2, name: 'opened', version: '1', props: null });
   await pool.query('update rollup_marks set measure = null');
-  // The last write of the roll-up, with its earlier snapshot, waits until this transaction ends.
-  await inTransaction(pool, async (client) => {
+  const started = await inTransaction(pool, async (client) => {
     await client.query('lock table event_prop_days in share mode');
+    // Its last write waits until this transaction ends; until then, its mark of the day is not committed.
     const running = rollUp();
-    await eventually(async () => {
-      const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'delete from event_prop%'`;
-      return (await readColumn(waiting)).length === 1;
+    await eventually(() => isWaiting('delete from event_prop'));
+    const erasing = inTransaction(pool, async (other) => {
+      await other.query('delete from events where install_id = $1', [uuidOf('install 1')]);
+      await other.query('update rollup_marks set measure = null');
     });
-    await client.query('delete from events where install_id = $1', [uuidOf('install 1')]);
-    await client.query('update rollup_marks set measure = null');
-    await client.query('commit; begin');
-    await running;
+    await eventually(() => isWaiting('update rollup_marks'));
+    return { running, erasing };
   });
+  assert.equal(await started.running, 'finished');
+  await started.erasing;
+  assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
+  await rollUp();
   assert.deepEqual(await readColumn('select events from event_name_days'), [1]);
 });
 
@@ -334,12 +345,15 @@ test('counts a trial as paid once when its machine or install has a license with
   await storeActivation({ ...trial, machine: 'second trial', at: '2027-03-01T00:00:00Z' });
   clock.set(new Date('2027-03-20T12:00:00Z'));
   await rollUp();
-  const weeks = `select to_char(week, 'YYYY-MM-DD') as week, trials, paid from trial_weeks order by week`;
-  assert.deepEqual((await pool.query(weeks)).rows, [
-    { week: '2027-02-22', trials: 5, paid: 2 },
-    { week: '2027-03-01', trials: 1, paid: 0 },
+  const text = `select to_char(day, 'YYYY-MM-DD') as day, bought_product_id as bought, trials from trial_days order by 1, 2`;
+  assert.deepEqual((await pool.query(text)).rows, [
+    { day: '2027-02-24', bought: '', trials: 3 },
+    { day: '2027-02-24', bought: 'personal', trials: 2 },
+    { day: '2027-03-01', bought: '', trials: 1 },
   ]);
 });
+
+const CONVERTED = `select count(*) from trial_days where bought_product_id <> ''`;
 
 test('rolls up trials until two weeks after their own, at most once an hour', async () => {
   await storeActivation({ trial: true, at: '2027-02-28T23:59:59Z', machine: 'a' });
@@ -347,17 +361,14 @@ test('rolls up trials until two weeks after their own, at most once an hour', as
   await storeActivation({ trial: false, at: '2027-03-14T23:00:00Z', machine: 'a' });
   clock.advance(HOUR_MS - 1);
   await rollUp();
-  assert.deepEqual(await readColumn('select paid from trial_weeks'), [0]);
+  assert.deepEqual(await readColumn(CONVERTED), [0]);
   clock.advance(1);
   await rollUp();
-  assert.deepEqual(await readColumn('select paid from trial_weeks'), [1]);
+  assert.deepEqual(await readColumn(CONVERTED), [1]);
   clock.set(new Date('2027-03-22T00:00:00Z'));
   await rollUp();
   await pool.query('delete from activations');
   clock.advance(HOUR_MS);
   await rollUp();
-  assert.deepEqual(
-    await readColumn('select paid from trial_weeks where week = $$2027-02-22$$'),
-    [1],
-  );
+  assert.deepEqual(await readColumn(CONVERTED), [1]);
 });

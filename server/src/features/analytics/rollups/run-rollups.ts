@@ -2,12 +2,13 @@ import type { Pool } from 'pg';
 
 import type { Queryable } from '#server/db/statement.ts';
 
+import { listUsageDays } from '../list-usage-days.ts';
 import { listPartitionDays } from '../queries/partitions.ts';
-import { listUsageDays } from '../queries/roll-up-usage.ts';
 import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
 import { dayOf, type Day } from '../rules/days.ts';
 import {
   findStalePeriods,
+  findStaleLicenseDay,
   findStaleTrialWeek,
   findUnsettled,
   firstKeptUsageDay,
@@ -21,6 +22,7 @@ import {
 } from './maintenance-transaction.ts';
 import {
   rollUpEventDay,
+  rollUpLicenses,
   rollUpTrials,
   rollUpUsageDay,
   rollUpUsageMonth,
@@ -77,6 +79,7 @@ export async function runRollups(
     findUsageWeeks,
     findUsageMonths,
     findTrials,
+    findLicenses,
   ]) {
     for (const step of await findSteps(run)) {
       signal.throwIfAborted();
@@ -136,6 +139,12 @@ const findTrials: FindSteps = async (run) => {
   const marks = await listMarks(run.pool, 'trials');
   const from = findStaleTrialWeek(marks, run.now, run.everything);
   return from === null ? [] : [(db) => rollUpTrials(db, from, run.now)];
+};
+
+const findLicenses: FindSteps = async (run) => {
+  const marks = await listMarks(run.pool, 'licenses');
+  const from = findStaleLicenseDay(marks, run.now, run.everything);
+  return from === null ? [] : [(db) => rollUpLicenses(db, from, run.now)];
 };
 
 function firstKept({ now }: Run): Day {

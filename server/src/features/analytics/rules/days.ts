@@ -11,6 +11,13 @@ export function addDays(day: Day, days: number): Day {
   return dayOf(new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS));
 }
 
+/** Returns a day such as `2027-03-01`, or null for any other text. */
+export function parseDay(text: string): Day | null {
+  if (!/^\d{4}-\d{2}-\d{2}$/u.test(text)) return null;
+  const parsed = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text ? text : null;
+}
+
 /** Both ends are included. */
 export interface DayRange {
   readonly from: Day;
@@ -54,4 +61,23 @@ export function periodOf(period: Period, day: Day): Day {
 export function endOfPeriod(period: Period, starts: Day): Day {
   if (period === 'month') return addMonths(starts, 1);
   return addDays(starts, period === 'week' ? WEEK_DAYS : 1);
+}
+
+/** Returns the number of days in a range. */
+export function countDays({ from, to }: DayRange): number {
+  return Math.round((startOf(to).getTime() - startOf(from).getTime()) / DAY_MS) + 1;
+}
+
+/** Returns the days before a range, as many as it has. */
+export function rangeBefore(range: DayRange): DayRange {
+  return { from: addDays(range.from, -countDays(range)), to: addDays(range.from, -1) };
+}
+
+/** Returns the first days of all periods that have a day in the range, oldest first. */
+export function listPeriods(period: Period, { from, to }: DayRange): Day[] {
+  const starts: Day[] = [];
+  for (let each = periodOf(period, from); each <= to; each = endOfPeriod(period, each)) {
+    starts.push(each);
+  }
+  return starts;
 }

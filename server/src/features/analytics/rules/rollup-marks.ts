@@ -110,11 +110,38 @@ export function findStaleTrialWeek(
   now: Date,
   everything: boolean,
 ): Day | null {
-  const times = marks.map(({ rolledAt }) => rolledAt.getTime()).filter((at) => at <= now.getTime());
-  const last = Math.max(...times);
-  if (!everything && now.getTime() - last < TRIALS_INTERVAL_MS) return null;
-  if (times.length === 0) return FIRST_WEEK;
+  const last = findLast(marks, now);
+  if (!everything && last !== null && now.getTime() - last < TRIALS_INTERVAL_MS) return null;
+  if (last === null) return FIRST_WEEK;
   return addDays(weekOf(dayOf(new Date(last))), -TRIAL_WEEK_OPEN_DAYS);
+}
+
+/** The shortest interval of rolling up licenses, which reads all of them. */
+const LICENSES_INTERVAL_MS = 15 * 60_000;
+
+/** Days before the first roll-up that are computed from the facts of the licenses: two periods of figures. */
+const LICENSE_DAYS_BEFORE = 61;
+
+/**
+ * Returns the first day of licenses whose roll-up was not final at the last time, or null when that was less than a
+ * quarter of an hour ago.
+ * @param everything also less than a quarter of an hour ago
+ */
+export function findStaleLicenseDay(
+  marks: readonly RollupMark[],
+  now: Date,
+  everything: boolean,
+): Day | null {
+  const last = findLast(marks, now);
+  if (last === null) return addDays(dayOf(now), -LICENSE_DAYS_BEFORE);
+  if (!everything && now.getTime() - last < LICENSES_INTERVAL_MS) return null;
+  return dayOf(new Date(last));
+}
+
+/** The time of the last roll-up; null: never. A mark from the future was written with a wrong clock. */
+function findLast(marks: readonly RollupMark[], now: Date): number | null {
+  const times = marks.map(({ rolledAt }) => rolledAt.getTime()).filter((at) => at <= now.getTime());
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** Returns the milliseconds until roll-ups are due; 0 or less: now. */

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
+
+import { API_KEY_SCOPES } from '@latchkey/contract';
 import {
-  API_KEY_SCOPES,
   grantsScope,
   apiKeyState,
   endOfOverlap,

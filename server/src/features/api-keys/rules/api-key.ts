@@ -1,21 +1,4 @@
-/**
- * The scopes of API keys:
- * - `outreach:send`: to send outreach e-mail;
- * - `metrics:read`: to read `/metrics`;
- * - `subscribers:write`: to subscribe addresses without the rate limit, for a server that forwards its form;
- * - `admin:read`, `admin:support`: the operator interface as `viewer` or `support`;
- * - `admin`: everything, including future scopes.
- */
-export const API_KEY_SCOPES = [
-  'outreach:send',
-  'metrics:read',
-  'subscribers:write',
-  'admin:read',
-  'admin:support',
-  'admin',
-] as const;
-
-export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
+import type { ApiKeyScope, ApiKeyState } from '@latchkey/contract';
 
 /**
  * Returns whether scopes include the required one.
@@ -34,9 +17,6 @@ export interface ApiKeyFacts {
   /** The id of the successor. */
   readonly replacedBy: string | null;
 }
-
-/** `rolled`: replaced by another key, and valid until the end of the overlap. */
-export type ApiKeyState = 'active' | 'rolled' | 'expired' | 'revoked';
 
 /** Returns the state of an API key at a time. A key is valid before its expiry, and not at that very time. */
 export function apiKeyState(key: ApiKeyFacts, now: Date): ApiKeyState {

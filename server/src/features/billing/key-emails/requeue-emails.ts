@@ -89,7 +89,7 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 }
 
 /** Selection, actor and reason of a manual resend. */
-export interface ResendOrder {
+export interface ResendRequest {
   /** The e-mail of a transaction in any state; all refused e-mails; or all unconfirmed ones. */
   readonly which: { readonly transactionId: string } | 'refused' | 'unconfirmed';
   readonly actor: string;
@@ -104,7 +104,7 @@ const MAX_RESENT = 10_000;
  */
 export async function resendKeyEmails(
   { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
-  { which, actor, reason }: ResendOrder,
+  { which, actor, reason }: ResendRequest,
 ): Promise<number> {
   const now = clock.now();
   const abandonedBefore = new Date(now.getTime() - CLAIM_TIMEOUT_MS);

@@ -57,8 +57,12 @@ export async function sendKeyEmail(
   const { pool, mail } = deps;
   await insertKeyEmail(pool, key, deps.clock.now());
   const bought = await listBoughtLicenses(pool, key);
-  const valid = bought.filter(({ isValid }) => isValid);
   const address = bought.find(({ customerEmail }) => customerEmail !== null)?.customerEmail ?? null;
+  // An operator may have given a license of the purchase to another person.
+  const valid = bought.filter(
+    ({ isValid, customerEmail }) =>
+      isValid && (customerEmail === null || isSameAddress(customerEmail, address)),
+  );
   if (valid.length === 0) return holdKeyEmail(pool, key, 'withheld', 'no_license');
   if (address === null) return holdKeyEmail(pool, key, 'waiting', 'no_address');
   if (mail === null) return holdKeyEmail(pool, key, 'waiting', 'no_mail');
@@ -75,6 +79,10 @@ export async function sendKeyEmail(
   const result = await mail.send(message, signal);
   deps.metrics.countMail('key', result.outcome);
   await record(deps, key, claimed, result);
+}
+
+export function isSameAddress(one: string | null, other: string | null): boolean {
+  return one?.toLowerCase() === other?.toLowerCase();
 }
 
 /** The provider's data of the customer take precedence over those of the checkout. */
@@ -202,7 +210,7 @@ const TOKEN_DIGITS = 32;
  */
 export function createMessageToken(
   { vault }: BillingDependencies,
-  kind: 'key' | 'rekey',
+  kind: 'key' | 'rekey' | 'resend',
   content: readonly unknown[],
 ): string {
   return `${kind}-${vault.hashText(`${kind}-email`, JSON.stringify(content)).slice(-TOKEN_DIGITS)}`;

@@ -15,6 +15,8 @@ interface KeyEmailTexts {
   /** @param name null if unknown */
   readonly greeting: (name: string | null) => string;
   readonly thanks: (keys: number) => string;
+  /** Introduces a key that is sent again or without a purchase. */
+  readonly here: string;
   readonly machines: (count: number) => string;
   readonly howTo: string;
   readonly steps: readonly string[];
@@ -33,6 +35,7 @@ const keyEnglish: KeyEmailTexts = {
     keys === 1
       ? 'Thank you for your purchase. Here is your license key.'
       : 'Thank you for your purchase. Here are your license keys.',
+  here: 'Here is your license key.',
   machines: (count) =>
     count === 1 ? 'For one computer.' : `For up to ${count} computers at the same time.`,
   howTo: 'How to activate',
@@ -57,6 +60,7 @@ const keyFrench: KeyEmailTexts = {
     keys === 1
       ? 'Merci pour votre achat. Voici votre clé de licence.'
       : 'Merci pour votre achat. Voici vos clés de licence.',
+  here: 'Voici votre clé de licence.',
   machines: (count) =>
     count === 1 ? 'Pour un ordinateur.' : `Pour ${count} ordinateurs au maximum en même temps.`,
   howTo: 'Comment activer votre licence',
@@ -81,6 +85,7 @@ const keyGerman: KeyEmailTexts = {
     keys === 1
       ? 'vielen Dank für Ihren Kauf. Hier ist Ihr Lizenzschlüssel.'
       : 'vielen Dank für Ihren Kauf. Hier sind Ihre Lizenzschlüssel.',
+  here: 'hier ist Ihr Lizenzschlüssel.',
   machines: (count) =>
     count === 1 ? 'Für einen Computer.' : `Für bis zu ${count} Computer gleichzeitig.`,
   howTo: 'So aktivieren Sie die Software',

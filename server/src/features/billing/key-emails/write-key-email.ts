@@ -30,13 +30,34 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
     customerName,
     introduction: texts.thanks(keys.length),
     keys,
-    instructions: [
-      { kind: 'heading', text: texts.howTo },
-      { kind: 'steps', items: texts.steps },
-      { kind: 'paragraph', text: texts.moving },
-    ],
+    instructions: describeActivation(language),
     footer: [texts.keep, texts.order(transactionId)],
   });
+}
+
+/** Writes the e-mail with the key of one license, without a purchase. */
+export function writeLicenseKeyEmail(
+  language: KeyEmailLanguage,
+  key: EmailedKey & { readonly customerName: string | null },
+): RenderedMail {
+  const texts = keyEmailTexts[language];
+  return render(language, {
+    subject: texts.subject(1, key.productName),
+    customerName: key.customerName,
+    introduction: texts.here,
+    keys: [key],
+    instructions: describeActivation(language),
+    footer: [texts.keep],
+  });
+}
+
+function describeActivation(language: KeyEmailLanguage): MailBlock[] {
+  const texts = keyEmailTexts[language];
+  return [
+    { kind: 'heading', text: texts.howTo },
+    { kind: 'steps', items: texts.steps },
+    { kind: 'paragraph', text: texts.moving },
+  ];
 }
 
 interface KeyEmailContent extends Pick<KeyEmailFacts, 'customerName' | 'keys'> {

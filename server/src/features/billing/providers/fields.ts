@@ -74,6 +74,13 @@ export function readInteger(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
+/** Reads the currency of a payment as a field of its fact; none if it is not a code of ISO 4217. */
+export function readCurrency(value: unknown): { readonly currency?: string } {
+  return typeof value === 'string' && /^[a-z]{3}$/i.test(value)
+    ? { currency: value.toUpperCase() }
+    : {};
+}
+
 /** Reads a quantity; 1 if it is missing or not plausible. */
 export function readQuantity(value: unknown): number {
   const quantity = readInteger(value) ?? 1;

@@ -4,21 +4,22 @@ import {
   Bytes,
   defineStatement,
   Nullable,
+  queryRow,
   queryRows,
   Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
 import type { BillingProvider } from '../facts.ts';
-import { MATCHES_FILTER, type EventFilter } from './events.ts';
+import { MATCHES_FILTER, toFilterParameters, type EventFilter } from './events.ts';
 
-const ListedEvent = Type.Object({
+export const ListedEvent = Type.Object({
   eventId: Type.String(),
   provider: Type.Unsafe<BillingProvider>(Type.String()),
   type: Type.String(),
   occurredAt: Timestamp,
   receivedAt: Timestamp,
-  status: Type.String(),
+  status: Type.Enum(['processed', 'ignored', 'deferred', 'failed']),
   message: Nullable.Text,
   attempts: Type.Integer(),
   nextAttemptAt: Nullable.Timestamp,
@@ -27,7 +28,7 @@ const ListedEvent = Type.Object({
 /** A stored event and its outcome, without the body, which contains personal data. */
 export type ListedEvent = Readonly<Static<typeof ListedEvent>>;
 
-const LISTED_COLUMNS = `event_id as "eventId", provider, type, occurred_at as "occurredAt", received_at as "receivedAt",
+export const LISTED_COLUMNS = `event_id as "eventId", provider, type, occurred_at as "occurredAt", received_at as "receivedAt",
    status, message, attempts, next_attempt_at as "nextAttemptAt"`;
 
 const EventRecord = Type.Object({
@@ -39,14 +40,22 @@ const EventRecord = Type.Object({
 /** A stored event and its outcome. `raw` is the body as signed; null once it was removed. */
 export type EventRecord = Readonly<Static<typeof EventRecord>>;
 
+const StoredEventRecord = Type.Object({
+  ...EventRecord.properties,
+  rawRemovedAt: Nullable.Timestamp,
+});
+
+/** A stored event, and when its body was removed. */
+export type StoredEventRecord = Readonly<Static<typeof StoredEventRecord>>;
+
 const listStatement = defineStatement(
   'billing_event_list',
   EventRecord,
   `select ${LISTED_COLUMNS}, raw, headers from billing_events
    where ${MATCHES_FILTER}
-     and ($5::timestamptz is null or (received_at, event_id) > ($5, $6))
-   order by received_at, event_id, provider
-   limit $7`,
+     and ($8::timestamptz is null or (received_at, provider || '/' || event_id) > ($8, $9))
+   order by received_at, provider || '/' || event_id
+   limit $10`,
 );
 
 /**
@@ -55,12 +64,21 @@ const listStatement = defineStatement(
  */
 export async function listEvents(
   db: Queryable,
-  { eventId, status, provider, since }: EventFilter,
-  after: Pick<EventRecord, 'receivedAt' | 'eventId'> | null,
+  filter: EventFilter,
+  after: EventPosition | null,
   limit: number,
 ): Promise<EventRecord[]> {
-  const cursor = [after?.receivedAt ?? null, after?.eventId ?? null];
-  return queryRows(db, listStatement, [eventId, status, provider, since, ...cursor, limit]);
+  const cursor = after === null ? [null, null] : [after.receivedAt, keyOf(after)];
+  return queryRows(db, listStatement, [...toFilterParameters(filter), ...cursor, limit]);
+}
+
+/** The place of an event in the order of arrival. */
+export type EventPosition = Pick<EventRecord, 'receivedAt' | 'eventId'> & {
+  readonly provider: string;
+};
+
+function keyOf({ provider, eventId }: EventPosition): string {
+  return `${provider}/${eventId}`;
 }
 
 const listDueStatement = defineStatement(
@@ -72,6 +90,22 @@ const listDueStatement = defineStatement(
    limit $2`,
 );
 
+/** Returns the event of a provider with an id, or null. */
+export async function findEvent(
+  db: Queryable,
+  provider: string,
+  eventId: string,
+): Promise<StoredEventRecord | null> {
+  return queryRow(db, findStatement, [eventId, provider]);
+}
+
+const findStatement = defineStatement(
+  'billing_event_find',
+  StoredEventRecord,
+  `select ${LISTED_COLUMNS}, raw, headers, raw_removed_at as "rawRemovedAt" from billing_events
+   where event_id = $1 and provider = $2`,
+);
+
 /** Lists deferred events whose next attempt is due. */
 export async function listDueEvents(
   db: Queryable,
@@ -79,23 +113,4 @@ export async function listDueEvents(
   limit: number,
 ): Promise<EventRecord[]> {
   return queryRows(db, listDueStatement, [now, limit]);
-}
-
-const listNewestStatement = defineStatement(
-  'billing_event_list_newest',
-  ListedEvent,
-  `select ${LISTED_COLUMNS} from billing_events
-   where ${MATCHES_FILTER}
-   order by received_at desc, event_id desc, provider desc
-   limit $5`,
-);
-
-/** Lists the newest events, at most `limit`, oldest first. */
-export async function listNewestEvents(
-  db: Queryable,
-  { eventId, status, provider, since }: EventFilter,
-  limit: number,
-): Promise<ListedEvent[]> {
-  const rows = await queryRows(db, listNewestStatement, [eventId, status, provider, since, limit]);
-  return rows.toReversed();
 }

@@ -6,11 +6,13 @@ import {
   execute,
   queryRow,
   queryRows,
+  type Parameter,
   type Queryable,
   toColumns,
 } from '#server/db/statement.ts';
 
 import type { EventHeader } from '../facts.ts';
+import { DISMISSED_PREFIX, UNMATCHED_PREFIX } from '../rules/event-state.ts';
 
 /** The outcome of a stored event. */
 export type EventStatus = 'processed' | 'ignored' | 'deferred' | 'failed';
@@ -22,13 +24,33 @@ export interface EventFilter {
   readonly provider: string | null;
   /** Received at this time or later. */
   readonly since: Date | null;
+  /** Received before this time. */
+  readonly until?: Date | null;
+  readonly type?: string | null;
+  /** Only payments for which the catalogue has no product. */
+  readonly unmatchedOnly?: boolean;
 }
 
-/** The condition of a filter, which is given as the first four parameters. */
+/** The condition of a payment for which the catalogue has no product; their index has the same one. */
+export const IS_UNMATCHED = `status = 'ignored' and message like '${UNMATCHED_PREFIX}%'`;
+
+/** The condition of an event that an operator dismissed; their index has the same one. */
+export const IS_DISMISSED = `status = 'ignored' and message like '${DISMISSED_PREFIX}%'`;
+
+/** The condition of a filter, which is given as the first seven parameters. */
 export const MATCHES_FILTER = `($1::text is null or event_id = $1)
      and ($2::text is null or status = $2)
      and ($3::text is null or provider = $3)
-     and ($4::timestamptz is null or received_at >= $4)`;
+     and ($4::timestamptz is null or received_at >= $4)
+     and ($5::timestamptz is null or received_at < $5)
+     and ($6::text is null or type = $6)
+     and (not $7::boolean or ${IS_UNMATCHED})`;
+
+/** Returns the parameters of {@link MATCHES_FILTER}. */
+export function toFilterParameters(filter: EventFilter): Parameter[] {
+  const { eventId, status, provider, since, until, type, unmatchedOnly } = filter;
+  return [eventId, status, provider, since, until ?? null, type ?? null, unmatchedOnly === true];
+}
 
 /** The stored delivery of an event. */
 export interface StoredDelivery {
@@ -119,17 +141,17 @@ export async function updateEventOutcomes(
 
 const dismissStatement = defineCommand(
   'billing_event_dismiss',
-  `update billing_events set status = 'ignored', message = $5, next_attempt_at = null
+  `update billing_events set status = 'ignored', message = $8, next_attempt_at = null
    where status in ('deferred', 'failed') and ${MATCHES_FILTER}`,
 );
 
 /** Sets deferred and failed events to ignored and returns their number. */
 export async function dismissUnappliedEvents(
   db: Queryable,
-  { eventId, status, provider, since }: EventFilter,
+  filter: EventFilter,
   message: string,
 ): Promise<number> {
-  return execute(db, dismissStatement, [eventId, status, provider, since, message]);
+  return execute(db, dismissStatement, [...toFilterParameters(filter), message]);
 }
 
 const countStatement = defineStatement(

@@ -4,6 +4,7 @@ import type { BillingProvider } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
 import type { Purchase } from './group-purchases.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
+import { UNMATCHED_PREFIX } from './event-state.ts';
 
 /** A line of a checkout and the license that was created for it. */
 export interface BilledLine {
@@ -139,7 +140,7 @@ function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
 
 function explainUnmatched(drafts: readonly LicenseDraft[]): string {
   const prices = [...new Set(drafts.map(({ priceId }) => priceId))].slice(0, 5).join(', ');
-  return `No product of the catalogue has the price ${prices}.`;
+  return `${UNMATCHED_PREFIX}${prices}.`;
 }
 
 function toTransactionName({

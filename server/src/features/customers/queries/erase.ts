@@ -94,11 +94,17 @@ const updateMessagesStatement = defineCommand(
    from unnest($1::text[], $2::text[]) as changed (id, payload) where message.id = changed.id`,
 );
 
-/** Removes the address from messages of outgoing webhooks; a replay sends them without it. */
+const clearAnswersStatement = defineCommand(
+  'customer_clear_answers',
+  'update webhook_attempts set answer = null where message_id = any ($1::text[]) and answer is not null',
+);
+
+/** Removes the address from messages of outgoing webhooks, and the answers to them; a replay sends them without it. */
 export async function clearMessages(db: Queryable, ids: readonly string[]): Promise<void> {
   const messages = await queryRows(db, listMessagesStatement, [ids]);
   const payloads = messages.map(({ payload }) => withoutEmail(payload));
   await execute(db, updateMessagesStatement, [messages.map(({ id }) => id), payloads]);
+  await execute(db, clearAnswersStatement, [ids]);
 }
 
 /** Keeps the order of the fields. */

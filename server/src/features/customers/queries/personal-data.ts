@@ -94,7 +94,11 @@ export const SOURCES: readonly Source[] = [
   defineSource('subscriber_confirmations', HAS_ADDRESS, byAddress, ['token_hash']),
   defineSource('suppressions', HAS_ADDRESS, byAddress),
   defineSource('outreach_messages', HAS_ADDRESS, byAddress),
+  defineSource('outreach_recipients', HAS_ADDRESS, byAddress),
   defineSource('webhook_messages', 'id = any ($1::text[])', ({ messageIds }) => [messageIds]),
+  defineSource('webhook_attempts', 'message_id = any ($1::text[])', ({ messageIds }) => [
+    messageIds,
+  ]),
   defineSource(
     'audit_log',
     `subject_id = any ($1::text[])

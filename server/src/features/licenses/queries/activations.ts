@@ -152,6 +152,29 @@ export async function listActivationsAfter(
   return rows.map(fromRow);
 }
 
+const listOfAllStatement = defineStatement(
+  'activation_list_of_licenses',
+  ActivationRow,
+  `select ${COLUMNS} from activations
+   where license_id = any ($1::uuid[]) and (license_id, id) > ($2, $3)
+   order by license_id, id
+   limit $4`,
+);
+
+/**
+ * Lists a page of the activations of some licenses, license by license.
+ * @param after the last one of the previous page, or the nil UUID twice
+ */
+export async function listActivationsOfAll(
+  db: Queryable,
+  licenseIds: readonly string[],
+  after: Pick<ActivationRecord, 'licenseId' | 'id'>,
+  limit: number,
+): Promise<ActivationRecord[]> {
+  const parameters = [licenseIds, after.licenseId, after.id, limit];
+  return (await queryRows(db, listOfAllStatement, parameters)).map(fromRow);
+}
+
 const insertStatement = defineCommand(
   'activation_insert',
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
@@ -231,6 +254,28 @@ export async function deactivateActivation(
 ): Promise<boolean> {
   const parameters = [licenseId, activationId, machineId, deactivatedAt];
   return (await queryRow(db, deactivateStatement, parameters)) !== null;
+}
+
+const freeStatement = defineStatement(
+  'activation_free',
+  Type.Object({ id: Type.String(), isFreed: Type.Boolean() }),
+  `with freed as (
+     update activations set deactivated_at = $3
+     where license_id = $1 and id = $2 and deactivated_at is null
+     returning id
+   )
+   select a.id, exists (select from freed) as is_freed from activations a
+   where a.license_id = $1 and a.id = $2`,
+);
+
+/** Deactivates an activation of any machine; returns whether it was active, and null if there is none. */
+export async function freeActivation(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  now: Date,
+): Promise<boolean | null> {
+  return (await queryRow(db, freeStatement, [licenseId, activationId, now]))?.isFreed ?? null;
 }
 
 const deactivateAllStatement = defineStatement(

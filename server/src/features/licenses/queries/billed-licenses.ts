@@ -63,13 +63,18 @@ const updateStatement = defineStatement(
      select l.id,
             coalesce(billed.product_id, l.product_id) as product_id, coalesce(billed.tier, l.tier) as tier,
             coalesce(billed.features, l.features) as features,
-            coalesce(billed.max_activations, l.max_activations) as max_activations, billed.subscription,
+            greatest(coalesce(billed.max_activations, l.max_activations), l.granted_activations) as max_activations,
+            billed.subscription,
             case when billed.expires_at is not null and l.extended_until is distinct from 'infinity'
               then greatest(billed.expires_at, l.extended_until)
             end as expires_at,
             billed.cancel_scheduled_for, billed.canceled_at, billed.paused_at, billed.disputed_at, billed.refunded_at,
-            coalesce(billed.customer_email, l.customer_email) as customer_email,
-            coalesce(billed.customer_name, l.customer_name) as customer_name
+            case when l.owner_changed_at is null then coalesce(billed.customer_email, l.customer_email)
+              else l.customer_email
+            end as customer_email,
+            case when l.owner_changed_at is null then coalesce(billed.customer_name, l.customer_name)
+              else l.customer_name
+            end as customer_name
      from jsonb_populate_recordset(null::licenses, $1::jsonb) as billed
      join licenses l on l.id = billed.id
      order by l.id
@@ -79,8 +84,8 @@ const updateStatement = defineStatement(
 );
 
 /**
- * Updates the facts that billing sets, and returns the changed licenses. Manual changes remain, and so does an expiry
- * that an operator extended beyond the paid period.
+ * Updates the facts that billing sets, and returns the changed licenses. Manual changes remain: also an expiry
+ * that an operator extended beyond the paid period, a limit of machines above the paid one, and a changed customer.
  */
 export async function updateBilledLicenses(
   db: Queryable,

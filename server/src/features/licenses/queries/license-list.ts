@@ -68,10 +68,13 @@ function listConditions(filter: LicenseFilter, afterId: string | null): Conditio
   return all.filter(({ value }) => value !== null);
 }
 
+/** The present time: the first parameter of every statement of this file. */
+const NOW = '$1::timestamptz';
+
 const isCustomer = (p: string): string => `lower(customer_email) = ${p}::text`;
 
 const isExpiring = (p: string): string =>
-  `(expires_at <= ${p}::timestamptz or canceled_at <= ${p}::timestamptz) and ${STATUS_CONDITIONS.active}`;
+  `(expires_at <= ${p}::timestamptz or canceled_at <= ${p}::timestamptz) and ${statusCondition('active', NOW)}`;
 
 const isOfTransaction = (p: string): string =>
   `id in (select license_id from license_transactions where transaction_id = ${p}::text)`;
@@ -84,7 +87,7 @@ function prepare(
   const known = statements.get(name);
   if (known !== undefined) return known;
   const texts = conditions.map(({ text }, index) => text(`$${index + 3}`));
-  const wanted = status === null ? texts : [STATUS_CONDITIONS[status], ...texts];
+  const wanted = status === null ? texts : [statusCondition(status, NOW), ...texts];
   // The first condition is always true: not every combination uses the time, and PostgreSQL must know its type.
   const statement = defineStatement(
     name,
@@ -98,12 +101,7 @@ function prepare(
   return statement;
 }
 
-/** The present time: the first parameter of every statement with these conditions. */
-const NOW = '$1::timestamptz';
-
 const NOT_STOPPED = 'num_nonnulls(revoked_at, refunded_at, suspended_at, disputed_at) = 0';
-const NOT_PAUSED = `(paused_at is null or paused_at > ${NOW})`;
-const RUNNING = `${NOT_STOPPED} and ${NOT_PAUSED} and (canceled_at is null or canceled_at > ${NOW})`;
 
 /** In hours, because the length of a day depends on the time zone of the session. */
 const GRACE = `interval '${GRACE_DAYS * 24} hours'`;
@@ -114,17 +112,25 @@ const END_OF_GRACE = `case
 end`;
 
 /**
- * The SQL condition of each status that `licenseStatus` returns, over the columns of `licenses`. Exactly one is true for
+ * Returns the SQL condition of a status that `licenseStatus` returns, over the columns of `licenses`. Exactly one is true for
  * each license. A test compares them with the rule.
+ * @param now the present time in SQL, such as `$1::timestamptz`
  */
-const STATUS_CONDITIONS: Readonly<Record<LicenseStatus, string>> = {
-  revoked: 'revoked_at is not null',
-  refunded: 'revoked_at is null and refunded_at is not null',
-  suspended:
-    'revoked_at is null and refunded_at is null and (suspended_at is not null or disputed_at is not null)',
-  paused: `${NOT_STOPPED} and paused_at <= ${NOW}`,
-  canceled: `${NOT_STOPPED} and ${NOT_PAUSED} and canceled_at <= ${NOW}`,
-  expired: `${RUNNING} and expires_at <= ${NOW} and ${END_OF_GRACE} <= ${NOW}`,
-  past_due: `${RUNNING} and expires_at <= ${NOW} and ${END_OF_GRACE} > ${NOW}`,
-  active: `${RUNNING} and (expires_at is null or expires_at > ${NOW})`,
-};
+export function statusCondition(status: LicenseStatus, now: string): string {
+  const notPaused = `(paused_at is null or paused_at > ${now})`;
+  const running = `${NOT_STOPPED} and ${notPaused} and (canceled_at is null or canceled_at > ${now})`;
+  const conditions: Readonly<Record<LicenseStatus, string>> = {
+    revoked: 'revoked_at is not null',
+    refunded: 'revoked_at is null and refunded_at is not null',
+    suspended:
+      'revoked_at is null and refunded_at is null and (suspended_at is not null or disputed_at is not null)',
+    paused: `${NOT_STOPPED} and paused_at <= ${now}`,
+    canceled: `${NOT_STOPPED} and ${notPaused} and canceled_at <= ${now}`,
+    expired: `${running} and expires_at <= ${now} and ${END_OF_GRACE} <= ${now}`,
+    // The first three conditions follow from the others; an index answers them.
+    past_due: `subscription and not trial and expires_at > ${now} - ${GRACE}
+      and ${running} and expires_at <= ${now} and ${END_OF_GRACE} > ${now}`,
+    active: `${running} and (expires_at is null or expires_at > ${now})`,
+  };
+  return conditions[status];
+}

@@ -14,25 +14,15 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+import { StatusRow } from '../facts.ts';
 import type { LicenseFacts } from '../rules/facts.ts';
 
 /** The columns of a license that the service reads. */
 export const LicenseRow = Type.Object({
-  id: Type.String(),
-  productId: Type.String(),
+  ...StatusRow.properties,
   tier: Type.String(),
   features: Type.Array(Type.String()),
   maxActivations: Type.Integer(),
-  trial: Type.Boolean(),
-  subscription: Type.Boolean(),
-  expiresAt: Nullable.Timestamp,
-  cancelScheduledFor: Nullable.Timestamp,
-  canceledAt: Nullable.Timestamp,
-  pausedAt: Nullable.Timestamp,
-  suspendedAt: Nullable.Timestamp,
-  disputedAt: Nullable.Timestamp,
-  refundedAt: Nullable.Timestamp,
-  revokedAt: Nullable.Timestamp,
   keySealed: Bytes,
   keyHint: Type.String(),
   customerEmail: Nullable.Text,
@@ -207,6 +197,47 @@ export async function updateLicenseKey(
   { id, keySealed, keyHint }: Pick<LicenseRecord, 'id' | 'keySealed' | 'keyHint'>,
 ): Promise<void> {
   await execute(db, updateKeyStatement, [id, keySealed, keyHint]);
+}
+
+const findVersionStatement = defineStatement(
+  'license_find_version',
+  Type.Object({ version: Type.Integer() }),
+  'select version from licenses where id = $1',
+);
+
+/** Returns the version of a license, which every update increases. */
+export async function findLicenseVersion(db: Queryable, id: string): Promise<number | null> {
+  return (await queryRow(db, findVersionStatement, [id]))?.version ?? null;
+}
+
+const updateOwnerStatement = defineCommand(
+  'license_update_owner',
+  `update licenses set customer_email = $2, customer_name = $3, note = $4,
+                       owner_changed_at = coalesce($5, owner_changed_at)
+   where id = $1`,
+);
+
+/**
+ * Updates the customer and the note of a locked license.
+ * @param changedAt when the customer changed; null: only the note did
+ */
+export async function updateOwner(
+  db: Queryable,
+  license: Pick<LicenseRecord, 'id' | 'customerEmail' | 'customerName' | 'note'>,
+  changedAt: Date | null,
+): Promise<void> {
+  const { id, customerEmail, customerName, note } = license;
+  await execute(db, updateOwnerStatement, [id, customerEmail, customerName, note, changedAt]);
+}
+
+const recordLimitStatement = defineCommand(
+  'license_record_limit',
+  'update licenses set granted_activations = $2 where id = $1',
+);
+
+/** Stores an operator's limit of machines, below which no payment sets it. */
+export async function recordLimit(db: Queryable, licenseId: string, limit: number): Promise<void> {
+  await execute(db, recordLimitStatement, [licenseId, limit]);
 }
 
 const recordExtensionStatement = defineCommand(

@@ -45,7 +45,7 @@ export interface ValidationTime {
 const COUNTED = 4;
 
 /**
- * Reads the facts of validations, and counts those that are valid by any rule, in one round trip and one commit: the
+ * Reads the facts of validations, and counts those that are valid by every rule, in one round trip and one commit: the
  * license has no rare timestamp and no past end, the activation is active and bound to this very machine, and its token
  * is fresh. The rules decide all others. Of several requests for one activation only one is counted here, because a
  * statement changes a row once. PostgreSQL checks the conditions of `counted` again on the newest version of a row that
@@ -105,7 +105,7 @@ const countStatement = {
 
 /**
  * Returns the facts of each validation in order, null for an unknown key, and counts durably those that are valid by
- * any rule. One statement: it takes effect completely or not at all, also when it throws.
+ * every rule. One statement: it takes effect completely or not at all, also when it throws.
  */
 export async function countValidations(
   db: Queryable,

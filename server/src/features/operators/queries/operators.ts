@@ -25,6 +25,8 @@ export const OperatorRow = Type.Object({
   createdAt: Timestamp,
   lastSignInAt: Nullable.Timestamp,
   disabledAt: Nullable.Timestamp,
+  /** Increases with each change of an administrator or of a credential. */
+  version: Type.Integer(),
 });
 
 /** A stored operator. */
@@ -57,18 +59,32 @@ export async function findOperator(db: Queryable, id: string): Promise<OperatorR
   return queryRow(db, findStatement, [id]);
 }
 
-const lockByEmailStatement = defineStatement(
-  'operator_lock_by_email',
-  OperatorRow,
-  `select ${COLUMNS} from operators where lower(email) = lower($1) for update`,
+/** Names an operator by its id, or by its e-mail address in upper or lower case. */
+export type OperatorReference = { readonly id: string } | { readonly email: string };
+
+/** In the order of their ids, so that concurrent changes cannot wait for each other. */
+const lockWithAdminsStatement = defineStatement(
+  'operator_lock_with_admins',
+  Type.Object({ ...OperatorRow.properties, isMeant: Type.Boolean() }),
+  `select ${COLUMNS}, (id = $1 or lower(email) = lower($2)) is true as is_meant from operators
+   where id = $1 or lower(email) = lower($2) or (role = 'admin' and disabled_at is null)
+   order by id for update`,
 );
 
-/** Locks the operator with an e-mail address until the transaction ends. */
-export async function lockOperatorByEmail(
+/** Locks an operator, and all enabled administrators, until the transaction ends. */
+export async function lockOperatorAndAdmins(
   db: Queryable,
-  email: string,
-): Promise<OperatorRecord | null> {
-  return queryRow(db, lockByEmailStatement, [email]);
+  reference: OperatorReference,
+): Promise<{
+  readonly operator: OperatorRecord | null;
+  readonly admins: readonly OperatorRecord[];
+}> {
+  const parameters = 'id' in reference ? [reference.id, null] : [null, reference.email];
+  const rows = await queryRows(db, lockWithAdminsStatement, parameters);
+  return {
+    operator: rows.find(({ isMeant }) => isMeant) ?? null,
+    admins: rows.filter(({ role, disabledAt }) => role === 'admin' && disabledAt === null),
+  };
 }
 
 const lockStatement = defineStatement(
@@ -82,15 +98,31 @@ export async function lockOperator(db: Queryable, id: string): Promise<OperatorR
   return queryRow(db, lockStatement, [id]);
 }
 
+const ListedRow = Type.Object({ ...OperatorRow.properties, passkeys: Type.Integer() });
+
+/** An operator with the number of its passkeys. */
+export type ListedOperator = Readonly<Static<typeof ListedRow>>;
+
 const listStatement = defineStatement(
   'operator_list',
-  OperatorRow,
-  `select ${COLUMNS} from operators order by lower(email) limit $1`,
+  ListedRow,
+  `select ${COLUMNS}, (select count(*) from operator_passkeys where operator_id = operators.id) as passkeys
+   from operators order by lower(email) limit $1`,
 );
 
 /** Lists operators by e-mail address. */
-export async function listOperatorRecords(db: Queryable, limit: number): Promise<OperatorRecord[]> {
+export async function listOperatorRecords(db: Queryable, limit: number): Promise<ListedOperator[]> {
   return queryRows(db, listStatement, [limit]);
+}
+
+const lockAllStatement = defineCommand(
+  'operator_lock_all',
+  'lock table operators in share row exclusive mode',
+);
+
+/** Prevents that another transaction adds or changes an operator, until this one ends. */
+export async function lockAllOperators(db: Queryable): Promise<void> {
+  await execute(db, lockAllStatement, []);
 }
 
 const isAnyStatement = defineStatement(
@@ -155,11 +187,13 @@ export async function setOperatorRole(
 
 const clearStatement = defineCommand(
   'operator_clear_credentials',
-  `update operators set password_hash = null, totp_sealed = null, totp_enabled_at = null, version = version + 1
+  `update operators
+   set password_hash = null, totp_sealed = null, totp_enabled_at = null, provider_subject = null,
+       last_sign_in_at = null, version = version + 1
    where id = $1`,
 );
 
-/** Removes the password and the secret of one-time codes of an operator. */
+/** Removes password, one-time codes and the person of the provider from an operator, which is invited again. */
 export async function clearCredentials(db: Queryable, id: string): Promise<void> {
   await execute(db, clearStatement, [id]);
 }
@@ -176,6 +210,20 @@ export async function setPasswordHash(
   passwordHash: string,
 ): Promise<void> {
   await execute(db, setPasswordStatement, [id, passwordHash]);
+}
+
+const upgradePasswordStatement = defineCommand(
+  'operator_upgrade_password',
+  'update operators set password_hash = $2 where id = $1',
+);
+
+/** Stores another hash of the same password: no change that an operator would see. */
+export async function upgradePasswordHash(
+  db: Queryable,
+  id: string,
+  passwordHash: string,
+): Promise<void> {
+  await execute(db, upgradePasswordStatement, [id, passwordHash]);
 }
 
 const setNameStatement = defineCommand(

@@ -69,26 +69,54 @@ export interface FoundSession {
   readonly operator: OperatorRecord;
 }
 
+/** Valid sessions of enabled operators. */
+const SELECT_VALID = `
+  select sessions.id as session_id, sessions.created_at as session_created_at, last_seen_at, proved_at,
+         ${columnsOf(OperatorRow, 'operators')}
+  from operator_sessions sessions join operators on operators.id = operator_id
+  where last_seen_at > $1 and sessions.created_at > $2 and disabled_at is null`;
+
+interface SessionLimits {
+  readonly seenAfter: Date;
+  readonly createdAfter: Date;
+}
+
 const findStatement = defineStatement(
   'operator_session_find',
   FoundRow,
-  `select sessions.id as session_id, sessions.created_at as session_created_at, last_seen_at, proved_at,
-          ${columnsOf(OperatorRow, 'operators')}
-   from operator_sessions sessions join operators on operators.id = operator_id
-   where token_hash = $1 and last_seen_at > $2 and sessions.created_at > $3 and disabled_at is null`,
+  `${SELECT_VALID} and token_hash = $3`,
 );
 
 /** Finds the session of a token by its hash, unless it has expired or its operator is disabled. */
 export async function findSession(
   db: Queryable,
   tokenHash: Buffer,
-  limits: { readonly seenAfter: Date; readonly createdAfter: Date },
+  { seenAfter, createdAfter }: SessionLimits,
 ): Promise<FoundSession | null> {
-  const parameters = [tokenHash, limits.seenAfter, limits.createdAfter];
-  const found = await queryRow(db, findStatement, parameters);
-  if (found === null) return null;
-  const { sessionId, sessionCreatedAt, lastSeenAt, provedAt, ...operator } = found;
+  return toSession(await queryRow(db, findStatement, [seenAfter, createdAfter, tokenHash]));
+}
+
+function toSession(row: Readonly<Static<typeof FoundRow>> | null): FoundSession | null {
+  if (row === null) return null;
+  const { sessionId, sessionCreatedAt, lastSeenAt, provedAt, ...operator } = row;
   return { id: sessionId, createdAt: sessionCreatedAt, lastSeenAt, provedAt, operator };
+}
+
+const findOwnStatement = defineStatement(
+  'operator_session_find_own',
+  FoundRow,
+  `${SELECT_VALID} and sessions.id = $3 and operator_id = $4`,
+);
+
+/** Finds a session of an operator by its id, unless it has expired or the operator is disabled. */
+export async function findSessionOf(
+  db: Queryable,
+  operatorId: string,
+  sessionId: string,
+  { seenAfter, createdAfter }: SessionLimits,
+): Promise<FoundSession | null> {
+  const parameters = [seenAfter, createdAfter, sessionId, operatorId];
+  return toSession(await queryRow(db, findOwnStatement, parameters));
 }
 
 const listStatement = defineStatement(
@@ -103,7 +131,7 @@ const listStatement = defineStatement(
 export async function listSessionRecords(
   db: Queryable,
   operatorId: string,
-  limits: { readonly seenAfter: Date; readonly createdAfter: Date },
+  limits: SessionLimits,
 ): Promise<SessionRecord[]> {
   return queryRows(db, listStatement, [operatorId, limits.seenAfter, limits.createdAfter]);
 }
@@ -132,13 +160,12 @@ const renewStatement = defineCommand(
 /** Replaces the token of a session and records a proof; returns whether there is such a session. */
 export async function renewSession(
   db: Queryable,
-  session: { readonly id: string; readonly operatorId: string },
+  operatorId: string,
+  sessionId: string,
   tokenHash: Buffer,
   now: Date,
 ): Promise<boolean> {
-  return (
-    (await execute(db, renewStatement, [session.id, tokenHash, now, session.operatorId])) === 1
-  );
+  return (await execute(db, renewStatement, [sessionId, tokenHash, now, operatorId])) === 1;
 }
 
 const deleteStatement = defineCommand(
@@ -184,7 +211,7 @@ const deleteOldStatement = defineCommand(
 export async function deleteOldSessions(
   db: Queryable,
   operatorId: string,
-  limits: { readonly seenAfter: Date; readonly createdAfter: Date },
+  limits: SessionLimits,
 ): Promise<void> {
   await execute(db, deleteOldStatement, [operatorId, limits.seenAfter, limits.createdAfter]);
 }

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import {
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -9,9 +10,9 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-const LinkRow = Type.Object({ operatorId: Type.String(), expiresAt: Timestamp });
+const LinkRow = Type.Object({ operatorId: Nullable.Text, expiresAt: Timestamp });
 
-/** A stored sign-in link. */
+/** A stored sign-in link. Without an operator, it creates the first one. */
 export type SignInLink = Readonly<Static<typeof LinkRow>>;
 
 const insertStatement = defineCommand(
@@ -20,11 +21,11 @@ const insertStatement = defineCommand(
    values ($1, $2, $3, $4)`,
 );
 
-/** Stores a sign-in link. */
+/** Stores a sign-in link. @param operatorId null: it creates the first operator */
 export async function insertSignInLink(
   db: Queryable,
   tokenHash: Buffer,
-  operatorId: string,
+  operatorId: string | null,
   createdAt: Date,
   expiresAt: Date,
 ): Promise<void> {
@@ -45,6 +46,22 @@ export async function findSignInLink(
   now: Date,
 ): Promise<SignInLink | null> {
   return queryRow(db, findStatement, [tokenHash, now]);
+}
+
+const assignStatement = defineCommand(
+  'operator_link_assign',
+  `update operator_sign_in_links set operator_id = $2
+   where token_hash = $1 and operator_id is null and expires_at > $3`,
+);
+
+/** Assigns a link that creates the first operator to that operator; returns whether there is such a link. */
+export async function assignSignInLink(
+  db: Queryable,
+  tokenHash: Buffer,
+  operatorId: string,
+  now: Date,
+): Promise<boolean> {
+  return (await execute(db, assignStatement, [tokenHash, operatorId, now])) === 1;
 }
 
 const deleteAllStatement = defineCommand(

@@ -1,4 +1,4 @@
-import { OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract';
+import { OPERATOR_ROLES, type OPERATOR_STATES, type OperatorRole } from '@latchkey/contract';
 
 /** How long a sign-in link can be redeemed. */
 export const LINK_TERM_MS = 30 * 60_000;
@@ -59,15 +59,22 @@ export function freshUntil({ provedAt }: Pick<SessionTimes, 'provedAt'>): Date {
 }
 
 /**
- * The state of an operator. `invited`: without a password, and so without a way to sign in but a sign-in link.
+ * Returns the time of the proof that a sign-in with the identity provider is: when the person proved a credential there.
+ * @param signedInAt null: the provider does not state it, so that the session begins without a fresh proof
  */
-export type OperatorState = 'invited' | 'active' | 'disabled';
+export function provedAtProvider(signedInAt: Date | null, now: Date): Date {
+  if (signedInAt === null) return new Date(0);
+  return signedInAt < now ? signedInAt : now;
+}
+
+/** The state of an operator. `invited`: it has not signed in since it was created or reset. */
+export type OperatorState = (typeof OPERATOR_STATES)[number];
 
 /** Returns the state of an operator. */
 export function operatorState(operator: {
-  readonly passwordHash: string | null;
+  readonly lastSignInAt: Date | null;
   readonly disabledAt: Date | null;
 }): OperatorState {
   if (operator.disabledAt !== null) return 'disabled';
-  return operator.passwordHash === null ? 'invited' : 'active';
+  return operator.lastSignInAt === null ? 'invited' : 'active';
 }

@@ -79,13 +79,22 @@ export interface AttemptResult {
   readonly status: number | null;
   readonly durationMs: number;
   readonly error: string | null;
+  /** The beginning of the response's body; null without one. */
+  readonly answer: string | null;
 }
 
 const recordStatement = defineCommand(
   'webhook_delivery_record',
-  `update webhook_deliveries
-   set state = $4, next_attempt_at = $5, last_status = $6, last_duration_ms = $7, last_error = $8
-   where message_id = $1 and endpoint_id = $2 and attempts = $3 and state = 'pending'`,
+  `with recorded as (
+     update webhook_deliveries
+     set state = $4, next_attempt_at = $5, last_status = $6::integer, last_duration_ms = $7::integer, last_error = $8::text
+     where message_id = $1 and endpoint_id = $2 and attempts = $3 and state = 'pending'
+     returning message_id, endpoint_id, last_attempt_at
+   )
+   insert into webhook_attempts (message_id, endpoint_id, attempted_at, status, duration_ms, error, answer)
+   select message_id, endpoint_id, last_attempt_at, $6::integer, $7::integer, $8::text, $9::text
+   from recorded
+   on conflict do nothing`,
 );
 
 /** Records the result of an attempt, unless its claim expired and another attempt was started. */
@@ -103,6 +112,7 @@ export async function recordAttempt(
     result.status,
     result.durationMs,
     result.error,
+    result.answer,
   ]);
 }
 
@@ -115,8 +125,8 @@ const replayMessageStatement = defineStatement(
   'webhook_delivery_replay_message',
   ReplayedDeliveries,
   `with replayed as (
-     insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
-     select message.id, endpoint.id, 'pending', $3::timestamptz
+     insert into webhook_deliveries (message_id, endpoint_id, type, created_at, state, next_attempt_at)
+     select message.id, endpoint.id, message.type, message.created_at, 'pending', $3::timestamptz
      from webhook_messages message
      join webhook_endpoints endpoint
        on endpoint.id = $2

@@ -32,15 +32,15 @@ export type LoggedDelivery = Readonly<Static<typeof LoggedDelivery>>;
 const listStatement = defineStatement(
   'webhook_delivery_list',
   LoggedDelivery,
-  `select delivery.message_id as "messageId", message.type, message.license_id as "licenseId",
-          message.created_at as "createdAt", delivery.endpoint_id as "endpointId", delivery.state, delivery.attempts,
+  `select delivery.message_id as "messageId", delivery.type, message.license_id as "licenseId",
+          delivery.created_at as "createdAt", delivery.endpoint_id as "endpointId", delivery.state, delivery.attempts,
           delivery.next_attempt_at as "nextAttemptAt", delivery.last_attempt_at as "lastAttemptAt",
           delivery.last_status as "lastStatus", delivery.last_duration_ms as "lastDurationMs",
           delivery.last_error as "lastError"
-   from webhook_messages message
-   join webhook_deliveries delivery on delivery.message_id = message.id
+   from webhook_deliveries delivery
+   join webhook_messages message on message.id = delivery.message_id
    where ($1::uuid is null or delivery.endpoint_id = $1) and (not $2 or delivery.last_error is not null)
-   order by message.created_at desc, message.id desc, delivery.endpoint_id
+   order by delivery.created_at desc, delivery.message_id || '/' || delivery.endpoint_id::text desc
    limit $3`,
 );
 

@@ -17,7 +17,8 @@ const DisabledReason = Type.Enum(['operator', 'gone', 'failing']);
 /** Why an endpoint is disabled: by an operator, it answered 410 Gone, or it failed for days. */
 type DisabledReason = Static<typeof DisabledReason>;
 
-const EndpointRecord = Type.Object({
+/** The columns of an endpoint. */
+export const EndpointRow = Type.Object({
   id: Type.String(),
   url: Type.String(),
   description: Nullable.Text,
@@ -29,21 +30,22 @@ const EndpointRecord = Type.Object({
   failingSince: Nullable.Timestamp,
   disabledAt: Nullable.Timestamp,
   disabledReason: Type.Union([DisabledReason, Type.Null()]),
+  version: Type.Integer(),
 });
 
 /**
  * A stored endpoint. No `eventTypes` means all types. `failingSince` is the first failure since the last success, or since
  * a long time without failures.
  */
-export type EndpointRecord = Readonly<Static<typeof EndpointRecord>>;
+export type EndpointRecord = Readonly<Static<typeof EndpointRow>>;
 
 const listStatement = defineStatement(
   'webhook_endpoint_list',
-  EndpointRecord,
+  EndpointRow,
   `select id, url, description, event_types as "eventTypes", secret_sealed as "secretSealed",
           previous_secret_sealed as "previousSecretSealed", previous_secret_until as "previousSecretUntil",
           created_at as "createdAt", failing_since as "failingSince", disabled_at as "disabledAt",
-          disabled_reason as "disabledReason"
+          disabled_reason as "disabledReason", version
    from webhook_endpoints order by created_at, id limit $1`,
 );
 
@@ -94,11 +96,11 @@ const updateStatement = defineCommand(
   'webhook_endpoint_update',
   `update webhook_endpoints
    set secret_sealed = $2, previous_secret_sealed = $3, previous_secret_until = $4,
-       failing_since = $5, disabled_at = $6, disabled_reason = $7
+       failing_since = $5, disabled_at = $6, disabled_reason = $7, event_types = $8, description = $9, version = version + 1
    where id = $1`,
 );
 
-/** Updates the secrets and the state of an endpoint. */
+/** Updates the secrets, the state and the settings of an endpoint, and counts its version. */
 export async function updateEndpoint(db: Queryable, endpoint: EndpointRecord): Promise<void> {
   await execute(db, updateStatement, [
     endpoint.id,
@@ -108,6 +110,8 @@ export async function updateEndpoint(db: Queryable, endpoint: EndpointRecord): P
     endpoint.failingSince,
     endpoint.disabledAt,
     endpoint.disabledReason,
+    endpoint.eventTypes,
+    endpoint.description,
   ]);
 }
 

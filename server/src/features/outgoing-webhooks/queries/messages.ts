@@ -34,10 +34,10 @@ const insertStatement = defineCommand(
      where exists (select from subscription where subscription.id = event.id)
      order by id
      on conflict (id) do nothing
-     returning id
+     returning id, type
    )
-   insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
-   select message.id, subscription.endpoint_id, 'pending', $5::timestamptz
+   insert into webhook_deliveries (message_id, endpoint_id, type, created_at, state, next_attempt_at)
+   select message.id, subscription.endpoint_id, message.type, $5::timestamptz, 'pending', $5::timestamptz
    from message join subscription on subscription.id = message.id`,
 );
 
@@ -63,6 +63,8 @@ const removeStatement = defineStatement(
      select id from webhook_messages where created_at < $1 order by created_at limit $2 for update skip locked
    ), delivery as (
      delete from webhook_deliveries where message_id in (select id from old)
+   ), attempt as (
+     delete from webhook_attempts where message_id in (select id from old)
    ), message as (
      delete from webhook_messages where id in (select id from old) returning id
    )

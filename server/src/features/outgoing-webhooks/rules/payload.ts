@@ -1,17 +1,10 @@
+import { WEBHOOK_EVENT_TYPES } from '@latchkey/contract';
+
 import type { LicenseStatusFacts } from '../../licenses/rules/facts.ts';
 import { licenseStatus, publicExpiry, type LicenseStatus } from '../../licenses/rules/status.ts';
 
 /** All event types that endpoints can subscribe to. */
-export const EVENT_TYPES = [
-  'license.created',
-  'license.renewed',
-  'license.expired',
-  'license.status_changed',
-  'license.key_replaced',
-  'activation.added',
-  'activation.removed',
-  'trial.started',
-] as const;
+export const EVENT_TYPES = WEBHOOK_EVENT_TYPES;
 
 export type EventType = (typeof EVENT_TYPES)[number];
 

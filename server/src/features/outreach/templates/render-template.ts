@@ -8,14 +8,14 @@ import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
 
-const languages: Readonly<Record<OutreachLanguage, LanguageTexts>> = {
+export const languages: Readonly<Record<OutreachLanguage, LanguageTexts>> = {
   en: english,
   fr: french,
   de: german,
 };
 
 /** The target of the button of each template, and which facts of the catalogue it shows. */
-const LAYOUTS: Readonly<
+export const LAYOUTS: Readonly<
   Record<OutreachTemplate, { readonly button: OutreachLink; readonly shows?: 'about' | 'news' }>
 > = {
   personal: { button: 'download', shows: 'about' },
@@ -34,12 +34,11 @@ export function renderTemplate(
   const common = languages[language];
   const texts = common[template](facts);
   const { button, shows } = LAYOUTS[template];
-  return renderMail({
-    language,
+  return renderFrame(language, facts, {
     subject: texts.subject,
     preview: texts.preview,
+    reason: common.reason(facts),
     blocks: [
-      ...paragraph(common.greeting(cleanName(facts.name))),
       ...paragraph(texts.opening),
       ...paragraph(shows === 'about' ? facts.about : null),
       ...list(common.newsHeading, shows === 'news' ? facts.highlights : []),
@@ -48,12 +47,39 @@ export function renderTemplate(
       { kind: 'button', text: texts.button, url: facts.links[button] },
       ...link(texts.link, facts.links.news),
       ...paragraph(texts.ending),
-      { kind: 'lines', lines: [common.closing, facts.sender] },
+    ],
+  });
+}
+
+/** The content of an outreach message between its greeting and its signature. */
+export interface FramedContent {
+  readonly subject: string;
+  readonly preview: string;
+  readonly blocks: readonly MailBlock[];
+  /** Why the recipient gets the message. */
+  readonly reason: string;
+}
+
+/** Renders an outreach message: content between greeting and signature, and a footer with the link to unsubscribe. */
+export function renderFrame(
+  language: OutreachLanguage,
+  facts: TemplateFacts,
+  { subject, preview, blocks, reason }: FramedContent,
+): RenderedMail {
+  const { greeting, closing, unsubscribe } = languages[language];
+  return renderMail({
+    language,
+    subject,
+    preview,
+    blocks: [
+      ...paragraph(greeting(cleanName(facts.name))),
+      ...blocks,
+      { kind: 'lines', lines: [closing, facts.sender] },
     ],
     footer: [
-      common.reason(facts),
+      reason,
       ...(facts.postalAddress === null ? [] : [facts.postalAddress]),
-      { text: common.unsubscribe, url: facts.unsubscribeUrl },
+      { text: unsubscribe, url: facts.unsubscribeUrl },
     ],
   });
 }

@@ -1,3 +1,4 @@
+import { SUPPRESSION_REASONS } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import {
@@ -61,7 +62,7 @@ export async function upsertSubscriber(db: Queryable, request: SubscriptionReque
   await execute(db, upsertStatement, [addressHash, id, email, language, now, confirmed]);
 }
 
-const SubscriberRow = Type.Object({
+export const SubscriberRow = Type.Object({
   id: Type.String(),
   email: Nullable.Text,
   language: Type.Union([Type.Enum(['en', 'fr', 'de']), Type.Null()]),
@@ -71,7 +72,7 @@ const SubscriberRow = Type.Object({
   optIn: Type.Union([Type.Enum(['single', 'double']), Type.Null()]),
   confirmationMailedAt: Nullable.Timestamp,
   confirmationProblem: Nullable.Text,
-  reason: Nullable.Text,
+  reason: Type.Union([Type.Enum(SUPPRESSION_REASONS), Type.Null()]),
   suppressedAt: Nullable.Timestamp,
 });
 
@@ -92,7 +93,21 @@ export async function findSubscriber(
   return row && toSubscriber(row);
 }
 
-function toSubscriber(row: Static<typeof SubscriberRow>): SubscriberFacts {
+const findByIdStatement = defineStatement(
+  'subscriber_find_by_id',
+  SubscriberRow,
+  `${SUBSCRIBER_SOURCE} where id = $1::uuid`,
+);
+
+export async function findSubscriberById(
+  db: Queryable,
+  id: string,
+): Promise<SubscriberFacts | null> {
+  const row = await queryRow(db, findByIdStatement, [id]);
+  return row && toSubscriber(row);
+}
+
+export function toSubscriber(row: Static<typeof SubscriberRow>): SubscriberFacts {
   const { reason, suppressedAt, ...facts } = row;
   const suppression = reason === null || suppressedAt === null ? null : { reason, suppressedAt };
   return { ...facts, suppression };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import type { SuppressionReasonName } from '@latchkey/contract';
+
 import type { ConfirmationMails, SubscriberFacts } from '../facts.ts';
 import { decideConfirmation, decideMail, stateOf } from './subscription.ts';
 
@@ -19,7 +21,7 @@ const pending: SubscriberFacts = {
   suppression: null,
 };
 const confirmed: SubscriberFacts = { ...pending, confirmedAt: at(1), optIn: 'double' };
-const suppressed = (reason: string, minute: number) => ({
+const suppressed = (reason: SuppressionReasonName, minute: number) => ({
   suppression: { reason, suppressedAt: at(minute) },
 });
 
@@ -62,7 +64,7 @@ describe('a confirmation e-mail', () => {
   test('is not sent to a confirmed, erased or suppressed subscriber', () => {
     assert.equal(decideAt(confirmed, none), 'none');
     assert.equal(decideAt({ ...pending, email: null }, none), 'none');
-    for (const reason of ['erased', 'by_hand', 'bounced', 'complained']) {
+    for (const reason of ['erased', 'by_hand', 'bounced', 'complained'] as const) {
       const facts = { ...pending, subscribedAt: at(3), ...suppressed(reason, 2) };
       assert.equal(decideAt(facts, none, 3), 'none', reason);
     }

@@ -1,15 +1,7 @@
+import type { SUBSCRIBER_STATES } from '@latchkey/contract';
+
 import type { ConfirmationFacts, ConfirmationMails, SubscriberFacts } from '../facts.ts';
 
-/** `erased`: the address is no longer stored. */
-export const SUBSCRIBER_STATES = [
-  'pending',
-  'confirmed',
-  'unsubscribed',
-  'suppressed',
-  'bounced',
-  'complained',
-  'erased',
-] as const;
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
 const STATE_BY_REASON: Readonly<Record<string, SubscriberState>> = {
@@ -44,15 +36,25 @@ export function decideMail(
   mails: ConfirmationMails,
   now: Date,
 ): MailDecision {
-  if (facts.email === null || isSubscribed(facts) || !mayConfirm(facts, facts.subscribedAt)) {
-    return 'none';
-  }
+  if (!mayBeAsked(facts)) return 'none';
   if (mails.today >= MAX_MAILS_A_DAY) return 'none';
   if (mails.last === null) return 'send';
   const next = new Date(mails.last.mailedAt.getTime() + PAUSE_MS);
   if (next <= now) return 'send';
   // The link of the last e-mail is sufficient, unless an unsubscription made it invalid.
   return mayConfirm(facts, mails.last.requestedAt) ? 'none' : { notBefore: next };
+}
+
+/** Whether a confirmation e-mail makes sense: the subscription is neither confirmed nor prevented by a suppression. */
+export function mayBeAsked(facts: SubscriberFacts): boolean {
+  return facts.email !== null && !isSubscribed(facts) && mayConfirm(facts, facts.subscribedAt);
+}
+
+/** Returns the seconds until an operator may send another confirmation e-mail; 0: now. */
+export function secondsToNextMail({ today, last }: ConfirmationMails, now: Date): number {
+  if (last === null) return 0;
+  const pauseMs = today >= MAX_MAILS_A_DAY ? 24 * 60 * 60_000 : PAUSE_MS;
+  return Math.max(0, Math.ceil((last.mailedAt.getTime() + pauseMs - now.getTime()) / 1000));
 }
 
 /**

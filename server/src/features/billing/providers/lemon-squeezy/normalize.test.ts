@@ -61,6 +61,7 @@ describe('order events', () => {
           period: null,
           lines: [{ lineId: '50', priceId: 'once:17', quantity: 2, cycle: null, total: 1_000 }],
           total: 1_000,
+          currency: 'EUR',
         },
       ],
     });
@@ -218,6 +219,7 @@ describe('invoice events', () => {
         period: null,
         lines: [],
         total: 1_000,
+        currency: 'EUR',
       },
     ]);
   });

@@ -7,6 +7,7 @@ import {
 } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import {
+  readCurrency,
   readEmail,
   readId,
   readInteger,
@@ -39,6 +40,7 @@ export function readOrder(event: ProviderEvent): Interpretation {
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
       lines: readLines(attributes),
       total: readInteger(attributes['total']),
+      ...readCurrency(attributes['currency']),
     },
   ];
 }
@@ -117,6 +119,7 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
       total: readInteger(attributes['total']),
+      ...readCurrency(attributes['currency']),
     },
   ];
 }

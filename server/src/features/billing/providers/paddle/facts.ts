@@ -6,7 +6,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { defineDataReader } from '../adapter.ts';
-import { readPeriod, readTime } from '../fields.ts';
+import { readCurrency, readPeriod, readTime } from '../fields.ts';
 import {
   readAmount,
   readCustomData,
@@ -43,6 +43,7 @@ export const readTransaction = defineDataReader(Transaction, (transaction, { occ
       lines,
       // The amount paid, after credit.
       total: readAmount(totals?.grand_total) ?? readAmount(totals?.total),
+      ...readCurrency(transaction.currency_code),
     },
   ];
 });

@@ -55,6 +55,7 @@ describe('transaction.completed', () => {
         },
       ],
       total: 7_900,
+      currency: 'USD',
     });
   });
 

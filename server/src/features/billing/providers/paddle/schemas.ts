@@ -38,6 +38,7 @@ export const Transaction = Type.Object({
   subscription_id: optional(Id),
   origin: optional(Type.String()),
   billing_period: Period,
+  currency_code: Type.Optional(Type.Unknown()),
   items: Type.Array(TransactionItem, { maxItems: MAX_LINES }),
   details: optional(
     Type.Object({

@@ -9,7 +9,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { defineDataReader } from '../adapter.ts';
-import { readEmail, readPeriod, readText, readTime } from '../fields.ts';
+import { readCurrency, readEmail, readPeriod, readText, readTime } from '../fields.ts';
 import {
   type Customer,
   CustomerChange,
@@ -47,6 +47,7 @@ export const readPayment = defineDataReader(Payment, (data, { occurrence, type }
       period: readPeriod(data.period),
       lines,
       total: data.total ?? null,
+      ...readCurrency(data.currency),
     },
   ];
 });

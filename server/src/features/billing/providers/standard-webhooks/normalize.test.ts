@@ -29,6 +29,21 @@ function factOf(type: string, data: Record<string, unknown>) {
   return facts[0];
 }
 
+test('reads the currency of a payment, if it is a code', () => {
+  for (const [currency, expected] of [
+    ['eur', 'EUR'],
+    ['JPY', 'JPY'],
+    ['Euro', undefined],
+    ['€', undefined],
+    [978, undefined],
+    [null, undefined],
+  ]) {
+    const data = { transaction_id: 'order-1', total: 900, currency };
+    const fact = factOf('purchase.renewed', data);
+    assert.equal(fact?.kind === 'payment' ? fact.currency : null, expected);
+  }
+});
+
 test('translates a purchase; missing fields are null', () => {
   assert.deepEqual(read(standardPurchase('order-1', ['personal'])), {
     provider: 'standard',

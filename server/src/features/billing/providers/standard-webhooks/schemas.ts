@@ -36,6 +36,7 @@ export const Payment = Type.Object({
   period: optional(Period),
   lines: optional(Type.Array(Line, { maxItems: 500 })),
   total: Amount,
+  currency: Type.Optional(Type.Unknown()),
 });
 
 export const Subscription = Type.Object({

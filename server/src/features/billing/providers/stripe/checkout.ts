@@ -6,6 +6,7 @@ import {
   type PaymentFact,
 } from '../../facts.ts';
 import {
+  readCurrency,
   readEmail,
   readId,
   readInteger,
@@ -58,7 +59,8 @@ function toFacts(
   const customer = readCustomer(session);
   const customerId = readReference(session['customer']);
   const total = readInteger(session['amount_total']);
-  const paid = { ...LINKING_PAYMENT, customerId, customer, total, ...payment };
+  const currency = readCurrency(session['currency']);
+  const paid = { ...LINKING_PAYMENT, customerId, customer, total, ...currency, ...payment };
   return customerId === null
     ? [paid]
     : [paid, { kind: 'customer', customerId, occurredAt, customer }];

@@ -1,5 +1,6 @@
 import { LINKING_PAYMENT, type BillingPeriod, type PaymentFact } from '../../facts.ts';
 import {
+  readCurrency,
   readEmail,
   readInteger,
   readObject,
@@ -37,6 +38,7 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       lines: lines.map(({ line }) => line),
       // The amount received: earlier credit cannot be refunded.
       total: readInteger(invoice['amount_paid']) ?? readInteger(invoice['total']),
+      ...readCurrency(invoice['currency']),
     },
   ];
 }

@@ -40,6 +40,7 @@ describe('checkout events', () => {
             },
           ],
           total: 1_000,
+          currency: 'EUR',
         },
       ],
     });

@@ -37,6 +37,7 @@ describe('invoice events', () => {
           },
         ],
         total: 1_000,
+        currency: 'EUR',
       });
     });
 

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { groupTests } from './group-tests.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'group-tests-'));
+after(() => rm(directory, { recursive: true }));
+
+const features = Array.from({ length: 17 }, (_, n) => `server/src/features/f${n}.test.ts`);
+const alone = ['server/test/faults/killed.test.ts', 'server/test/security/root.test.ts'];
+
+/** Returns the files that each module imports. */
+async function group(files: readonly string[], name: string): Promise<string[][]> {
+  const modules = await groupTests(files, join(directory, name));
+  assert.deepEqual(modules, modules.toSorted(), 'the test runner sorts them');
+  const texts = await Promise.all(modules.map((path) => readFile(path, 'utf8')));
+  return texts.map((text) =>
+    [...text.matchAll(/describe\("(?<file>[^"]+)"/gu)].map(({ groups }) => groups?.['file'] ?? ''),
+  );
+}
+
+test('puts each file into one process', async () => {
+  const groups = await group([...features, ...alone], 'all');
+  assert.deepEqual(groups.flat().toSorted(), [...features, ...alone].toSorted());
+});
+
+test('lets at most eight files share a process', async () => {
+  const sizes = (await group(features, 'sharing')).map((files) => files.length);
+  assert.deepEqual(sizes, [8, 8, 1]);
+});
+
+test('gives a file that changes or measures its process one of its own, between the others', async () => {
+  const groups = await group([...features, ...alone], 'alone');
+  const places = alone.map((file) => groups.findIndex((files) => files.includes(file)));
+  assert.deepEqual(
+    places.map((place) => groups[place]),
+    alone.map((file) => [file]),
+  );
+  assert.deepEqual(places, [1, 3]);
+});

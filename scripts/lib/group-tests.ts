@@ -1,0 +1,86 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { repository } from './steps.ts';
+
+/** Directories whose tests neither change nor measure their process, so that several files can share one. */
+const SHARING_DIRECTORIES = [
+  'agent/src/',
+  'console/src/',
+  'contract/',
+  'server/src/',
+  'server/test/acceptance/',
+  'server/test/races/',
+  'server/test/regressions/',
+  'server/test/security/',
+];
+
+/** Their exceptions. */
+const ALONE = [
+  'agent/src/collectors.test.ts',
+  'agent/src/config/load-config.test.ts',
+  'agent/src/stream/hostile.test.ts',
+  'server/src/config/load.test.ts',
+  'server/src/db/embedded/',
+  'server/src/lib/bounded-cache.test.ts',
+  'server/test/security/root.test.ts',
+  'server/test/security/sign-in-attacks.test.ts',
+];
+
+/** Enough that loading the service costs little, and few enough that the processes end at about the same time. */
+const GROUP_SIZE = 8;
+
+/** The largest time of a timer: the test runner ignores `Infinity`. */
+const NO_LIMIT_MS = 2_147_483_647;
+
+/**
+ * Lets test files share processes, because loading the service takes longer than most files take then. Each file is a suite,
+ * which ends what it started.
+ * @param files paths of test files, relative to the repository
+ * @param directory where the modules that import them are written; it is created
+ * @returns these modules, in the order in which to run them
+ */
+export async function groupTests(files: readonly string[], directory: string): Promise<string[]> {
+  const groups = SHARING_DIRECTORIES.flatMap((each) =>
+    chunk(files.filter((file) => file.startsWith(each) && canShare(file))),
+  );
+  const alone = files.filter((file) => !canShare(file)).map((file) => [file]);
+  await mkdir(directory);
+  return Promise.all(
+    mix(alone, groups).map(async (group, index) => {
+      // The test runner sorts its files by name.
+      const path = join(directory, `${String(index).padStart(3, '0')}.test.mjs`);
+      await writeFile(path, renderGroup(group));
+      return path;
+    }),
+  );
+}
+
+function canShare(file: string): boolean {
+  const startsFile = (path: string) => file.startsWith(path);
+  return SHARING_DIRECTORIES.some(startsFile) && !ALONE.some(startsFile);
+}
+
+function chunk(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / GROUP_SIZE);
+  return Array.from({ length: count }, (_, index) =>
+    files.slice(index * GROUP_SIZE, (index + 1) * GROUP_SIZE),
+  );
+}
+
+/** Distributes items evenly among others: files that run alone wait for processes most of the time, groups compute. */
+function mix<Item>(items: readonly Item[], others: readonly Item[]): Item[] {
+  const place = (list: readonly Item[]) =>
+    list.map((item, index) => ({ item, at: (index + 0.5) / list.length }));
+  return [...place(items), ...place(others)].sort((a, b) => a.at - b.at).map(({ item }) => item);
+}
+
+/** A file has no time limit of its own: each of its tests has one. */
+function renderGroup(files: readonly string[]): string {
+  const suites = files.map((file) => {
+    const url = pathToFileURL(join(repository, file)).href;
+    return `describe(${JSON.stringify(file)}, { timeout: ${NO_LIMIT_MS} }, () => import(${JSON.stringify(url)}));`;
+  });
+  return ["import { describe } from 'node:test';", ...suites, ''].join('\n');
+}

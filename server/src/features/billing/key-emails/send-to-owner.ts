@@ -1,0 +1,79 @@
+import type { Pool } from 'pg';
+
+import type { MailMessage } from '#server/mail/mail-transport.ts';
+import type { RenderedMail } from '#server/mail/render-mail.ts';
+
+import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
+import type { BillingDependencies } from '../dependencies.ts';
+import { listTransactionsOfLicense } from '../queries/purchases.ts';
+import { findBuyerLocale } from './buyer-queries.ts';
+import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
+import { chooseLanguage, type KeyEmailLanguage } from './texts.ts';
+import type { EmailedKey } from './write-key-email.ts';
+
+/** The key of a license, and the name of its owner; null if unknown. */
+type OwnedKey = EmailedKey & { readonly customerName: string | null };
+
+interface OwnerMail {
+  readonly kind: 'rekey' | 'resend';
+  /** What distinguishes the Message-ID, beside the key. */
+  readonly occasion?: string;
+  readonly write: (language: KeyEmailLanguage, key: OwnedKey) => RenderedMail;
+  /** Queues the e-mail a second time, if the relay did not confirm it. */
+  readonly requeue: (runAt: Date) => Promise<void>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Sends the owner of a license an e-mail with its current key. Repetitions have the same Message-ID while the key and the occasion are the same.
+ * @param job.isRepeat whether the relay received the e-mail before and did not confirm it
+ * @throws Error if no mail is configured or a retry may succeed
+ */
+export async function sendToOwner(
+  deps: BillingDependencies,
+  { licenseId, isRepeat }: { readonly licenseId: string; readonly isRepeat: boolean },
+  mail: OwnerMail,
+): Promise<void> {
+  const license = await findLicense(deps.pool, licenseId);
+  if (license === null || license.customerEmail === null) return;
+  if (deps.mail === null) throw new Error('no mail is configured');
+  const message = await compose(deps, license, license.customerEmail, mail);
+  const result = await deps.mail.send(message, mail.signal);
+  deps.metrics.countMail('key', result.outcome);
+  if (result.outcome === 'sent') return;
+  const { outcome, reason } = result;
+  if (outcome === 'temporary') throw new Error(`the mail relay did not accept it: ${reason}`);
+  if (outcome === 'unknown' && !isRepeat) {
+    return mail.requeue(new Date(deps.clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS));
+  }
+  deps.log.warn(
+    { event: 'mail.replaced_key_failed', reason, licenseId },
+    'could not deliver the e-mail with a key; send the key to the customer another way',
+  );
+}
+
+async function compose(
+  deps: BillingDependencies,
+  license: LicenseRecord,
+  address: string,
+  { kind, occasion, write }: OwnerMail,
+): Promise<MailMessage> {
+  const { id, customerName, keySealed } = license;
+  const language = chooseLanguage(await findLocale(deps.pool, id));
+  return {
+    ...write(language, { ...toEmailedKey(deps, license), customerName }),
+    to: { address, name: customerName },
+    messageToken: createMessageToken(deps, kind, [
+      id,
+      keySealed.toString('base64'),
+      ...(occasion === undefined ? [] : [occasion]),
+    ]),
+  };
+}
+
+/** Returns the locale of the buyer; null for a license that was not bought. */
+async function findLocale(pool: Pool, licenseId: string): Promise<string | null> {
+  const [bought] = await listTransactionsOfLicense(pool, licenseId);
+  if (bought === undefined) return null;
+  return findBuyerLocale(pool, { provider: bought.provider, transactionId: bought.id });
+}

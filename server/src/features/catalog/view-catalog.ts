@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { CatalogView } from '@latchkey/contract';
+
+import {
+  loadCatalog,
+  PRICE_PROVIDERS,
+  type Catalog,
+  type Product,
+} from '#server/config/catalog.ts';
+import type { Config } from '#server/config/config.ts';
+import { StartupError } from '#server/config/startup-error.ts';
+
+/** What the service runs with since its start, without secrets that a view needs not. */
+export interface CatalogDependencies {
+  readonly catalog: () => Catalog;
+  readonly config: Pick<Config, 'catalogPath' | 'mail' | 'subscribers'>;
+  /** By payment provider; empty: not configured. */
+  readonly webhookSecrets: Readonly<Record<(typeof PRICE_PROVIDERS)[number], readonly string[]>>;
+  readonly installation: { readonly smtpUrl: string | null };
+}
+
+/** The variables with the secrets for webhooks. */
+const SETTINGS = {
+  paddle: 'LATCHKEY_BILLING_SECRETS',
+  stripe: 'LATCHKEY_STRIPE_SECRETS',
+  lemonsqueezy: 'LATCHKEY_LEMON_SQUEEZY_SECRETS',
+  standard: 'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
+} as const;
+
+/** Shows the catalogue in use, and the problems of its file. */
+export function viewCatalog(deps: CatalogDependencies): CatalogView {
+  const catalog = deps.catalog();
+  const products = [...catalog.products.values()];
+  return {
+    file: deps.config.catalogPath,
+    ...checkFile(deps.config.catalogPath, catalog),
+    key_prefix: catalog.keyPrefix,
+    trial_product_id: catalog.trial.productId,
+    trial_features: [...catalog.trial.features],
+    products: products.map((product) => viewProduct(product, catalog.trial.productId)),
+    providers: PRICE_PROVIDERS.map((provider) => ({
+      provider,
+      prices: products.reduce((sum, { prices }) => sum + prices[provider].length, 0),
+      is_configured: deps.webhookSecrets[provider].length > 0,
+      setting: SETTINGS[provider],
+    })),
+    mail: viewMail(deps),
+    outreach: viewOutreach(catalog),
+  };
+}
+
+function checkFile(path: string, current: Catalog): Pick<CatalogView, 'is_outdated' | 'problems'> {
+  try {
+    const read = loadCatalog(path);
+    return { is_outdated: !isDeepStrictEqual(contentOf(read), contentOf(current)), problems: [] };
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    return { is_outdated: false, problems: error.problems.map(toProblem) };
+  }
+}
+
+function contentOf({ keyPrefix, trial, outreach, products }: Catalog) {
+  return { keyPrefix, trial, outreach, products: [...products.values()] };
+}
+
+/** Reads a sentence such as `catalog.yaml:12: products[0].tier must be a text`. */
+function toProblem(sentence: string): CatalogView['problems'][number] {
+  const { line, message = sentence } =
+    /^[^:]+:(?<line>\d+): (?<message>.*)$/su.exec(sentence)?.groups ?? {};
+  const path = /^(?:key_prefix|trial|products|outreach)\S*/u.exec(message)?.[0] ?? null;
+  return { line: line === undefined ? null : Number(line), path, message };
+}
+
+function viewProduct(product: Product, trialId: string): CatalogView['products'][number] {
+  return {
+    id: product.id,
+    name: product.name,
+    product_type: product.productType,
+    tier: product.tier,
+    features: [...product.features],
+    max_activations: product.maxActivations,
+    duration_days: product.durationDays,
+    offline_days: product.offlineDays,
+    moves: product.moves,
+    prices: PRICE_PROVIDERS.flatMap((provider) =>
+      product.prices[provider].map((priceId) => ({ provider, price_id: priceId })),
+    ),
+    is_trial: product.id === trialId,
+  };
+}
+
+function viewMail({ config, installation: { smtpUrl } }: CatalogDependencies): CatalogView['mail'] {
+  const { mail, subscribers } = config;
+  return {
+    is_configured: smtpUrl !== null,
+    from: mail.from,
+    relay: smtpUrl === null ? null : withoutPassword(smtpUrl),
+    dkim_domain: mail.dkim?.domain ?? null,
+    dkim_selector: mail.dkim?.selector ?? null,
+    double_opt_in: subscribers.doubleOptIn && smtpUrl !== null,
+  };
+}
+
+function withoutPassword(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
+function viewOutreach({ outreach }: Catalog): CatalogView['outreach'] {
+  const { productName, sender, postalAddress, website, version, about } = outreach;
+  return {
+    product_name: productName,
+    sender,
+    postal_address: postalAddress,
+    website,
+    version,
+    languages: Object.entries(about).flatMap(([language, text]) =>
+      text === null ? [] : [language],
+    ),
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  Customer,
+  CustomerErase,
+  CustomerErased,
+  CustomerErasurePlan,
+  CustomerErasurePlanRequest,
+  CustomerExport,
+  CustomerQuery,
+  ref,
+} from '@latchkey/contract';
+import type { FastifySchema } from 'fastify';
+
+import { answerJsonFile, jsonFileAnswer } from '#server/http/admin-list.ts';
+import type { App } from '#server/http/app-instance.ts';
+import { OWN_SLOTS } from '#server/http/database-slots.ts';
+import { ADMIN_FRESH, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/require-operator.ts';
+import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+
+import {
+  registerInstallRoutes,
+  TAGS,
+  type PersonalDataDependencies,
+} from './admin-install-routes.ts';
+import { eraseCustomer } from './erase-customer.ts';
+import { downloadCustomer } from './download-customer.ts';
+import { readPersonalData } from './personal-data.ts';
+import { planErasure } from './plan-erasure.ts';
+import { showCustomer } from './show-customer.ts';
+
+const PATH = '/api/v1/admin/customer';
+
+/** Reads of whole tables wait for each other. */
+const MAX_WAITING = 4;
+
+/** Registers the operations on the data of one person, and on installs and machines. */
+export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies): void {
+  const longWork = new ConcurrencyLimiter({
+    limit: 1,
+    maxQueued: MAX_WAITING,
+    retryAfterSeconds: 30,
+  });
+  registerInstallRoutes(app, deps, longWork);
+  app.get(PATH, { config: VIEWER, schema: showOperation }, ({ query }) =>
+    showCustomer(deps, query.email),
+  );
+  app.post(
+    `${PATH}/export`,
+    { config: { ...SUPPORT_FRESH, ...OWN_SLOTS }, schema: exportOperation },
+    async (request, reply) => {
+      const { email, reason } = request.body;
+      const { actor } = operatorOf(request);
+      const pieces = downloadCustomer(deps, { email, actor, reason }, longWork);
+      return answerJsonFile(reply, 'customer', pieces);
+    },
+  );
+  app.post(
+    `${PATH}/plan-erasure`,
+    { config: { ...ADMIN_FRESH, ...OWN_SLOTS }, schema: planOperation },
+    ({ body }) =>
+      longWork.run(async () => {
+        const data = await readPersonalData(deps, body.email);
+        const tables = planErasure(data, body.revoke ?? false);
+        return { tables: [...tables], unapplied_events: data.unapplied };
+      }),
+  );
+  app.post(
+    `${PATH}/erase`,
+    { config: { ...ADMIN_FRESH, ...OWN_SLOTS }, schema: eraseOperation },
+    (request) =>
+      longWork.run(async () => {
+        const { email, reason, revoke = false } = request.body;
+        const data = await readPersonalData(deps, email);
+        const { actor } = operatorOf(request);
+        const { keptBodies, licenses, removedBodies } = await eraseCustomer(deps, data, {
+          actor,
+          reason,
+          revoke,
+        });
+        return { licenses, removed_bodies: removedBodies, kept_bodies: keptBodies };
+      }),
+  );
+}
+
+const showOperation = {
+  operationId: 'showCustomer',
+  tags: TAGS,
+  summary: 'Show what belongs to the owner of an e-mail address',
+  description: 'An unknown address is answered with empty lists.',
+  querystring: CustomerQuery,
+  response: { 200: ref(Customer, 'Licenses, payments, e-mails and subscriptions.') },
+} satisfies FastifySchema;
+
+const exportOperation = {
+  operationId: 'exportCustomer',
+  tags: TAGS,
+  summary: 'Export all data stored about the owner of an e-mail address',
+  description:
+    'Reads all payment events, which may take minutes; spaces are sent until the data begin. One at a time. The audit log records each export.',
+  body: ref(CustomerExport),
+  response: jsonFileAnswer('The rows of every table, and the events of the installs.'),
+} satisfies FastifySchema;
+
+const planOperation = {
+  operationId: 'planCustomerErasure',
+  tags: TAGS,
+  summary: 'List what an erasure would delete and keep',
+  description: 'Changes nothing. Reads all payment events, which may take minutes.',
+  body: ref(CustomerErasurePlanRequest),
+  response: { 200: ref(CustomerErasurePlan, 'The tables with data of the person.') },
+} satisfies FastifySchema;
+
+const eraseOperation = {
+  operationId: 'eraseCustomer',
+  tags: TAGS,
+  summary: 'Erase the owner of an e-mail address',
+  description:
+    'Licenses stay valid without their customer, unless `revoke` is true. Erase the customer at the payment provider first, since data that it sends later is stored again. If it is interrupted, repeat it.',
+  body: ref(CustomerErase),
+  response: { 200: ref(CustomerErased, 'The data was erased.') },
+} satisfies FastifySchema;

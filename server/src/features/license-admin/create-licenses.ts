@@ -1,0 +1,138 @@
+/** Issuing and importing licenses for operators. */
+import {
+  LATEST_DATE_TIME_MS,
+  type ImportedLicenses,
+  type IssuedLicense,
+  type IssuedLicenses,
+  type LicenseImport,
+  type LicenseIssue,
+  type LicensesIssue,
+} from '@latchkey/contract';
+import { Readable } from 'node:stream';
+
+import type { Product } from '#server/config/catalog.ts';
+import { emptyToNull } from '#server/lib/text.ts';
+
+import { queueIssuedKey } from '../billing/key-emails/resend-license-key.ts';
+import { importAll } from '../licenses/import-all.ts';
+import { ImportFileError, readRecords, type ImportFormat } from '../licenses/import-file.ts';
+import { importLicenses, previewImport } from '../licenses/import.ts';
+import { issueLicense, issueLicenses, type NewLicense } from '../licenses/issue.ts';
+import { readTime, refuseField } from './change-license.ts';
+import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Issues a license, and queues its e-mail if that is wanted. @throws invalidRequest */
+export async function issueForOperator(
+  deps: LicenseAdminDependencies,
+  body: LicenseIssue,
+  actor: string,
+): Promise<IssuedLicense> {
+  const newLicense = readNewLicense(deps, body);
+  const mail = decideMail(deps, body);
+  const issued = await issueLicense(
+    deps,
+    newLicense,
+    actor,
+    body.reason ?? null,
+    async (db, { license }) => {
+      if (mail === 'queued') await queueIssuedKey(db, license.id, license.createdAt);
+    },
+  );
+  const license = await describeLicense(deps, issued.license.id);
+  return { license, license_key: issued.licenseKey, mail };
+}
+
+/** Issues several licenses, all or none. @throws invalidRequest */
+export async function issueManyForOperator(
+  deps: LicenseAdminDependencies,
+  body: LicensesIssue,
+  actor: string,
+): Promise<IssuedLicenses> {
+  const change = { actor, reason: body.reason ?? null };
+  const issued = await issueLicenses(deps, readNewLicense(deps, body), body.count, change);
+  return {
+    items: issued.map(({ license, licenseKey }) => ({
+      license_id: license.id,
+      license_key: licenseKey,
+    })),
+  };
+}
+
+function decideMail({ config }: LicenseAdminDependencies, body: LicenseIssue) {
+  if (body.send_mail !== true) return 'not_wanted';
+  if ((body.customer_email ?? null) === null) return 'no_address';
+  return config.mail.from === null ? 'not_configured' : 'queued';
+}
+
+function readNewLicense(
+  deps: LicenseAdminDependencies,
+  body: LicenseIssue | LicensesIssue,
+): NewLicense {
+  const expiresAt = readEnd(body, deps.clock.now());
+  return {
+    product: requireProduct(deps, body.product),
+    customerEmail: body.customer_email ?? null,
+    customerName: emptyToNull(body.customer_name),
+    transactionId: emptyToNull(body.transaction_id),
+    note: emptyToNull(body.note),
+    ...(body.max_activations === undefined ? {} : { maxActivations: body.max_activations }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+function readEnd(
+  { days, expires_at: end }: LicenseIssue | LicensesIssue,
+  now: Date,
+): Date | null | undefined {
+  if (days !== undefined && end !== undefined) {
+    throw refuseField('days', 'Give either days or expires_at.');
+  }
+  if (days !== undefined)
+    return new Date(Math.min(now.getTime() + days * DAY_MS, LATEST_DATE_TIME_MS));
+  return end === undefined || end === null ? end : readTime('expires_at', end);
+}
+
+function requireProduct({ catalog }: LicenseAdminDependencies, id: string): Product {
+  const product = catalog().products.get(id);
+  if (product === undefined) throw refuseField('product', 'The catalogue has no such product.');
+  return product;
+}
+
+/** Imports licenses from CSV or JSON lines, or only validates them. @throws invalidRequest for text that has no licenses */
+export async function importForOperator(
+  deps: LicenseAdminDependencies,
+  body: LicenseImport,
+  actor: string,
+): Promise<ImportedLicenses> {
+  const { format, text } = readSource(body);
+  const defaultProduct =
+    (body.product ?? null) === null ? null : requireProduct(deps, body.product ?? '');
+  const change = {
+    actor,
+    reason: body.reason ?? 'import in the console',
+    allowWeakKeys: body.allow_weak_keys === true,
+  };
+  const apply = body.dry_run ? previewImport : importLicenses;
+  try {
+    const { problems, ...counts } = await importAll(
+      readRecords(Readable.from([text]), format),
+      { catalog: deps.catalog(), defaultProduct },
+      (licenses) => apply(deps, licenses, change),
+    );
+    return { dry_run: body.dry_run, ...counts, problems: [...problems] };
+  } catch (error) {
+    if (error instanceof ImportFileError) throw refuseField(format, error.message);
+    throw error;
+  }
+}
+
+function readSource({ csv, jsonl }: LicenseImport): {
+  readonly format: ImportFormat;
+  readonly text: string;
+} {
+  if (csv !== undefined && jsonl === undefined) return { format: 'csv', text: csv };
+  if (jsonl !== undefined && csv === undefined) return { format: 'jsonl', text: jsonl };
+  throw refuseField('csv', 'Give either csv or jsonl.');
+}

@@ -1,0 +1,67 @@
+/** Feature: the log of mails of all kinds, previews with example data, and the check of the mail relay, for operators. */
+import { OUTREACH_TEMPLATES } from '@latchkey/contract';
+
+import type { Catalog } from '#server/config/catalog.ts';
+import type { Config } from '#server/config/config.ts';
+import { parseMailbox } from '#server/mail/mailbox.ts';
+import type { RenderedMail } from '#server/mail/render-mail.ts';
+
+import type { KeyEmailLanguage } from '../billing/key-emails/texts.ts';
+import {
+  exampleKeyEmail,
+  exampleReplacedKey,
+  writeKeyEmail,
+  writeReplacedKeyEmail,
+} from '../billing/key-emails/write-key-email.ts';
+import { renderTemplate } from '../outreach/templates/render-template.ts';
+import { exampleRecipient, readCommonFacts } from '../outreach/templates/template.ts';
+import { renderConfirmationMail } from '../subscribers/confirmation-mail.ts';
+import { nameSender } from '../suppressions/page-frame.ts';
+
+/** Every mail that the service sends: the e-mails with keys, the confirmation, and the outreach templates. */
+export const MAIL_TEMPLATES = [
+  'key',
+  'replaced_key',
+  'confirmation',
+  ...OUTREACH_TEMPLATES,
+] as const;
+
+export type MailTemplate = (typeof MAIL_TEMPLATES)[number];
+
+/** The settings that mails show. */
+export interface ExampleSettings {
+  readonly catalog: () => Pick<Catalog, 'outreach'>;
+  readonly config: Pick<Config, 'http' | 'mail'>;
+}
+
+/** The recipient's name in previews, where the mail has one. */
+export const EXAMPLE_NAME = exampleRecipient.name;
+
+const EXAMPLE_ADDRESS = 'robin@example.com';
+
+/**
+ * Renders a mail with example data. Nothing is sent.
+ * @param readSettings called only for mails that show settings
+ * @param name the recipient of an outreach message, may be empty
+ */
+export function renderExample(
+  readSettings: () => ExampleSettings,
+  template: MailTemplate,
+  language: KeyEmailLanguage,
+  name: string = EXAMPLE_NAME,
+): RenderedMail {
+  if (template === 'key') return writeKeyEmail(language, exampleKeyEmail);
+  if (template === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
+  const settings = readSettings();
+  const { publicUrl } = settings.config.http;
+  const unsubscribeUrl = `${publicUrl}${exampleRecipient.unsubscribePath}`;
+  if (template === 'confirmation') {
+    const sender = nameSender(settings);
+    const confirmUrl = `${publicUrl}/s/EXAMPLE`;
+    const facts = { sender, email: EXAMPLE_ADDRESS, confirmUrl, unsubscribeUrl };
+    return renderConfirmationMail(language, facts);
+  }
+  const from = parseMailbox(settings.config.mail.from ?? EXAMPLE_ADDRESS);
+  const common = readCommonFacts(settings.catalog().outreach, language, from);
+  return renderTemplate(template, language, { ...common, name, unsubscribeUrl });
+}

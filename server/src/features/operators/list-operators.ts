@@ -1,0 +1,75 @@
+import type { Operator, OperatorRowsQuery, OperatorSessions } from '@latchkey/contract';
+
+import {
+  queryAllPages,
+  queryPage,
+  type Condition,
+  type ListOrder,
+  type Page,
+  type PageRequest,
+} from '#server/db/list.ts';
+import { noSuch } from '#server/errors.ts';
+
+import { recordAccess } from '../audit/record-access.ts';
+import type { AuthenticatedOperator } from './authenticate.ts';
+import type { SessionDependencies } from './dependencies.ts';
+import { hasRole, isInState, matchesText, operatorList } from './queries/list-operators.ts';
+import { findOperator, type OperatorRecord } from './queries/operators.ts';
+import { listSessionRecords } from './queries/sessions.ts';
+import { sessionLimits } from './rules/operator.ts';
+import { viewOperator, viewOperatorSession } from './view-operator.ts';
+
+type Filters = Pick<OperatorRowsQuery, 'role' | 'state' | 'search'>;
+
+/** Lists a page of operators. */
+export function listOperatorPage(
+  deps: SessionDependencies,
+  filters: Filters,
+  request: PageRequest,
+): Promise<Page<OperatorRecord>> {
+  return queryPage(deps.pool, operatorList, request, toConditions(filters));
+}
+
+function toConditions({ role, state, search = '' }: Filters): Condition[] {
+  return [
+    ...(role === undefined ? [] : [hasRole(role)]),
+    ...(state === undefined ? [] : [isInState(state)]),
+    ...(search.trim() === '' ? [] : [matchesText(search.trim())]),
+  ];
+}
+
+/** Exports operators, with an audit entry. */
+export async function exportOperators(
+  deps: SessionDependencies,
+  filters: Filters,
+  order: ListOrder,
+  sender: AuthenticatedOperator,
+): Promise<AsyncIterable<OperatorRecord>> {
+  const { actor } = sender;
+  const entry = { actor, action: 'operator.export', subjectId: '*', reason: null, details: {} };
+  await recordAccess(deps, entry);
+  return queryAllPages(deps, operatorList, order, toConditions(filters));
+}
+
+/** Shows one operator. @throws noSuch (404) */
+export async function showOperator(deps: SessionDependencies, id: string): Promise<Operator> {
+  return viewOperator(await requireOperator(deps, id));
+}
+
+async function requireOperator(deps: SessionDependencies, id: string): Promise<OperatorRecord> {
+  const operator = await findOperator(deps.pool, id);
+  if (operator === null) throw noSuch('There is no such operator.');
+  return operator;
+}
+
+/** Lists the sessions of one operator. @throws noSuch (404) */
+export async function listSessionsOf(
+  deps: SessionDependencies,
+  sender: AuthenticatedOperator,
+  operatorId: string,
+): Promise<OperatorSessions> {
+  await requireOperator(deps, operatorId);
+  const limits = sessionLimits(deps.clock.now());
+  const sessions = await listSessionRecords(deps.pool, operatorId, limits);
+  return { items: sessions.map((session) => viewOperatorSession(session, sender.sessionId)) };
+}

@@ -1,0 +1,62 @@
+import {
+  isStorableText,
+  MAX_NAME_LENGTH,
+  OPERATOR_ROLES,
+  type OperatorRole,
+} from '@latchkey/contract';
+
+/** A value of a claim or an e-mail address, and the role that it assigns. */
+interface RoleRule {
+  readonly role: OperatorRole;
+  readonly value: string;
+}
+
+/** The person that a provider signed in. */
+export interface ProviderIdentity {
+  /** Issuer and subject. */
+  readonly subject: string;
+  /** Null unless the provider verified it. */
+  readonly email: string | null;
+  readonly name: string | null;
+  /** Null: the person is no operator. */
+  readonly role: OperatorRole | null;
+  /** When the person signed in at the provider; null if it does not state that. */
+  readonly signedInAt: Date | null;
+}
+
+/**
+ * Reads who was signed in.
+ * @param claims of the ID token and of the user info
+ * @param claim the claim with the values of the rules
+ */
+export function readIdentity(
+  claims: Readonly<Record<string, unknown>>,
+  claim: string,
+  rules: readonly RoleRule[],
+): ProviderIdentity {
+  const { iss, sub, email, email_verified: isVerified, name, auth_time: authTime } = claims;
+  const address = isVerified === true ? readAddress(email) : null;
+  const values = new Set([claims[claim]].flat());
+  const isHeld = ({ value }: RoleRule): boolean =>
+    value.includes('@') ? value.toLowerCase() === address?.toLowerCase() : values.has(value);
+  const held = new Set(rules.filter(isHeld).map(({ role }) => role));
+  return {
+    subject: `${String(iss)} ${String(sub)}`,
+    email: address,
+    name: readName(name),
+    role: OPERATOR_ROLES.findLast((role) => held.has(role)) ?? null,
+    signedInAt: typeof authTime === 'number' ? new Date(authTime * 1000) : null,
+  };
+}
+
+/** Without separators and control characters: the address is one word of the actor in the audit log. */
+const ADDRESS = /^[^\p{C}\p{Z}]{1,64}@[^\p{C}\p{Z}]{1,253}$/u;
+
+function readAddress(email: unknown): string | null {
+  return typeof email === 'string' && ADDRESS.test(email) ? email : null;
+}
+
+function readName(name: unknown): string | null {
+  if (typeof name !== 'string' || name.trim() === '' || !isStorableText(name)) return null;
+  return name.trim().slice(0, MAX_NAME_LENGTH);
+}

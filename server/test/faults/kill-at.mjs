@@ -1,0 +1,44 @@
+/** Preloaded by a command: kills the process at the step that KILL_AT names. */
+import fs from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+
+import { Client } from 'pg';
+
+const step = process.env['KILL_AT'];
+const die = () => process.kill(process.pid, 'SIGKILL');
+
+const { rename } = fs;
+fs.rename = async (from, to) => {
+  if (step === 'before the rename') die();
+  await rename(from, to);
+  if (step === 'after the rename') die();
+};
+syncBuiltinESMExports();
+
+/** The beginnings of the statements before which the process is killed. */
+const STATEMENTS = {
+  'while the file is written': 'fetch forward',
+  'before the day is recorded': 'insert into event_archives',
+  'before the drop': 'drop table',
+  'before the commit of the drop': 'commit',
+};
+
+let dropped = false;
+const query = Reflect.get(Client.prototype, 'query');
+Client.prototype.query = function (config, ...rest) {
+  const text = String(config?.text ?? config).trim();
+  dropped ||= text.startsWith('drop table');
+  const beginning = STATEMENTS[step];
+  if (beginning !== undefined && text.startsWith(beginning)) {
+    if (dropped || beginning !== 'commit') die();
+  }
+  return query.call(this, config, ...rest);
+};
+
+const { fetch } = globalThis;
+globalThis.fetch = async (url, options) => {
+  if (step === 'before the upload' && options?.method === 'PUT') die();
+  const response = await fetch(url, options);
+  if (step === 'after the upload' && options?.method === 'PUT') die();
+  return response;
+};
