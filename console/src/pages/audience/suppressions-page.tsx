@@ -1,0 +1,124 @@
+import type { AdminSuppression } from '@latchkey/contract';
+
+import { hrefOf } from '#console/app/router.ts';
+import { Action } from '#console/ui/action.tsx';
+import { Badge } from '#console/ui/badge.tsx';
+import { DataTable } from '#console/ui/data-table.tsx';
+import { Field } from '#console/ui/field.tsx';
+import { Page } from '#console/ui/page.tsx';
+import { Time } from '#console/ui/time.tsx';
+import { namedOptions } from '#console/ui/labels.ts';
+
+import { daysAgo, REASONS } from './subscriber-labels.ts';
+
+const PATH = '/api/v1/admin/suppressions';
+const CHANGED = [PATH, '/api/v1/admin/subscribers'];
+
+/** Addresses that get no newsletter and no outreach. */
+export function SuppressionsPage() {
+  return (
+    <Page
+      title="Suppressed addresses"
+      intro="They get no newsletter and no outreach. Only a keyed hash of each address is stored, so search by the complete address."
+      actions={<AddSuppression />}
+    >
+      <DataTable<AdminSuppression>
+        path={PATH}
+        caption="Suppressed addresses"
+        search="Complete address, or the start of a hash"
+        defaultSort="-suppressed_at"
+        rowKey={(each) => each.address_hash}
+        columns={[
+          { key: 'address', label: 'Address', grow: true, cell: (each) => <Address of={each} /> },
+          {
+            key: 'reason',
+            label: 'Reason',
+            cell: ({ reason }) => (
+              <Badge tone={reason === 'bounced' || reason === 'complained' ? 'bad' : 'muted'}>
+                {REASONS[reason]}
+              </Badge>
+            ),
+          },
+          {
+            key: 'suppressed_at',
+            label: 'Since',
+            sort: 'descending',
+            cell: (each) => <Time at={each.suppressed_at} as="date" />,
+          },
+          {
+            key: 'actions',
+            label: '',
+            align: 'end',
+            cell: (each) => <AllowMail suppression={each} />,
+          },
+        ]}
+        filters={[
+          {
+            name: 'reason',
+            label: 'Reason',
+            options: namedOptions(REASONS),
+          },
+        ]}
+        ready={[
+          { label: 'Unsubscribed in 7 days', query: { reason: 'unsubscribed', since: daysAgo(7) } },
+          { label: 'By an operator', query: { reason: 'by_hand' } },
+        ]}
+        csv={{ path: `${PATH}/export`, role: 'support', fresh: true }}
+        empty={{
+          title: 'No suppressed addresses',
+          text: 'An address appears here when its owner unsubscribes, or when you add it.',
+        }}
+      />
+    </Page>
+  );
+}
+
+const SHOWN_DIGITS = 16;
+
+function Address({
+  of: { email, subscriber_id: id, address_hash: hash },
+}: {
+  readonly of: AdminSuppression;
+}) {
+  if (id !== null) return <a href={hrefOf(`/subscribers/${id}`)}>{email ?? 'Erased address'}</a>;
+  return (
+    <code class="dim" title={hash}>
+      {hash.slice(0, SHOWN_DIGITS)}…
+    </code>
+  );
+}
+
+function AllowMail({ suppression }: { readonly suppression: AdminSuppression }) {
+  return (
+    <Action
+      label="Allow mail"
+      title="Allow mail to this address again"
+      explanation="Only at the request of the owner of the address."
+      kind="quiet"
+      role="admin"
+      reason="required"
+      path={`${PATH}/remove`}
+      body={() => ({ address_hash: suppression.address_hash })}
+      invalidates={CHANGED}
+      done="The address gets mail again."
+    />
+  );
+}
+
+function AddSuppression() {
+  return (
+    <Action
+      label="Suppress an address"
+      explanation="It gets no newsletter and no outreach any more. E-mails with license keys still arrive."
+      confirm="Suppress"
+      kind="primary"
+      role="admin"
+      reason="required"
+      path={PATH}
+      invalidates={CHANGED}
+      done="The address is suppressed."
+    >
+      <Field label="Address" name="email" type="email" required autoFocus />
+    </Action>
+  );
+}

@@ -1,0 +1,172 @@
+import type { ApiKey, IssuedApiKey } from '@latchkey/contract';
+import { useState } from 'preact/hooks';
+
+import { Action } from '#console/ui/action.tsx';
+import { Badge, type Tone } from '#console/ui/badge.tsx';
+import { Button } from '#console/ui/button.tsx';
+import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import { Dialog } from '#console/ui/dialog.tsx';
+import { Page } from '#console/ui/page.tsx';
+import { SecretOnce } from '#console/ui/revealed-secret.tsx';
+import { Time } from '#console/ui/time.tsx';
+import { toOptions } from '#console/ui/labels.ts';
+
+import { CreateApiKey } from './create-api-key.tsx';
+import { RollApiKey } from './roll-api-key.tsx';
+import { API_KEYS, SCOPES } from './scopes.ts';
+
+const STATES: readonly ApiKey['state'][] = ['active', 'rolled', 'expired', 'revoked'];
+
+const TONES: Readonly<Record<ApiKey['state'], Tone>> = {
+  active: 'good',
+  rolled: 'warning',
+  expired: 'muted',
+  revoked: 'muted',
+};
+
+/** The API keys of programs. */
+export function ApiKeysPage() {
+  const [issued, setIssued] = useState<IssuedApiKey | null>(null);
+  return (
+    <Page
+      title="API keys"
+      intro="Keys with which your programs call the service. A key is shown once, when it is created."
+      actions={<CreateApiKey onCreated={setIssued} />}
+    >
+      <DataTable<ApiKey>
+        path={API_KEYS}
+        caption="API keys"
+        search="Name"
+        defaultSort="-created_at"
+        rowKey={({ id }) => id}
+        columns={columnsWith(setIssued)}
+        filters={[
+          {
+            name: 'state',
+            label: 'State',
+            options: toOptions(STATES),
+          },
+          {
+            name: 'scope',
+            label: 'May',
+            options: SCOPES.map(({ value }) => ({ value, label: value })),
+          },
+        ]}
+        csv={{ path: `${API_KEYS}/export`, role: 'admin', fresh: true }}
+        empty={{
+          title: 'No API keys',
+          text: 'A program that sends outreach, reads metrics or uses the operator interface needs one.',
+        }}
+      />
+      {issued && <IssuedDialog issued={issued} onClose={() => setIssued(null)} />}
+    </Page>
+  );
+}
+
+function columnsWith(onIssued: (issued: IssuedApiKey) => void): Column<ApiKey>[] {
+  return [
+    {
+      key: 'name',
+      label: 'Name',
+      sort: 'ascending',
+      grow: true,
+      cell: (each) => (
+        <>
+          {each.name} <code class="dim">…{each.key_hint}</code>
+        </>
+      ),
+    },
+    { key: 'scopes', label: 'May', cell: (each) => <Scopes names={each.scopes} /> },
+    {
+      key: 'state',
+      label: 'State',
+      cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+    },
+    {
+      key: 'last_used_at',
+      label: 'Last used',
+      sort: 'descending',
+      cell: (each) => <Time at={each.last_used_at} as="relative" />,
+    },
+    {
+      key: 'expires_at',
+      label: 'Expires',
+      sort: 'ascending',
+      cell: (each) => <Time at={each.expires_at} as="date" />,
+    },
+    {
+      key: 'created_at',
+      label: 'Created',
+      sort: 'descending',
+      hideWhenNarrow: true,
+      cell: (each) => <Time at={each.created_at} as="date" />,
+    },
+    {
+      key: 'actions',
+      label: '',
+      align: 'end',
+      cell: (each) => <KeyActions apiKey={each} onIssued={onIssued} />,
+    },
+  ];
+}
+
+interface IssuedDialogProps {
+  readonly issued: IssuedApiKey;
+  readonly onClose: () => void;
+}
+
+/** A new key, which is shown once. */
+function IssuedDialog({ issued, onClose }: IssuedDialogProps) {
+  return (
+    <Dialog title={`API key “${issued.key.name}”`} onClose={onClose}>
+      <SecretOnce name="API key" text={issued.api_key} />
+      <p>
+        Programs send it in the header <code>X-API-Key</code>.
+      </p>
+      <div class="buttons">
+        <Button kind="primary" onClick={onClose}>
+          I stored it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Scopes({ names }: { readonly names: readonly string[] }) {
+  return (
+    <>
+      {names.map((name) => (
+        <div key={name} style={{ whiteSpace: 'nowrap' }}>
+          {name}
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface KeyActionsProps {
+  readonly apiKey: ApiKey;
+  readonly onIssued: (issued: IssuedApiKey) => void;
+}
+
+function KeyActions({ apiKey, onIssued }: KeyActionsProps) {
+  if (apiKey.state === 'revoked') return null;
+  return (
+    <span class="buttons" style={{ flexWrap: 'nowrap' }}>
+      {apiKey.replaced_by === null && <RollApiKey apiKey={apiKey} onRolled={onIssued} />}
+      {apiKey.state !== 'expired' && (
+        <Action
+          label="Revoke"
+          title={`Revoke “${apiKey.name}”`}
+          explanation="Programs that use it are refused at once. This cannot be undone."
+          kind="danger"
+          role="admin"
+          path={`${API_KEYS}/${apiKey.id}/revoke`}
+          reason="required"
+          invalidates={[API_KEYS]}
+          done="The key is revoked."
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,59 @@
+import type { IssuedApiKey } from '@latchkey/contract';
+
+import { Action } from '#console/ui/action.tsx';
+import { Field } from '#console/ui/field.tsx';
+import type { FormValues } from '#console/ui/form.tsx';
+
+import { API_KEYS, SCOPES } from './scopes.ts';
+
+interface CreateApiKeyProps {
+  readonly onCreated: (issued: IssuedApiKey) => void;
+}
+
+/** A button that creates a key. */
+export function CreateApiKey({ onCreated }: CreateApiKeyProps) {
+  return (
+    <Action<IssuedApiKey>
+      label="Create API key"
+      explanation="The key is shown once, after it was created."
+      confirm="Create"
+      kind="primary"
+      role="admin"
+      path={API_KEYS}
+      reason="optional"
+      body={toBody}
+      invalidates={[API_KEYS]}
+      done="The key was created."
+      onDone={onCreated}
+    >
+      <Field
+        label="Name"
+        name="name"
+        required
+        autoFocus
+        maxLength={64}
+        hint="What it is for, such as “newsletter form”."
+      />
+      <fieldset>
+        <legend>May</legend>
+        {SCOPES.map(({ value, label }) => (
+          <Field key={value} type="checkbox" name={`scope ${value}`} label={`${value}: ${label}`} />
+        ))}
+      </fieldset>
+      <Field
+        label="Expires"
+        name="expires_at"
+        type="date"
+        hint="At the start of that day in UTC. Empty: never."
+      />
+    </Action>
+  );
+}
+
+function toBody({ name = '', expires_at: day = '', ...checked }: FormValues): object {
+  const scopes = SCOPES.map(({ value }) => value).filter(
+    (scope) => checked[`scope ${scope}`] === 'on',
+  );
+  const expiry = day === '' ? {} : { expires_at: `${day}T00:00:00Z` };
+  return { name: name.trim(), scopes, ...expiry };
+}

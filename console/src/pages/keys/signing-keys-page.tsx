@@ -1,0 +1,133 @@
+import type { SigningKeys, SigningKeyState } from '@latchkey/contract';
+
+import { useResource } from '#console/app/resources.ts';
+import { Action } from '#console/ui/action.tsx';
+import { Badge, type Tone } from '#console/ui/badge.tsx';
+import { CsvButton } from '#console/ui/csv-button.tsx';
+import { Field } from '#console/ui/field.tsx';
+import { Loaded } from '#console/ui/loaded.tsx';
+import { Page } from '#console/ui/page.tsx';
+import { PlainTable } from '#console/ui/plain-table.tsx';
+import { Time } from '#console/ui/time.tsx';
+
+const SIGNING_KEYS = '/api/v1/admin/signing-keys';
+
+const TONES: Readonly<Record<SigningKeyState, Tone>> = {
+  signing: 'good',
+  published: 'info',
+  retired: 'muted',
+  revoked: 'muted',
+  rejected: 'bad',
+};
+
+/** What each state means. */
+const MEANINGS: Readonly<Record<SigningKeyState, string>> = {
+  signing: 'signs every new token',
+  published: 'clients fetch it now; it signs soon',
+  retired: 'verifies tokens that it signed before',
+  revoked: 'its tokens are refused',
+  rejected: 'not used: the master secret does not authenticate its row',
+};
+
+/** The keys that sign entitlements. */
+export function SigningKeysPage() {
+  const keys = useResource<SigningKeys>(SIGNING_KEYS);
+  return (
+    <Page
+      title="Signing keys"
+      intro="The keys that sign the tokens with which your software proves a license offline."
+      actions={
+        <>
+          <CsvButton path={`${SIGNING_KEYS}/export`} fresh />
+          <Rotate />
+        </>
+      }
+    >
+      <Loaded resource={keys}>
+        {({ items }) => (
+          <PlainTable
+            caption="Signing keys"
+            rows={items.toReversed()}
+            rowKey={({ kid }) => kid}
+            columns={[
+              {
+                key: 'state',
+                label: 'State',
+                grow: true,
+                cell: ({ state }) => (
+                  <>
+                    <Badge tone={TONES[state]}>{state}</Badge>{' '}
+                    <span class="dim">{MEANINGS[state]}</span>
+                  </>
+                ),
+              },
+              {
+                key: 'kid',
+                label: 'Key',
+                cell: ({ kid }) => <code title={kid}>{kid.slice(0, 12)}…</code>,
+              },
+              {
+                key: 'active_from',
+                label: 'Signs from',
+                cell: (each) => <Time at={each.active_from} />,
+              },
+              {
+                key: 'retired_at',
+                label: 'Until',
+                cell: ({ state, retired_at: end }) =>
+                  state === 'revoked' ? <span class="dim">–</span> : <Time at={end} never="–" />,
+              },
+              {
+                key: 'actions',
+                label: '',
+                align: 'end',
+                cell: ({ kid, state }) => state === 'retired' && <Revoke kid={kid} />,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Rotate() {
+  return (
+    <Action
+      label="Rotate"
+      title="Create a new signing key"
+      explanation="It signs in 5 minutes, after every client could fetch it. Older keys keep verifying their tokens."
+      confirm="Create key"
+      kind="primary"
+      role="admin"
+      path={`${SIGNING_KEYS}/rotate`}
+      reason="required"
+      body={({ immediately }) => ({ immediately: immediately === 'on' })}
+      invalidates={[SIGNING_KEYS]}
+      done="The new key was created."
+    >
+      <Field
+        label="Sign with it at once"
+        name="immediately"
+        type="checkbox"
+        hint="Only if the present key leaked: clients with an old key set refuse new tokens for up to 5 minutes."
+      />
+    </Action>
+  );
+}
+
+function Revoke({ kid }: { readonly kid: string }) {
+  return (
+    <Action
+      label="Revoke"
+      title="Revoke this key"
+      explanation="Only if it leaked: every token that it signed is refused, until the software fetches a new one."
+      kind="danger"
+      role="admin"
+      path={`${SIGNING_KEYS}/${kid}/revoke`}
+      reason="required"
+      invalidates={[SIGNING_KEYS]}
+      done="The key is revoked."
+    />
+  );
+}

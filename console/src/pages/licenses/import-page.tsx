@@ -1,0 +1,169 @@
+import type { ImportedLicenses } from '@latchkey/contract';
+import { useState } from 'preact/hooks';
+
+import { apiPost } from '#console/app/api.ts';
+import { useProductOptions } from '#console/app/products.ts';
+import { invalidate } from '#console/app/resources.ts';
+import { Button, LinkButton } from '#console/ui/button.tsx';
+import { Notice } from '#console/ui/error-box.tsx';
+import { Field } from '#console/ui/field.tsx';
+import { Form, type FormValues } from '#console/ui/form.tsx';
+import { formatNumber } from '#console/ui/format.ts';
+import { Card, Page } from '#console/ui/page.tsx';
+import { PlainTable } from '#console/ui/plain-table.tsx';
+
+import { AFFECTED, LICENSES } from './license-labels.ts';
+
+/** Imports licenses with the keys of another system: first a check, then the import. */
+export function ImportPage() {
+  const [csv, setCsv] = useState('');
+  const [order, setOrder] = useState<object | null>(null);
+  const [result, setResult] = useState<ImportedLicenses | null>(null);
+
+  async function check(values: FormValues): Promise<void> {
+    const next = toOrder(values);
+    setResult(null);
+    setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, { ...next, dry_run: true }));
+    setOrder(next);
+  }
+
+  return (
+    <Page
+      title="Import licenses"
+      back={{ to: '/licenses', label: 'Licenses' }}
+      intro="With the keys of another system, from CSV or JSON lines. Nothing is stored before you have seen the check."
+    >
+      <Card>
+        <Form submit="Check" onSubmit={check}>
+          <ImportFields csv={csv} onCsv={setCsv} />
+        </Form>
+      </Card>
+      {result !== null && order !== null && (
+        <Result
+          result={result}
+          onImport={async () => {
+            const body = { ...order, dry_run: false };
+            setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, body));
+            for (const prefix of AFFECTED) invalidate(prefix);
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const MAX_CHARACTERS = 1_000_000;
+
+const TOO_LARGE = 'The file is larger than 1 MB. Split it, or import it with the command line.';
+const UNREADABLE = 'The file could not be read. Choose it again, or paste its lines below.';
+
+interface ImportFieldsProps {
+  readonly csv: string;
+  readonly onCsv: (text: string) => void;
+}
+
+function ImportFields({ csv, onCsv }: ImportFieldsProps) {
+  const products = useProductOptions();
+  const [problem, setProblem] = useState('');
+
+  async function read(file: File | undefined): Promise<void> {
+    setProblem('');
+    if (file === undefined) return;
+    if (file.size > MAX_CHARACTERS) return setProblem(TOO_LARGE);
+    await file.text().then(onCsv, () => setProblem(UNREADABLE));
+  }
+
+  return (
+    <>
+      <div class="field">
+        <label for="import-file">
+          File<span class="optional"> optional</span>
+        </label>
+        <input
+          id="import-file"
+          type="file"
+          accept=".csv,.jsonl,text/csv,application/jsonl"
+          onChange={({ currentTarget: { files } }) => void read(files?.[0])}
+        />
+        {problem && (
+          <p class="field-error" role="alert">
+            {problem}
+          </p>
+        )}
+      </div>
+      <Field
+        key={csv}
+        label="CSV or JSON lines"
+        name="csv"
+        type="textarea"
+        rows={8}
+        required
+        value={csv}
+        maxLength={MAX_CHARACTERS}
+        spellcheck={false}
+        placeholder={'license_key,product,customer_email\n…'}
+        hint="CSV with a header, or a JSON object on each line. Only license_key is required; also customer_name, transaction_id, max_activations, expires_at, subscription, status, note. At most some 5,000 licenses; the command line imports more."
+      />
+      <Field
+        label="Product of lines without one"
+        name="product"
+        type="select"
+        options={[{ value: '', label: 'None: each line names its product' }, ...products]}
+      />
+      <Field
+        label="Import keys that can be guessed"
+        name="allow_weak_keys"
+        type="checkbox"
+        hint="Such as numbers in sequence. Guessing is slowed, but issue new keys if you can."
+      />
+      <Field label="Reason" name="reason" maxLength={500} hint="Recorded in the audit log." />
+    </>
+  );
+}
+
+function toOrder({ csv = '', product = '', reason = '', ...flags }: FormValues) {
+  return {
+    // The header of CSV cannot begin like that.
+    ...(csv.trimStart().startsWith('{') ? { jsonl: csv } : { csv }),
+    allow_weak_keys: flags['allow_weak_keys'] === 'on',
+    ...(product === '' ? {} : { product }),
+    ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+  };
+}
+
+interface ResultProps {
+  readonly result: ImportedLicenses;
+  readonly onImport: () => Promise<void>;
+}
+
+function Result({ result, onImport }: ResultProps) {
+  const { created, present, failed, dry_run: isCheck, problems } = result;
+  const verb = isCheck ? 'can be imported' : 'were imported';
+  return (
+    <section class="section" aria-live="polite">
+      <Notice kind={failed > 0 ? 'warning' : 'good'}>
+        <p>
+          {formatNumber(created)} {verb}, {formatNumber(present)} exist already,{' '}
+          {formatNumber(failed)} cannot be imported.
+        </p>
+        {isCheck && created > 0 && (
+          <Button kind="primary" onClick={onImport}>
+            Import {formatNumber(created)} {created === 1 ? 'license' : 'licenses'}
+          </Button>
+        )}
+        {!isCheck && <LinkButton to="/licenses">Show the licenses</LinkButton>}
+      </Notice>
+      {problems.length > 0 && (
+        <PlainTable
+          caption="Lines that cannot be imported"
+          rows={problems}
+          rowKey={({ line }) => String(line)}
+          columns={[
+            { key: 'line', label: 'Line', align: 'end', cell: ({ line }) => line },
+            { key: 'problem', label: 'Problem', grow: true, cell: ({ problem }) => problem },
+          ]}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+import type { IssuedLicense, IssuedLicenses } from '@latchkey/contract';
+import { useState } from 'preact/hooks';
+
+import { ApiError } from '#console/app/api-error.ts';
+import { apiPost } from '#console/app/api.ts';
+import { useProducts, type Product } from '#console/app/products.ts';
+import { invalidate } from '#console/app/resources.ts';
+import { Field } from '#console/ui/field.tsx';
+import { Form, type FormValues } from '#console/ui/form.tsx';
+import { showToast } from '#console/ui/toast.tsx';
+
+import { AFFECTED, LICENSES } from './license-labels.ts';
+
+/** As on the command line. */
+const MAX_COUNT = 10_000;
+
+/** What one request issues. */
+const PART = 100;
+
+/** What was issued so far. */
+export type Outcome =
+  | { readonly one: IssuedLicense }
+  | { readonly many: IssuedLicenses['items']; readonly wanted: number };
+
+/** Issues in parts. A failure after the first part ends it, because the keys so far are shown only once. */
+async function issueMany(order: object, wanted: number): Promise<Outcome> {
+  const many: IssuedLicenses['items'] = [];
+  while (many.length < wanted) {
+    const body = { ...order, count: Math.min(PART, wanted - many.length) };
+    try {
+      many.push(...(await apiPost<IssuedLicenses>(`${LICENSES}/batch`, body)).items);
+    } catch (error) {
+      if (many.length === 0 || !(error instanceof ApiError)) throw error;
+      showToast(error.message);
+      break;
+    }
+  }
+  return { many, wanted };
+}
+
+/** The fields of licenses to issue. */
+export function IssueForm({ onIssued }: { readonly onIssued: (outcome: Outcome) => void }) {
+  const products = useProducts();
+  const [productId, setProductId] = useState('');
+  const [count, setCount] = useState('1');
+  const number = Number(count);
+  const product = products.find(({ id }) => id === productId) ?? products[0];
+  async function issue(values: FormValues): Promise<void> {
+    const { send, ...order } = toOrder(values);
+    const outcome =
+      number > 1
+        ? await issueMany(order, number)
+        : { one: await apiPost<IssuedLicense>(LICENSES, { ...order, send_mail: send }) };
+    for (const prefix of AFFECTED) invalidate(prefix);
+    onIssued(outcome);
+  }
+  return (
+    <Form submit={number > 1 ? 'Issue the licenses' : 'Issue the license'} onSubmit={issue}>
+      <Field
+        label="Product"
+        name="product"
+        required
+        {...(products.length === 0
+          ? {}
+          : {
+              type: 'select',
+              value: product?.id ?? '',
+              options: products.map(({ id, name }) => ({ value: id, label: name })),
+            })}
+        onInput={setProductId}
+      />
+      <Field label="E-mail address" name="customer_email" type="email" maxLength={320} />
+      <Field label="Name" name="customer_name" maxLength={1_000} />
+      <Field label="Transaction" name="transaction_id" maxLength={200} />
+      <Field
+        label="Machines"
+        name="max_activations"
+        type="number"
+        min={1}
+        max={1_000_000}
+        placeholder={product === undefined ? '' : String(product.max_activations)}
+      />
+      <EndFields product={product} />
+      <Field label="Note" name="note" maxLength={1_000} hint="Only operators see it." />
+      <Field label="Reason" name="reason" maxLength={500} hint="Recorded in the audit log." />
+      <Field
+        label="Licenses"
+        name="count"
+        type="number"
+        min={1}
+        max={MAX_COUNT}
+        value="1"
+        required
+        onInput={setCount}
+      />
+      {!(number > 1) && (
+        <Field label="E-mail the key to the customer" name="send_mail" type="checkbox" />
+      )}
+    </Form>
+  );
+}
+
+/** When the licenses end. */
+function EndFields({ product }: { readonly product: Product | undefined }) {
+  const [end, setEnd] = useState('term');
+  return (
+    <>
+      <Field
+        label="End"
+        name="end"
+        type="select"
+        required
+        value={end}
+        onInput={setEnd}
+        options={[
+          { value: 'term', label: describeTerm(product) },
+          { value: 'days', label: 'After some days' },
+          { value: 'until', label: 'On a date' },
+          { value: 'never', label: 'Never: perpetual' },
+        ]}
+      />
+      {end === 'days' && (
+        <Field label="Days" name="days" type="number" min={1} max={36_500} value="30" required />
+      )}
+      {end === 'until' && (
+        <Field label="Date" name="expires_at" type="date" required hint="It ends at 0:00 UTC." />
+      )}
+    </>
+  );
+}
+
+function describeTerm(product: Product | undefined): string {
+  if (product === undefined) return 'Term of the product';
+  const { duration_days: days } = product;
+  return `Term of the product: ${days === null ? 'perpetual' : `${days} days`}`;
+}
+
+/** Converts the fields to an order; empty ones are left out. */
+function toOrder({
+  end,
+  days = '',
+  expires_at: until = '',
+  send_mail: send,
+  count: _count,
+  ...values
+}: FormValues) {
+  const { max_activations: machines = '', ...texts } = values;
+  return {
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value.trim() !== '')),
+    ...(machines === '' ? {} : { max_activations: Number(machines) }),
+    ...(end === 'days' ? { days: Number(days) } : {}),
+    ...(end === 'until' ? { expires_at: `${until}T00:00:00Z` } : {}),
+    ...(end === 'never' ? { expires_at: null } : {}),
+    send: send === 'on',
+  };
+}

@@ -1,0 +1,35 @@
+import type { MailItem } from '@latchkey/contract';
+
+import type { Tone } from '#console/ui/badge.tsx';
+import { namedOptions, toOptions } from '#console/ui/labels.ts';
+
+export const MAILS = '/api/v1/admin/mails';
+export const TEMPLATES = '/api/v1/admin/mail-templates';
+export const RELAY_CHECK = '/api/v1/admin/mail-relay/check';
+
+const TONES: Readonly<Record<MailItem['state'], Tone>> = {
+  queued: 'info',
+  held: 'warning',
+  sending: 'info',
+  sent: 'good',
+  unconfirmed: 'warning',
+  failed: 'bad',
+};
+
+export function toneOfMail(state: MailItem['state']): Tone {
+  return TONES[state];
+}
+
+export const STATE_OPTIONS = toOptions(Object.keys(TONES));
+
+const KINDS: Readonly<Record<MailItem['kind'], string>> = {
+  key: 'License keys',
+  confirmation: 'Confirmation',
+  outreach: 'Outreach',
+};
+
+export function nameKind(kind: MailItem['kind']): string {
+  return KINDS[kind];
+}
+
+export const KIND_OPTIONS = namedOptions(KINDS);

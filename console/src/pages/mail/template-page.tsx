@@ -1,0 +1,79 @@
+import type { MailPreview, MailTemplateItem } from '@latchkey/contract';
+import { useId } from 'preact/hooks';
+import type { Static } from 'typebox';
+
+import { withQuery } from '#console/app/query.ts';
+import { useResource } from '#console/app/resources.ts';
+import { changeQuery, query } from '#console/app/router.ts';
+import type { RouteProps } from '#console/app/match-path.ts';
+import { Card, Page, Section } from '#console/ui/page.tsx';
+import { Loaded } from '#console/ui/loaded.tsx';
+import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
+import { LANGUAGES, nameLanguage } from '#console/ui/labels.ts';
+
+import { TEMPLATES } from './mail-labels.ts';
+
+const TABS = LANGUAGES.map((id) => ({ id, label: nameLanguage(id) }));
+
+/** A mail with example data in one language: as HTML in a frame without scripts, and as text. */
+export function TemplatePage({ params }: RouteProps) {
+  const path = `${TEMPLATES}/${encodeURIComponent(params['name'] ?? '')}`;
+  const language = selectedTab(TABS, 'language');
+  const { data: list } = useResource<{ readonly items: readonly MailTemplateItem[] }>(TEMPLATES);
+  const template = list?.items.find(({ name }) => name === params['name']);
+  const shown = withQuery(new URLSearchParams({ language }), { name: query.value.get('name') });
+  const preview = useResource<Static<typeof MailPreview>>(path + shown);
+  const title = template?.title ?? 'Template';
+  return (
+    <Page
+      title={title}
+      intro="With example data. Nothing is sent."
+      back={{ to: '/mail?tab=templates', label: 'Templates' }}
+    >
+      <Tabs label="Language" items={TABS} name="language" />
+      {template?.has_name === true && <RecipientName />}
+      <Loaded resource={preview}>
+        {({ subject, text }) => (
+          <>
+            <p>
+              <span class="dim">Subject: </span>
+              <strong>{subject}</strong>
+            </p>
+            <iframe
+              class="template-frame"
+              title={`${title} in ${nameLanguage(language)}`}
+              sandbox=""
+              src={`${path}/html${shown}`}
+            />
+            <Section title="As text">
+              <Card>
+                <pre class="json" tabIndex={0}>
+                  {text}
+                </pre>
+              </Card>
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** The name of the recipient in the preview. */
+function RecipientName() {
+  const id = useId();
+  return (
+    <div class="filters">
+      <div class="filter">
+        <label for={id}>Name of the recipient</label>
+        <input
+          id={id}
+          maxLength={200}
+          value={query.value.get('name') ?? ''}
+          placeholder="Ada"
+          onChange={({ currentTarget: { value } }) => changeQuery({ name: value })}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import type { CampaignSummary } from '@latchkey/contract';
+
+import { hasRole } from '#console/app/session.ts';
+import { Badge } from '#console/ui/badge.tsx';
+import { LinkButton } from '#console/ui/button.tsx';
+import { DataTable } from '#console/ui/data-table.tsx';
+import { formatNumber } from '#console/ui/format.ts';
+import { Page } from '#console/ui/page.tsx';
+import { Time } from '#console/ui/time.tsx';
+
+import { CAMPAIGNS, SOURCES, STATES } from './campaign-labels.ts';
+
+/** All campaigns: drafts, what is being sent, and what was sent. */
+export function OutreachPage() {
+  return (
+    <Page
+      title="Outreach"
+      intro="Mails to your subscribers and customers. Every mail has a link to unsubscribe."
+      actions={
+        hasRole('admin') && (
+          <LinkButton to="/outreach/new" kind="primary">
+            Write a mail
+          </LinkButton>
+        )
+      }
+    >
+      <DataTable<CampaignSummary>
+        path={CAMPAIGNS}
+        caption="Campaigns"
+        search="Name"
+        defaultSort="-created_at"
+        polls
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `/outreach/${id}`}
+        columns={[
+          { key: 'name', label: 'Name', grow: true, cell: ({ name }) => <bdi>{name}</bdi> },
+          { key: 'state', label: 'State', cell: ({ state }) => <CampaignState state={state} /> },
+          {
+            key: 'source',
+            label: 'Recipients',
+            hideWhenNarrow: true,
+            cell: ({ source, languages }) => `${SOURCES[source]} · ${languages.join(', ')}`,
+          },
+          {
+            key: 'sent',
+            label: 'Sent',
+            align: 'end',
+            cell: ({ state, counts: { sent, total, suppressed } }) =>
+              state === 'draft' ? (
+                <span class="dim">–</span>
+              ) : (
+                `${formatNumber(sent)} of ${formatNumber(total - suppressed)}`
+              ),
+          },
+          {
+            key: 'failed',
+            label: 'Failed',
+            align: 'end',
+            cell: ({ counts: { failed, unknown } }) =>
+              failed + unknown === 0 ? '' : formatNumber(failed + unknown),
+          },
+          {
+            key: 'created_at',
+            label: 'Created',
+            sort: 'descending',
+            cell: (each) => <Time at={each.created_at} as="date" />,
+          },
+        ]}
+        ready={[
+          { label: 'Drafts', query: { state: 'draft' } },
+          { label: 'Being sent', query: { state: 'sending' } },
+          { label: 'Sent', query: { state: 'sent' } },
+        ]}
+        csv={{ path: `${CAMPAIGNS}/export`, role: 'viewer', fresh: true }}
+        empty={{
+          title: 'No mails yet',
+          text: 'Write to your subscribers or customers, see the mail as you write, and check who gets it before you send.',
+        }}
+      />
+    </Page>
+  );
+}
+
+/** The state of a campaign in a word. */
+export function CampaignState({ state }: { readonly state: CampaignSummary['state'] }) {
+  const { tone, label } = STATES[state];
+  return <Badge tone={tone}>{label}</Badge>;
+}

@@ -1,0 +1,35 @@
+import type { Campaign, CampaignStart } from '@latchkey/contract';
+import { useState } from 'preact/hooks';
+
+import { useResource } from '#console/app/resources.ts';
+import { LANGUAGE_NAMES, type Language } from '#console/ui/labels.ts';
+
+import { MailPreview } from './mail-preview.tsx';
+import { usePreview } from './use-preview.ts';
+
+/** The mail of a campaign in each of its languages, with the present facts of the catalog. */
+export function SentMail({ campaign }: { readonly campaign: Campaign }) {
+  const { texts, languages, default_language: first, source } = campaign;
+  const [language, setLanguage] = useState<Language>(first);
+  const start = useResource<CampaignStart>('/api/v1/admin/outreach/start').data;
+  const preview = usePreview(texts[language], language, source);
+  return (
+    <div class="form">
+      {languages.length > 1 && (
+        <div class="segments" role="group" aria-label="Language">
+          {languages.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === language}
+              onClick={() => setLanguage(each)}
+            >
+              {LANGUAGE_NAMES[each]}
+            </button>
+          ))}
+        </div>
+      )}
+      <MailPreview preview={preview} sender={start?.sender ?? null} />
+    </div>
+  );
+}

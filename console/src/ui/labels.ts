@@ -1,0 +1,65 @@
+/** Labels for codes of the interface. */
+
+/** Returns the label of a code, such as `past due` of `past_due`. */
+export function labelOf(code: string): string {
+  return code.replaceAll('_', ' ');
+}
+
+/** Begins a text with a capital letter. */
+export function sentenceCase(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+const ACTOR_SOURCES = {
+  'operator:': '',
+  'api_key:': 'API key ',
+  'cli:': 'command line: ',
+} as const;
+
+/** Returns who made a change, such as `anna@example.com` of `operator:anna@example.com`. */
+export function nameActor(actor: string): string {
+  const found = Object.entries(ACTOR_SOURCES).find(([source]) => actor.startsWith(source));
+  return found === undefined ? actor : found[1] + actor.slice(found[0].length);
+}
+
+/** Returns codes as the choices of a filter. */
+export function toOptions(
+  codes: readonly string[],
+): { readonly value: string; readonly label: string }[] {
+  return codes.map((value) => ({ value, label: sentenceCase(labelOf(value)) }));
+}
+
+/** Returns a table of names as the choices of a filter. */
+export function namedOptions(
+  names: Readonly<Record<string, string>>,
+): { readonly value: string; readonly label: string }[] {
+  return Object.entries(names).map(([value, label]) => ({ value, label }));
+}
+
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
+  paddle: 'Paddle',
+  stripe: 'Stripe',
+  lemonsqueezy: 'Lemon Squeezy',
+  standard: 'Standard Webhooks',
+};
+
+export const PROVIDER_OPTIONS = namedOptions(PROVIDER_NAMES);
+
+/** The name of a payment provider. */
+export function nameProvider(provider: string): string {
+  return PROVIDER_NAMES[provider] ?? provider;
+}
+
+/** The languages of mails. */
+export const LANGUAGE_NAMES = { en: 'English', fr: 'French', de: 'German' } as const;
+
+export type Language = keyof typeof LANGUAGE_NAMES;
+
+export const LANGUAGES: readonly Language[] = ['en', 'fr', 'de'];
+
+const NAMES_BY_CODE: Readonly<Record<string, string>> = LANGUAGE_NAMES;
+
+/** The name of a language; its code where it has none. */
+export function nameLanguage(language: string): string {
+  return NAMES_BY_CODE[language] ?? language;
+}

@@ -1,0 +1,47 @@
+import { changeQuery, hrefOf, path, query } from '#console/app/router.ts';
+import { withQuery } from '#console/app/query.ts';
+
+/** One of several views of a page. */
+export interface Tab {
+  /** The value of the parameter in the address. */
+  readonly id: string;
+  readonly label: string;
+  readonly count?: number;
+}
+
+interface TabsProps {
+  readonly label: string;
+  readonly items: readonly Tab[];
+  /** The parameter in the address. */
+  readonly name?: string;
+}
+
+/** Returns the id of the selected tab: the first one by default. */
+export function selectedTab(items: readonly Tab[], name = 'tab'): string {
+  const wanted = query.value.get(name);
+  return items.find(({ id }) => id === wanted)?.id ?? items[0]?.id ?? '';
+}
+
+/** Links to the views of a page; the address holds the selected one. */
+export function Tabs({ label, items, name = 'tab' }: TabsProps) {
+  const selected = selectedTab(items, name);
+  return (
+    <nav class="tabs" aria-label={label}>
+      {items.map(({ id, label: text, count }, index) => (
+        <a
+          key={id}
+          href={hrefOf(path.value + withQuery(query.value, { [name]: index === 0 ? null : id }))}
+          aria-current={id === selected ? 'page' : undefined}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            changeQuery({ [name]: index === 0 ? null : id });
+          }}
+        >
+          {text}
+          {count !== undefined && <span class="count">{count}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
