@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { MAIN, waitFor } from '../agent/test/agent-program.ts';
+import { MAIN, waitForOutput } from '../agent/test/agent-program.ts';
 import { findFreePort } from '../agent/test/find-free-port.ts';
 import { repository } from './lib/steps.ts';
 
@@ -52,7 +52,7 @@ before(async () => {
     .replace('node agent/bin/latchkey-agent.mjs', `exec "${process.execPath}" "${MAIN}"`)
     .replace(/\\n' \\\n/, `\\nviewers: { tokens_file: ${directory}/tokens }\\n' \\\n`);
   agent = spawn('sh', ['-euc', own], { cwd: repository, stdio: ['ignore', 'ignore', 'pipe'] });
-  await waitFor(agent, /listens on/);
+  await waitForOutput(agent, /listens on/);
 });
 
 test('serves the live page with the commands of the README', { skip }, async () => {

@@ -97,7 +97,7 @@ test('names only settings of .env.example or of the agent', () => {
     .map((file) => readFileSync(join(repository, file), 'utf8'))
     .flatMap((text) => [...text.matchAll(/\bLATCHKEY_[A-Z0-9_]*[A-Z0-9]/g)])
     .map(([name]) => name);
-  const others = new Set(['LATCHKEY_TEST_DATABASE_URL', ...ofAgent]);
+  const others = new Set(['LATCHKEY_TEST_DATABASE_URL', 'LATCHKEY_TEST_CITUS_URL', ...ofAgent]);
   const unknown = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/\bLATCHKEY_[A-Z0-9_]*[A-Z0-9]/g)]
       .map(([name]) => name)

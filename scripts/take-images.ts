@@ -12,7 +12,7 @@ await using service = await startDocumentedService();
 await using browser = await Browser.start();
 
 async function take(name: string, url: string, height: number, isReady: string): Promise<void> {
-  const page = await browser.open(url, { width: 760, height });
+  await using page = await browser.open(url, { width: 760, height });
   await page.until(isReady);
   // Waits for scrolling and fonts.
   await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1000))');

@@ -1,0 +1,15 @@
+import type { BillingProvider } from '#server/features/billing/facts.ts';
+
+import { lemonSqueezyShop } from './lemon-squeezy.ts';
+import { ownShop } from './own-shop.ts';
+import { paddleShop } from './paddle.ts';
+import type { Shop } from './sale.ts';
+import { stripeShop } from './stripe.ts';
+
+/** The shop of each payment provider. */
+export const SHOPS: Readonly<Record<BillingProvider, Shop>> = {
+  paddle: paddleShop,
+  stripe: stripeShop,
+  lemonsqueezy: lemonSqueezyShop,
+  standard: ownShop,
+};
