@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 
 import { draining, PublicError } from '#server/errors.ts';
 
-import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { ConcurrencyLimiter, createSerialLimiter } from './concurrency-limiter.ts';
 
 const turn = () => new Promise(setImmediate);
 
@@ -192,3 +192,20 @@ describe('ConcurrencyLimiter', () => {
 function isOverload(result: PromiseSettledResult<unknown>): boolean {
   return result.status === 'rejected' && result.reason instanceof PublicError;
 }
+
+describe('createSerialLimiter', () => {
+  test('runs one call at a time, and rejects one that waits for five seconds', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const limiter = createSerialLimiter(30);
+    const started: string[] = [];
+    const { work, finish } = holdWork(started, 'first');
+    const first = limiter.run(work);
+    const second = limiter.run(never);
+    t.mock.timers.tick(4_999);
+    assert.deepEqual([started, limiter.running, limiter.queued], [['first'], 1, 1]);
+    t.mock.timers.tick(1);
+    await assert.rejects(second, rejectedWithRetryAfter('30'));
+    finish();
+    assert.equal(await first, 'first');
+  });
+});

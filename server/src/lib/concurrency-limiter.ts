@@ -17,6 +17,16 @@ export interface ConcurrencyLimiterOptions {
   readonly isKeyFailure?: (error: unknown) => boolean;
 }
 
+/** Limits long calls to one at a time; a call that waits for five seconds is rejected, so that no client waits for minutes. */
+export function createSerialLimiter(retryAfterSeconds: number): ConcurrencyLimiter {
+  return new ConcurrencyLimiter({
+    limit: 1,
+    maxQueued: 4,
+    queueTimeoutMs: 5_000,
+    retryAfterSeconds,
+  });
+}
+
 interface Waiter {
   readonly start: () => void;
   readonly reject: (error: unknown) => void;

@@ -21,7 +21,7 @@ import {
 import type { App } from '#server/http/app-instance.ts';
 import { OWN_SLOTS } from '#server/http/database-slots.ts';
 import { ADMIN, ADMIN_FRESH, operatorOf } from '#server/http/require-operator.ts';
-import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import { createSerialLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { CsvColumns } from '#server/lib/csv.ts';
 
 import {
@@ -89,7 +89,7 @@ const CSV_COLUMNS: CsvColumns<StoredAuditEntry> = {
 
 function registerVerification(app: App, deps: AuditDependencies): void {
   // One at a time, so that verifications take a part of one core and one connection.
-  const limiter = new ConcurrencyLimiter({ limit: 1, maxQueued: 4, queueTimeoutMs: 5_000 });
+  const limiter = createSerialLimiter(1);
   app.get(
     `${AUDIT}/chain`,
     { config: { ...ADMIN, ...OWN_SLOTS }, schema: chainOperation },

@@ -35,7 +35,7 @@ import {
   operatorOf,
 } from '#server/http/require-operator.ts';
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
-import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import { createSerialLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { CsvColumns } from '#server/lib/csv.ts';
 
 import {
@@ -106,7 +106,7 @@ export function registerPaymentEventRoutes(app: App, deps: BillingDependencies):
 
 function registerChanges(app: App, deps: BillingDependencies): void {
   // One at a time: a comparison may read the provider for minutes, and apply missed events.
-  const comparisons = new ConcurrencyLimiter({ limit: 1, maxQueued: 4, retryAfterSeconds: 30 });
+  const comparisons = createSerialLimiter(30);
   app.post(`${EVENT}/replay`, { config: ADMIN, schema: replayOneOperation }, (request) => {
     const { actor } = operatorOf(request);
     return replayOne(deps, request.params, { actor, reason: request.body.reason });

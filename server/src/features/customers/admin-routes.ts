@@ -14,7 +14,7 @@ import { answerJsonFile, jsonFileAnswer } from '#server/http/admin-list.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { OWN_SLOTS } from '#server/http/database-slots.ts';
 import { ADMIN_FRESH, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/require-operator.ts';
-import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import { createSerialLimiter } from '#server/lib/concurrency-limiter.ts';
 
 import {
   registerInstallRoutes,
@@ -29,16 +29,10 @@ import { showCustomer } from './show-customer.ts';
 
 const PATH = '/api/v1/admin/customer';
 
-/** Reads of whole tables wait for each other. */
-const MAX_WAITING = 4;
-
 /** Registers the operations on the data of one person, and on installs and machines. */
 export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies): void {
-  const longWork = new ConcurrencyLimiter({
-    limit: 1,
-    maxQueued: MAX_WAITING,
-    retryAfterSeconds: 30,
-  });
+  // Reads of whole tables wait for each other.
+  const longWork = createSerialLimiter(30);
   registerInstallRoutes(app, deps, longWork);
   app.get(PATH, { config: VIEWER, schema: showOperation }, ({ query }) =>
     showCustomer(deps, query.email),
