@@ -265,6 +265,26 @@ describe('the identity provider', () => {
     assert.notEqual((await repeat('1000000')).session, undefined);
   });
 
+  test('counts no sign-in at the provider that its clock puts in the future', async () => {
+    service.clock.set(new Date());
+    const { now } = Date;
+    const earlier = mock.method(Date, 'now', () => now() - 120_000);
+    const first = await begin();
+    const { session = '' } = await callBack(
+      await visitProvider(first.url, 'anna', TEST_ISSUER),
+      first.cookie,
+    );
+    const { fresh_until: until } = await whoIs(session);
+    assert.ok(Date.parse(String(until)) < service.clock.now().getTime(), String(until));
+    const prove = async () => {
+      const { url, cookie } = await beginProof(session);
+      return callBack(await visitProvider(url, 'anna', TEST_ISSUER), cookie);
+    };
+    assert.deepEqual(await prove(), { to: REFUSED, session: undefined });
+    earlier.mock.restore();
+    assert.notEqual((await prove()).session, undefined);
+  });
+
   test('begins a session as fresh as the sign-in at the provider is', async () => {
     service.clock.set(new Date());
     const cookies: Cookies = new Map();

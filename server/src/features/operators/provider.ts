@@ -86,14 +86,17 @@ export class ProviderClient {
     });
     const claims = { ...tokens.claims() };
     const { claim, roles } = this.config;
-    const identity = readIdentity(claims, claim, roles);
+    const now = nowSeconds();
+    const identity = readIdentity(claims, claim, roles, now);
+    // The library accepts a time in the future as new.
+    if (mustBeNew && identity.signedInAt === null) throw new Error('auth_time is in the future');
     const { sub } = claims;
     const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
     if (identity.role !== null && identity.email !== null) return identity;
     if (endpoint === undefined || sub === undefined) return identity;
     // Many providers put the e-mail address and groups there only.
     const more = await openid.fetchUserInfo(configuration, tokens.access_token, sub);
-    return readIdentity({ ...more, ...claims }, claim, roles);
+    return readIdentity({ ...more, ...claims }, claim, roles, now);
   }
 
   #discover(): Promise<Configuration> {

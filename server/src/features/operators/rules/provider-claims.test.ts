@@ -11,8 +11,10 @@ const RULES = [
 
 const claims = { iss: 'https://login.example.com', sub: '7', email_verified: true };
 
+const NOW = Date.UTC(2026, 10, 20, 10) / 1000;
+
 const read = (more: Readonly<Record<string, unknown>>) =>
-  readIdentity({ ...claims, ...more }, 'groups', RULES);
+  readIdentity({ ...claims, ...more }, 'groups', RULES, NOW);
 
 test('names a person by issuer and subject', () => {
   assert.deepEqual(read({ email: 'ben@example.com', name: ' Ben ', groups: ['helpdesk'] }), {
@@ -25,9 +27,15 @@ test('names a person by issuer and subject', () => {
 });
 
 test('reads when the person signed in at the provider', () => {
-  const expected = new Date('2026-11-20T10:00:00.000Z');
-  assert.deepEqual(read({ auth_time: expected.getTime() / 1000 }).signedInAt, expected);
-  assert.equal(read({ auth_time: 'yesterday' }).signedInAt, null);
+  for (const seconds of [NOW - 86_400, NOW, NOW + 30]) {
+    assert.deepEqual(read({ auth_time: seconds }).signedInAt, new Date(seconds * 1000));
+  }
+});
+
+test('ignores a time that is invalid, or later than the clocks may differ', () => {
+  for (const seconds of ['yesterday', String(NOW), null, Number.NaN, -1, 1e300, NOW + 31]) {
+    assert.equal(read({ auth_time: seconds }).signedInAt, null, String(seconds));
+  }
 });
 
 test('returns the highest role of a verified address and of the values of the claim', () => {

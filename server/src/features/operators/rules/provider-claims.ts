@@ -20,7 +20,7 @@ export interface ProviderIdentity {
   readonly name: string | null;
   /** Null: the person is no operator. */
   readonly role: OperatorRole | null;
-  /** When the person signed in at the provider; null if it does not state that. */
+  /** When the person signed in at the provider; null if it does not state a time that can be true. */
   readonly signedInAt: Date | null;
 }
 
@@ -28,11 +28,13 @@ export interface ProviderIdentity {
  * Reads who was signed in.
  * @param claims of the ID token and of the user info
  * @param claim the claim with the values of the rules
+ * @param nowSeconds by the clock of this machine
  */
 export function readIdentity(
   claims: Readonly<Record<string, unknown>>,
   claim: string,
   rules: readonly RoleRule[],
+  nowSeconds: number,
 ): ProviderIdentity {
   const { iss, sub, email, email_verified: isVerified, name, auth_time: authTime } = claims;
   const address = isVerified === true ? readAddress(email) : null;
@@ -45,8 +47,17 @@ export function readIdentity(
     email: address,
     name: readName(name),
     role: OPERATOR_ROLES.findLast((role) => held.has(role)) ?? null,
-    signedInAt: typeof authTime === 'number' ? new Date(authTime * 1000) : null,
+    signedInAt: readSignInTime(authTime, nowSeconds),
   };
+}
+
+/** What the clocks may differ by, in seconds; openid-client allows the same to times in the past. */
+const CLOCK_TOLERANCE = 30;
+
+/** A time in the future would be fresh for longer than a proof is. */
+function readSignInTime(authTime: unknown, nowSeconds: number): Date | null {
+  if (typeof authTime !== 'number' || !(authTime >= 0)) return null;
+  return authTime <= nowSeconds + CLOCK_TOLERANCE ? new Date(authTime * 1000) : null;
 }
 
 /** Without separators and control characters: the address is one word of the actor in the audit log. */
