@@ -72,7 +72,8 @@ async function startOn(
 
 function spreadEvents(pool: Pool): Promise<void> {
   const clock = { now: () => new Date() };
-  return spreadTables({ pool, clock }, listTablesToSpread(false), 'benchmark');
+  const change = { toSpread: listTablesToSpread(false), settingsToChange: [] };
+  return spreadTables({ pool, clock }, change, 'benchmark');
 }
 
 async function load({ target }: ServiceProcess, scale: Scale): Promise<Rates> {

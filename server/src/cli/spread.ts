@@ -11,7 +11,7 @@ const RESTART =
   'Restart every process of the service, so that its connections have the new settings; then run latchkey doctor.';
 
 const NEXT =
-  'Nothing was changed. Repeat the command with --yes; events wait meanwhile, or are answered with 503.';
+  'Nothing was changed. Repeat the command with --yes; events that arrive during the move wait, or are answered with 503.';
 
 export const spreadCommand = contextCommand({
   name: 'spread',
@@ -29,8 +29,8 @@ export const spreadCommand = contextCommand({
   async run(context, { usage, yes }) {
     const plan = await planSpreadOf(context.pool, usage);
     if (plan.problems.length > 0) throw new StartupError(plan.problems);
-    const isDone = plan.toSpread.length === 0 && !plan.changesSettings;
-    if (yes && !isDone) await spreadTables(context, plan.toSpread, currentActor());
+    const isDone = plan.toSpread.length === 0 && plan.settingsToChange.length === 0;
+    if (yes && !isDone) await spreadTables(context, plan, currentActor());
     const tables = plan.toSpread.map(({ table }) => table);
     return {
       json: {

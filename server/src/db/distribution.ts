@@ -47,7 +47,12 @@ const listStatement = defineStatement(
    where not relispartition order by 1`,
 );
 
+/** Returns the tables that Citus manages, by name; fails without Citus. */
+export async function listManagedTables(db: Queryable): Promise<DistributedTable[]> {
+  return queryRows(db, listStatement);
+}
+
 /** Returns the tables that Citus manages, by name; none without Citus. */
 export async function listDistributedTables(db: Queryable): Promise<DistributedTable[]> {
-  return (await findCitusVersion(db)) === null ? [] : queryRows(db, listStatement);
+  return (await findCitusVersion(db)) === null ? [] : listManagedTables(db);
 }

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
-import { findCitusVersion, listDistributedTables } from '#server/db/distribution.ts';
+import { findCitusVersion, listManagedTables } from '#server/db/distribution.ts';
 import { isDirectConnection } from '#server/db/external-database.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { ClusterFacts, ClusterNode } from './facts.ts';
-import { DATABASE_SETTINGS, type SpreadTable } from './rules/layout.ts';
+import type { SpreadTable } from './rules/layout.ts';
 import {
   askWorkers,
   distributeTable,
@@ -20,7 +20,12 @@ import {
   setDatabaseSettings,
   setSpreadTransaction,
 } from './queries.ts';
-import { planSpread, type SpreadPlan } from './rules/plan-spread.ts';
+import {
+  describeSpread,
+  planSpread,
+  type SpreadChange,
+  type SpreadPlan,
+} from './rules/plan-spread.ts';
 
 /** A million events take some seconds. */
 const STATEMENT_TIMEOUT_MS = 12 * 60 * 60_000;
@@ -35,7 +40,7 @@ export async function readClusterFacts(pool: Pool): Promise<ClusterFacts> {
     citusVersion,
     isDirect: await isDirectConnection(pool),
     nodes: citusVersion === null ? [] : await readNodes(pool),
-    tables: await listDistributedTables(pool),
+    tables: citusVersion === null ? [] : await listManagedTables(pool),
     isOwner: await isOwner(pool),
     settings: await readSettings(pool),
   };
@@ -57,36 +62,32 @@ async function readNodes(db: Queryable): Promise<ClusterNode[]> {
 /** A plan with the sizes of the tables to spread. */
 export interface MeasuredPlan extends SpreadPlan {
   readonly sizes: readonly { readonly table: SpreadTable; readonly bytes: number }[];
-  /** Whether the database has other settings. */
-  readonly changesSettings: boolean;
 }
 
 /** Plans to spread tables, and changes nothing. */
 export async function planSpreadOf(pool: Pool, withUsage: boolean): Promise<MeasuredPlan> {
   const facts = await readClusterFacts(pool);
   const plan = planSpread(facts, withUsage);
-  const sizes = await Promise.all(
-    plan.toSpread.map(async (table) => ({ table, bytes: await measureTable(pool, table.table) })),
-  );
-  const changesSettings = Object.entries(DATABASE_SETTINGS).some(
-    ([name, value]) => facts.settings[name] !== value,
-  );
-  return { ...plan, sizes, changesSettings };
+  const sizes = [];
+  for (const table of plan.toSpread) {
+    sizes.push({ table, bytes: await measureTable(pool, table.table) });
+  }
+  return { ...plan, sizes };
 }
 
 /**
- * Spreads the tables of a plan in one transaction: all of them or none. Statements on these tables wait for it. Sets the
+ * Spreads tables in one transaction: all of them or none, with an audit row. Statements on these tables wait for it. Sets the
  * database's settings for the next connections.
  */
 export async function spreadTables(
   { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
-  tables: readonly SpreadTable[],
+  change: SpreadChange,
   actor: string,
 ): Promise<void> {
   await inTransaction(
     pool,
     async (client) => {
-      await distributeTables(client, tables);
+      await distributeTables(client, change.toSpread);
       await setDatabaseSettings(client);
       await insertAuditEntry(client, {
         occurredAt: clock.now(),
@@ -94,7 +95,7 @@ export async function spreadTables(
         action: 'database.spread',
         subjectId: 'database',
         reason: null,
-        details: { tables: tables.map(({ table }) => table).join(', ') },
+        details: describeSpread(change),
       });
     },
     { lockTimeoutMs: LOCK_TIMEOUT_MS },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { ClusterFacts, ClusterNode } from '../facts.ts';
 import { DATABASE_SETTINGS } from './layout.ts';
-import { planSpread } from './plan-spread.ts';
+import { describeSpread, planSpread } from './plan-spread.ts';
 
 const worker: ClusterNode = {
   name: 'worker:5432',
@@ -46,6 +46,18 @@ test('leaves out what is spread', () => {
     plan.alreadySpread.map(({ table }) => table),
     ['events', 'event_ids'],
   );
+});
+
+test('changes only the settings with other values, and describes what it changes', () => {
+  const name = 'citus.multi_shard_modify_mode';
+  const settings = { ...DATABASE_SETTINGS, [name]: 'parallel' };
+  const both = planSpread({ ...ready, settings }, false);
+  assert.deepEqual(both.settingsToChange, [name]);
+  assert.deepEqual(describeSpread(both), { tables: 'events, event_ids', settings: name });
+  const tables = [events, eventIds];
+  const settingsOnly = planSpread({ ...ready, tables, settings }, false);
+  assert.deepEqual(describeSpread(settingsOnly), { settings: name });
+  assert.deepEqual(describeSpread(planSpread(ready, false)), { tables: 'events, event_ids' });
 });
 
 const unprepared = { ...worker, maxPreparedTransactions: 0 };

@@ -1,5 +1,10 @@
 import type { ClusterFacts, ClusterNode } from '../facts.ts';
-import { listTablesToSpread, SPREAD_TABLES, type SpreadTable } from './layout.ts';
+import {
+  DATABASE_SETTINGS,
+  listTablesToSpread,
+  SPREAD_TABLES,
+  type SpreadTable,
+} from './layout.ts';
 
 /** The oldest version with which the statements were measured. */
 const MIN_CITUS_VERSION = 13;
@@ -9,7 +14,12 @@ export interface SpreadPlan {
   readonly problems: readonly string[];
   readonly toSpread: readonly SpreadTable[];
   readonly alreadySpread: readonly SpreadTable[];
+  /** The names of the settings with other values than `DATABASE_SETTINGS`. */
+  readonly settingsToChange: readonly string[];
 }
+
+/** What `spread --yes` changes. */
+export type SpreadChange = Pick<SpreadPlan, 'toSpread' | 'settingsToChange'>;
 
 /** Decides which tables are spread, and what prevents it. */
 export function planSpread(facts: ClusterFacts, withUsage: boolean): SpreadPlan {
@@ -20,7 +30,20 @@ export function planSpread(facts: ClusterFacts, withUsage: boolean): SpreadPlan 
     problems: [...findServerProblems(facts), ...findLayoutProblems(facts)],
     toSpread: wanted.filter((each) => !isSpread(each)),
     alreadySpread: SPREAD_TABLES.filter(isSpread),
+    settingsToChange: Object.entries(DATABASE_SETTINGS)
+      .filter(([name, value]) => facts.settings[name] !== value)
+      .map(([name]) => name),
   };
+}
+
+/** What a plan changes, for the audit log. */
+export function describeSpread({ toSpread, settingsToChange }: SpreadChange): {
+  tables?: string;
+  settings?: string;
+} {
+  const tables = toSpread.map(({ table }) => table).join(', ');
+  const settings = settingsToChange.join(', ');
+  return { ...(tables === '' ? {} : { tables }), ...(settings === '' ? {} : { settings }) };
 }
 
 function findServerProblems(facts: ClusterFacts): string[] {
