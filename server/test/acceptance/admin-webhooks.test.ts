@@ -195,6 +195,9 @@ describe('endpoints', () => {
       [status, outcome],
       [200, { delivered: false, status: 500, error: 'answered 500' }],
     );
+    const details = { host: new URL(receiver.url).host };
+    const entry = { actor, action: 'endpoint.test', subject_id: id, reason: null, details };
+    assert.deepEqual(await readAudit(), [entry]);
   });
 
   test('removes an endpoint, once a fresh proof is there', async () => {

@@ -32,7 +32,7 @@ export const testCommand = contextCommand({
   },
   parameters: [endpointArgument],
   async run(context, { endpoint: idOrUrl }) {
-    const { endpoint, outcome } = await sendTestMessage(context, idOrUrl);
+    const { endpoint, outcome } = await sendTestMessage(context, idOrUrl, currentActor());
     const { delivered, status, durationMs, error } = outcome;
     return {
       json: { endpoint_id: endpoint.id, delivered, status, duration_ms: durationMs, error },

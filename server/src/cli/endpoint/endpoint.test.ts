@@ -23,6 +23,10 @@ test('adds, tests, rolls, disables, enables, replays and removes an endpoint', a
 
   const tested = await runJson('test', receiver.url);
   assert.deepEqual([tested.delivered, tested.status, tested.error], [true, 204, null]);
+  const { rows } = await pool.query(
+    `select subject_id, actor like 'cli:%' as by_command from audit_log where action = 'endpoint.test'`,
+  );
+  assert.deepEqual(rows, [{ subject_id: tested.endpoint_id, by_command: true }]);
   const [request] = receiver.received;
   const signed = {
     'webhook-id': String(request?.headers['webhook-id']),

@@ -142,7 +142,7 @@ function registerEndpointChanges(app: App, deps: EndpointDependencies): void {
     `${ENDPOINT}/test`,
     { config: { ...ADMIN, ...OWN_SLOTS }, schema: testOperation },
     async (request) => {
-      const { outcome } = await sendTestMessage(deps, request.params.id);
+      const { outcome } = await sendTestMessage(deps, request.params.id, operatorOf(request).actor);
       const { delivered, status, durationMs, error, answer } = outcome;
       return { delivered, status, duration_ms: durationMs, error, answer };
     },

@@ -78,10 +78,10 @@ test('a successful test message resets failures, a failed one does not', async (
   await deliver();
   const failingSince = service.clock.now();
   service.clock.advance(SECOND_MS);
-  await sendTestMessage(service.context, hooks.endpointId);
+  await sendTestMessage(service.context, hooks.endpointId, 'test');
   assert.deepEqual((await listEndpoints(service.context))[0]?.failingSince, failingSince);
   hooks.receiver.answer(204);
-  await sendTestMessage(service.context, hooks.endpointId);
+  await sendTestMessage(service.context, hooks.endpointId, 'test');
   assert.equal((await listEndpoints(service.context))[0]?.failingSince, null);
 });
 

@@ -185,16 +185,17 @@ function findEndpoint(endpoints: readonly EndpointRecord[], idOrUrl: string): En
 const TEST_TYPE = 'endpoint.test';
 
 /**
- * Sends a signed test message to an endpoint, even if it is disabled, without a retry or log entry. A success resets the
- * endpoint's failures.
+ * Sends a signed test message to an endpoint, even if it is disabled, without a retry or an entry in the log of deliveries. The
+ * audit log has a row before it is sent, since a success resets the endpoint's failures.
  * @throws noSuch (404)
  */
 export async function sendTestMessage(
   deps: EndpointDependencies,
   idOrUrl: string,
+  actor: string,
 ): Promise<{ readonly endpoint: EndpointRecord; readonly outcome: SendOutcome }> {
   const { databaseLimiter } = deps;
-  const endpoint = await databaseLimiter.run(() => requireEndpoint(deps, idOrUrl));
+  const endpoint = await databaseLimiter.run(() => recordTest(deps, idOrUrl, actor));
   const now = deps.clock.now();
   const data = { endpoint_id: endpoint.id };
   const payload = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
@@ -203,4 +204,21 @@ export async function sendTestMessage(
   if (outcome.delivered)
     await databaseLimiter.run(() => recordEndpointSuccess(deps.pool, endpoint.id));
   return { endpoint, outcome };
+}
+
+async function recordTest(
+  deps: EndpointDependencies,
+  idOrUrl: string,
+  actor: string,
+): Promise<EndpointRecord> {
+  const endpoint = await requireEndpoint(deps, idOrUrl);
+  await insertAuditEntry(deps.pool, {
+    actor,
+    reason: null,
+    occurredAt: deps.clock.now(),
+    action: 'endpoint.test',
+    subjectId: endpoint.id,
+    details: { host: new URL(endpoint.url).host },
+  });
+  return endpoint;
 }
