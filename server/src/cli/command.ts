@@ -111,7 +111,7 @@ export function commandGroup(
 }
 
 /** Prints a result on standard output, and its notes on standard error. */
-export function printResult(asJson: boolean, result: Result): void {
+function printResult(asJson: boolean, result: Result): void {
   const { json, text, note = null, nextCursor = null, failed = false } = result;
   const shown = asJson ? cleanJson(JSON.stringify(json, null, 2)) : text;
   commandProcess().stdout.write(`${shown.trimEnd()}\n`);

@@ -63,6 +63,21 @@ test('stores the options of an issued license, and issues several with --count',
   assert.equal(new Set(several.map((each: { license_key: string }) => each.license_key)).size, 3);
 });
 
+test('issues all licenses of --count or none', async () => {
+  const read = async () =>
+    (
+      await pool.query(
+        'select count(*) as licenses, max(sequence) as entries from licenses, audit_log',
+      )
+    ).rows[0];
+  const { licenses, entries } = await read();
+  // Refuses the audit row of the third license.
+  await pool.query(`alter table audit_log add constraint two check (sequence <= ${entries} + 2)`);
+  const failed = await run(['license', 'issue', '--product', 'personal', '--count', '3']);
+  await pool.query('alter table audit_log drop constraint two');
+  assert.deepEqual([failed.code, failed.stdout, await read()], [1, '', { licenses, entries }]);
+});
+
 test('reads a key from standard input, and shows it in full only with --reveal', async () => {
   const { license_key: key } = await issue();
   const hidden = await runJson(['license', 'show', '-'], `${key}\n`);

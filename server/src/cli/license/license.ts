@@ -2,10 +2,10 @@
 import { MAX_MACHINES } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
-import { type IssuedLicense, issueLicense } from '#server/features/licenses/issue.ts';
+import { type IssuedLicense, issueLicenses } from '#server/features/licenses/issue.ts';
 
 import { currentActor } from '../actor.ts';
-import { commandGroup, printResult, type Result } from '../command.ts';
+import { commandGroup, type Result } from '../command.ts';
 import {
   DAY_MS,
   emailAddress,
@@ -34,6 +34,9 @@ import { rekeyCommand } from './rekey.ts';
 import { listCommand, showCommand } from './show.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
 
+/** One transaction issues them, and blocks the audit log for a part of it: 3 s for a thousand on two busy cores. */
+const MAX_ISSUED = 1_000;
+
 const issueCommand = contextCommand({
   name: 'issue',
   description: 'Issue a license and print its key.',
@@ -58,11 +61,11 @@ const issueCommand = contextCommand({
     reasonOption,
     option(
       '--count <n>',
-      'number of licenses to issue; prints only their keys (default: 1)',
-      wholeNumber(1, 10_000),
+      'number of licenses to issue, all or none; prints only their keys (default: 1)',
+      wholeNumber(1, MAX_ISSUED),
     ),
   ],
-  async run(context, { count, json, reason, ...options }) {
+  async run(context, { count, reason, ...options }) {
     const { maxActivations, expires, days } = options;
     const now = context.clock.now().getTime();
     const expiresAt = days === null ? expires : new Date(now + days * DAY_MS);
@@ -75,15 +78,9 @@ const issueCommand = contextCommand({
       ...(maxActivations === null ? {} : { maxActivations }),
       ...(expiresAt === null ? {} : { expiresAt }),
     };
-    const issued: IssuedLicense[] = [];
-    try {
-      while (issued.length < (count ?? 1)) {
-        issued.push(await issueLicense(context, newLicense, currentActor(), reason));
-      }
-    } finally {
-      // Also after an error: otherwise the keys issued so far had to be revealed one by one.
-      if (issued.length > 0) printResult(json, describeIssued(context, issued, count === null));
-    }
+    const change = { actor: currentActor(), reason };
+    const issued = await issueLicenses(context, newLicense, count ?? 1, change);
+    return describeIssued(context, issued, count === null);
   },
 });
 
