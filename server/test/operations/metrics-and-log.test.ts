@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -193,6 +194,21 @@ test('serves the same metrics on the port of the service, with the token only', 
     assert.equal(granted.status, 200);
     return isDeepStrictEqual(namesOf(parseSamples(granted.text)), namesOf(await scrape()));
   });
+});
+
+/** The two words that a pattern captures, in order. */
+function pairsOf(text: string, pattern: RegExp): string[] {
+  return Array.from(text.matchAll(pattern), ([, name, type]) => `${name} ${type}`).toSorted();
+}
+
+test('has the metrics of the document, with their types', async () => {
+  const page = await readFile(
+    new URL('../../../docs/operations/metrics.md', import.meta.url),
+    'utf8',
+  );
+  const documented = pairsOf(page, /^\| `(latchkey_\w+)` +\| (\w+)/gmu);
+  const text = await (await fetch(await metricsUrl())).text();
+  assert.deepEqual(pairsOf(text, /^# TYPE (latchkey_\w+) (\w+)$/gmu), documented);
 });
 
 test('logs every request at debug as JSON with its id, without confidential data', async () => {
