@@ -9,8 +9,7 @@ import {
   parseText,
 } from '../../system/json.ts';
 import { isKind } from './kinds.ts';
-import type { PathState } from './journal-entry.ts';
-import type { CapturedState, Entry, JournalFacts } from './journal-entry.ts';
+import type { CapturedState, Entry, JournalFacts, PathState } from './journal-entry.ts';
 
 export type Line =
   /** A step of a completed installation. */
