@@ -1,4 +1,5 @@
 import type { Config } from './config.ts';
+import { withoutPassword } from './database-url.ts';
 import type { Environment } from './env.ts';
 import { masterSecretPath } from './master-secret.ts';
 
@@ -90,7 +91,7 @@ function describeSecrets(config: Config, environment: Environment): DescribedSet
       `kept in ${masterSecretPath(config.dataDirectory)}`,
     ),
     secret('LATCHKEY_PREVIOUS_SECRETS', environment.previousSecrets),
-    describeDatabaseUrl(environment.databaseUrl),
+    describeDatabaseUrl('DATABASE_URL', environment.databaseUrl, 'embedded, in the data directory'),
     secret('REDIS_URL', environment.redisUrl),
     secret('LATCHKEY_METRICS_TOKEN', environment.metricsToken),
     secret('LATCHKEY_BILLING_SECRETS', environment.billingSecrets),
@@ -111,14 +112,10 @@ function secret(name: string, value: unknown, otherwise: string | null = null): 
     : { name, value: '(secret)', origin: 'set' };
 }
 
-/** Shows the database without its password and parameters. */
-function describeDatabaseUrl(url: string | undefined): DescribedSetting {
-  const name = 'DATABASE_URL';
-  if (url === undefined)
-    return { name, value: 'embedded, in the data directory', origin: 'default' };
-  const { protocol, username, host, pathname } = new URL(url);
-  const user = username === '' ? '' : `${username}:***@`;
-  return { name, value: `${protocol}//${user}${host}${pathname}`, origin: 'set' };
+/** Shows a database without its password and parameters. */
+function describeDatabaseUrl(name: string, url: string | undefined, otherwise: string | null) {
+  const value = url === undefined ? otherwise : withoutPassword(url);
+  return { name, value, origin: url === undefined ? 'default' : 'set' } as const;
 }
 
 function listOf(entries: readonly string[]): string {

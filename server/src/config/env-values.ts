@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 
-/** A parsed value, or the requirement that the text does not meet, which completes "NAME must …". */
-export type Parsed<T> = { readonly value: T } | { readonly must: string };
+import { parseDatabaseUrl, type SessionKind } from './database-url.ts';
+import type { Parsed } from './parsed.ts';
 
 /** Parses the text of a setting. */
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -154,11 +154,26 @@ function readRateAndBurst(text: string): { readonly rate: number; readonly burst
   return pair.rate >= 1 && pair.burst >= pair.rate ? pair : null;
 }
 
-/** A connection string of PostgreSQL. */
-export const databaseUrl = url(
-  ['postgres:', 'postgresql:'],
-  'postgres://user:password@host:5432/latchkey, with special characters of the password percent-encoded',
-);
+/** The kinds of hosts that accept writes, or do so through a proxy. */
+const WRITABLE: readonly SessionKind[] = ['read-write', 'primary', 'any'];
+
+/** The URL of the database that the service writes to; several hosts are separated by commas. */
+export const databaseUrl: Parse<string> = (text) => {
+  const parsed = parseDatabaseUrl(text);
+  if ('must' in parsed) return parsed;
+  const { sessionKind } = parsed.value;
+  return sessionKind === null || WRITABLE.includes(sessionKind)
+    ? { value: text }
+    : {
+        must: `have one of these as target_session_attrs, to be written to: ${WRITABLE.join(', ')}`,
+      };
+};
+
+/** The URL of a database that is only read. */
+export const replicaUrl: Parse<string> = (text) => {
+  const parsed = parseDatabaseUrl(text);
+  return 'must' in parsed ? parsed : { value: text };
+};
 
 /** At least `length` characters. */
 export function longText(length: number): Parse<string> {

@@ -1,5 +1,6 @@
 import { Client, DatabaseError, type Pool } from 'pg';
 
+import { withDeadline } from '#server/lib/deadline.ts';
 import { codeOf } from '#server/lib/unknown-values.ts';
 
 /** SQLSTATEs after which the same work should be run again (PostgreSQL, appendix A). */
@@ -35,6 +36,14 @@ const TIMEOUT_MESSAGES = /timeout/i;
 /** A working database answers a ping within a millisecond. */
 const PING_TIMEOUT_MS = 1_000;
 
+/** None of several hosts of a database accepts connections of the wanted kind. */
+export class NoHostError extends Error {
+  /** @param reasons one for each host, such as "db1:5432 is a standby" */
+  constructor(reasons: readonly string[]) {
+    super(reasons.join('; '));
+  }
+}
+
 /** Errors thrown by the database layer: elsewhere, a code such as ENOENT is unrelated to the database. */
 const databaseErrors = new WeakSet<object>();
 
@@ -68,6 +77,15 @@ export function isPartitionMissing(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
 
+/**
+ * Whether a connection must not be used again: it broke, the server closes it (severity FATAL), or its server became a
+ * standby (25006).
+ */
+export function isConnectionSpent(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return true;
+  return error.severity !== 'ERROR' || error.code === '25006';
+}
+
 /** Whether a row violates a unique key (SQLSTATE 23505). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505';
@@ -84,6 +102,7 @@ export function isUnclassified(error: unknown): boolean {
 /** Whether the database is unreachable or shutting down, so that the same call may succeed later. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
+  if (error instanceof NoHostError) return true;
   if (!(error instanceof Error)) return false;
   const isSystemError = UNAVAILABLE_SYSTEM_ERRORS.has(codeOf(error) ?? '');
   return isSystemError || UNAVAILABLE_MESSAGES.test(error.message);
@@ -107,22 +126,28 @@ export async function isDatabaseUnresponsive(
 }
 
 async function answersPing({ options }: Pick<Pool, 'options'>): Promise<boolean> {
-  const client = new Client({
-    ...options,
-    connectionTimeoutMillis: PING_TIMEOUT_MS,
-    query_timeout: PING_TIMEOUT_MS,
-  });
+  const client = createPingClient(options);
   // Without a listener, a connection that breaks later would end the process.
   client.on('error', () => {});
+  // Not awaited: closing a connection to an unresponsive server may never finish.
+  const close = (): void => void client.end().catch(() => {});
+  const ping = client.connect().then(() => client.query('select 1'));
   try {
-    await client.connect();
-    await client.query('select 1');
+    await withDeadline(PING_TIMEOUT_MS, 'Query read timeout', ping);
     return true;
   } catch (error) {
     // A server that rejects the connection responds.
     return error instanceof DatabaseError;
   } finally {
-    // Not awaited: closing a connection to an unresponsive server may never finish.
-    client.end().catch(() => {});
+    close();
+    // It may connect after the deadline.
+    ping.then(close, close);
   }
+}
+
+/** A pool of several hosts has a class of its own. */
+function createPingClient({ Client: Own, ...options }: Pool['options']): Client {
+  const client = Own === undefined ? null : new Own();
+  if (client instanceof Client) return client;
+  return new Client({ ...options, connectionTimeoutMillis: PING_TIMEOUT_MS });
 }

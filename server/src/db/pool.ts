@@ -1,9 +1,19 @@
 import { Pool, types, type PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 
-/** How to connect: a URL, or the embedded server's socket directory. */
+import { parseDatabaseUrl, type SessionKind } from '#server/config/database-url.ts';
+
+import { examineHost } from './hosts/examine-host.ts';
+import { createFailoverClient } from './hosts/failover-client.ts';
+import { HostFinder } from './hosts/host-finder.ts';
+
+/** How to connect: a URL with one host or several, or the embedded server's socket directory. */
 export type DatabaseConnection =
-  | { readonly url: string }
+  | {
+      readonly url: string;
+      /** Which of several hosts are used, unless the URL sets it. Default: those that accept writes. */
+      readonly sessionKind?: SessionKind;
+    }
   | {
       readonly host: string;
       readonly port: number;
@@ -27,20 +37,26 @@ export const APPLICATION_NAME = 'latchkey';
 /** How long a caller waits for a free connection before it fails as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
+/** How long one of several hosts may take to accept a connection, unless the URL sets `connect_timeout`. */
+const HOST_TIMEOUT_MS = 2_000;
+
 /** Creates a pool; connections open when they are needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
-  const pool = new Pool({
-    ...toPoolConfig(connection),
-    max: options.maxConnections,
+  const { log, maxConnections, secretIds = [] } = options;
+  const config = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // No query_timeout: see send-query.ts.
+    application_name: [APPLICATION_NAME, ...secretIds].join(' '),
+  };
+  const pool = new Pool({
+    ...addTarget(config, connection, log),
+    max: maxConnections,
     idleTimeoutMillis: 60_000,
-    application_name: [APPLICATION_NAME, ...(options.secretIds ?? [])].join(' '),
   });
   // The pool replaces an idle connection that breaks; without a listener, the error would end the process.
   pool.on('error', (error) => {
     if (pool.ending) return;
-    options.log.warn(
+    log.warn(
       { event: 'database.connection_lost', err: error },
       'an idle database connection broke',
     );
@@ -50,6 +66,24 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
   return pool;
 }
 
-function toPoolConfig(connection: DatabaseConnection): PoolConfig {
-  return 'url' in connection ? { connectionString: connection.url } : connection;
+/** Adds where to connect. A URL with one host and without a condition is left to the driver. */
+function addTarget(
+  config: PoolConfig,
+  connection: DatabaseConnection,
+  log: PoolOptions['log'],
+): PoolConfig {
+  if (!('url' in connection)) return { ...config, ...connection };
+  const parsed = parseDatabaseUrl(connection.url);
+  if ('must' in parsed) throw new Error(`the URL of the database must ${parsed.must}`);
+  const { hosts, sessionKind, connectTimeoutMs, shared } = parsed.value;
+  if (hosts.length === 1 && sessionKind === null) {
+    return { ...config, connectionString: connection.url };
+  }
+  const own = { ...config, connectionString: shared };
+  const finder = new HostFinder({
+    hosts,
+    kind: sessionKind ?? connection.sessionKind ?? 'read-write',
+    examine: (host) => examineHost(host, own, connectTimeoutMs ?? HOST_TIMEOUT_MS),
+  });
+  return { ...own, Client: createFailoverClient(finder, own, log) };
 }

@@ -1,5 +1,4 @@
 import {
-  DatabaseError,
   Pool,
   type PoolClient,
   type QueryArrayConfig,
@@ -8,7 +7,7 @@ import {
   type QueryResult,
 } from 'pg';
 
-import { fromDatabase } from './database-errors.ts';
+import { fromDatabase, isConnectionSpent } from './database-errors.ts';
 
 /** A pool, or one of its connections for statements in a transaction. */
 export type Queryable = Pool | PoolClient;
@@ -54,8 +53,7 @@ export function sendArrayQuery(
 }
 
 /**
- * Uses the given connection, or one of the pool, and returns that to the pool unless it is broken or the server closes it
- * (severity FATAL).
+ * Uses the given connection, or one of the pool, and returns that to the pool unless it is spent.
  */
 async function onConnection<Result>(
   db: Queryable,
@@ -67,7 +65,7 @@ async function onConnection<Result>(
   try {
     return await fromDatabase(work(client));
   } catch (error) {
-    broken = !(error instanceof DatabaseError) || error.severity !== 'ERROR';
+    broken = isConnectionSpent(error);
     throw error;
   } finally {
     client.release(broken);

@@ -1,5 +1,7 @@
 import type { HealthCheck } from '@latchkey/contract';
 
+import { withDeadline } from '#server/lib/deadline.ts';
+
 import type { HealthDependencies } from './dependencies.ts';
 
 /** A database that does not answer within this time is unhealthy. */
@@ -15,7 +17,7 @@ export async function checkDatabase({
 }: HealthDependencies): Promise<HealthCheck> {
   const startedAt = performance.now();
   try {
-    await withDeadline(PING_TIMEOUT_MS, pingDatabase());
+    await withDeadline(PING_TIMEOUT_MS, `no answer in ${PING_TIMEOUT_MS} ms`, pingDatabase());
   } catch (error) {
     log.warn({ event: 'health.database_check_failed', err: error }, 'could not ping the database');
     return { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' };
@@ -24,17 +26,6 @@ export async function checkDatabase({
   return latencyMs > SLOW_PING_MS
     ? { status: 'degraded', latency_ms: latencyMs, message: 'The database answers slowly.' }
     : { status: 'healthy', latency_ms: latencyMs };
-}
-
-/** Rejects after a timeout; the work continues. */
-async function withDeadline(ms: number, work: Promise<void>): Promise<void> {
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);
-  try {
-    await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Checks whether the database has the schema of this version. Never throws. */

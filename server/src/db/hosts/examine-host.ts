@@ -1,0 +1,42 @@
+import { Client, type ClientConfig } from 'pg';
+
+import type { DatabaseHost } from '#server/config/database-url.ts';
+
+import type { HostState } from './host-state.ts';
+
+const STATE_QUERY = `select case when pg_is_in_recovery() then 'standby'
+  when current_setting('transaction_read_only') = 'on' then 'read-only' else 'read-write' end as state`;
+
+const STATES: readonly HostState[] = ['read-write', 'read-only', 'standby'];
+
+/** Reads what the host of a connection allows. @throws Error when the connection breaks */
+export async function readState(client: Client): Promise<HostState> {
+  const { rows } = await client.query<Record<string, unknown>>(STATE_QUERY);
+  const state = STATES.find((known) => known === rows[0]?.['state']);
+  if (state === undefined) throw new Error('the host reported no state');
+  return state;
+}
+
+/**
+ * Connects to a host once, and reads what it allows.
+ * @param config without a host
+ * @throws Error when it does not accept the connection in time
+ */
+export async function examineHost(
+  { host, port }: DatabaseHost,
+  config: ClientConfig,
+  timeoutMs: number,
+): Promise<HostState> {
+  const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+  const client = new Client({ ...config, ...limits });
+  Object.assign(client, { host, port });
+  // Without a listener, a connection that breaks would end the process; the promises reject, too.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await readState(client);
+  } finally {
+    // Not awaited: closing a connection to an unresponsive server may never finish.
+    client.end().catch(() => {});
+  }
+}

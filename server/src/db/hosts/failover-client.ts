@@ -1,0 +1,101 @@
+import { Client, type ClientConfig } from 'pg';
+import type { Logger } from 'pino';
+
+import { formatHost, type DatabaseHost } from '#server/config/database-url.ts';
+import { withDeadline } from '#server/lib/deadline.ts';
+
+import { NoHostError } from '../database-errors.ts';
+import { readState } from './examine-host.ts';
+import type { HostFinder } from './host-finder.ts';
+import { describeState, isExclusive, isOfKind } from './host-state.ts';
+
+type Log = Pick<Logger, 'warn'>;
+
+/** The message of the pool's own error. */
+const CONNECT_TIMEOUT = 'timeout exceeded when trying to connect';
+
+/** The connections of a pool, by the hosts that they lead to. */
+class OpenConnections {
+  readonly #finder: HostFinder;
+  readonly #log: Log;
+  readonly #hosts = new Map<Client, DatabaseHost>();
+
+  constructor(finder: HostFinder, log: Log) {
+    this.#finder = finder;
+    this.#log = log;
+  }
+
+  /** Adds a connection. One to another host than before ends those to that host, if only one host can be right. */
+  add(client: Client, host: DatabaseHost): void {
+    this.#hosts.set(client, host);
+    client.once('end', () => this.#hosts.delete(client));
+    const previous = this.#finder.prefer(host);
+    if (previous === null || previous === host) return;
+    this.#log.warn(
+      { event: 'database.host_changed', host: formatHost(host), previous: formatHost(previous) },
+      'connected to another database host',
+    );
+    if (isExclusive(this.#finder.kind)) this.#endOthers(host);
+  }
+
+  /** Their queries reject, and the pool discards them. A frozen host would not end them itself. */
+  #endOthers(host: DatabaseHost): void {
+    for (const [client, other] of this.#hosts) {
+      if (other !== host) client.connection.stream.destroy();
+    }
+  }
+}
+
+/**
+ * Creates the class of a pool's connections, each of which finds its host when it connects.
+ * @param own the configuration of a connection that is not created by the pool
+ */
+export function createFailoverClient(finder: HostFinder, own: ClientConfig, log: Log) {
+  const open = new OpenConnections(finder, log);
+  return class FailoverClient extends Client {
+    readonly #timeoutMs: number;
+
+    constructor(config: ClientConfig = own) {
+      super(config);
+      this.#timeoutMs = config.connectionTimeoutMillis ?? 0;
+      // Without a listener, a connection that breaks before the pool listens would end the process.
+      this.on('error', () => {});
+    }
+
+    override connect(): Promise<Client>;
+    override connect(callback: ConnectCallback): void;
+    override connect(callback?: ConnectCallback): Promise<Client> | void {
+      const connected = this.#connect();
+      if (callback === undefined) return connected;
+      void reportTo(callback, connected);
+    }
+
+    async #connect(): Promise<Client> {
+      const host = await withDeadline(this.#timeoutMs, CONNECT_TIMEOUT, finder.find());
+      Object.assign(this, { host: host.host, port: host.port });
+      await super.connect();
+      await this.#requireKind(host);
+      open.add(this, host);
+      return this;
+    }
+
+    /** The host may have changed since it was found, and a proxy may lead to another server each time. */
+    async #requireKind(host: DatabaseHost): Promise<void> {
+      const state = await readState(this);
+      if (finder.kind === 'prefer-standby' || isOfKind(finder.kind, state)) return;
+      this.connection.stream.destroy();
+      throw new NoHostError([`${formatHost(host)} ${describeState(state)}`]);
+    }
+  };
+}
+
+type ConnectCallback = (...outcome: readonly [Error] | readonly [null, Client]) => void;
+
+/** Calls the pool back once. */
+async function reportTo(callback: ConnectCallback, connected: Promise<Client>): Promise<void> {
+  const outcome = await connected.then(
+    (client) => [null, client] as const,
+    (error: unknown) => [error instanceof Error ? error : new Error(String(error))] as const,
+  );
+  callback(...outcome);
+}
