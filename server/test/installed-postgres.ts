@@ -14,9 +14,10 @@ import { execute, withDatabase } from './test-cluster.ts';
 
 const run = promisify(execFile);
 
-const PROGRAMS = ['initdb', 'postgres', 'pg_dump', 'pg_restore'];
+const PROGRAMS = ['initdb', 'postgres', 'pg_basebackup', 'pg_dump', 'pg_restore'];
 
-const programs = globSync('/usr/lib/postgresql/*/bin').find((directory) =>
+/** The directory of its programs. */
+export const programs = globSync('/usr/lib/postgresql/*/bin').find((directory) =>
   PROGRAMS.every((program) => existsSync(join(directory, program))),
 );
 
@@ -55,23 +56,30 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
 
 /** A server of an installed PostgreSQL, which can be stopped and started again. */
 export interface Server extends AsyncDisposable {
-  /** Its database `postgres`. */
+  /** Its database `postgres`, by the socket. */
   readonly url: string;
+  /** The directory of its cluster. */
+  readonly data: string;
   start(): Promise<void>;
   /** Ends it at once, as a crash does. */
   stop(): Promise<void>;
 }
 
-/**
- * Creates a cluster and starts its server, which never syncs the disk, on a socket in the directory.
- * @param settings lines of its configuration file
- */
-export async function startServer(options: {
+export interface ServerOptions {
   readonly bin: string;
+  /** For the cluster and the socket. */
   readonly directory: string;
+  /** Default: 5432. */
+  readonly port?: number;
+  /** Lines of its configuration file. */
   readonly settings?: readonly string[];
-}): Promise<Server> {
-  const { bin, directory, settings = [] } = options;
+  /** Creates the cluster. Default: an empty one. */
+  readonly create?: (data: string, spawning: object) => Promise<void>;
+}
+
+/** Creates a cluster and starts its server, which never syncs the disk, on a socket in the directory. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { bin, directory, port = 5432, settings = [] } = options;
   // PostgreSQL refuses to run as root.
   const account = await chooseAccount(undefined, null);
   if (account !== null) await chown(directory, account.uid, account.gid);
@@ -79,11 +87,16 @@ export async function startServer(options: {
   await chmod(directory, 0o711);
   const spawning = { cwd: directory, ...account };
   const data = join(directory, 'data');
-  const create = ['--no-sync', '--username=latchkey', '--encoding=UTF8', '--locale=C', data];
-  await run(join(bin, 'initdb'), create, spawning);
-  const own = ["listen_addresses = ''", `unix_socket_directories = '${directory}'`, 'fsync = off'];
+  await (options.create ?? createEmpty(bin))(data, spawning);
+  const own = [
+    "listen_addresses = ''",
+    `port = ${port}`,
+    `unix_socket_directories = '${directory}'`,
+    'fsync = off',
+  ];
   await appendFile(join(data, 'postgresql.conf'), `${[...own, ...settings].join('\n')}\n`);
-  const url = `postgresql://latchkey@localhost/postgres?host=${encodeURIComponent(directory)}`;
+  const socket = encodeURIComponent(directory);
+  const url = `postgresql://latchkey@localhost:${port}/postgres?host=${socket}`;
   let server: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
     if (server?.exitCode === null && server.kill('SIGQUIT')) await once(server, 'exit');
@@ -93,7 +106,13 @@ export async function startServer(options: {
     await eventually(() => answers(url), { describe: () => 'the installed PostgreSQL' });
   };
   await start();
-  return { url, start, stop, [Symbol.asyncDispose]: stop };
+  return { url, data, start, stop, [Symbol.asyncDispose]: stop };
+}
+
+function createEmpty(bin: string): NonNullable<ServerOptions['create']> {
+  const options = ['--no-sync', '--username=latchkey', '--encoding=UTF8', '--locale=C'];
+  return async (data, spawning) =>
+    void (await run(join(bin, 'initdb'), [...options, data], spawning));
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -51,3 +51,14 @@ test('discards a connection that the server closes', async () => {
   await refusal;
   assert.deepEqual((await next).rows, [{ a: 1 }]);
 });
+
+test('discards a connection whose server does not accept writes any more', async () => {
+  const before = await showBackend();
+  const write = sendQuery(pool, { text: 'begin read only; create table refused (id integer)' });
+  await assert.rejects(write, (error) => {
+    assert.ok(error instanceof DatabaseError && isDatabaseUnavailable(error));
+    assert.equal(error.code, '25006');
+    return true;
+  });
+  assert.notEqual(await showBackend(), before);
+});

@@ -83,7 +83,8 @@ export function createFailoverClient(finder: HostFinder, own: ClientConfig, log:
     async #requireKind(host: DatabaseHost): Promise<void> {
       const state = await readState(this);
       if (finder.kind === 'prefer-standby' || isOfKind(finder.kind, state)) return;
-      this.connection.stream.destroy();
+      // Not awaited: the host may not respond any more.
+      this.end().catch(() => {});
       throw new NoHostError([`${formatHost(host)} ${describeState(state)}`]);
     }
   };

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 
 import { DatabaseError } from 'pg';
@@ -19,7 +18,9 @@ type Hosts = Record<string, HostState | Error>;
 
 function find(kind: SessionKind, states: Hosts) {
   const examined: string[] = [];
+  let nowMs = 0;
   const finder = new HostFinder({
+    nowMs: () => nowMs,
     hosts: [A, B, C],
     kind,
     examine: async ({ host }) => {
@@ -29,13 +30,12 @@ function find(kind: SessionKind, states: Hosts) {
       return state;
     },
   });
-  return { finder, examined };
-}
-
-/** Results are fresh for 100 ms. */
-async function findAnew(finder: HostFinder) {
-  await sleep(110);
-  return finder.find();
+  /** A result is used for 100 ms. */
+  const findAnew = () => {
+    nowMs += 100;
+    return finder.find();
+  };
+  return { finder, examined, findAnew };
 }
 
 test('accepts the hosts of each kind', () => {
@@ -61,21 +61,21 @@ test('finds the first host of the kind, and does not examine those after it', as
 
 test('examines the preferred host first, until it is not of the kind any more', async () => {
   const states: Hosts = { a: 'read-write', b: 'read-write' };
-  const { finder, examined } = find('read-write', states);
+  const { finder, examined, findAnew } = find('read-write', states);
   assert.equal(finder.prefer(B), null);
   assert.equal(await finder.find(), B);
   states['b'] = 'standby';
-  assert.equal(await findAnew(finder), A);
+  assert.equal(await findAnew(), A);
   assert.deepEqual(examined, ['b', 'b', 'a']);
   assert.equal(finder.prefer(A), B);
 });
 
 test('prefers a standby, and else uses the first host that answers', async () => {
   const states: Hosts = { b: 'read-write', c: 'standby' };
-  const { finder } = find('prefer-standby', states);
+  const { finder, findAnew } = find('prefer-standby', states);
   assert.equal(await finder.find(), C);
   delete states['c'];
-  assert.equal(await findAnew(finder), B);
+  assert.equal(await findAnew(), B);
 });
 
 test('shares a search between callers, also its failure for a moment', async () => {
@@ -91,9 +91,11 @@ test('shares a search between callers, also its failure for a moment', async () 
   assert.deepEqual(examined, ['a', 'b', 'c']);
 });
 
+function rejection(code: string): DatabaseError {
+  return Object.assign(new DatabaseError('rejected', 0, 'error'), { code });
+}
+
 test('goes on after a host that is starting, but not after one that rejects the password', async () => {
-  const rejection = (code: string) =>
-    Object.assign(new DatabaseError('rejected', 0, 'error'), { code });
   const starting = find('any', { a: rejection('57P03'), b: 'read-write' });
   assert.equal(await starting.finder.find(), B);
   const wrong = rejection('28P01');

@@ -13,6 +13,8 @@ export interface HostFinderOptions {
   readonly kind: SessionKind;
   /** Connects to a host, and returns what it allows. */
   readonly examine: (host: DatabaseHost) => Promise<HostState>;
+  /** Default: the time of this process. */
+  readonly nowMs?: () => number;
 }
 
 /** While no host is of the kind, all are examined this often, however many requests arrive. */
@@ -28,15 +30,13 @@ export class HostFinder {
    * Finds a host of the kind.
    * @throws NoHostError with a reason for each host; DatabaseError when a host rejects the user or the database
    */
-  readonly find = cacheBriefly(
-    () => performance.now(),
-    FRESH_MS,
-    () => this.#search(),
-  );
+  readonly find: () => Promise<DatabaseHost>;
 
   constructor(options: HostFinderOptions) {
+    const { kind, nowMs = () => performance.now() } = options;
     this.#options = options;
-    this.kind = options.kind;
+    this.kind = kind;
+    this.find = cacheBriefly(nowMs, FRESH_MS, () => this.#search());
   }
 
   /**

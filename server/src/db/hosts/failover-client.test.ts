@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+
+import { eventually } from '../../../test/eventually.ts';
+import { AUTHENTICATION_OK, startFakePostgres, textRow } from '../../../test/fake-postgres.ts';
+import { isConnectionFailure, NoHostError } from '../database-errors.ts';
+import { createPool } from '../pool.ts';
+import { sendQuery } from '../send-query.ts';
+import type { HostState } from './host-state.ts';
+
+/** A server that reports a state, and answers every query but those that contain `never`. */
+interface FakeHost {
+  readonly name: string;
+  /** Counts the connections, which may then set another state. */
+  connections: number;
+  stateOf: (connection: number) => HostState;
+}
+
+async function startHost(t: TestContext, state: HostState): Promise<FakeHost> {
+  const fake: FakeHost = { name: '', connections: 0, stateOf: () => state };
+  const { host, port } = await startFakePostgres(t, (socket) => {
+    const connection = (fake.connections += 1);
+    socket.write(AUTHENTICATION_OK);
+    socket.on('data', (data) => {
+      const query = String(data);
+      if (!query.startsWith('Q') || query.includes('never')) return;
+      const isState = query.includes('pg_is_in_recovery');
+      socket.write(textRow('state', isState ? fake.stateOf(connection) : 'answered'));
+    });
+  });
+  return Object.assign(fake, { name: `${host}:${port}` });
+}
+
+/** The fields of a log entry without its error. */
+function eventOf(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'err'));
+}
+
+function openPool(t: TestContext, hosts: readonly FakeHost[]) {
+  const logged: unknown[] = [];
+  const names = hosts.map(({ name }) => name).join(',');
+  const pool = createPool(
+    { url: `postgres://latchkey@${names}/latchkey` },
+    { maxConnections: 2, log: { warn: (fields: object) => void logged.push(eventOf(fields)) } },
+  );
+  t.after(() => pool.end());
+  return { pool, logged };
+}
+
+test('goes on at the host that accepts writes, and ends connections to the one before', async (t) => {
+  const first = await startHost(t, 'read-write');
+  const second = await startHost(t, 'standby');
+  const { pool, logged } = openPool(t, [first, second]);
+  const frozen = sendQuery(pool, { text: 'select never' }, 60_000);
+  frozen.catch(() => {});
+  await sendQuery(pool, { text: 'select 1' });
+  const client = await pool.connect();
+  first.stateOf = () => 'standby';
+  second.stateOf = () => 'read-write';
+  client.release(true);
+  // The result of the last search is used for a moment.
+  const isAnswered = () => sendQuery(pool, { text: 'select 1' }).then(Boolean, () => false);
+  await eventually(isAnswered);
+  await assert.rejects(frozen, isConnectionFailure);
+  const change = { event: 'database.host_changed', host: second.name, previous: first.name };
+  assert.deepEqual(logged, [change]);
+});
+
+test('rejects a connection that leads to a standby, though the search found a primary', async (t) => {
+  const host = await startHost(t, 'read-write');
+  const other = await startHost(t, 'standby');
+  host.stateOf = (connection) => (connection === 1 ? 'read-write' : 'standby');
+  const { pool } = openPool(t, [host, other]);
+  await assert.rejects(sendQuery(pool, { text: 'select 1' }), (error) => {
+    assert.ok(error instanceof NoHostError);
+    assert.equal(error.message, `${host.name} is a standby`);
+    return true;
+  });
+  assert.equal(pool.totalCount, 0);
+});

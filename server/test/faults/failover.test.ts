@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { eventually } from '../eventually.ts';
+import { lacksPostgres } from '../installed-postgres.ts';
+import { startReplicatedPostgres, type ReplicatedServer } from '../replicated-postgres.ts';
+import { createServiceHome, type ServiceProcess } from '../service-process.ts';
+import { assertUnavailable, failuresOf, issueForLoad } from './loaded-service.ts';
+import { startRecordedEvents, type RecordedEvents } from './recorded-events.ts';
+import { startRecordedLoad, type RecordedLoad } from './recorded-load.ts';
+import { verifyLedger } from './verify-ledger.ts';
+
+/** From the promotion of the standby to the first acknowledged write. */
+const MAX_BACK_MS = 5_000;
+
+const EVENT_CLIENTS = 4;
+
+test(
+  'goes on at the promoted standby after the primary was killed, and loses no acknowledged change',
+  { skip: lacksPostgres },
+  async (t) => {
+    await using postgres = await startReplicatedPostgres();
+    const { primary, standby } = postgres;
+    await primary.query('create database latchkey');
+    await using home = await createServiceHome();
+    const settings = {
+      DATABASE_URL: `${postgres.urlOf('latchkey')}?target_session_attrs=read-write`,
+      LATCHKEY_SECRET: 'the secret of a service whose database fails over',
+      LATCHKEY_EVENTS_RATE: '100000/100000',
+    };
+    const service = await home.start(settings);
+    const keys = await issueForLoad(home, settings);
+    await using load = startRecordedLoad(async () => service.url, keys);
+    await using events = startRecordedEvents(service.url, EVENT_CLIENTS);
+    await load.waitForAnswers(300);
+
+    await primary.kill();
+    await waitForRefusals(load, events);
+    const backMs = await measureReturn(load, events, () =>
+      standby.query('select pg_promote(true, 30)'),
+    );
+    t.diagnostic(`first write ${backMs.toFixed(0)} ms after the start of the promotion`);
+    assert.ok(backMs < MAX_BACK_MS, `${backMs} ms`);
+    await load.waitForAnswers(200);
+    await events.stop();
+    const ledger = await load.stop();
+
+    const outcomes = [...ledger.outcomes, ...events.outcomes];
+    assert.deepEqual(failuresOf(outcomes), [503]);
+    assertUnavailable(outcomes, ['database_unavailable']);
+    await verifyLedger(service.url, ledger);
+    await verifyEvents(standby, events);
+    assertHostChanged(service, primary, standby);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+  },
+);
+
+/** Waits until clients of every kind have been refused. */
+async function waitForRefusals(load: RecordedLoad, events: RecordedEvents): Promise<void> {
+  const isRefused = (operation: string) =>
+    [...load.ledger.outcomes, ...events.outcomes].some(
+      (outcome) => outcome.operation === operation && outcome.status === 503,
+    );
+  const paths = ['licenses/activate', 'licenses/validate', 'trial/start', 'events'];
+  await eventually(() => paths.every((path) => isRefused(`/api/v1/${path}`)));
+}
+
+/** Returns the time from the start of the promotion until a write of each kind was acknowledged. */
+async function measureReturn(
+  { ledger }: RecordedLoad,
+  events: RecordedEvents,
+  promote: () => Promise<unknown>,
+): Promise<number> {
+  const count = () =>
+    [ledger.activations, ledger.trials, events.acknowledged].map((of) => of.length);
+  const before = count();
+  const startedAt = performance.now();
+  const promoted = promote();
+  await eventually(() => count().every((now, index) => now > (before[index] ?? 0)));
+  const backMs = performance.now() - startedAt;
+  await promoted;
+  return backMs;
+}
+
+/** Asserts that each acknowledged event is stored once, and no other event than those in doubt. */
+async function verifyEvents(standby: ReplicatedServer, events: RecordedEvents): Promise<void> {
+  const rows = await standby.query('select event_id::text from events', 'latchkey');
+  const stored = rows.map((row) => String(row['event_id']));
+  assert.equal(new Set(stored).size, stored.length);
+  const inDoubt = new Set(events.unanswered);
+  const certain = stored.filter((id) => !inDoubt.has(id));
+  assert.ok(events.acknowledged.length > 0);
+  assert.deepEqual(certain.toSorted(), events.acknowledged.toSorted());
+}
+
+function assertHostChanged(
+  { lines }: ServiceProcess,
+  primary: ReplicatedServer,
+  standby: ReplicatedServer,
+): void {
+  const changes = lines.filter((line) => line.includes('"database.host_changed"'));
+  assert.equal(changes.length, 1, changes.join('\n'));
+  assert.match(
+    changes[0] ?? '',
+    new RegExp(`"host":"${standby.host}","previous":"${primary.host}"`),
+  );
+}
