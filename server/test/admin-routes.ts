@@ -9,6 +9,9 @@ import type { OperatorAccess } from '#server/http/require-operator.ts';
 
 export interface Operation {
   readonly method: 'GET' | 'POST';
+  /** Its path with parameters, such as `:id`. */
+  readonly route: string;
+  /** With an id that nothing has, and the required parameters of the query. */
   readonly path: string;
   readonly access: OperatorAccess | 'public' | 'callback' | undefined;
   readonly databaseSlots: FastifyContextConfig['databaseSlots'];
@@ -30,6 +33,7 @@ function describeOperation(method: string, { url, config, schema }: RouteOptions
   const path = url.replaceAll(/:\w+/g, '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d');
   return {
     method,
+    route: url,
     path: path + queryOf(schema?.querystring),
     access: config?.access,
     databaseSlots: config?.databaseSlots,
