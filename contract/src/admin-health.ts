@@ -10,7 +10,7 @@ const bytes = (example: number) => Type.Integer({ examples: [example] });
 
 const Backlog = Type.Object(
   {
-    jobs_open: count('Jobs that wait or run, periodic tasks included.', 9),
+    jobs_open: count('Jobs that wait or run, without periodic tasks.', 2),
     jobs_failed: count('Jobs that exhausted their attempts.', 0),
     payment_events_failed: count('Events of payment providers that changed no license.', 0),
     payment_events_deferred: count('Events of payment providers that wait for a retry.', 0),

@@ -152,7 +152,7 @@ export async function rescheduleSingleton(
 }
 
 const JobNumbersRow = Type.Object({
-  /** Waiting or running, recurring tasks included. */
+  /** Waiting or running, without the rows of singleton tasks. */
   open: Type.Number(),
   /** Jobs that exhausted their attempts. */
   failed: Type.Number(),
@@ -166,7 +166,7 @@ const countStatement = defineStatement(
   JobNumbersRow,
   `select count(*) filter (where attempts < max_attempts or leased_until > now()) as open,
           count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as failed
-   from jobs`,
+   from jobs where key is distinct from name || ':singleton'`,
 );
 
 export async function countJobs(db: Queryable): Promise<JobNumbers> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 
-import { scheduleSingletons } from '#server/jobs/queries.ts';
+import { countJobs, scheduleSingletons } from '#server/jobs/queries.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import { parseCatalog } from '#server/config/catalog.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
@@ -86,6 +86,7 @@ describe('jobs', () => {
     await addJob('txn_3', { attempts: 1, running: true });
     await addJob('txn_4');
     await scheduleSingletons(pool, ['tidy_up'], []);
+    assert.deepEqual(await countJobs(pool), { open: 3, failed: 1 });
     const all = await readItems('jobs?sort=created_at');
     assert.deepEqual(
       all.map(({ key, state }) => [key, state]),
