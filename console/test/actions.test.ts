@@ -9,6 +9,7 @@ import { testAccount } from './areas/account.ts';
 import { testFailures } from './areas/failures.ts';
 import { testFind } from './areas/find.ts';
 import { testAdministration } from './areas/administration.ts';
+import { testIssuing } from './areas/issuing.ts';
 import { testLicenses } from './areas/licenses.ts';
 import { testSales } from './areas/sales.ts';
 import { testLoad } from './areas/load.ts';
@@ -29,6 +30,7 @@ const AREAS: Readonly<Record<string, AreaTests>> = {
   failures: testFailures,
   find: testFind,
   licenses: testLicenses,
+  issuing: testIssuing,
   administration: testAdministration,
   sales: testSales,
   usage: testUsage,

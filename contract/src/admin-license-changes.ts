@@ -143,7 +143,8 @@ export const RevealedLicenseKey = Type.Object(
 );
 export type RevealedLicenseKey = Static<typeof RevealedLicenseKey>;
 
-const order = {
+/** The fields of one or more licenses to issue. */
+const issued = {
   product: text({
     description: 'The id of a product in the catalogue.',
     minLength: 1,
@@ -168,7 +169,7 @@ const order = {
 
 export const LicenseIssue = Type.Object(
   {
-    ...order,
+    ...issued,
     send_mail: Type.Optional(
       Type.Boolean({
         default: false,
@@ -196,7 +197,7 @@ const MAX_ISSUED_AT_ONCE = 100;
 
 export const LicensesIssue = Type.Object(
   {
-    ...order,
+    ...issued,
     count: integer({
       description: 'How many licenses to issue, all or none.',
       minimum: 1,

@@ -49,6 +49,23 @@ test('loads a path once for all its users, and not again while it is fresh', asy
   assert.deepEqual(paths(), ['/a']);
 });
 
+test('reports when what was invalidated and is shown was read again', async () => {
+  const { cache, answer, fail } = createCache();
+  for (const path of ['/a/1', '/a/2', '/b']) cache.use(path, false);
+  for (const index of [0, 1, 2]) await answer(index, 'old');
+  let isRead = false;
+  const read = async () => {
+    await cache.invalidate('/a');
+    isRead = true;
+  };
+  const reading = read();
+  await answer(3, 'new');
+  assert.equal(isRead, false);
+  await fail(4, 'broken');
+  await reading;
+  assert.equal(cache.read('/a/1').value.data, 'new');
+});
+
 test('keeps the last answer during a reload and after a failed one', async () => {
   const { cache, answer, fail, pass } = createCache();
   cache.use('/a', false);
@@ -69,7 +86,7 @@ test('invalidation loads what is shown again, and the rest at its next use', asy
   await answer(1, 1);
   await answer(2, 2);
   leave();
-  cache.invalidate('/licenses');
+  void cache.invalidate('/licenses');
   assert.deepEqual(paths().slice(3), ['/licenses?a']);
   cache.use('/licenses/1', false);
   assert.deepEqual(paths().slice(3), ['/licenses?a', '/licenses/1']);
@@ -78,7 +95,7 @@ test('invalidation loads what is shown again, and the rest at its next use', asy
 test('ignores the answer to a request from before an invalidation', async () => {
   const { cache, answer } = createCache();
   cache.use('/a', false);
-  cache.invalidate('/a');
+  void cache.invalidate('/a');
   await answer(1, 'new');
   await answer(0, 'old');
   assert.equal(cache.read('/a').value.data, 'new');

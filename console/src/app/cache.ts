@@ -71,15 +71,20 @@ export class ResourceCache {
     await this.#load(path, entry);
   }
 
-  /** Marks every path that begins with a prefix as changed: those in use are loaded again, the others at their next use. */
-  invalidate(prefix: string): void {
+  /**
+   * Marks every path that begins with a prefix as changed: those in use are loaded again, the others at their next use.
+   * Resolves when the loads have ended.
+   */
+  async invalidate(prefix: string): Promise<void> {
+    const loads: Promise<void>[] = [];
     for (const [path, entry] of this.#entries) {
       if (!path.startsWith(prefix)) continue;
       entry.loadedAtMs = 0;
       entry.generation += 1;
       entry.loading = null;
-      if (entry.users > 0) void this.#load(path, entry);
+      if (entry.users > 0) loads.push(this.#load(path, entry));
     }
+    await Promise.all(loads);
   }
 
   /** Loads what is shown and old again: after the focus returned, and after the service was unreachable. */

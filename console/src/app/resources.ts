@@ -55,7 +55,12 @@ export function toApiError(error: unknown): ApiError | undefined {
 
 /** Marks the resources below a path as changed, so that pages that show them read them again. */
 export function invalidate(prefix: string): void {
-  cache.invalidate(prefix);
+  void cache.invalidate(prefix);
+}
+
+/** Like {@link invalidate}; resolves when what is shown was read again. */
+export function readAgain(prefix: string): Promise<void> {
+  return cache.invalidate(prefix);
 }
 
 /** Forgets all resources. */
@@ -102,7 +107,7 @@ function retryUntilReachable(readSession: ReadSession): () => void {
 
 async function tryAgain(readSession: ReadSession): Promise<void> {
   await readSession().catch(ignore);
-  if (isReachable.peek()) cache.invalidate('');
+  if (isReachable.peek()) invalidate('');
 }
 
 /** The service is unreachable, which the banner shows, or nobody is signed in. */

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
 import { apiPost } from '#console/app/api.ts';
-import { invalidate } from '#console/app/resources.ts';
+import { invalidate, readAgain } from '#console/app/resources.ts';
 import { hasRole } from '#console/app/session.ts';
 
 import { Button } from './button.tsx';
@@ -81,10 +81,13 @@ export function ActionDialog<Result = unknown>(props: ActionDialogProps<Result>)
   async function send(values: FormValues): Promise<void> {
     try {
       const result = await apiPost<Result>(props.path, createBody(props, values, version));
+      // The next change needs the new version. What `onDone` opens or leaves does not wait for it.
+      if (props.onDone === undefined) await Promise.all(props.invalidates.map(readAgain));
       onClose();
       const { done = 'Done.' } = props;
       showToast(typeof done === 'string' ? done : done(result));
-      props.onDone?.(result);
+      if (props.onDone === undefined) return;
+      props.onDone(result);
       await nextTask();
       for (const prefix of props.invalidates) invalidate(prefix);
     } catch (error) {

@@ -8,7 +8,6 @@ import { suspendLicense } from '../../../server/src/features/licenses/change-lic
 import { activate } from '../../../server/test/license-steps.ts';
 import { press, type } from '../keyboard.ts';
 import type { Console } from '../open-console.ts';
-import { waitUntilShown } from '../windows.ts';
 
 /** Issues a license with one active machine. */
 async function issue({ service }: Console, customerName: string) {
@@ -173,59 +172,49 @@ export function testLicenses(running: () => Console): void {
     await close();
   });
 
-  test('issues a license', async () => {
-    const { page, close, go } = await running().open('admin');
-    await go('/licenses');
-    await press(page, 'Issue a license');
-    await page.getByRole('heading', { name: 'Issue a license' }).waitFor();
-    await waitUntilShown(page);
-    await page.getByLabel('Product').selectOption('yearly');
-    await type(page, 'Name', 'Press Person');
-    await page.getByRole('button', { name: 'Issue the license' }).click();
-    await page.getByText('The license is issued.').waitFor();
-    await press(page, 'Open the license');
-    await page.getByRole('heading', { name: 'Press Person' }).waitFor();
-    await page.getByText('No computer ever used this license.').waitFor();
+  test('a dialog closes once its page has the new version, so that the next change is no conflict', async () => {
+    const opened = running();
+    const { id } = await issue(opened, 'Twice In A Row');
+    const { page, close, go } = await opened.open('admin');
+    await go(`/licenses/${id}`);
+    const held = Promise.withResolvers<void>();
+    await page.route(`**/api/v1/admin/licenses/${id}`, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const reading = page.waitForRequest(`**/api/v1/admin/licenses/${id}`);
+    const change = async (limit: string) => {
+      await press(page, 'Change limit');
+      await page.getByLabel('Machines', { exact: true }).fill(limit);
+      await confirm(page, 'Change the machine limit');
+    };
+    await change('7');
+    await reading;
+    await page.locator('dialog button[aria-busy="true"]').waitFor();
+    assert.equal(await page.getByRole('dialog').count(), 1);
+    held.resolve();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await change('8');
+    await page.getByRole('heading', { name: 'Machines: 1 of 8' }).waitFor();
     await close();
   });
 
-  test('issues several licenses of an invoice, in parts', async () => {
-    const { page, close, go } = await running().open('admin');
-    await go('/licenses/issue');
-    await page.getByLabel('Product').selectOption('yearly');
-    await type(page, 'Transaction', 'invoice-4711');
-    await type(page, 'Licenses', '101');
-    await page.getByRole('button', { name: 'Issue the licenses' }).click();
-    await page.getByText('101 of 101 licenses are issued.').waitFor();
-    const shown = await page.getByLabel('License keys', { exact: true }).inputValue();
-    const keys = shown.trim().split('\n');
-    assert.equal(new Set(keys).size, 101);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save as a file' }).click(),
-    ]);
-    assert.equal(download.suggestedFilename(), 'license-keys.txt');
-    const { rows } = await running().service.pool.query(
-      `select count(*)::int from license_transactions where transaction_id = 'invoice-4711'`,
-    );
-    assert.deepEqual(rows, [{ count: 101 }]);
-    await close();
-  });
-
-  test('checks and imports licenses', async () => {
-    const { page, close, go } = await running().open('admin');
-    await go('/licenses/import');
-    const key = 'OLD-8QX7-PL2M-93VD-TT0Z';
-    await page
-      .getByLabel('CSV or JSON lines')
-      .fill(`license_key,product,customer_name\n${key},personal,Imported Person\n1234,personal,\n`);
-    await press(page, 'Check');
-    await page.getByText('1 can be imported, 0 exist already, 1 cannot be imported.').waitFor();
-    await page.getByText('The license_key can be guessed').waitFor();
-    await press(page, 'Import 1 license');
-    await page.getByText('1 were imported, 0 exist already').waitFor();
-    await go('/licenses?search=imported');
-    await page.getByRole('link', { name: 'Imported Person' }).waitFor();
+  test('filters licenses by the day before which they end', async () => {
+    const opened = running();
+    for (const [customerName, year] of [
+      ['Ends Early', 2031],
+      ['Ends Late', 2033],
+    ] as const) {
+      await opened.service.issue({ customerName, expiresAt: new Date(Date.UTC(year, 5, 1)) });
+    }
+    const { page, close, go } = await opened.open('viewer');
+    await go('/licenses?search=ends');
+    await page.getByRole('link', { name: 'Ends Late' }).waitFor();
+    await page.getByLabel('Ends before').fill('2032-01-01');
+    await page.getByLabel('Ends before').blur();
+    await page.getByRole('link', { name: 'Ends Late' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Ends Early' }).waitFor();
+    assert.match(page.url(), /expires_before=2032-01-01/);
     await close();
   });
 

@@ -1,18 +1,16 @@
 import type { IssuedLicense, IssuedLicenses } from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
-import { ApiError } from '#console/app/api-error.ts';
 import { apiPost } from '#console/app/api.ts';
 import { useProducts, type Product } from '#console/app/products.ts';
-import { invalidate } from '#console/app/resources.ts';
+import { invalidate, toApiError } from '#console/app/resources.ts';
 import { Field } from '#console/ui/field.tsx';
 import { Form, type FormValues } from '#console/ui/form.tsx';
-import { showToast } from '#console/ui/toast.tsx';
 
 import { AFFECTED, LICENSES } from './license-labels.ts';
 
 /** As on the command line. */
-const MAX_COUNT = 10_000;
+const MAX_COUNT = 1_000;
 
 /** What one request issues. */
 const PART = 100;
@@ -20,19 +18,23 @@ const PART = 100;
 /** What was issued so far. */
 export type Outcome =
   | { readonly one: IssuedLicense }
-  | { readonly many: IssuedLicenses['items']; readonly wanted: number };
+  | {
+      readonly many: IssuedLicenses['items'];
+      readonly wanted: number;
+      /** Why the others were not issued. */
+      readonly problem?: string;
+    };
 
 /** Issues in parts. A failure after the first part ends it, because the keys so far are shown only once. */
-async function issueMany(order: object, wanted: number): Promise<Outcome> {
+async function issueMany(fields: object, wanted: number): Promise<Outcome> {
   const many: IssuedLicenses['items'] = [];
   while (many.length < wanted) {
-    const body = { ...order, count: Math.min(PART, wanted - many.length) };
+    const body = { ...fields, count: Math.min(PART, wanted - many.length) };
     try {
       many.push(...(await apiPost<IssuedLicenses>(`${LICENSES}/batch`, body)).items);
     } catch (error) {
-      if (many.length === 0 || !(error instanceof ApiError)) throw error;
-      showToast(error.message);
-      break;
+      if (many.length === 0) throw error;
+      return { many, wanted, problem: toApiError(error)?.message ?? '' };
     }
   }
   return { many, wanted };
@@ -46,11 +48,11 @@ export function IssueForm({ onIssued }: { readonly onIssued: (outcome: Outcome) 
   const number = Number(count);
   const product = products.find(({ id }) => id === productId) ?? products[0];
   async function issue(values: FormValues): Promise<void> {
-    const { send, ...order } = toOrder(values);
+    const { send, ...fields } = readFields(values);
     const outcome =
       number > 1
-        ? await issueMany(order, number)
-        : { one: await apiPost<IssuedLicense>(LICENSES, { ...order, send_mail: send }) };
+        ? await issueMany(fields, number)
+        : { one: await apiPost<IssuedLicense>(LICENSES, { ...fields, send_mail: send }) };
     for (const prefix of AFFECTED) invalidate(prefix);
     onIssued(outcome);
   }
@@ -135,8 +137,8 @@ function describeTerm(product: Product | undefined): string {
   return `Term of the product: ${days === null ? 'perpetual' : `${days} days`}`;
 }
 
-/** Converts the fields to an order; empty ones are left out. */
-function toOrder({
+/** Returns the fields as the interface reads them; empty ones are left out. */
+function readFields({
   end,
   days = '',
   expires_at: until = '',

@@ -25,9 +25,7 @@ export function IssuePage() {
       <Card>
         {outcome === null && <IssueForm onIssued={setOutcome} />}
         {outcome !== null && 'one' in outcome && <Issued issued={outcome.one} onAgain={again} />}
-        {outcome !== null && 'many' in outcome && (
-          <IssuedKeys issued={outcome.many} wanted={outcome.wanted} onAgain={again} />
-        )}
+        {outcome !== null && 'many' in outcome && <IssuedKeys {...outcome} onAgain={again} />}
       </Card>
     </Page>
   );

@@ -7,25 +7,28 @@ import { Notice } from '#console/ui/error-box.tsx';
 import { formatNumber } from '#console/ui/format.ts';
 
 interface IssuedKeysProps {
-  readonly issued: IssuedLicenses['items'];
+  readonly many: IssuedLicenses['items'];
   /** How many were asked for. */
   readonly wanted: number;
+  /** Why the others were not issued. */
+  readonly problem?: string;
   readonly onAgain: () => void;
 }
 
 /** The keys of several licenses, one on each line. */
-export function IssuedKeys({ issued, wanted, onAgain }: IssuedKeysProps) {
-  const text = issued.map(({ license_key: key }) => `${key}\n`).join('');
+export function IssuedKeys({ many, wanted, problem, onAgain }: IssuedKeysProps) {
+  const text = many.map(({ license_key: key }) => `${key}\n`).join('');
   return (
     <div class="form">
-      <Notice kind={issued.length === wanted ? 'good' : 'warning'}>
+      <Notice kind={many.length === wanted ? 'good' : 'warning'}>
         <p role="status">
-          {formatNumber(issued.length)} of {formatNumber(wanted)} licenses are issued.
+          {formatNumber(many.length)} of {formatNumber(wanted)} licenses are issued.
         </p>
+        {problem}
       </Notice>
       <textarea
         aria-label="License keys"
-        rows={Math.min(issued.length, 12)}
+        rows={Math.min(many.length, 12)}
         readOnly
         spellcheck={false}
         value={text}
