@@ -97,9 +97,17 @@ export function testFailures(running: () => Console): void {
     }`);
     await choose(Buffer.from('license_key'));
     await page.getByRole('alert').getByText('The file could not be read.').waitFor();
-    await choose(Buffer.alloc(1_000_001, 'x'));
-    await page.getByRole('alert').getByText('The file is larger than 1 MB.').waitFor();
-    assert.equal(await page.getByLabel('CSV').inputValue(), '');
+    for (const text of ['x'.repeat(1_000_001), '€'.repeat(1_400_000)]) {
+      await choose(Buffer.from('license_key'));
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+      await choose(Buffer.from(text));
+      await page.getByRole('alert').getByText('more than a million characters').waitFor();
+      assert.equal(await page.getByLabel('CSV').inputValue(), 'license_key');
+    }
+    const longest = 'ä'.repeat(1_000_000);
+    await choose(Buffer.from(longest));
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    assert.ok((await page.getByLabel('CSV').inputValue()) === longest);
     await choose(Buffer.from('license_key\nA'));
     await page.getByRole('alert').waitFor({ state: 'detached' });
     assert.equal(await page.getByLabel('CSV').inputValue(), 'license_key\nA');

@@ -17,14 +17,14 @@ import { AFFECTED, LICENSES } from './license-labels.ts';
 /** Imports licenses with the keys of another system: first a check, then the import. */
 export function ImportPage() {
   const [csv, setCsv] = useState('');
-  const [order, setOrder] = useState<object | null>(null);
+  const [checked, setChecked] = useState<object | null>(null);
   const [result, setResult] = useState<ImportedLicenses | null>(null);
 
   async function check(values: FormValues): Promise<void> {
-    const next = toOrder(values);
+    const next = readFields(values);
     setResult(null);
     setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, { ...next, dry_run: true }));
-    setOrder(next);
+    setChecked(next);
   }
 
   return (
@@ -38,11 +38,11 @@ export function ImportPage() {
           <ImportFields csv={csv} onCsv={setCsv} />
         </Form>
       </Card>
-      {result !== null && order !== null && (
+      {result !== null && checked !== null && (
         <Result
           result={result}
           onImport={async () => {
-            const body = { ...order, dry_run: false };
+            const body = { ...checked, dry_run: false };
             setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, body));
             for (const prefix of AFFECTED) invalidate(prefix);
           }}
@@ -54,7 +54,11 @@ export function ImportPage() {
 
 const MAX_CHARACTERS = 1_000_000;
 
-const TOO_LARGE = 'The file is larger than 1 MB. Split it, or import it with the command line.';
+/** Of UTF-8. A longer file is not read. */
+const MAX_BYTES = 4 * MAX_CHARACTERS;
+
+const TOO_LONG =
+  'The file has more than a million characters. Split it, or import it with the command line.';
 const UNREADABLE = 'The file could not be read. Choose it again, or paste its lines below.';
 
 interface ImportFieldsProps {
@@ -69,8 +73,13 @@ function ImportFields({ csv, onCsv }: ImportFieldsProps) {
   async function read(file: File | undefined): Promise<void> {
     setProblem('');
     if (file === undefined) return;
-    if (file.size > MAX_CHARACTERS) return setProblem(TOO_LARGE);
-    await file.text().then(onCsv, () => setProblem(UNREADABLE));
+    try {
+      const text = file.size > MAX_BYTES ? null : await file.text();
+      if (text === null || text.length > MAX_CHARACTERS) setProblem(TOO_LONG);
+      else onCsv(text);
+    } catch {
+      setProblem(UNREADABLE);
+    }
   }
 
   return (
@@ -121,7 +130,7 @@ function ImportFields({ csv, onCsv }: ImportFieldsProps) {
   );
 }
 
-function toOrder({ csv = '', product = '', reason = '', ...flags }: FormValues) {
+function readFields({ csv = '', product = '', reason = '', ...flags }: FormValues) {
   return {
     // The header of CSV cannot begin like that.
     ...(csv.trimStart().startsWith('{') ? { jsonl: csv } : { csv }),
