@@ -14,7 +14,8 @@ export async function readAtMost(
     if (value === undefined) return new Blob(parts);
     size += value.length;
     if (size > bytes) {
-      void reader?.cancel();
+      // The stream may have broken since; the file is too long anyway.
+      reader?.cancel().catch(() => {});
       return null;
     }
     parts.push(new Blob([value]));
