@@ -9,19 +9,18 @@ import { Dialog } from '#console/ui/dialog.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { SecretOnce } from '#console/ui/revealed-secret.tsx';
 import { Time } from '#console/ui/time.tsx';
-import { toOptions } from '#console/ui/labels.ts';
+import { sentenceCase } from '#console/ui/labels.ts';
 
 import { CreateApiKey } from './create-api-key.tsx';
 import { RollApiKey } from './roll-api-key.tsx';
 import { API_KEYS, SCOPES } from './scopes.ts';
 
-const STATES: readonly ApiKey['state'][] = ['active', 'rolled', 'expired', 'revoked'];
-
-const TONES: Readonly<Record<ApiKey['state'], Tone>> = {
-  active: 'good',
-  rolled: 'warning',
-  expired: 'muted',
-  revoked: 'muted',
+/** The label and the tone of each state. */
+const STATES: Readonly<Record<ApiKey['state'], readonly [label: string, tone: Tone]>> = {
+  active: ['active', 'good'],
+  rolled: ['replaced', 'warning'],
+  expired: ['expired', 'muted'],
+  revoked: ['revoked', 'muted'],
 };
 
 /** The API keys of programs. */
@@ -44,11 +43,14 @@ export function ApiKeysPage() {
           {
             name: 'state',
             label: 'State',
-            options: toOptions(STATES),
+            options: Object.entries(STATES).map(([value, [label]]) => ({
+              value,
+              label: sentenceCase(label),
+            })),
           },
           {
             name: 'scope',
-            label: 'May',
+            label: 'Scope',
             options: SCOPES.map(({ value }) => ({ value, label: value })),
           },
         ]}
@@ -76,11 +78,11 @@ function columnsWith(onIssued: (issued: IssuedApiKey) => void): Column<ApiKey>[]
         </>
       ),
     },
-    { key: 'scopes', label: 'May', cell: (each) => <Scopes names={each.scopes} /> },
+    { key: 'scopes', label: 'Scopes', cell: (each) => <Scopes names={each.scopes} /> },
     {
       key: 'state',
       label: 'State',
-      cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge>,
+      cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge>,
     },
     {
       key: 'last_used_at',

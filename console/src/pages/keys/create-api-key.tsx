@@ -35,7 +35,7 @@ export function CreateApiKey({ onCreated }: CreateApiKeyProps) {
         hint="What it is for, such as “newsletter form”."
       />
       <fieldset>
-        <legend>May</legend>
+        <legend>Scopes</legend>
         {SCOPES.map(({ value, label }) => (
           <Field key={value} type="checkbox" name={`scope ${value}`} label={`${value}: ${label}`} />
         ))}

@@ -5,7 +5,8 @@ import { sentenceCase } from '#console/ui/labels.ts';
 
 export const PAYMENT_EVENTS = '/api/v1/admin/payment-events';
 
-const WORDS: Readonly<Record<PaymentEventState, readonly [word: string, tone: Tone]>> = {
+/** The label and the tone of each state. */
+const STATES: Readonly<Record<PaymentEventState, readonly [label: string, tone: Tone]>> = {
   failed: ['failed', 'bad'],
   deferred: ['retrying', 'warning'],
   unmatched: ['paid without license', 'bad'],
@@ -15,11 +16,11 @@ const WORDS: Readonly<Record<PaymentEventState, readonly [word: string, tone: To
 };
 
 export function labelOfState(state: PaymentEventState): string {
-  return WORDS[state][0];
+  return STATES[state][0];
 }
 
 export function toneOfState(state: PaymentEventState): Tone {
-  return WORDS[state][1];
+  return STATES[state][1];
 }
 
 export const STATE_OPTIONS = (
