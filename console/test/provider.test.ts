@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 
 import { openTestService, type TestService } from '../../server/test/harness.ts';
 import { CLIENT_SECRET, startIdentityProvider } from '../../server/test/identity-provider.ts';
+import { createTestOperator } from '../../server/test/operator-steps.ts';
 import { listenOnFreePort } from '../../server/test/ports.ts';
 import { lacksChromium, launchChromium } from '../../scripts/lib/chromium.ts';
 import { createRunningClock } from './open-console.ts';
@@ -165,5 +166,42 @@ describe('signing in with the identity provider', { skip: lacksChromium }, () =>
     await passProvider(provider, 'anna');
     await page.getByText('The key was created.').waitFor();
     await close(OTHER_HOST, /status of 40[13]/);
+  });
+});
+
+describe('signing in as a proxy names the operator', { skip: lacksChromium }, () => {
+  const resources = new AsyncDisposableStack();
+  after(() => resources.disposeAsync());
+
+  test('proves freshness beside a filled-in form', async () => {
+    const settings = {
+      LATCHKEY_TRUSTED_HEADER: 'X-Forwarded-Email',
+      LATCHKEY_TRUSTED_HEADER_PROXIES: '127.0.0.1',
+      LATCHKEY_PASSWORDS: 'off',
+    };
+    const clock = createRunningClock();
+    const service = await openTestService({ settings, clock }, resources);
+    const { email } = await createTestOperator(service);
+    const browser = await launchChromium();
+    resources.defer(() => browser.close());
+    const { context, page, go, close } = await new Windows(browser, service).open(null, {
+      width: 1440,
+      own: true,
+    });
+    await context.setExtraHTTPHeaders({ 'x-forwarded-email': email });
+    await go('/api-keys');
+    await page.getByRole('button', { name: 'Sign in as the proxy names you' }).click();
+    await page.getByRole('button', { name: 'Create API key' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('typed before the proof');
+    await page.getByLabel('metrics:read').check();
+    await service.pool.query(EXPIRE_PROOFS);
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'Confirm as the proxy names you' }).click();
+    await page.getByText('The key was created.').waitFor();
+    const { rows } = await service.pool.query(
+      `select action, actor from audit_log where action = 'api_key.create'`,
+    );
+    assert.deepEqual(rows, [{ action: 'api_key.create', actor: `operator:${email}` }]);
+    await close(/status of 40[13]/);
   });
 });

@@ -121,6 +121,19 @@ export function testFind(running: () => Console): void {
     await close();
   });
 
+  test('filters trials by a product that was tried and by one that was not', async () => {
+    const { page, close, go } = await running().open('viewer');
+    await go('/trials');
+    const options = await page.getByLabel('Product').locator('option').allTextContents();
+    assert.deepEqual(options.slice(0, 3), ['Any', 'Personal', 'Yearly']);
+    await page.getByLabel('Product').selectOption('yearly');
+    await page.getByText('Nothing matches').waitFor();
+    assert.match(page.url(), /product=yearly/);
+    await page.getByLabel('Product').selectOption('personal');
+    await page.getByText('TRIAL-MACHINE-01').waitFor();
+    await close();
+  });
+
   test('shows texts of customers and events as text', async () => {
     const opened = running();
     const { page, close, go } = await opened.open('admin');

@@ -182,6 +182,12 @@ export function testSales(running: () => Console): void {
     await go('/mail/templates/key?language=fr');
     const frame = page.frameLocator('iframe');
     await frame.locator('html[lang="fr"]').waitFor({ state: 'attached' });
+    assert.equal(await page.getByLabel('Name of the recipient').count(), 0);
+    await go('/mail/templates/personal?language=fr');
+    await page.getByLabel('Name of the recipient').fill('Renée');
+    await page.getByLabel('Name of the recipient').blur();
+    await frame.getByText('Renée').waitFor();
+    await page.locator('pre.json').getByText('Renée').waitFor();
     await close();
   });
 
