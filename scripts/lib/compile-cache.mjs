@@ -24,7 +24,8 @@ export function warmCompileCache(root, node) {
   const marker = join(directory, `warm-${statSync(node).mtimeMs}`);
   const warmedAt = statSync(marker, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (newestSource(root) <= warmedAt) return;
-  const entries = ['main.ts', 'serve.ts', join('cli', 'program.ts'), join('cli', 'serve.ts')].map(
+  const files = ['main.ts', 'serve.ts', 'cli/program.ts', 'cli/serve.ts', 'workers/primary.ts'];
+  const entries = [...files, 'workers/worker.ts'].map(
     (file) => pathToFileURL(join(root, 'server', 'src', file)).href,
   );
   const program = `await Promise.all(${JSON.stringify(entries)}.map((url) => import(url)));`;

@@ -63,14 +63,15 @@ function createDiskCheck(disk: DiskSpace): BackgroundTask {
 }
 
 /**
- * Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start`.
+ * Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start` and
+ * `lead`.
  * @param disk null: the database is not embedded
  */
 export async function createBackground(
   context: Context,
   backlog: BacklogCounter,
   disk: DiskSpace | null,
-): Promise<Runner> {
+): Promise<Background> {
   const tasks = createTasks(context, backlog, disk);
   context.taskStatuses.declare(tasks);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');
@@ -82,18 +83,45 @@ export async function createBackground(
     handlers: createJobHandlers(context),
     singletons: enabled,
   });
-  const runners: readonly Runner[] = [
+  const ofProcess = tasks.filter(({ scope }) => scope === 'process');
+  const runTask = (task: BackgroundTask): Runner => new TaskRunner(task, context);
+  return new Background(ofProcess.filter(({ isForLeader = false }) => !isForLeader).map(runTask), [
     new QueueRunner(jobs, context),
     new QueueRunner(createDeliveryQueue(context), context),
     new QueueRunner(createCampaignQueue(context), context),
-    ...tasks
-      .filter(({ scope }) => scope === 'process')
-      .map((task) => new TaskRunner(task, context)),
-  ];
-  return {
-    start: () => runners.forEach((runner) => runner.start()),
-    stop: async () => void (await Promise.all(runners.map((runner) => runner.stop()))),
-  };
+    ...ofProcess.filter(({ isForLeader = false }) => isForLeader).map(runTask),
+  ]);
+}
+
+/** The background work of a process. */
+class Background {
+  readonly #ofProcess: readonly Runner[];
+  readonly #ofLeader: readonly Runner[];
+  #leads = false;
+  #isStopped = false;
+
+  constructor(ofProcess: readonly Runner[], ofLeader: readonly Runner[]) {
+    this.#ofProcess = ofProcess;
+    this.#ofLeader = ofLeader;
+  }
+
+  /** Starts the tasks that every process runs. */
+  start(): void {
+    for (const runner of this.#ofProcess) runner.start();
+  }
+
+  /** Starts the jobs and the housekeeping, which one of the workers runs, or a process that is alone. */
+  lead(): void {
+    if (this.#leads || this.#isStopped) return;
+    this.#leads = true;
+    for (const runner of this.#ofLeader) runner.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const runners = [...this.#ofProcess, ...(this.#leads ? this.#ofLeader : [])];
+    await Promise.all(runners.map((runner) => runner.stop()));
+  }
 }
 
 function namesOf(tasks: readonly BackgroundTask[]): string[] {

@@ -8,6 +8,8 @@ export type { Logger } from 'pino';
 
 export interface LogOptions {
   readonly level: LogLevel;
+  /** The number of this worker, a field of each line. Default: this process is no worker. */
+  readonly worker?: number;
   /** Receives the lines. Default: standard output, as JSON or, on a terminal, as text. */
   readonly destination?: DestinationStream;
 }
@@ -16,11 +18,11 @@ export interface LogOptions {
  * Creates the log: one JSON object per line, with the time in UTC, or text on a terminal. No line contains keys, addresses,
  * fingerprints or secrets: see `scrub`.
  */
-export function createLog({ level, destination = standardOutput() }: LogOptions): Logger {
+export function createLog({ level, worker, destination = standardOutput() }: LogOptions): Logger {
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError, error: describeError },

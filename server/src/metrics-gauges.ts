@@ -48,6 +48,7 @@ export function createGauges(registry: Registry): Gauges {
       addGauge(registry, {
         name: 'latchkey_rollup_age_seconds',
         help: 'Time since the roll-ups of usage and events were up to date.',
+        aggregator: 'min',
         read,
       }),
   };
@@ -59,6 +60,7 @@ export function addBuildInfo(registry: Registry, version: string): void {
     name: 'latchkey_build_info',
     help: 'Always 1; the labels show what is running.',
     labelNames: ['version', 'node_version'],
+    aggregator: 'first',
     registers: [registry],
   }).set({ version, node_version: process.versions.node }, 1);
 }
@@ -77,7 +79,7 @@ function createQueueGauge(registry: Registry): Gauges['setQueueDepth'] {
 function addHttpLoad(registry: Registry, read: () => HttpLoad): void {
   addGauge(registry, {
     name: 'latchkey_http_load_state',
-    help: '1 for the present state: normal; overloaded: some requests are refused for lack of memory; refusing: most are, and the readiness probe fails.',
+    help: '1 for the present state (of several workers, how many are in it): normal; overloaded: some requests are refused for lack of memory; refusing: most are, and the readiness probe fails.',
     label: 'state',
     // Each state has a series, of which the present one is 1 (OpenMetrics, StateSet).
     read: () => ({ normal: 0, overloaded: 0, refusing: 0, [read().state]: 1 }),
@@ -119,6 +121,7 @@ function addPool(registry: Registry, pool: PoolCounts): void {
 function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void {
   addGauge(registry, {
     name: 'latchkey_jobs',
+    aggregator: 'max',
     help: 'Jobs in the database, counted once a minute.',
     label: 'state',
     read: () => {
@@ -128,12 +131,14 @@ function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void
   });
   addGauge(registry, {
     name: 'latchkey_payment_events_unapplied',
+    aggregator: 'max',
     help: 'Events of payment providers that were not applied, counted once a minute.',
     label: 'status',
     read: () => read()?.events ?? null,
   });
   addGauge(registry, {
     name: 'latchkey_undelivered',
+    aggregator: 'max',
     help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled because they failed, counted once a minute.',
     label: 'kind',
     read: () => {
@@ -150,14 +155,18 @@ interface GaugeOptions {
   readonly help: string;
   /** Default: no label. */
   readonly label?: string;
+  /** How the values of several workers are combined. Default: summed. */
+  readonly aggregator?: 'max' | 'min';
   /** Returns the value, or the values by those of the label; null: no value. */
   readonly read: () => number | Readonly<Record<string, number>> | null;
 }
 
-function addGauge(registry: Registry, { name, help, label, read }: GaugeOptions): void {
+function addGauge(registry: Registry, options: GaugeOptions): void {
+  const { name, help, label, aggregator = 'sum', read } = options;
   const gauge = new Gauge({
     name,
     help,
+    aggregator,
     labelNames: label === undefined ? [] : [label],
     registers: [],
     collect() {

@@ -24,6 +24,8 @@ export interface Metrics extends Gauges {
   countHttpLimited(limit: string): void;
   /** Returns the metrics in the Prometheus text format. */
   render(): Promise<string>;
+  /** Returns the metrics of this process, to be combined with those of others. */
+  snapshot(): ReturnType<Registry['getMetricsAsJSON']>;
 }
 
 /** The media type of `render`'s text. */
@@ -48,6 +50,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     ...createTrafficCounters(registry),
     ...createBackgroundCounters(registry),
     render: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
   };
 }
 
@@ -147,6 +150,7 @@ function createBackgroundCounters(
     name: 'latchkey_task_last_success_timestamp_seconds',
     help: 'Time of the last successful run of a background task in this process.',
     labelNames: ['task'],
+    aggregator: 'max',
     registers,
   });
   return {

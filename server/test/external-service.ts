@@ -10,7 +10,7 @@ import {
 export interface ExternalHome extends AsyncDisposable {
   readonly home: ServiceHome;
   readonly settings: Settings;
-  start(more?: Settings): Promise<ServiceProcess>;
+  start(more?: Settings, args?: readonly string[]): Promise<ServiceProcess>;
 }
 
 export async function createExternalHome(): Promise<ExternalHome> {
@@ -26,7 +26,7 @@ export async function createExternalHome(): Promise<ExternalHome> {
   return {
     home,
     settings,
-    start: (more = {}) => home.start({ ...settings, ...more }),
+    start: (more = {}, args = []) => home.start({ ...settings, ...more }, args),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

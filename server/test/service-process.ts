@@ -45,13 +45,18 @@ export interface ServiceHome extends AsyncDisposable {
   readonly directory: string;
   /** Holds their embedded database and their secret. */
   readonly dataDirectory: string;
-  /** Starts a service and waits until it listens. */
-  start(settings?: Settings): Promise<ServiceProcess>;
+  /** Starts a service and waits until it listens. @param args of `latchkey serve`; default: none */
+  start(settings?: Settings, args?: readonly string[]): Promise<ServiceProcess>;
   /**
    * Runs the service until it ends before it listens.
    * @param interruptAt when to send SIGTERM; default: never
+   * @param args of `latchkey serve`; default: none
    */
-  runToEnd(settings?: Settings, interruptAt?: Promise<unknown>): Promise<EarlyEnd>;
+  runToEnd(
+    settings?: Settings,
+    interruptAt?: Promise<unknown>,
+    args?: readonly string[],
+  ): Promise<EarlyEnd>;
   /** Runs another command on the same data, which must succeed, and returns its output. */
   run(args: readonly string[], settings?: Settings): Promise<string>;
 }
@@ -75,23 +80,23 @@ export async function createServiceHome(): Promise<ServiceHome> {
   await chmod(directory, 0o755);
   const dataDirectory = join(directory, 'data');
   const children: ChildProcess[] = [];
-  const launch = (settings: Settings): ChildProcess => {
+  const launch = (settings: Settings, args: readonly string[] = []): ChildProcess => {
     const env = {
       ...inheritedVariables(),
       LATCHKEY_PORT: '0',
       LATCHKEY_DATA_DIR: dataDirectory,
       ...settings,
     };
-    const child = spawn(process.execPath, [command, 'serve'], { cwd: directory, env });
+    const child = spawn(process.execPath, [command, 'serve', ...args], { cwd: directory, env });
     children.push(child);
     return child;
   };
   return {
     directory,
     dataDirectory,
-    start: (settings = {}) => follow(launch(settings)),
-    runToEnd(settings = {}, interruptAt) {
-      const child = launch(settings);
+    start: (settings = {}, args = []) => follow(launch(settings, args)),
+    runToEnd(settings = {}, interruptAt, args = []) {
+      const child = launch(settings, args);
       void interruptAt?.then(() => child.kill('SIGTERM'));
       return collect(child);
     },

@@ -1,11 +1,14 @@
 /** `latchkey serve`: the service. */
 import { constants } from 'node:os';
 
-import { loadConfiguration } from '#server/config/load.ts';
+import { loadConfiguration, type LoadedConfiguration } from '#server/config/load.ts';
 import { isReadByPeople } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
+import { parseWorkerCount } from '#server/workers/worker-count.ts';
 
+import { failed } from './command-error.ts';
 import { command } from './command.ts';
+import { option } from './parameters.ts';
 
 /**
  * Time limit of a stop. Its parts run one after the other: 10 s for open requests, 5 s for jobs, 5 s for webhooks, 16 s for
@@ -22,24 +25,42 @@ export const serveCommand = command({
     'Run the service until it receives SIGINT or SIGTERM. It starts an embedded PostgreSQL unless DATABASE_URL is set.',
   examples: {
     serve: 'On http://127.0.0.1:8080 or LATCHKEY_PORT, with its data in ./data',
+    'serve --workers auto': 'The same with one worker process for each core',
   },
+  parameters: [
+    option(
+      '--workers <n>',
+      'worker processes behind one port, or auto for one per core; SIGUSR2 replaces them one by one (default: one process without a supervisor)',
+      (text) => parseWorkerCount(text),
+    ),
+  ],
   hasJson: false,
   run: serve,
 });
 
-async function serve(): Promise<void> {
+async function serve({ workers }: { readonly workers: number | null }): Promise<void> {
   const configuration = loadConfiguration();
   const stopListening = exitAtSignals();
-  // Imported only here: other commands and configuration errors are faster without the HTTP server.
-  const { startService } = await import('#server/serve.ts');
-  const service = await startService(configuration);
+  const service = await start(configuration, workers);
   // Before the others stop listening: without a listener, a signal would end the process at once.
   const stopSignal = receiveStopSignal();
   process.on('SIGHUP', () => void service.reload());
+  const { ended, roll } = service;
+  if (roll !== null) process.on('SIGUSR2', () => void roll());
   stopListening();
   await reportUrl(service);
-  await stopSignal;
+  const hasFailed = await Promise.race([stopSignal, ended?.then(() => true) ?? stopSignal]);
   await stopInTime(service);
+  if (hasFailed === true) throw failed('No worker could be started: see the log for the reason.');
+}
+
+/** The modules are imported only here: other commands and configuration errors are faster without the HTTP server. */
+async function start(
+  configuration: LoadedConfiguration,
+  workers: number | null,
+): Promise<RunningService> {
+  if (workers === null) return (await import('#server/serve.ts')).startService(configuration);
+  return (await import('#server/workers/primary.ts')).startWorkers(configuration, workers);
 }
 
 /** Exits with the code of a process that the signal ended. */

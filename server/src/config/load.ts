@@ -39,7 +39,7 @@ export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
 ): ConfigurationReading {
-  const all = { ...readDotEnv(workingDirectory), ...variables };
+  const all = readVariables(variables, workingDirectory);
   const { environment, problems, warnings } = readEnvironment(all, readSecretFile);
   return {
     config: toConfig(environment, workingDirectory),
@@ -47,6 +47,14 @@ export function readConfiguration(
     problems: [...problems, ...findConflicts(environment), ...findMissing(environment, all)],
     warnings,
   };
+}
+
+/** Reads the variables of a process and of a `.env` file in the working directory; the process takes precedence. */
+export function readVariables(
+  variables: Variables = process.env,
+  workingDirectory: string = process.cwd(),
+): Variables {
+  return { ...readDotEnv(workingDirectory), ...variables };
 }
 
 /**

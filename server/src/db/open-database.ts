@@ -5,6 +5,7 @@ import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
 import type { Logger } from '#server/log.ts';
 
 import type { Account } from './embedded/account.ts';
+import type { EmbeddedConnection } from './embedded/connection.ts';
 import { startEmbeddedPostgres } from './embedded/start.ts';
 import { openExternalDatabase } from './external-database.ts';
 import { createPool } from './pool.ts';
@@ -46,4 +47,19 @@ export async function openDatabase(
     await embedded.stop();
   };
   return { pool, account: embedded.account, directory: embedded.connection.host, close };
+}
+
+/**
+ * Connects to a database that another process of this service runs.
+ * @param embedded the embedded database; null: that of DATABASE_URL
+ * @throws StartupError when the database cannot be used
+ */
+export async function connectDatabase(
+  embedded: EmbeddedConnection | null,
+  { config, secrets, log }: { config: Config; secrets: Secrets; log: Logger },
+): Promise<OpenDatabase> {
+  if (embedded === null) return openDatabase(config, secrets, log);
+  const secretIds = listSecretIds(secrets);
+  const pool = createPool(embedded, { maxConnections: config.database.poolSize, log, secretIds });
+  return { pool, account: null, directory: embedded.host, close: () => pool.end() };
 }

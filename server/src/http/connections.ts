@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -57,6 +57,26 @@ export function limitConnections(
 /** The limit of the slowest response, after which the remaining connections are closed. */
 const CLOSE_TIMEOUT_MS = 10_000;
 const SWEEP_INTERVAL_MS = 50;
+
+/** A client that sends nothing for so long after its process began to retire is idle, and its connection is closed. */
+const LEAVE_TIMEOUT_MS = 5_000;
+
+/**
+ * Stops accepting connections, and resolves when the clients of the others have left: each gets `Connection: close` with its
+ * next response. Connections without a request for five seconds are left to the shutdown.
+ * @param signal ends the wait
+ */
+export async function letClientsLeave(app: FastifyInstance, signal: AbortSignal): Promise<void> {
+  const { promise: haveLeft, resolve } = Promise.withResolvers<void>();
+  // Not `close` of the HTTP server: it closes connections between two requests, of which a client may be sending the second.
+  NetServer.prototype.close.call(app.server, () => resolve());
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(LEAVE_TIMEOUT_MS)]);
+  const expired = new Promise<void>((resolveExpired) => {
+    if (timeout.aborted) resolveExpired();
+    timeout.addEventListener('abort', () => resolveExpired(), { once: true });
+  });
+  await Promise.race([haveLeft, expired]);
+}
 
 /**
  * Prepares the shutdown of an instance; to be called before it listens. The returned function stops listening, and

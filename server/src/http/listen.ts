@@ -47,7 +47,7 @@ export async function listen(app: App, config: Config): Promise<string> {
  */
 export async function listenForMetrics(
   config: Config,
-  metrics: Metrics,
+  metrics: Pick<Metrics, 'render'>,
   log: Logger,
 ): Promise<MetricsListener | null> {
   const address = metricsAddress(config);

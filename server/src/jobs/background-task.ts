@@ -20,6 +20,8 @@ export interface BackgroundTask extends TaskIdentity {
    * the interval applies to all processes together.
    */
   readonly scope: 'process' | 'singleton';
+  /** Of the workers of one service, only the leader runs a process's task. Default: every worker runs it. */
+  readonly isForLeader?: boolean;
   /** False: a singleton is not scheduled. Default: true. */
   readonly isEnabled?: boolean;
   /** From the end of a run to the start of the next; Infinity: it runs once after the start. */

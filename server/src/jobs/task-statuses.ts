@@ -1,3 +1,6 @@
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
 import type { Clock } from '#server/clock.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 import { scrub } from '#server/log-scrub.ts';
@@ -16,6 +19,9 @@ export interface TaskStatus {
   readonly isRunning: boolean;
 }
 
+/** The statuses of tasks by their names. */
+export type TaskStatusList = ReadonlyMap<string, TaskStatus>;
+
 const NEVER_RUN: TaskStatus = {
   finishedAt: null,
   failedAt: null,
@@ -30,6 +36,7 @@ export class TaskStatuses implements TaskRecorder {
   readonly #clock: Clock;
   readonly #byName = new Map<string, TaskStatus>();
   #tasks: readonly BackgroundTask[] = [];
+  #readLeader: (() => Promise<TaskStatusList>) | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,6 +48,22 @@ export class TaskStatuses implements TaskRecorder {
 
   declare(tasks: readonly BackgroundTask[]): void {
     this.#tasks = tasks;
+  }
+
+  /** Sets how the statuses of tasks for the leader are read. Default: this process is the leader. */
+  setLeader(read: () => Promise<TaskStatusList>): void {
+    this.#readLeader = read;
+  }
+
+  /** Returns the status of every task, of those for the leader in the leader. */
+  async readAll(): Promise<TaskStatusList> {
+    const ofLeader = await this.#readLeader?.();
+    return new Map(
+      this.#tasks.map(({ name, isForLeader = false }) => [
+        name,
+        (isForLeader ? ofLeader?.get(name) : undefined) ?? this.find(name),
+      ]),
+    );
   }
 
   find(name: string): TaskStatus {
@@ -68,4 +91,39 @@ export class TaskStatuses implements TaskRecorder {
       isRunning: false,
     });
   }
+}
+
+const nullableTime = Type.Union([Type.Null(), Type.String()]);
+
+const StatusEntries = Type.Array(
+  Type.Tuple([
+    Type.String(),
+    Type.Object({
+      finishedAt: nullableTime,
+      failedAt: nullableTime,
+      lastError: nullableTime,
+      tookMs: Type.Union([Type.Null(), Type.Number()]),
+      nextAt: nullableTime,
+      isRunning: Type.Boolean(),
+    }),
+  ]),
+);
+
+/** Reads the statuses of another process, which are the entries of a map as JSON. */
+export function parseTaskStatuses(json: unknown): TaskStatusList {
+  return new Map(
+    Parse(StatusEntries, json ?? []).map(([name, status]) => [
+      name,
+      {
+        ...status,
+        finishedAt: toDate(status.finishedAt),
+        failedAt: toDate(status.failedAt),
+        nextAt: toDate(status.nextAt),
+      },
+    ]),
+  );
+}
+
+function toDate(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }

@@ -9,6 +9,8 @@ import type { Account } from './account.ts';
 /** A data directory that this process can reach while it is open. */
 export interface OpenDirectory {
   readonly path: string;
+  /** The open descriptor that `path` leads through; null: it is the plain path. */
+  readonly descriptor: number | null;
   close(): void;
 }
 
@@ -30,7 +32,7 @@ export function openDirectory(directory: string, successor: Account | null = nul
   const socket = join(clusterDirectory(directory), SOCKET_NAME);
   const isShort = Buffer.byteLength(socket) <= MAX_SOCKET_PATH;
   if (isShort && (successor === null || process.platform !== 'linux')) {
-    return { path: directory, close: () => {} };
+    return { path: directory, descriptor: null, close: () => {} };
   }
   if (process.platform !== 'linux') {
     throw new StartupError([
@@ -39,7 +41,8 @@ export function openDirectory(directory: string, successor: Account | null = nul
   }
   const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
   if (successor !== null) fchmodSync(descriptor, 0o711);
-  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
+  const path = `/proc/self/fd/${descriptor}`;
+  return { path, descriptor, close: () => closeSync(descriptor) };
 }
 
 /**

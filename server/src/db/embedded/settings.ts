@@ -63,6 +63,17 @@ export const FIXED_SETTINGS: Settings = {
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '2s' }),
 };
 
+/** Connections of commands, and of PostgreSQL for its superuser. */
+const OTHER_CONNECTIONS = 20;
+
+/** Returns the setting for more connections of the service than a new cluster allows; none if those suffice. */
+export function allowConnections(clientConnections: number): Settings {
+  const needed = clientConnections + OTHER_CONNECTIONS;
+  return needed > Number(INITIAL_SETTINGS['max_connections'])
+    ? { max_connections: `${needed}` }
+    : {};
+}
+
 /** Formats settings as arguments of `postgres` and `initdb`. */
 export function toArguments(settings: Settings): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

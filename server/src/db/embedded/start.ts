@@ -10,7 +10,7 @@ import { keepRunning } from './keep-running.ts';
 import { openDirectory, workingDirectoryPath } from './open-directory.ts';
 import { lockDataDirectory } from './owner-lock.ts';
 import { openServerLog, type EmbeddedPostgresLog } from './server-log.ts';
-import { FIXED_SETTINGS, toArguments } from './settings.ts';
+import { allowConnections, FIXED_SETTINGS, toArguments } from './settings.ts';
 
 /** How to run the embedded database. */
 export interface EmbeddedPostgresOptions {
@@ -21,6 +21,8 @@ export interface EmbeddedPostgresOptions {
   readonly account?: string | undefined;
   /** Whether this process drops root for the returned account; only this process can use the connection then. */
   readonly dropsPrivileges?: boolean;
+  /** Connections that the service may open; more than the configured ones are allowed then. Default: the configured ones. */
+  readonly clientConnections?: number;
   /** False if data may be lost in a power failure, as in tests; that is several times as fast. */
   readonly durable?: boolean;
 }
@@ -29,6 +31,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Remains valid when the server restarts. */
   readonly connection: EmbeddedConnection;
+  /** The descriptor of the data directory that the connection's path leads through; null: it is a plain path. */
+  readonly directoryDescriptor: number | null;
   /** The account that runs PostgreSQL, and can run this process too; null if this process does not run as root. */
   readonly account: Account | null;
   /** Stops the server and releases the data directory. */
@@ -59,7 +63,10 @@ export async function startEmbeddedPostgres(
   const serverLog = openServerLog(dataDirectory, opened.path, successor);
   resources.defer(() => serverLog.close());
 
-  const settings = options.durable === false ? VOLATILE_SETTINGS : {};
+  const settings = {
+    ...(options.durable === false ? VOLATILE_SETTINGS : {}),
+    ...allowConnections(options.clientConnections ?? 0),
+  };
   const launch = {
     postgres: binaries.postgres,
     args: toArguments({ ...settings, ...FIXED_SETTINGS }),
@@ -73,7 +80,8 @@ export async function startEmbeddedPostgres(
   resources.defer(() => running.stop());
 
   const kept = resources.move();
-  return { connection, account, stop: () => kept.disposeAsync() };
+  const directoryDescriptor = opened.descriptor;
+  return { connection, directoryDescriptor, account, stop: () => kept.disposeAsync() };
 }
 
 async function prepareCluster(

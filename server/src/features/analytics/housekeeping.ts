@@ -33,6 +33,7 @@ export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly B
     {
       name: 'event_partitions',
       scope: 'process',
+      isForLeader: true,
       firstRunMs: 3 * SECOND_MS,
       intervalMs: HOUR_MS,
       event: 'events.partition_creation',
@@ -61,6 +62,7 @@ export function createAnalyticsTasks(deps: HousekeepingDependencies): readonly B
     {
       name: 'analytics_removal',
       scope: 'process',
+      isForLeader: true,
       firstRunMs: MINUTE_MS,
       intervalMs: HOUR_MS,
       timeoutMs: HOUR_MS,
@@ -82,6 +84,7 @@ function createRollupTask(deps: HousekeepingDependencies): BackgroundTask {
   return {
     name: 'rollups',
     scope: 'process',
+    isForLeader: true,
     firstRunMs: 5 * SECOND_MS,
     intervalMs: MINUTE_MS,
     event: 'rollups.update',

@@ -4,7 +4,7 @@ import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 
 import { checkBacklog } from './check-backlog.ts';
 import { checkDatabase, checkMigrations } from './check-database.ts';
-import type { HealthDependencies } from './dependencies.ts';
+import type { HealthDependencies, WorkerCounts } from './dependencies.ts';
 
 /** The three health responses. */
 export interface Health {
@@ -32,6 +32,7 @@ export function createHealth(deps: HealthDependencies): Health {
     load: checkLoad(deps.readLoadState()),
     disk: checkDisk(deps.isDiskLow()),
     process: checkProcess(isDraining()),
+    ...checkWorkers(deps.readWorkers?.() ?? null),
   });
   const processFacts = () => ({
     version,
@@ -64,6 +65,14 @@ function checkProcess(draining: boolean): HealthCheck {
   return draining
     ? { status: 'unhealthy', message: 'The process is shutting down.' }
     : { status: 'healthy' };
+}
+
+/** The others serve requests while one is replaced. */
+function checkWorkers(counts: WorkerCounts | null): Record<string, HealthCheck> {
+  if (counts === null) return {};
+  const { running, wanted } = counts;
+  if (running >= wanted) return { workers: { status: 'healthy' } };
+  return { workers: { status: 'degraded', message: `Workers that run: ${running} of ${wanted}.` } };
 }
 
 /**

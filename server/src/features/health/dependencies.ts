@@ -2,6 +2,12 @@ import type { Logger } from 'pino';
 import type { Clock } from '#server/clock.ts';
 import type { Backlog } from './count-backlog.ts';
 
+/** How many workers of a service serve requests, and how many should. */
+export interface WorkerCounts {
+  readonly running: number;
+  readonly wanted: number;
+}
+
 export interface HealthDependencies {
   readonly clock: Clock;
   readonly startedAt: Date;
@@ -19,4 +25,6 @@ export interface HealthDependencies {
   readonly isDraining: () => boolean;
   /** The load of the HTTP layer: `overloaded` while it refuses some requests, `refusing` while it refuses most. */
   readonly readLoadState: () => 'normal' | 'overloaded' | 'refusing';
+  /** Null: this process runs alone. Default: it runs alone. */
+  readonly readWorkers?: () => WorkerCounts | null;
 }

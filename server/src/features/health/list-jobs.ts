@@ -14,7 +14,7 @@ import {
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { jobList, type JobRecord } from '#server/jobs/list-jobs.ts';
 import { listSingletons, type SingletonRecord } from '#server/jobs/queries.ts';
-import type { TaskStatuses } from '#server/jobs/task-statuses.ts';
+import type { TaskStatus, TaskStatuses } from '#server/jobs/task-statuses.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
@@ -24,7 +24,7 @@ export type { JobRecord };
 export interface JobListDependencies {
   readonly pool: Pool;
   readonly databaseLimiter: Pick<ConcurrencyLimiter, 'run'>;
-  readonly taskStatuses: Pick<TaskStatuses, 'tasks' | 'find'>;
+  readonly taskStatuses: Pick<TaskStatuses, 'tasks' | 'find' | 'readAll'>;
 }
 
 type Filters = Pick<BackgroundJobRowsQuery, 'state' | 'name' | 'search'>;
@@ -79,11 +79,12 @@ export async function listTasks({
 }: JobListDependencies): Promise<PeriodicTasks> {
   const rows = await listSingletons(pool);
   const byName = new Map(rows.map((row) => [row.name, row]));
+  const statuses = await taskStatuses.readAll();
   return {
     items: taskStatuses.tasks.map((task) =>
       task.scope === 'singleton'
         ? viewSingleton(task, byName.get(task.name))
-        : viewProcessTask(task, taskStatuses),
+        : viewProcessTask(task, statuses.get(task.name) ?? taskStatuses.find(task.name)),
     ),
   };
 }
@@ -122,11 +123,7 @@ const DISABLED = {
   job_id: null,
 } as const;
 
-function viewProcessTask(
-  task: BackgroundTask,
-  statuses: JobListDependencies['taskStatuses'],
-): PeriodicTask {
-  const status = statuses.find(task.name);
+function viewProcessTask(task: BackgroundTask, status: TaskStatus): PeriodicTask {
   return {
     ...describe(task),
     state: status.isRunning ? 'running' : status.lastError === null ? 'waiting' : 'failing',

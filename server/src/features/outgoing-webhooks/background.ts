@@ -31,6 +31,7 @@ export function createWebhookTasks(deps: TransitionDependencies): readonly Backg
     {
       name: 'time_based_events',
       scope: 'process',
+      isForLeader: true,
       firstRunMs: SECOND_MS,
       intervalMs: 60 * SECOND_MS,
       event: 'webhooks.time_based_events',
@@ -40,6 +41,7 @@ export function createWebhookTasks(deps: TransitionDependencies): readonly Backg
     {
       name: 'webhook_cleanup',
       scope: 'process',
+      isForLeader: true,
       firstRunMs: SECOND_MS,
       intervalMs: 60 * 60 * SECOND_MS,
       event: 'webhooks.cleanup',

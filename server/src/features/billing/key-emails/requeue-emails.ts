@@ -22,6 +22,7 @@ export function createReleaseTask(deps: ReleaseDependencies): BackgroundTask {
   return {
     name: 'release_held_emails',
     scope: 'process',
+    isForLeader: true,
     firstRunMs: 0,
     intervalMs: Infinity,
     timeoutMs: 60 * 60_000,
