@@ -8,9 +8,9 @@ const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
 
 /**
  * Failures that may pass: class 08 (connection), 53 (out of connections, memory or disk), 57 (shutting down, starting up, a
- * statement canceled), 25006 (a primary that became a replica) and 55P03 (a lock timeout).
+ * statement canceled), 25006 (a primary that became a replica), 55P03 (a lock timeout) and 58030 (a disk, or a worker of Citus).
  */
-const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03)/;
+const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03|58030)/;
 
 /** Socket errors when the server is unreachable. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
@@ -93,7 +93,7 @@ export function isUniqueViolation(error: unknown): boolean {
 
 /**
  * Whether an error has no SQLSTATE of its own (XX000). Citus reports any failure of a COPY to a worker so, among them the
- * violation of a unique key and a missing partition.
+ * violation of a unique key, a missing partition, and a worker that stopped before the commit.
  */
 export function isUnclassified(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === 'XX000';

@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
-import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
+import { isDatabaseUnresponsive, isUnclassified } from '#server/db/database-errors.ts';
+import { databaseUnavailable } from '#server/errors.ts';
 
 import { withEventPartition } from './create-event-partitions.ts';
 import { storeEvents, type EventsToStore, type StoredCount } from './queries/events.ts';
@@ -37,11 +38,18 @@ export function createEventQueue(deps: StoreDependencies, observer: BatchObserve
   });
 }
 
-/** Stores the events of requests durably, and returns for each request how many of them were new. */
+/**
+ * Stores the events of requests durably, and returns for each request how many of them were new.
+ * @throws databaseUnavailable when a worker of Citus stops in between, which has no SQLSTATE: the client retries later
+ */
 export async function storeRequests(
   { pool, clock }: StoreDependencies,
   requests: readonly EventsToStore[],
 ): Promise<readonly StoredCount[]> {
   const now = clock.now();
-  return withEventPartition(pool, now, () => storeEvents(pool, requests, now));
+  try {
+    return await withEventPartition(pool, now, () => storeEvents(pool, requests, now));
+  } catch (error) {
+    throw isUnclassified(error) ? databaseUnavailable(error) : error;
+  }
 }
