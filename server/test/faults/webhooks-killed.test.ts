@@ -27,26 +27,39 @@ import {
 const onUnix = { skip: process.platform === 'win32' };
 const KILLED = { code: null, signal: 'SIGKILL' };
 
-/** Points of a delivery at which a lock of another connection blocks it. */
-const POINTS = [
+/** A point of a delivery at which a lock of another connection blocks it. */
+interface Point {
+  readonly when: string;
+  /** The statement that takes the lock. */
+  readonly hold: string;
+  /** The condition on `pg_locks waiting` for a wait for that lock: later transactions wait for the billing lock. */
+  readonly blocked: string;
+  readonly commits: boolean;
+}
+
+const POINTS: readonly Point[] = [
   {
     when: 'before anything is written',
     hold: `select pg_advisory_xact_lock(hashtextextended('latchkey billing', 0))`,
+    blocked: 'waiting.locktype = billing.locktype and waiting.objid = billing.objid',
     commits: false,
   },
   {
     when: 'after the events and their facts, before the licenses',
     hold: 'lock table licenses in share mode',
+    blocked: `waiting.relation = 'licenses'::regclass`,
     commits: false,
   },
   {
     when: 'after the licenses, before their e-mails are queued',
     hold: 'lock table jobs in share mode',
+    blocked: `waiting.relation = 'jobs'::regclass`,
     commits: false,
   },
   {
     when: 'after it sent the commit',
     hold: 'select pg_advisory_xact_lock(4711)',
+    blocked: `waiting.locktype = 'advisory' and waiting.classid = 0 and waiting.objid = 4711`,
     commits: true,
   },
 ];
@@ -70,7 +83,7 @@ describe('killed between arrival and commit', onUnix, () => {
   });
   after(() => shop[Symbol.asyncDispose]());
 
-  for (const { when, hold, commits } of POINTS) {
+  for (const { when, hold, blocked, commits } of POINTS) {
     test(`${when}: one license, one e-mail`, async () => {
       const { pool, relay } = shop;
       const [known, unknown] = [createPurchases(10), createPurchases(10)];
@@ -81,7 +94,7 @@ describe('killed between arrival and commit', onUnix, () => {
       const stored = await listEventIds(pool);
       await using held = await holdLock(pool, hold);
       const answering = Promise.all(events.map((event) => deliver(service, event)));
-      const waiting = await findWaiting(pool);
+      const waiting = await findWaiting(pool, blocked);
       assert.deepEqual(await service.stop('SIGKILL'), KILLED);
       await held.release();
       assert.ok((await answering).every((status) => status === null));
@@ -205,13 +218,13 @@ async function holdLock(
   return { release, [Symbol.asyncDispose]: release };
 }
 
-/** Waits until a lock blocks a billing transaction; returns its backend. */
-async function findWaiting(pool: Pool): Promise<number> {
+/** Waits until a billing transaction is blocked as a point says; returns its backend. */
+async function findWaiting(pool: Pool, blocked: string): Promise<number> {
   let found: number | undefined;
   await eventually(async () => {
     const { rows } = await pool.query<{ pid: number }>(
       `select pid from pg_locks waiting join pg_locks billing using (pid)
-       where not waiting.granted and billing.locktype = 'advisory' and billing.objsubid = 1
+       where not waiting.granted and ${blocked} and billing.locktype = 'advisory' and billing.objsubid = 1
          and billing.database = (select oid from pg_database where datname = current_database())
          and billing.classid::bigint << 32 | billing.objid::bigint = hashtextextended('latchkey billing', 0)`,
     );
