@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { archiveLocations } from './admin-installs.ts';
 import { reason } from './admin-list.ts';
 import { dateTime, email, nullable, nullableString, oneOf, uuid } from './schema.ts';
 
@@ -194,6 +195,7 @@ export const CustomerErased = Type.Object(
         'Of payment events that were not applied. Replay or dismiss them, then erase again.',
       examples: [0],
     }),
+    archives: archiveLocations,
   },
   { $id: 'CustomerErased' },
 );

@@ -62,8 +62,27 @@ export type InstallEvents = Static<typeof InstallEvents>;
 export const ReasonedChange = Type.Object({ reason }, { $id: 'ReasonedChange' });
 export type ReasonedChange = Static<typeof ReasonedChange>;
 
+/** An archive with events of the installs, which no operation erases. */
+export const ArchiveLocation = Type.Object(
+  {
+    location: Type.String({
+      description: 'A directory, or `s3://bucket/prefix`.',
+      examples: ['/var/lib/latchkey-archive'],
+    }),
+    days: Type.Integer({ description: 'How many days were written to it.', examples: [90] }),
+    first_day: Type.String({ examples: ['2026-01-01'] }),
+    last_day: Type.String({ examples: ['2026-03-31'] }),
+  },
+  { $id: 'ArchiveLocation', description: 'A place to which events were archived.' },
+);
+export type ArchiveLocation = Static<typeof ArchiveLocation>;
+
+export const archiveLocations = Type.Array(ref(ArchiveLocation), {
+  description: 'Archives that may contain more of its events: search and change their files.',
+});
+
 export const InstallErased = Type.Object(
-  { erased_events: Type.Integer({ examples: [120] }) },
+  { erased_events: Type.Integer({ examples: [120] }), archives: archiveLocations },
   { $id: 'InstallErased' },
 );
 export type InstallErased = Static<typeof InstallErased>;
@@ -131,6 +150,7 @@ export const installSchemas = [
   Install,
   InstallEvents,
   ReasonedChange,
+  ArchiveLocation,
   InstallErased,
   Machine,
   MachineErase,

@@ -146,6 +146,26 @@ export function testFind(running: () => Console): void {
     await close();
   });
 
+  test('names the archives that an erasure did not reach, until they are closed', async () => {
+    const opened = running();
+    await opened.service.pool.query(
+      `insert into event_archives (day, location, events, checksum, archived_at)
+       values ('2026-01-01', '/var/lib/latchkey-archive', 1, '1', now())`,
+    );
+    const { page, close, go, problems } = await opened.open('admin');
+    await go('/installs/0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d');
+    await press(page, 'Erase events');
+    await type(page, 'Reason', 'request of 4 May');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Archived events are not erased' });
+    await dialog.getByText('/var/lib/latchkey-archive: 1 day, 2026-01-01 to 2026-01-01').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.waitFor({ state: 'detached' });
+    await opened.service.pool.query('delete from event_archives');
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
   test('exports and erases a customer with a reason', async () => {
     const opened = running();
     await opened.service.issue({ customerEmail: 'erase.me@example.com' });

@@ -17,6 +17,20 @@ async function findLicense() {
   return (await pool.query(sql, [licenseId])).rows[0];
 }
 
+/** Activates the license in an install of a day that is in an archive. */
+async function archiveInstall(): Promise<void> {
+  await pool.query(
+    `insert into activations (license_id, id, components, machine_digest, install_id, versions_reported_at, activated_at,
+                              last_validated_at)
+     values ($1, gen_random_uuid(), '{}', '', gen_random_uuid(), now(), now(), now())`,
+    [licenseId],
+  );
+  await pool.query(
+    `insert into event_archives (day, location, events, checksum, archived_at)
+     values ('2026-01-01', '/archive', 1, '1', now())`,
+  );
+}
+
 test('shows the data of an address in any case, and exports it to a file of its owner', async () => {
   const shown = await run('customer', 'show', 'ADA@example.COM');
   assert.equal(shown.code, 0, shown.stderr);
@@ -45,10 +59,13 @@ test('plans an erasure without --yes, and keeps the license with it', async () =
   );
   assert.equal((await findLicense()).customer_email, ADDRESS);
 
-  const result = await runJson('customer', 'erase', ADDRESS, ...REASON, '--yes');
+  await archiveInstall();
+  const erased = await run('customer', 'erase', ADDRESS, ...REASON, '--yes', '--json');
+  assert.match(erased.stderr, /^Archived events are not erased\..+\n {2}\/archive: 1 day, /u);
+  const { dry_run: dryRun, archives, ...result } = JSON.parse(erased.stdout);
   assert.deepEqual(
-    [result.dry_run, result.licenses, result.removed_bodies, result.kept_bodies],
-    [false, 1, 0, 0],
+    [dryRun, result.licenses, result.removed_bodies, result.kept_bodies, archives.length],
+    [false, 1, 0, 0, 1],
   );
   assert.deepEqual(await findLicense(), {
     customer_email: null,

@@ -8,12 +8,14 @@ import {
   readPersonalData,
 } from '#server/features/customers/personal-data.ts';
 import type { PersonalDataRow } from '#server/features/customers/queries/personal-data.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
+import { describeArchives } from './archives.ts';
 import { commandGroup } from './command.ts';
 import { outputOption, writeExport } from './export-file.ts';
 import { addressArgument, reasonOption, requiredReasonOption } from './options.ts';
-import { countOf, paint, withProgress } from './output.ts';
+import { paint, withProgress } from './output.ts';
 import { flag } from './parameters.ts';
 import { formatFields, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
@@ -100,7 +102,7 @@ const eraseCommand = contextCommand({
   name: 'erase',
   description: `Erase the owner of an e-mail address from every table. Without --yes it only lists what would be erased and kept.
 
-Licenses stay valid without their customer, unless --revoke is set. Erase the customer at the payment provider first, since data that it sends later is stored again. If it is interrupted, run it again.`,
+Licenses stay valid without their customer, unless --revoke is set. Erase the customer at the payment provider first, since data that it sends later is stored again. Prints which archives may contain events of the person. If it is interrupted, run it again.`,
   examples: {
     'customer erase ada@example.com --reason "request of 3 May"':
       'List what would be erased and kept',
@@ -120,7 +122,7 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
     }
     const result = await eraseCustomer(context, data, { actor: currentActor(), reason, revoke });
     const { id } = data.person.address;
-    const { licenses, removedBodies, keptBodies } = result;
+    const { archives, licenses, removedBodies, keptBodies } = result;
     return {
       json: {
         dry_run: false,
@@ -128,8 +130,10 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
         licenses,
         removed_bodies: removedBodies,
         kept_bodies: keptBodies,
+        archives,
       },
       text: formatErasure(id, result),
+      note: describeArchives(archives),
     };
   },
 });

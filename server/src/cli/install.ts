@@ -7,17 +7,15 @@ import {
   type InstallOverview,
   showInstall,
 } from '#server/features/analytics/installs/read-install.ts';
-
-import {
-  listArchiveLocations,
-  type ArchiveLocation,
-} from '#server/features/analytics/queries/event-archives.ts';
+import { listArchives } from '#server/features/analytics/installs/list-archives.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
+import { describeArchives } from './archives.ts';
 import { commandGroup } from './command.ts';
 import { outputOption, writeExport } from './export-file.ts';
 import { reasonOption, requiredReasonOption } from './options.ts';
-import { countOf, withProgress } from './output.ts';
+import { withProgress } from './output.ts';
 import { argument } from './parameters.ts';
 import { formatFields, formatRows, joinSections } from './table.ts';
 import { contextCommand } from './with-context.ts';
@@ -104,28 +102,14 @@ const eraseCommand = contextCommand({
   async run(context, { install_id: id, reason }) {
     const erasure = { id, actor: currentActor(), reason };
     const events = await withProgress('days', (report) => eraseInstall(context, erasure, report));
-    const archives = await listArchiveLocations(context.pool);
+    const archives = await listArchives(context);
     return {
-      json: { install_id: id, erased_events: events, archives: archives.map(viewArchive) },
+      json: { install_id: id, erased_events: events, archives },
       text: `Erased ${countOf(events, 'event')}.`,
       note: describeArchives(archives),
     };
   },
 });
-
-function viewArchive({ location, days, firstDay, lastDay }: ArchiveLocation) {
-  return { location, days, first_day: firstDay, last_day: lastDay };
-}
-
-/** An erasure does not reach archived events. */
-function describeArchives(archives: readonly ArchiveLocation[]): string | null {
-  if (archives.length === 0) return null;
-  const lines = archives.map(
-    ({ location, days, firstDay, lastDay }) =>
-      `  ${location}: ${countOf(days, 'day')}, ${firstDay} to ${lastDay}`,
-  );
-  return `Archived events are not erased. Search these archives, as docs/operations/event-archive.md describes:\n${lines.join('\n')}`;
-}
 
 export const installCommand = commandGroup(
   'install',

@@ -3,12 +3,13 @@ import { InvalidArgumentError } from 'commander';
 
 import { type JobState, listJobs, UNLIMITED_ATTEMPTS } from '#server/jobs/queries.ts';
 import { retryJobsManually } from '#server/features/health/retry-jobs.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
 import { reasonOption, wholeNumber } from './options.ts';
-import { countOf, printNote } from './output.ts';
+import { printNote } from './output.ts';
 import { flag, optionalArgument } from './parameters.ts';
 import { formatRows } from './table.ts';
 import { contextCommand, withContext } from './with-context.ts';

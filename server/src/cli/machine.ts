@@ -1,10 +1,10 @@
 /** `latchkey machine`: the usage of one machine. */
 import { eraseMachine } from '#server/features/analytics/installs/erase.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';
 import { requiredReasonOption } from './options.ts';
-import { countOf } from './output.ts';
 import { anyText, argument } from './parameters.ts';
 import { contextCommand } from './with-context.ts';
 

@@ -23,13 +23,14 @@ import {
 } from '#server/features/mails/render-example.ts';
 import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
 import { commandProcess } from './command-process.ts';
 import { reasonOption } from './options.ts';
-import { countOf, printNote } from './output.ts';
+import { printNote } from './output.ts';
 import { anyText, choiceArgument, flag, option, optionalArgument } from './parameters.ts';
 import { withContext } from './with-context.ts';
 

@@ -53,8 +53,3 @@ export async function withStatus<Result>(
     if (terminal.isTTY === true) terminal.write(CLEAR_LINE);
   }
 }
-
-/** `1 event`, `2 events` */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -10,12 +10,13 @@ import {
   replayEvents,
   type ReplayOutcome,
 } from '#server/features/billing/stored-events.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
 import { limitOption, timestamp, requiredReasonOption } from './options.ts';
-import { countOf, printNote, withProgress } from './output.ts';
+import { printNote, withProgress } from './output.ts';
 import { anyText, choice, option, optionalArgument } from './parameters.ts';
 import { formatRows } from './table.ts';
 import { contextCommand, withContext } from './with-context.ts';

@@ -14,6 +14,11 @@ export function cutText(text: string, length: number): string {
   return characters.slice(0, length).join('');
 }
 
+/** Returns a number with its noun: `1 event`, `2 events`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Escapes a text for HTML, between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/gu, (character) => ENTITIES[character] ?? '');

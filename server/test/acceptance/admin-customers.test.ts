@@ -309,12 +309,33 @@ describe('installs', () => {
     const data = read(await support.post(`${path}/export`, { reason: 'asked' }));
     assert.equal(listOf(data['events']).length, 2);
     const erased = read(await admin.post(`${path}/erase`, { reason: 'asked too' }));
-    assert.deepEqual(erased, { erased_events: 2 });
+    assert.deepEqual(erased, { erased_events: 2, archives: [] });
     assert.deepEqual(read(await viewer.get(`${path}/events`))['items'], []);
     assert.deepEqual(await auditOf(installId), [
       { actor: `operator:${support.email}`, action: 'install.export', reason: 'asked' },
       { actor: `operator:${admin.email}`, action: 'install.erase', reason: 'asked too' },
     ]);
+  });
+
+  test('an erasure names the archives that may contain more events', async () => {
+    await pool.query(
+      `insert into event_archives (day, location, events, checksum, archived_at)
+       select day, '/archive', 1, '1', now() from unnest('{2026-01-01, 2026-01-03}'::date[]) as day`,
+    );
+    const { email, installId } = await buy();
+    const body = { reason: 'asked' };
+    const install = read(await admin.post(`/api/v1/admin/installs/${installId}/erase`, body));
+    const customer = read(await admin.post(`${CUSTOMER}/erase`, { ...body, email }));
+    const without = { ...body, email: 'nobody@example.com' };
+    const unknown = read(await admin.post(`${CUSTOMER}/erase`, without));
+    await pool.query('delete from event_archives');
+    const archives = [
+      { location: '/archive', days: 2, first_day: '2026-01-01', last_day: '2026-01-03' },
+    ];
+    assert.deepEqual(
+      [install['archives'], customer['archives'], unknown['archives']],
+      [archives, archives, []],
+    );
   });
 
   test('422 for an id or a cursor that is not one', async () => {

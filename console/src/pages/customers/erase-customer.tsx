@@ -1,4 +1,4 @@
-import type { CustomerErased, CustomerErasurePlan } from '@latchkey/contract';
+import type { ArchiveLocation, CustomerErased, CustomerErasurePlan } from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
 import { apiPost } from '#console/app/api.ts';
@@ -8,11 +8,14 @@ import { Button } from '#console/ui/button.tsx';
 import { Field } from '#console/ui/field.tsx';
 import { labelOf } from '#console/ui/labels.ts';
 
+import { ArchivesDialog } from './archives-dialog.tsx';
+
 const PATH = '/api/v1/admin/customer';
 
 /** Shows what an erasure would do, then erases. */
 export function EraseCustomer({ email }: { readonly email: string }) {
   const [plan, setPlan] = useState<CustomerErasurePlan | null>(null);
+  const [archives, setArchives] = useState<readonly ArchiveLocation[]>([]);
   if (!hasRole('admin')) return null;
   async function readPlan(): Promise<void> {
     setPlan(await apiPost<CustomerErasurePlan>(`${PATH}/plan-erasure`, { email }));
@@ -34,6 +37,7 @@ export function EraseCustomer({ email }: { readonly email: string }) {
           body={({ revoke }) => ({ email, revoke: revoke === 'on' })}
           invalidates={['/api/v1/admin']}
           done="The customer was erased."
+          onDone={(erased) => setArchives(erased.archives)}
           onClose={() => setPlan(null)}
         >
           <Field
@@ -44,6 +48,7 @@ export function EraseCustomer({ email }: { readonly email: string }) {
           />
         </ActionDialog>
       )}
+      <ArchivesDialog archives={archives} onClose={() => setArchives([])} />
     </>
   );
 }

@@ -1,4 +1,10 @@
-import type { Install, InstallEvents, StoredEvent } from '@latchkey/contract';
+import type {
+  ArchiveLocation,
+  Install,
+  InstallErased,
+  InstallEvents,
+  StoredEvent,
+} from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
 import { addQuery } from '#console/app/query.ts';
@@ -16,11 +22,14 @@ import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Json, Timeline } from '#console/ui/timeline.tsx';
 
+import { ArchivesDialog } from './archives-dialog.tsx';
+
 /** An installation of the application, and its events. */
 export function InstallPage({ params }: RouteProps) {
   const id = params['id'] ?? '';
   const path = `/api/v1/admin/installs/${encodeURIComponent(id)}`;
   const install = useResource<Install>(path);
+  const [archives, setArchives] = useState<readonly ArchiveLocation[]>([]);
   return (
     <Page
       title={`Install ${id.slice(0, 8)}`}
@@ -44,7 +53,7 @@ export function InstallPage({ params }: RouteProps) {
             done="The export is ready."
             onDone={(data) => saveJson('install.json', data)}
           />
-          <Action
+          <Action<InstallErased>
             label="Erase events"
             explanation="Deletes all events of this install for good. Reports follow within minutes; activations stay with their licenses."
             kind="danger"
@@ -53,7 +62,9 @@ export function InstallPage({ params }: RouteProps) {
             path={`${path}/erase`}
             invalidates={[path]}
             done="The events were erased."
+            onDone={(erased) => setArchives(erased.archives)}
           />
+          <ArchivesDialog archives={archives} onClose={() => setArchives([])} />
         </>
       }
     >
@@ -149,7 +160,9 @@ function EventPage({ isFirst, onOlder, path }: EventPageProps) {
       {({ items, next_cursor: next, searched_to: searchedTo }) => (
         <>
           {items.length === 0 && isFirst && next === null ? (
-            <Empty title="No events">It sent none, or they are too old and were removed.</Empty>
+            <Empty title="No events">
+              It sent none, or they were removed by age, erased or archived.
+            </Empty>
           ) : (
             <Timeline items={items.map(toItem)} />
           )}

@@ -7,11 +7,12 @@ import {
 } from '#server/features/licenses/import-all.ts';
 import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from '../actor.ts';
 import { command } from '../command.ts';
 import { shortText } from '../options.ts';
-import { countOf, printNote, withProgress } from '../output.ts';
+import { printNote, withProgress } from '../output.ts';
 import { anyText, argument, choice, flag, option } from '../parameters.ts';
 import { withContext } from '../with-context.ts';
 import { requireProduct } from './argument.ts';

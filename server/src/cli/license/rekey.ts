@@ -3,12 +3,12 @@ import {
   rekeyAndSend,
   type SentRekey,
 } from '#server/features/billing/key-emails/send-replaced-key.ts';
-import { formatTimestamp } from '#server/lib/text.ts';
+import { countOf, formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from '../actor.ts';
 import { command } from '../command.ts';
 import { requiredReasonOption } from '../options.ts';
-import { countOf, paint } from '../output.ts';
+import { paint } from '../output.ts';
 import { flag } from '../parameters.ts';
 import { formatFields } from '../table.ts';
 import { withContext } from '../with-context.ts';

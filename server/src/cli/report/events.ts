@@ -11,9 +11,10 @@ import { withArchivedDays } from '#server/features/analytics/archive/with-archiv
 import type { DayRange } from '#server/features/analytics/rules/days.ts';
 import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { usageError } from '../command-error.ts';
-import { countOf, withStatus } from '../output.ts';
+import { withStatus } from '../output.ts';
 import { anyText, choice, option } from '../parameters.ts';
 import { contextCommand } from '../with-context.ts';
 import type { Answer } from './answer.ts';

@@ -21,6 +21,7 @@ import { ADMIN_FRESH, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/req
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
+import { listArchives } from '../analytics/installs/list-archives.ts';
 import { listInstallEvents } from '../analytics/installs/list-events.ts';
 import { downloadInstall, viewInstall } from '../analytics/installs/read-install.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
@@ -69,7 +70,7 @@ export function registerInstallRoutes(
         const { actor } = operatorOf(request);
         const { id } = request.params;
         const events = await eraseInstall(deps, { id, actor, reason: request.body.reason });
-        return { erased_events: events };
+        return { erased_events: events, archives: await listArchives(deps) };
       }),
   );
   app.get(MACHINE, { config: VIEWER, schema: showMachineOperation }, ({ query }) =>
@@ -120,7 +121,7 @@ const eraseOperation = {
   tags: TAGS,
   summary: 'Delete all events of an install',
   description:
-    'Reports follow within minutes; activations stay with their licenses. If it is interrupted, repeat it.',
+    'Reports follow within minutes; activations stay with their licenses. Archived events stay in the files of `archives`. If it is interrupted, repeat it.',
   params: InstallPath,
   body: ref(ReasonedChange),
   response: { 200: ref(InstallErased, 'The events were deleted.') },

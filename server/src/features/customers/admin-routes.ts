@@ -65,12 +65,9 @@ export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies)
         const { email, reason, revoke = false } = request.body;
         const data = await readPersonalData(deps, email);
         const { actor } = operatorOf(request);
-        const { keptBodies, licenses, removedBodies } = await eraseCustomer(deps, data, {
-          actor,
-          reason,
-          revoke,
-        });
-        return { licenses, removed_bodies: removedBodies, kept_bodies: keptBodies };
+        const erasure = { actor, reason, revoke };
+        const { keptBodies, removedBodies, ...result } = await eraseCustomer(deps, data, erasure);
+        return { ...result, removed_bodies: removedBodies, kept_bodies: keptBodies };
       }),
   );
 }
@@ -108,7 +105,7 @@ const eraseOperation = {
   tags: TAGS,
   summary: 'Erase the owner of an e-mail address',
   description:
-    'Licenses stay valid without their customer, unless `revoke` is true. Erase the customer at the payment provider first, since data that it sends later is stored again. If it is interrupted, repeat it.',
+    'Licenses stay valid without their customer, unless `revoke` is true. Erase the customer at the payment provider first, since data that it sends later is stored again. Archived events stay in the files of `archives`. If it is interrupted, repeat it.',
   body: ref(CustomerErase),
   response: { 200: ref(CustomerErased, 'The data was erased.') },
 } satisfies FastifySchema;

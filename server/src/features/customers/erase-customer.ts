@@ -1,7 +1,10 @@
+import type { ArchiveLocation } from '@latchkey/contract';
+
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
+import { listArchives } from '../analytics/installs/list-archives.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
@@ -32,11 +35,16 @@ export interface CustomerErasure {
 }
 
 /** The counts of an erasure. */
-export interface ErasureResult {
+interface ErasureCounts {
   readonly licenses: number;
   readonly removedBodies: number;
   /** Of payment events that were not applied. */
   readonly keptBodies: number;
+}
+
+export interface ErasureResult extends ErasureCounts {
+  /** Archives that may contain events of the person's installs. */
+  readonly archives: ArchiveLocation[];
 }
 
 /** Bodies in one statement. */
@@ -59,13 +67,14 @@ export async function eraseCustomer(
   const removedBodies = await removeAllBodies(deps, events);
   for (const id of person.installIds) await eraseInstall(deps, { id, actor, reason });
   for (const id of person.machineIds) await eraseMachine(deps, { id, actor, reason });
-  const result = {
+  const counts = {
     licenses: person.licenseIds.length,
     removedBodies,
     keptBodies: unapplied,
   };
-  await inTransaction(deps.pool, (client) => eraseRows(deps, client, person, erasure, result));
-  return result;
+  await inTransaction(deps.pool, (client) => eraseRows(deps, client, person, erasure, counts));
+  const archives = person.installIds.length === 0 ? [] : await listArchives(deps);
+  return { ...counts, archives };
 }
 
 async function removeAllBodies(
@@ -85,7 +94,7 @@ async function eraseRows(
   client: Queryable,
   person: Person,
   erasure: CustomerErasure,
-  result: ErasureResult,
+  result: ErasureCounts,
 ): Promise<void> {
   const { address } = person;
   const now = deps.clock.now();
@@ -138,7 +147,7 @@ async function insertAuditEntries(
   { actor, reason, revoke }: CustomerErasure,
   done: {
     readonly now: Date;
-    readonly result: ErasureResult;
+    readonly result: ErasureCounts;
     readonly revoked: readonly string[];
   },
 ): Promise<void> {

@@ -1,5 +1,7 @@
+import { countOf } from '#server/lib/text.ts';
+
 import type { Diagnosis, DiagnosisFacts } from './diagnosis.ts';
-import { countOf, daysBetween, formatDay } from './wording.ts';
+import { daysBetween, formatDay } from './wording.ts';
 
 /** Diagnoses a license that works and whose computers are silent; null: they are not. */
 export function diagnoseMachines(facts: DiagnosisFacts): Diagnosis | null {

@@ -1,5 +1,7 @@
+import { countOf } from '#server/lib/text.ts';
+
 import type { Diagnosis, DiagnosisFacts, Refusals } from './diagnosis.ts';
-import { countOf, formatDay, timesOf } from './wording.ts';
+import { formatDay, timesOf } from './wording.ts';
 
 /** Returns the diagnosis of refusals; null: their cause does not apply any more. */
 type Explain = (facts: DiagnosisFacts, refused: Refusals) => Diagnosis | null;

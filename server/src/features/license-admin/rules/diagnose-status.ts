@@ -1,3 +1,5 @@
+import { countOf } from '#server/lib/text.ts';
+
 import {
   isUsable,
   licenseStatus,
@@ -5,7 +7,7 @@ import {
   type RefusedStatus,
 } from '../../licenses/rules/status.ts';
 import type { Diagnosis, DiagnosisFacts } from './diagnosis.ts';
-import { countOf, daysBetween, formatDay } from './wording.ts';
+import { daysBetween, formatDay } from './wording.ts';
 
 /** How long before its end a license is said to end soon. */
 const ENDS_SOON_DAYS = 14;

@@ -1,8 +1,10 @@
+import { countOf } from '#server/lib/text.ts';
+
 import { diagnoseMachines } from './diagnose-machines.ts';
 import { diagnoseRefusals } from './diagnose-refusals.ts';
 import { diagnoseStatus, noticeOfStatus } from './diagnose-status.ts';
 import type { Diagnosis, DiagnosisFacts } from './diagnosis.ts';
-import { countOf, formatDay } from './wording.ts';
+import { formatDay } from './wording.ts';
 
 /**
  * Answers why a license does not work on a customer's computer, in the order in which a computer meets the causes: the

@@ -1,10 +1,5 @@
 const DAY_MS = 86_400_000;
 
-/** Returns a number with its noun: `1 computer`, `2 computers`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** Returns `once`, `twice` or `3 times`. */
 export function timesOf(count: number): string {
   if (count === 1) return 'once';
