@@ -159,9 +159,33 @@ async function isSigned({ body, headers, method, url }: StorageRequest): Promise
   );
 }
 
+function etagOf(object: Buffer): string {
+  return `"${createHash('md5').update(object).digest('hex')}"`;
+}
+
+/** Returns why a conditional request is refused (RFC 9110, section 13.2), or null. */
+function refuseVersion(headers: StorageRequest['headers'], object?: Buffer): Refusal | null {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (noneMatch === '*' && object !== undefined) return [412, 'PreconditionFailed'];
+  if (match === undefined || object === undefined) return null;
+  return match === etagOf(object) ? null : [412, 'PreconditionFailed'];
+}
+
 function sendError(response: ServerResponse, status: number, code: string): void {
   response.statusCode = status;
   response.end(`<?xml version="1.0"?><Error><Code>${code}</Code></Error>`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&#x3E;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeXml(text: string): string {
+  return text.replaceAll(/[&<>"']/gu, (character) => ENTITIES[character] ?? '');
 }
 
 /** Keys in a page of a list. */
@@ -174,16 +198,19 @@ function answer(
 ): void {
   const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'));
   if (key === '') return sendList(response, objects, url.searchParams);
+  const object = objects.get(key);
+  const refused = refuseVersion(headers, object);
+  if (refused !== null) return sendError(response, ...refused);
   if (method === 'PUT') {
     objects.set(key, body);
     return void response.end();
   }
-  const object = objects.get(key);
   if (object === undefined) return sendError(response, 404, 'NoSuchKey');
   const range = /^bytes=(?<from>\d+)-(?<to>\d+)$/u.exec(headers['range'] ?? '')?.groups;
   const bytes = range ? object.subarray(Number(range['from']), Number(range['to']) + 1) : object;
   response.statusCode = range ? 206 : 200;
   response.setHeader('content-length', bytes.length);
+  response.setHeader('etag', etagOf(object));
   response.end(method === 'HEAD' ? undefined : bytes);
 }
 
@@ -196,7 +223,9 @@ function sendList(
   const keys = [...objects.keys()]
     .filter((key) => key.startsWith(prefix) && key > start)
     .toSorted();
-  const contents = keys.slice(0, PAGE_KEYS).map((key) => `<Contents><Key>${key}</Key></Contents>`);
+  const contents = keys
+    .slice(0, PAGE_KEYS)
+    .map((key) => `<Contents><Key>${escapeXml(key)}</Key></Contents>`);
   response.end(
     `<ListBucketResult><IsTruncated>${keys.length > PAGE_KEYS}</IsTruncated>${contents.join('')}</ListBucketResult>`,
   );

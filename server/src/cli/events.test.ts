@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -181,18 +181,50 @@ describe('exit code 1', () => {
     },
   );
 
-  test('reports the days that were done before the failure', async () => {
-    await mkdir(join(place, 'events/day=2026-03-03'), { recursive: true });
-    await writeFile(join(place, 'events/day=2026-03-03/events.parquet'), 'PAR1');
-    const { code, stderr } = await run(...archiveArgs(place));
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /events\.parquet is not a complete Parquet file\. Done before: 1 day, until 2026-03-02\.\n$/u,
+  test('archives the other days when one fails', async () => {
+    const file = await writeDamaged('2026-03-02');
+    const { code, stdout, stderr } = await run(...archiveArgs(place));
+    assert.deepEqual(
+      [code, stdout.split('\n'), stderr],
+      [
+        1,
+        [
+          'DAY         EVENTS  MB   WRITTEN  DROPPED',
+          '2026-03-03  20      0.0  yes      yes',
+          '',
+          `Archived 1 day with 20 events (0.0 MB) to ${place}.`,
+          '',
+        ],
+        `2026-03-02 failed: ${file} is damaged, and another database may have written it: move the file away, or archive to another directory or prefix.\n`,
+      ],
     );
-    assert.deepEqual(await listStoredDays(pool), ['2026-03-03']);
+    assert.deepEqual(await listStoredDays(pool), ['2026-03-02']);
+  });
+
+  test('stops at an error that is not one of the day, and reports what was done', async () => {
+    await storePastDay(pool, '2026-03-01', 10);
+    await run('report', 'refresh');
+    const path = join(place, 'events/day=2026-03-02/events.parquet');
+    await mkdir(path, { recursive: true });
+    const { code, stdout, stderr } = await run(...archiveArgs(place), '--json');
+    const error = `${path} cannot be read (EISDIR: illegal operation on a directory, read).`;
+    const { days, failed_days: failures, stopped_at: stoppedAt } = JSON.parse(stdout);
+    assert.deepEqual(
+      [code, days.map(({ day }: { day: string }) => day), failures, stoppedAt],
+      [1, ['2026-03-01'], [{ day: '2026-03-02', error }], '2026-03-02'],
+    );
+    assert.equal(stderr, `2026-03-02 failed: ${error}\nStopped at 2026-03-02; not tried: 1 day.\n`);
+    assert.deepEqual(await listStoredDays(pool), DAYS);
   });
 });
+
+/** Stores a file that is no archive of a day, and returns its path. */
+async function writeDamaged(day: string): Promise<string> {
+  const path = join(place, `events/day=${day}/events.parquet`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, 'PAR1');
+  return path;
+}
 
 /** Returns why no disk can be mounted; false: one can. */
 function mayMount(): string | false {

@@ -2,25 +2,29 @@
 import { InvalidArgumentError } from 'commander';
 
 import type { Context } from '#server/context.ts';
+import { archiveDay, type DayOutcome } from '#server/features/analytics/archive/archive-day.ts';
+import { DayError } from '#server/features/analytics/archive/archive-error.ts';
+import { withArchiveLock } from '#server/features/analytics/archive/archive-lock.ts';
+import type {
+  ArchiveDependencies,
+  ArchiveRequest,
+} from '#server/features/analytics/archive/dependencies.ts';
+import type { EventArchive } from '#server/features/analytics/archive/event-archive.ts';
+import { openArchive } from '#server/features/analytics/archive/open-archive.ts';
 import {
-  archiveDay,
   planArchive,
   recordArchive,
   type ArchivePlan,
-  type DayOutcome,
-} from '#server/features/analytics/archive/archive-events.ts';
-import { ArchiveError } from '#server/features/analytics/archive/archive-error.ts';
-import type { ArchiveRequest } from '#server/features/analytics/archive/dependencies.ts';
-import type { EventArchive } from '#server/features/analytics/archive/event-archive.ts';
-import { openArchive } from '#server/features/analytics/archive/open-archive.ts';
+} from '#server/features/analytics/archive/plan-archive.ts';
 import { countDayEvents } from '#server/features/analytics/queries/roll-up-events.ts';
 import { parseDay, type Day } from '#server/features/analytics/rules/days.ts';
+import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup, type Result } from './command.ts';
-import { failed } from './command-error.ts';
+import { explainError } from './command-error.ts';
 import { reasonOption } from './options.ts';
-import { countOf, withStatus } from './output.ts';
+import { withStatus } from './output.ts';
 import { anyText, flag, option } from './parameters.ts';
 import { formatRows, joinSections } from './table.ts';
 import { contextCommand } from './with-context.ts';
@@ -46,12 +50,13 @@ const archiveCommand = contextCommand({
   ],
   async run(context, { before, to, keep, replace, dryRun, reason }) {
     const archive = await openArchive(to, process.env);
-    const plan = await planArchive(context, before);
+    // Fails before a day is written, if the archive cannot be read.
     const existing = await archive.listDays();
-    if (dryRun) return listPlan(context, archive, plan, existing);
+    if (dryRun) return listPlan(context, archive, before, existing);
     const request = { before, keep, replace, reason, actor: currentActor() };
-    const outcomes = await archiveDays(context, archive, request, plan);
-    return present(archive, plan, outcomes);
+    return withArchiveLock({ ...context, archive }, (lock) =>
+      archiveClosed({ ...context, archive, lock }, request),
+    );
   },
 });
 
@@ -62,14 +67,15 @@ function readDay(text: string): Day {
 }
 
 async function listPlan(
-  { pool }: Context,
+  context: Context,
   archive: EventArchive,
-  plan: ArchivePlan,
+  before: Day,
   existing: readonly Day[],
 ): Promise<Result> {
+  const plan = await planArchive(context, before);
   const days: { day: Day; events: number; archived: boolean }[] = [];
   for (const day of plan.closed) {
-    const events = await countDayEvents(pool, day);
+    const events = await countDayEvents(context.pool, day);
     if (events > 0) days.push({ day, events, archived: existing.includes(day) });
   }
   const total = days.reduce((sum, { events }) => sum + events, 0);
@@ -88,47 +94,66 @@ async function listPlan(
   };
 }
 
-/** @throws CommandError at the first day that fails, which reports how many days are done */
+/** A day that could not be archived. */
+interface DayFailure {
+  readonly day: Day;
+  readonly error: string;
+}
+
+interface ArchiveRun {
+  readonly plan: ArchivePlan;
+  readonly outcomes: readonly DayOutcome[];
+  readonly failures: readonly DayFailure[];
+  /** The day at whose failure the run ended, since the next days would fail, too. */
+  readonly stoppedAt: Day | null;
+}
+
+async function archiveClosed(deps: ArchiveDependencies, request: ArchiveRequest): Promise<Result> {
+  const plan = await planArchive(deps, request.before);
+  if (plan.closed.length > 0) await recordArchive(deps, request);
+  const done = await withStatus((show) => archiveDays(deps, request, plan.closed, show));
+  return present(deps.archive, { plan, ...done });
+}
+
+/** Archives days one after the other. @throws the error of the first day, unless other days can be archived */
 async function archiveDays(
-  context: Context,
-  archive: EventArchive,
+  deps: ArchiveDependencies,
   request: ArchiveRequest,
-  { closed }: ArchivePlan,
-): Promise<readonly DayOutcome[]> {
-  const deps = { ...context, archive };
+  days: readonly Day[],
+  show: (status: string) => void,
+): Promise<Omit<ArchiveRun, 'plan'>> {
   const outcomes: DayOutcome[] = [];
-  if (closed.length > 0) await recordArchive(deps, request);
-  await withStatus(async (show) => {
-    for (const [index, day] of closed.entries()) {
-      const of = `${day} (${index + 1} of ${countOf(closed.length, 'day')})`;
-      const done = formatMegabytes(outcomes);
+  const failures: DayFailure[] = [];
+  for (const [index, day] of days.entries()) {
+    const of = `${day} (${index + 1} of ${countOf(days.length, 'day')})`;
+    const done = formatMegabytes(outcomes);
+    try {
       const outcome = await archiveDay(deps, request, day, (step, events) =>
         show(`${of}: ${step} ${countOf(events, 'event')}, ${done} done`),
-      ).catch((error: unknown) => {
-        throw describeFailure(error, outcomes);
-      });
+      );
       if (outcome !== null) outcomes.push(outcome);
+    } catch (error) {
+      const isOfDay = error instanceof DayError;
+      if (!isOfDay && outcomes.length + failures.length === 0) throw error;
+      failures.push({ day, error: explainError(error).lines.join(' ') });
+      if (!isOfDay) return { outcomes, failures, stoppedAt: day };
     }
-  });
-  return outcomes;
+  }
+  return { outcomes, failures, stoppedAt: null };
 }
 
-/** One sentence more, when the days before are done. */
-function describeFailure(error: unknown, outcomes: readonly DayOutcome[]): unknown {
-  if (!(error instanceof ArchiveError) || outcomes.length === 0) return error;
-  const done = `Done before: ${countOf(outcomes.length, 'day')}, until ${outcomes.at(-1)?.day}.`;
-  return failed(`${error.message} ${done}`, { cause: error });
-}
-
-function present(
-  archive: EventArchive,
-  plan: ArchivePlan,
-  outcomes: readonly DayOutcome[],
-): Result {
+function present(archive: EventArchive, run: ArchiveRun): Result {
+  const { failures, outcomes, plan, stoppedAt } = run;
   const total = outcomes.reduce((sum, { events }) => sum + events, 0);
   const summary = `Archived ${countOf(outcomes.length, 'day')} with ${countOf(total, 'event')} (${formatMegabytes(outcomes)}) to ${archive.location}.`;
   return {
-    json: { archive: archive.location, days: outcomes, open_days: plan.open },
+    json: {
+      archive: archive.location,
+      days: outcomes,
+      open_days: plan.open,
+      failed_days: failures,
+      stopped_at: stoppedAt,
+    },
     text: joinSections(
       formatRows(outcomes, '', [
         ['day', (row) => row.day],
@@ -139,8 +164,21 @@ function present(
       ]),
       summary,
     ),
-    note: describeOpen(plan),
+    note: joinNotes([...describeFailures(run), describeOpen(plan)]),
+    failed: failures.length > 0,
   };
+}
+
+function describeFailures({ failures, plan, stoppedAt }: ArchiveRun): string[] {
+  const lines = failures.map(({ day, error }) => `${day} failed: ${error}`);
+  if (stoppedAt === null) return lines;
+  const left = plan.closed.filter((day) => day > stoppedAt).length;
+  return [...lines, `Stopped at ${stoppedAt}; not tried: ${countOf(left, 'day')}.`];
+}
+
+function joinNotes(notes: readonly (string | null)[]): string | null {
+  const lines = notes.filter((note) => note !== null);
+  return lines.length === 0 ? null : lines.join('\n');
 }
 
 function formatMegabytes(outcomes: readonly DayOutcome[]): string {

@@ -347,7 +347,8 @@ describe('stored events', () => {
   test('shows one event by its id', async () => {
     assert.deepEqual(await read(`events/stored/${EVENT_ID}`), stored);
     const unknown = await browser.get(`/api/v1/admin/events/stored/${INSTALL_ID}`);
-    const detail = 'There is no such event: it was never received, not stored, or removed by age.';
+    const detail =
+      'There is no such event: it was never received, not stored, removed by age, erased, or archived.';
     assert.deepEqual([unknown.status, unknown.body], [404, problem('not_found', { detail })]);
   });
 });

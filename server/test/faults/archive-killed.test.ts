@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -20,29 +21,35 @@ const { directory, pool, run, settings } = await openCommandLine(storage.env);
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const preload = new URL('./kill-at.mjs', import.meta.url).href;
 
-/** Runs the archive in a process of its own, and kills it at a step. */
-async function killAt(step: string, args: readonly string[]): Promise<NodeJS.Signals | null> {
+/** Runs the archive in a process of its own, kills it at a step, and returns its id. */
+async function killAt(step: string, args: readonly string[]): Promise<number | undefined> {
   const child = spawn(process.execPath, ['--import', preload, program, ...args], {
     cwd: directory,
-    env: { ...inheritedVariables(), ...settings, TMPDIR: directory, KILL_AT: step },
+    env: { ...inheritedVariables(), ...settings, TMPDIR: tmpdir(), KILL_AT: step },
     stdio: 'ignore',
   });
   const [, signal] = await once(child, 'exit');
-  return signal;
+  assert.equal(signal, 'SIGKILL');
+  return child.pid;
 }
 
-const PARTIAL = '.events.parquet.partial';
+const PARTIAL = 'partial';
 const COMPLETE = 'events.parquet';
 
-/** The steps, and the file that the killed process leaves. */
+/** The steps, and the files that the killed process leaves. */
 const DIRECTORY = [
-  ['while the file is written', PARTIAL],
-  ['before the rename', PARTIAL],
-  ['after the rename', COMPLETE],
-  ['before the day is recorded', COMPLETE],
-  ['before the drop', COMPLETE],
-  ['before the commit of the drop', COMPLETE],
+  ['while the file is written', [PARTIAL]],
+  ['before the file is recorded', [PARTIAL]],
+  ['before the link', [PARTIAL]],
+  ['after the link', [COMPLETE, PARTIAL]],
+  ['after the temporary name is removed', [COMPLETE]],
+  ['before the drop', [COMPLETE]],
+  ['before the commit of the drop', [COMPLETE]],
 ] as const;
+
+/** The steps of writing a file again. */
+const REPLACED = ['before the rename', 'after the rename'];
+
 const OBJECT_STORAGE = ['before the upload', 'after the upload', 'before the drop'];
 
 let nextDay = 1;
@@ -50,22 +57,20 @@ let nextDay = 1;
 /** Kills an archive of one day, and runs it again. */
 async function killAndFinish(
   step: string,
-  place: string,
-  examine: () => Promise<void>,
+  args: readonly string[],
+  examine: (temporary: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const day = `2026-03-${String(nextDay++).padStart(2, '0')}`;
-  await storePastDay(pool, day, 40);
-  await run('report', 'refresh');
-  const args = ['events', 'archive', '--before', '2026-04-01', '--to', place];
-  assert.equal(await killAt(step, args), 'SIGKILL');
+  const [day = ''] = await listStoredDays(pool);
+  const pid = await killAt(step, args);
   assert.deepEqual(await listStoredDays(pool), [day]);
-  await examine();
+  await examine(await listTemporary(pid));
   const { code, stderr, stdout } = await run(...args, '--json');
   assert.equal(code, 0, stderr);
+  assert.deepEqual(await listTemporary(pid), []);
   const { days } = JSON.parse(stdout);
   assert.deepEqual([days[0].day, days[0].events, days[0].dropped], [day, 40, true]);
   assert.deepEqual(await listStoredDays(pool), []);
-  const archive = await openArchive(place, storage.env);
+  const archive = await openArchive(args[5] ?? '', storage.env);
   const file = await archive.open(day);
   assert.ok(file);
   assert.equal((await summarizeFile(file, () => {})).events, 40);
@@ -73,17 +78,47 @@ async function killAndFinish(
   assert.equal((await pool.query(drops, [day])).rowCount, 1);
 }
 
+/** Stores a day, and returns the command that archives it. */
+async function prepare(place: string): Promise<readonly string[]> {
+  const day = `2026-03-${String(nextDay++).padStart(2, '0')}`;
+  await storePastDay(pool, day, 40);
+  await run('report', 'refresh');
+  return ['events', 'archive', '--before', '2026-04-01', '--to', place];
+}
+
+/** Returns the temporary directories of a process. */
+async function listTemporary(pid: number | undefined): Promise<string[]> {
+  const names = await readdir(tmpdir());
+  return names.filter((name) => name.startsWith(`latchkey-archive-${pid}-`));
+}
+
+/** Returns the names of files, those of incomplete ones without their random part. */
 async function listFiles(place: string): Promise<string[]> {
   const names = await readdir(place, { recursive: true });
-  return names.map((name) => basename(name)).filter((name) => name.includes('.'));
+  return names
+    .filter((name) => name.includes('.'))
+    .map((name) => (name.endsWith('.partial') ? PARTIAL : basename(name)))
+    .toSorted();
 }
 
 describe('a killed archive is finished by the next run, and loses no event', () => {
   for (const [step, left] of DIRECTORY) {
     test(`directory, ${step}`, async () => {
       const place = await mkdtemp(join(directory, 'archive-'));
-      await killAndFinish(step, place, async () => {
-        assert.deepEqual(await listFiles(place), [left]);
+      await killAndFinish(step, await prepare(place), async () => {
+        assert.deepEqual(await listFiles(place), left);
+      });
+      assert.deepEqual(await listFiles(place), [COMPLETE]);
+    });
+  }
+  for (const step of REPLACED) {
+    test(`directory, ${step} that replaces a file`, async () => {
+      const place = await mkdtemp(join(directory, 'archive-'));
+      const args = await prepare(place);
+      assert.equal((await run(...args, '--keep')).code, 0);
+      await pool.query(`update events set app_version = '2'`);
+      await killAndFinish(step, [...args, '--replace'], async () => {
+        assert.equal((await listFiles(place)).includes(COMPLETE), true);
       });
       assert.deepEqual(await listFiles(place), [COMPLETE]);
     });
@@ -91,7 +126,8 @@ describe('a killed archive is finished by the next run, and loses no event', () 
   for (const step of OBJECT_STORAGE) {
     test(`object storage, ${step}`, async () => {
       storage.objects.clear();
-      await killAndFinish(step, 's3://archive/killed', async () => {
+      await killAndFinish(step, await prepare('s3://archive/killed'), async (temporary) => {
+        assert.equal(temporary.length, step === 'before the drop' ? 0 : 1);
         assert.equal(storage.objects.size, step === 'before the upload' ? 0 : 1);
       });
     });

@@ -7,18 +7,27 @@ import { Client } from 'pg';
 const step = process.env['KILL_AT'];
 const die = () => process.kill(process.pid, 'SIGKILL');
 
-const { rename } = fs;
+const { link, rename, rm } = fs;
+fs.link = async (from, to) => {
+  if (step === 'before the link') die();
+  await link(from, to);
+  if (step === 'after the link') die();
+};
 fs.rename = async (from, to) => {
   if (step === 'before the rename') die();
   await rename(from, to);
   if (step === 'after the rename') die();
+};
+fs.rm = async (path, options) => {
+  await rm(path, options);
+  if (step === 'after the temporary name is removed') die();
 };
 syncBuiltinESMExports();
 
 /** The beginnings of the statements before which the process is killed. */
 const STATEMENTS = {
   'while the file is written': 'fetch forward',
-  'before the day is recorded': 'insert into event_archives',
+  'before the file is recorded': 'insert into event_archives',
   'before the drop': 'drop table',
   'before the commit of the drop': 'commit',
 };

@@ -764,7 +764,7 @@ create table event_archives (
   -- The absolute path of the directory, or s3://bucket/prefix.
   location     text        not null,
   events       bigint      not null,
-  -- The sum of the hashes of the events, in decimal digits, as event_archive_summarize computes it.
+  -- The sum of the hashes of the events, in decimal digits, as summarizeDay computes it.
   checksum     text        not null,
   archived_at  timestamptz not null,
   -- When the partition was dropped; null: the events are still in the database.

@@ -1,11 +1,13 @@
 import type { TimeDependencies } from '../rollups/maintenance-transaction.ts';
 import type { Day } from '../rules/days.ts';
-import type { EventArchive } from './event-archive.ts';
 import type { DaySummary } from '../rules/row-checksum.ts';
+import type { ArchiveLock } from './archive-lock.ts';
+import type { EventArchive } from './event-archive.ts';
 
 /** The dependencies of archiving events. */
 export interface ArchiveDependencies extends TimeDependencies {
   readonly archive: EventArchive;
+  readonly lock: ArchiveLock;
 }
 
 export interface ArchiveRequest {
@@ -13,7 +15,7 @@ export interface ArchiveRequest {
   readonly before: Day;
   /** Whether the events stay in the database, too. */
   readonly keep: boolean;
-  /** Whether a file that differs from the database is written again. */
+  /** Whether a file of this database that differs from it is written again. */
   readonly replace: boolean;
   readonly actor: string;
   readonly reason: string | null;
@@ -22,7 +24,8 @@ export interface ArchiveRequest {
 /** Called with the number of events that a step has processed. */
 export type OnProgress = (step: 'writing' | 'verifying' | 'dropping', events: number) => void;
 
-/** The events of a file, and its size. */
+/** The events of a verified file, its size, and its version in the archive. */
 export interface FileSummary extends DaySummary {
   readonly bytes: number;
+  readonly version: string;
 }

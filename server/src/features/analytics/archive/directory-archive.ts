@@ -1,4 +1,4 @@
-import { constants, mkdir, open, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
@@ -7,13 +7,8 @@ import { codeOf, hasCode, messageOf } from '#server/lib/unknown-values.ts';
 import { parseDay, type Day } from '../rules/days.ts';
 import { ArchiveError } from './archive-error.ts';
 import { pathOf, type EventArchive } from './event-archive.ts';
-import type { EventFile } from './read-file.ts';
-
-/** Only the owner may list and read events. */
-const DIRECTORY_MODE = 0o700;
-
-/** The name of a file that is being written; a killed process leaves it, and the next run removes it. */
-const PARTIAL = '.events.parquet.partial';
+import { findFileVersion, openFile } from './open-file.ts';
+import { flushFile, removePartials, storeFile } from './store-file.ts';
 
 /**
  * Opens an archive in a directory.
@@ -21,20 +16,16 @@ const PARTIAL = '.events.parquet.partial';
  */
 export async function openDirectoryArchive(given: string): Promise<EventArchive> {
   const location = await findDirectory(given);
-  const fileOf = (day: Day): string => join(location, pathOf(day));
+  const nameOf = (day: Day): string => join(location, pathOf(day));
   return {
     location,
-    nameOf: fileOf,
+    nameOf,
     listDays: () => listDays(location),
-    open: (day) => openFile(fileOf(day)),
-    async store(day, write, verify) {
-      const path = fileOf(day);
-      try {
-        await storeFile(location, path, { write, verify });
-      } catch (error) {
-        throw explainWrite(error, path);
-      }
-    },
+    open: (day) => openFile(nameOf(day)),
+    store: (day, steps) => explained(nameOf(day), storeFile(nameOf(day), steps)),
+    flush: (day) => explained(nameOf(day), flushFile(nameOf(day), parentsOf(location, day))),
+    findVersion: (day) => findFileVersion(nameOf(day)),
+    removeLeftovers: () => removeLeftovers(location),
   };
 }
 
@@ -51,15 +42,33 @@ async function findDirectory(given: string): Promise<string> {
   }
 }
 
+/** Returns the directories whose entries lead to the file of a day, from the innermost one. */
+function parentsOf(location: string, day: Day): string[] {
+  const directory = dirname(join(location, pathOf(day)));
+  return [directory, dirname(directory), location];
+}
+
 async function listDays(location: string): Promise<readonly Day[]> {
-  const names = await list(join(location, 'events'));
-  const days = names.flatMap((name) => parseDay(name.replace(/^day=/u, '')) ?? []).toSorted();
   const found: Day[] = [];
-  for (const day of days) {
-    if ((await list(dirname(join(location, pathOf(day))))).includes('events.parquet'))
-      found.push(day);
+  for (const day of await listDirectories(location)) {
+    const names = await list(dirname(join(location, pathOf(day))));
+    if (names.includes('events.parquet')) found.push(day);
   }
   return found;
+}
+
+async function removeLeftovers(location: string): Promise<void> {
+  for (const day of await listDirectories(location)) {
+    const directory = dirname(join(location, pathOf(day)));
+    await explained(directory, removePartials(directory));
+  }
+}
+
+/** Returns the days that have a directory, oldest first. */
+async function listDirectories(location: string): Promise<readonly Day[]> {
+  const names = await list(join(location, 'events'));
+  const days = names.filter((name) => name.startsWith('day='));
+  return days.flatMap((name) => parseDay(name.slice('day='.length)) ?? []).toSorted();
 }
 
 async function list(directory: string): Promise<readonly string[]> {
@@ -71,80 +80,6 @@ async function list(directory: string): Promise<readonly string[]> {
   }
 }
 
-async function openFile(path: string): Promise<EventFile | null> {
-  try {
-    const file = await open(path, 'r');
-    const { size } = await file.stat();
-    return {
-      name: path,
-      byteLength: size,
-      async slice(start, end = size) {
-        const bytes = new Uint8Array(end - start);
-        const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
-        if (bytesRead < bytes.length) throw new ArchiveError(`${path} is shorter than before.`);
-        return bytes.buffer;
-      },
-      close: () => file.close(),
-    };
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw new ArchiveError(`${path} cannot be read (${messageOf(error)}).`, { cause: error });
-  }
-}
-
-interface Steps {
-  readonly write: (path: string) => Promise<void>;
-  readonly verify: (file: EventFile) => Promise<void>;
-}
-
-/** Writes and verifies a file under another name, and renames it. */
-async function storeFile(location: string, path: string, { write, verify }: Steps): Promise<void> {
-  const directory = dirname(path);
-  const partial = join(directory, PARTIAL);
-  try {
-    await ensureDirectory(dirname(directory));
-    await ensureDirectory(directory);
-    await rm(partial, { force: true });
-    await write(partial);
-    const written = await openFile(partial);
-    if (written === null) throw new ArchiveError(`${partial} was removed while it was written.`);
-    await verify(written);
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
-    await removeIfEmpty(directory);
-    await removeIfEmpty(dirname(directory));
-    throw error;
-  }
-  for (const each of [directory, dirname(directory), location]) await flushDirectory(each);
-}
-
-/** Unlike `recursive`, it does not try forever in /proc, where a directory exists and none can be created. */
-async function ensureDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: DIRECTORY_MODE });
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  }
-}
-
-/** Flushes names to the disk, so that the file survives a power failure before its events are dropped. */
-async function flushDirectory(path: string): Promise<void> {
-  // Windows opens no directories.
-  if (process.platform === 'win32') return;
-  const directory = await open(path, constants.O_RDONLY);
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-async function removeIfEmpty(directory: string): Promise<void> {
-  // It has other files, or cannot be changed; the first error is the one to report.
-  await rmdir(directory).catch(() => undefined);
-}
-
 const CAUSES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -153,6 +88,14 @@ const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
 };
+
+async function explained<Result>(path: string, writing: Promise<Result>): Promise<Result> {
+  try {
+    return await writing;
+  } catch (error) {
+    throw explainWrite(error, path);
+  }
+}
 
 /** Returns the error of the filesystem as a sentence; other errors unchanged. */
 export function explainWrite(error: unknown, path: string): unknown {

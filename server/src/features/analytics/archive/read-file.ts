@@ -10,13 +10,15 @@ import {
 
 import type { TextRow } from '#server/db/hot-statement.ts';
 
-import { ArchiveError } from './archive-error.ts';
+import { ArchiveError, DamagedFileError } from './archive-error.ts';
 import { COLUMN_NAMES, decompressors } from './event-columns.ts';
 import { RowChecksum, type DaySummary } from '../rules/row-checksum.ts';
 
 /** A Parquet file, and its name for messages. */
 export interface EventFile extends AsyncBuffer {
   readonly name: string;
+  /** Differs after another program has written the file. */
+  readonly version: string;
   slice(start: number, end?: number): Promise<ArrayBuffer>;
   close(): Promise<void>;
 }
@@ -40,7 +42,7 @@ export async function summarizeFile(
 
 /**
  * Yields the events of a file by row group, in the form in which they were written.
- * @throws ArchiveError for a file that is damaged, or was not written by Latchkey
+ * @throws DamagedFileError for a file that is damaged, or was not written by Latchkey; ArchiveError for one that cannot be read
  */
 export async function* readEventFile(
   file: EventFile,
@@ -49,6 +51,19 @@ export async function* readEventFile(
   let rowStart = 0;
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows);
+    yield await readGroup(file, { metadata, group, rowStart, rowEnd });
+    rowStart = rowEnd;
+  }
+}
+
+interface Group extends ParquetRowRange {
+  readonly metadata: FileMetaData;
+  readonly group: RowGroup;
+}
+
+async function readGroup(file: EventFile, part: Group): Promise<readonly TextRow[]> {
+  const { group, metadata, ...range } = part;
+  try {
     const scan = await parquetScan({
       file: await loadGroup(file, group),
       metadata,
@@ -56,27 +71,24 @@ export async function* readEventFile(
       compressors: decompressors,
       parsers,
     });
-    yield await readRows(file, scan, { rowStart, rowEnd });
-    rowStart = rowEnd;
+    return await readRows(scan, range);
+  } catch (error) {
+    if (error instanceof ArchiveError) throw error;
+    throw new DamagedFileError(`${file.name} is damaged.`, { cause: error });
   }
 }
 
 async function readRows(
-  file: EventFile,
   scan: ParquetScan,
   { rowStart, rowEnd }: ParquetRowRange,
 ): Promise<readonly TextRow[]> {
-  try {
-    const columns: (readonly unknown[])[] = [];
-    for (const column of COLUMN_NAMES) {
-      columns.push(Array.from(await scan.readColumn({ column, rowStart, rowEnd })));
-    }
-    return Array.from({ length: rowEnd - rowStart }, (_, row) =>
-      columns.map((column) => toText(column[row])),
-    );
-  } catch (error) {
-    throw new ArchiveError(`${file.name} is damaged.`, { cause: error });
+  const columns: (readonly unknown[])[] = [];
+  for (const column of COLUMN_NAMES) {
+    columns.push(Array.from(await scan.readColumn({ column, rowStart, rowEnd })));
   }
+  return Array.from({ length: rowEnd - rowStart }, (_, row) =>
+    columns.map((column) => toText(column[row])),
+  );
 }
 
 async function readMetadata(file: EventFile): Promise<FileMetaData> {
@@ -84,7 +96,7 @@ async function readMetadata(file: EventFile): Promise<FileMetaData> {
   // Without the root, which has another name in a file that was written again by another program.
   const [, ...columns] = metadata.schema;
   if (columns.map(({ name }) => name).join(' ') === COLUMN_NAMES.join(' ')) return metadata;
-  throw new ArchiveError(`${file.name} is not a file of archived events: its columns differ.`);
+  throw new DamagedFileError(`${file.name} is not a file of archived events: its columns differ.`);
 }
 
 async function readFooter(file: EventFile): Promise<FileMetaData> {
@@ -92,7 +104,7 @@ async function readFooter(file: EventFile): Promise<FileMetaData> {
     return await parquetMetadataAsync(file);
   } catch (error) {
     if (error instanceof ArchiveError) throw error;
-    throw new ArchiveError(`${file.name} is not a complete Parquet file.`, { cause: error });
+    throw new DamagedFileError(`${file.name} is not a complete Parquet file.`, { cause: error });
   }
 }
 

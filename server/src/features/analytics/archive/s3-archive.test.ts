@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 
 import { listStoredDays, storePastDay } from '../../../../test/archived-events.ts';
 import { openObjectStorage } from '../../../../test/object-storage.ts';
@@ -12,9 +11,7 @@ import { openArchive } from './open-archive.ts';
 import { summarizeFile } from './read-file.ts';
 
 const storage = await openObjectStorage();
-const temporary = await mkdtemp(join(tmpdir(), 'latchkey-s3-'));
-after(() => rm(temporary, { recursive: true }));
-const { pool, run, runJson } = await openCommandLine({ ...storage.env, TMPDIR: temporary });
+const { pool, run, runJson } = await openCommandLine(storage.env);
 
 const DAYS = ['2026-03-02', '2026-03-03', '2026-03-04'];
 const PREFIX = 's3://archive/a prefix/of mine';
@@ -47,7 +44,10 @@ test('stores an object for each day with a signature and a checksum, and reads i
   assert.equal(puts.length, 3);
   for (const { headers } of puts) assert.match(headers['x-amz-checksum-sha256'] ?? '', /^.{43}=$/u);
   assert.deepEqual(await listStoredDays(pool), []);
-  assert.deepEqual(await readdir(temporary), []);
+  const temporary = (await readdir(tmpdir())).filter((name) =>
+    name.startsWith(`latchkey-archive-${process.pid}-`),
+  );
+  assert.deepEqual(temporary, []);
 });
 
 test('lists days over several pages, and reads the events of an object', async () => {
@@ -78,6 +78,101 @@ test('repeats requests that fail temporarily', async () => {
     method === 'PUT' && failures++ < 2 ? [503, 'SlowDown'] : null;
   await runJson(...archiveArgs());
   assert.deepEqual([storage.objects.size, failures], [3, 5]);
+});
+
+test('lists days below a prefix with characters of XML', async () => {
+  const prefix = `s3://archive/a & b's <c> "d"`;
+  await runJson(...archiveArgs(prefix));
+  assert.deepEqual(await (await openArchive(prefix, storage.env)).listDays(), DAYS);
+});
+
+describe('an object of another database', () => {
+  test('is not overwritten when it is stored at the same time', async () => {
+    storage.intercept = ({ method }) => {
+      if (method === 'PUT') storage.objects.set(keyOf(), Buffer.from('of another'));
+      return null;
+    };
+    const { code, stderr } = await run(...archiveArgs());
+    assert.equal(code, 1);
+    assert.equal(
+      stderr.split('\n')[0],
+      `2026-03-02 failed: ${PREFIX}/events/day=2026-03-02/events.parquet was changed by another program at the same time: use one directory or prefix for each database, and run the command again.`,
+    );
+    assert.equal(storage.objects.get(keyOf())?.toString(), 'of another');
+    assert.ok((await listStoredDays(pool)).includes(DAYS[0] ?? ''));
+  });
+
+  test('is not overwritten with --replace', async () => {
+    await runJson(...archiveArgs(), '--keep');
+    storage.objects.set(keyOf(), storage.objects.get(keyOf(DAYS[1])) ?? Buffer.alloc(0));
+    const before = storage.objects.get(keyOf());
+    const { code, stderr } = await run(...archiveArgs(), '--replace');
+    assert.equal(code, 1);
+    assert.match(stderr, /^2026-03-02 failed: s3:\/\/.+ another database may have written it: /u);
+    assert.equal(storage.objects.get(keyOf()), before);
+    assert.deepEqual(await listStoredDays(pool), [DAYS[0]]);
+  });
+
+  test('is found before the drop', async () => {
+    storage.intercept = ({ method, headers }) => {
+      // A read of the last bytes is the last one but one.
+      if (method === 'GET' && headers['range'] !== undefined) reads += 1;
+      if (method === 'HEAD' && reads > 0) storage.objects.set(keyOf(), Buffer.from('of another'));
+      return null;
+    };
+    let reads = 0;
+    const { code, stderr } = await run(...archiveArgs());
+    assert.equal(code, 1);
+    assert.match(stderr, /^2026-03-02 failed: s3:.+ was changed by another program/u);
+    assert.ok((await listStoredDays(pool)).includes(DAYS[0] ?? ''));
+  });
+});
+
+test('replaces an object of this database only in the version that it has read', async () => {
+  await runJson(...archiveArgs(), '--keep');
+  await pool.query(`update events set app_version = '2'`);
+  const before = storage.requests.length;
+  const { days } = await runJson(...archiveArgs(), '--replace');
+  assert.equal(days.length, 3);
+  const puts = storage.requests.slice(before).filter(({ method }) => method === 'PUT');
+  assert.deepEqual(
+    puts.map(({ headers }) => [
+      headers['if-none-match'],
+      /^"[0-9a-f]+"$/u.test(headers['if-match'] ?? ''),
+    ]),
+    DAYS.map(() => [undefined, true]),
+  );
+});
+
+test('recognizes its object when the response of an upload is lost', async () => {
+  let lost = 0;
+  storage.intercept = ({ body, method, url }) => {
+    if (method !== 'PUT' || lost > 0) return null;
+    lost += 1;
+    storage.objects.set(decodeURIComponent(url.pathname.split('/').slice(2).join('/')), body);
+    return [500, 'InternalError'];
+  };
+  const { days } = await runJson(...archiveArgs());
+  assert.deepEqual([days.length, lost, await listStoredDays(pool)], [3, 1, []]);
+});
+
+test('uploads to a storage without conditional writes', async () => {
+  storage.intercept = ({ headers, method }) =>
+    method === 'PUT' && headers['if-none-match'] !== undefined ? [501, 'NotImplemented'] : null;
+  await runJson(...archiveArgs());
+  assert.deepEqual([storage.objects.size, await listStoredDays(pool)], [3, []]);
+});
+
+test('does not take a storage that cannot be reached for a damaged object', async () => {
+  await runJson(...archiveArgs(), '--keep');
+  const before = storage.objects.get(keyOf());
+  storage.intercept = ({ headers, method }) =>
+    method === 'GET' && headers['range'] !== undefined ? [403, 'AccessDenied'] : null;
+  const { code, stderr } = await run(...archiveArgs(), '--replace');
+  assert.equal(code, 1);
+  assert.match(stderr, /^latchkey: http:.+ refuses access to s3:/u);
+  assert.equal(storage.objects.get(keyOf()), before);
+  assert.deepEqual(await listStoredDays(pool), DAYS);
 });
 
 /** The command fails with one sentence, and drops nothing. */

@@ -1,16 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, openAsBlob } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-
 import { parseDay, type Day } from '../rules/days.ts';
 import { ArchiveError } from './archive-error.ts';
-import { explainWrite } from './directory-archive.ts';
 import { pathOf, type EventArchive } from './event-archive.ts';
-import type { EventFile } from './read-file.ts';
 import { readS3Access, S3Client } from './s3-client.ts';
+import { findObject, openObject } from './s3-objects.ts';
+import { storeObject } from './store-object.ts';
+import { removeTemporaryFiles } from './temporary-files.ts';
 
 /** s3://bucket/prefix; the prefix is optional. */
 const LOCATION =
@@ -27,34 +21,31 @@ export function openS3Archive(url: string, env: NodeJS.ProcessEnv): EventArchive
   }
   const client = new S3Client(readS3Access(env));
   const root = prefix === '' ? '' : `${prefix}/`;
-  const place = { client, bucket, root };
   const location = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
+  const objectOf = (day: Day) => ({ client, path: `${bucket}/${root}${pathOf(day)}` });
   return {
     location,
     nameOf: (day) => `${location}/${pathOf(day)}`,
-    listDays: () => listDays(place),
-    open: (day) => openObject(place, day),
-    store: (day, write, verify) => storeObject(place, day, { write, verify }),
+    listDays: () => listDays(client, bucket, root),
+    open: (day) => openObject(objectOf(day)),
+    store: (day, steps) => storeObject(objectOf(day), steps),
+    // The storage answers when an object is stored permanently.
+    flush: async () => undefined,
+    findVersion: async (day) => (await findObject(objectOf(day)))?.version ?? null,
+    removeLeftovers: removeTemporaryFiles,
   };
 }
 
-interface Place {
-  readonly client: S3Client;
-  readonly bucket: string;
-  /** Empty, or a prefix that ends with a slash. */
-  readonly root: string;
-}
-
-const objectPath = ({ bucket, root }: Place, day: Day): string => `${bucket}/${root}${pathOf(day)}`;
-
-async function listDays(place: Place): Promise<readonly Day[]> {
-  const { bucket, client, root } = place;
+/** @param root empty, or a prefix that ends with a slash */
+async function listDays(client: S3Client, bucket: string, root: string): Promise<readonly Day[]> {
   const days: Day[] = [];
   for (let after = `${root}events/day=`; ;) {
     const query = { 'list-type': '2', prefix: `${root}events/day=`, 'start-after': after };
     const response = await client.send({ method: 'GET', path: bucket, query });
     const page = await response.text();
-    const keys = Array.from(page.matchAll(/<Key>([^<]+)<\/Key>/gu), ([, key]) => key ?? '');
+    const keys = Array.from(page.matchAll(/<Key>([^<]+)<\/Key>/gu), ([, key = '']) =>
+      decodeXml(key),
+    );
     days.push(...keys.flatMap((key) => dayOfKey(key) ?? []));
     const last = keys.at(-1);
     if (last === undefined || !page.includes('<IsTruncated>true</IsTruncated>')) break;
@@ -68,74 +59,19 @@ function dayOfKey(key: string): Day | null {
   return parseDay(day);
 }
 
-async function openObject(place: Place, day: Day): Promise<EventFile | null> {
-  const { client } = place;
-  const path = objectPath(place, day);
-  const head = await client.send({ method: 'HEAD', path }, [404]);
-  if (head.status === 404) return null;
-  const size = Number(head.headers.get('content-length'));
-  return {
-    name: `s3://${path}`,
-    byteLength: size,
-    async slice(start, end = size) {
-      if (end <= start) return new ArrayBuffer(0);
-      const range = `bytes=${start}-${end - 1}`;
-      const response = await client.send({ method: 'GET', path, headers: { range } });
-      const bytes = await response.arrayBuffer();
-      if (bytes.byteLength === end - start) return bytes;
-      throw new ArchiveError(
-        `s3://${path} returned ${bytes.byteLength} bytes instead of ${end - start}.`,
-      );
-    },
-    close: async () => undefined,
-  };
-}
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
 
-interface Steps {
-  readonly write: (path: string) => Promise<void>;
-  readonly verify: (file: EventFile) => Promise<void>;
-}
-
-/**
- * Writes a file in the temporary directory, uploads it in one request, which stores all of it or nothing, and verifies what
- * the storage returns.
- */
-async function storeObject(place: Place, day: Day, { write, verify }: Steps): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'latchkey-archive-'));
-  const file = join(directory, 'events.parquet');
-  try {
-    await write(file);
-    await upload(place, day, file);
-  } catch (error) {
-    throw explainWrite(error, file);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-  const stored = await openObject(place, day);
-  if (stored === null) throw new ArchiveError(`s3://${objectPath(place, day)} was not stored.`);
-  await verify(stored);
-}
-
-/** The largest object of one request. */
-const MAX_BYTES = 5 * 1024 ** 3;
-
-async function upload(place: Place, day: Day, file: string): Promise<void> {
-  const path = objectPath(place, day);
-  const body = await openAsBlob(file);
-  if (body.size > MAX_BYTES) {
-    throw new ArchiveError(
-      `The file of ${day} has more than 5 GiB: archive to a directory, and upload it in parts.`,
-    );
-  }
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  const digest = hash.digest();
-  await place.client.send({
-    method: 'PUT',
-    path,
-    body,
-    bodyHash: digest.toString('hex'),
-    // The storage compares it with what it received, and keeps it.
-    headers: { 'x-amz-checksum-sha256': digest.toString('base64') },
+/** Decodes a text of XML: the predefined entities and character references (XML 1.0, section 4.6). */
+function decodeXml(text: string): string {
+  return text.replaceAll(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/giu, (all, hex, decimal, name) => {
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+    if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+    return ENTITIES[name] ?? all;
   });
 }

@@ -52,10 +52,18 @@ export interface S3Request {
 }
 
 /** A slow connection uploads a gigabyte in an hour. */
-const TIMEOUT_MS = 60 * 60_000;
+const UPLOAD_TIMEOUT_MS = 60 * 60_000;
+
+/** Other requests transfer a row group at most. */
+const TIMEOUT_MS = 60_000;
 
 const TRIES = 4;
 const RETRY_STEP_MS = 500;
+
+/** 409: another request writes the object at this moment. */
+function isTemporary(status: number): boolean {
+  return status >= 500 || status === 429 || status === 409;
+}
 
 const EMPTY_HASH = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -78,7 +86,7 @@ export class S3Client {
       if (outcome instanceof Response) {
         if (outcome.ok || expected.includes(outcome.status)) return outcome;
         const failure = await this.#explain(request, outcome);
-        if (tries === TRIES || (outcome.status < 500 && outcome.status !== 429)) throw failure;
+        if (tries === TRIES || !isTemporary(outcome.status)) throw failure;
       } else if (tries === TRIES) {
         throw outcome;
       }
@@ -88,7 +96,7 @@ export class S3Client {
 
   async #try(request: S3Request): Promise<Response | ArchiveError> {
     const { method, body, query = {} } = request;
-    const path = request.path.split('/').map(encodeURIComponent).join('/');
+    const path = request.path.split('/').map(encodeSegment).join('/');
     const url = new URL(`${this.#access.endpoint}/${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const signer = new AwsV4Signer({
@@ -103,7 +111,7 @@ export class S3Client {
       return await fetch(url, {
         method,
         headers,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(method === 'PUT' ? UPLOAD_TIMEOUT_MS : TIMEOUT_MS),
         redirect: 'manual',
         ...(body === undefined ? {} : { body }),
       });
@@ -134,4 +142,12 @@ export class S3Client {
     }
     return new ArchiveError(`${endpoint} failed at s3://${path} (${answer}).`);
   }
+}
+
+/** Encodes all characters that a signature encodes; some storages do not encode the path again (RFC 3986, section 2.3). */
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment).replaceAll(
+    /[!'()*]/gu,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 
-import { fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 
 import type { TextRow } from '#server/db/hot-statement.ts';
 
@@ -12,26 +12,33 @@ import { CODEC, COLUMN_NAMES, compressors, SCHEMA } from './event-columns.ts';
  */
 const ROW_GROUP_ROWS = 10_000;
 
-/** Only the owner may read events. */
-const FILE_MODE = 0o600;
-
 /**
- * Writes the events of a day to a new Parquet file, in row groups, and flushes it to the disk.
+ * Writes the events of a day as Parquet to an empty file, in row groups.
  * @param onRows called with the number of events so far
  */
 export async function writeEventFile(
-  path: string,
+  file: FileHandle,
   batches: AsyncIterable<readonly TextRow[]>,
   onRows: (events: number) => void,
 ): Promise<void> {
-  const file = await open(path, 'wx', FILE_MODE);
-  try {
-    const writer = new RowGroupWriter(path);
-    for await (const rows of batches) onRows(writer.add(rows));
-    writer.finish();
-    await file.sync();
-  } finally {
-    await file.close();
+  const writer = new RowGroupWriter(file);
+  for await (const rows of batches) onRows(await writer.add(rows));
+  await writer.finish();
+}
+
+/** Writes to an open file, because its path may be that of another file later. */
+class HandleWriter extends ByteWriter {
+  readonly #file: FileHandle;
+
+  constructor(file: FileHandle) {
+    super();
+    this.#file = file;
+  }
+
+  /** Writes what is buffered; called after each row group, too. */
+  async flush(): Promise<void> {
+    await this.#file.appendFile(this.getBytes());
+    this.index = 0;
   }
 }
 
@@ -43,14 +50,16 @@ const WRITTEN_SCHEMA = SCHEMA.map(({ converted_type: type, ...column }) =>
 );
 
 class RowGroupWriter {
+  readonly #output: HandleWriter;
   readonly #writer: ParquetWriter;
   #columns: Values[] = COLUMN_NAMES.map(() => []);
   #pending = 0;
   #events = 0;
 
-  constructor(path: string) {
+  constructor(file: FileHandle) {
+    this.#output = new HandleWriter(file);
     this.#writer = new ParquetWriter({
-      writer: fileWriter(path),
+      writer: this.#output,
       schema: WRITTEN_SCHEMA,
       codec: CODEC,
       compressors,
@@ -59,7 +68,7 @@ class RowGroupWriter {
   }
 
   /** Returns the number of rows so far. */
-  add(rows: readonly TextRow[]): number {
+  async add(rows: readonly TextRow[]): Promise<number> {
     for (const row of rows) {
       for (const [index, column] of this.#columns.entries()) {
         column.push(toValue(row[index] ?? null, index));
@@ -67,24 +76,25 @@ class RowGroupWriter {
     }
     this.#pending += rows.length;
     this.#events += rows.length;
-    if (this.#pending >= ROW_GROUP_ROWS) this.#flush();
+    if (this.#pending >= ROW_GROUP_ROWS) await this.#flush();
     return this.#events;
   }
 
-  finish(): void {
-    if (this.#pending > 0) this.#flush();
+  async finish(): Promise<void> {
+    if (this.#pending > 0) await this.#flush();
     this.#writer.schema = [...SCHEMA];
-    void this.#writer.finish();
+    await this.#writer.finish();
+    await this.#output.flush();
   }
 
-  #flush(): void {
+  async #flush(): Promise<void> {
     const columnData = COLUMN_NAMES.map((name, index) => ({
       name,
       data: this.#columns[index] ?? [],
       // A search by install or time skips row groups by these; those of the others would only be large.
       statistics: name === 'install_id' || name === 'received_at',
     }));
-    void this.#writer.write({ columnData, rowGroupSize: this.#pending });
+    await this.#writer.write({ columnData, rowGroupSize: this.#pending });
     this.#columns = COLUMN_NAMES.map(() => []);
     this.#pending = 0;
   }

@@ -6,6 +6,7 @@ import {
   execute,
   queryRow,
   queryRows,
+  Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -16,6 +17,21 @@ import type { Day } from '../rules/days.ts';
 export interface ArchivedDay extends DaySummary {
   readonly day: Day;
   readonly location: string;
+}
+
+const insertStatement = defineCommand(
+  'event_archive_insert',
+  `insert into event_archives (day, location, events, checksum, archived_at) values ($1, $2, $3, $4, $5)
+   on conflict (day, location) do nothing`,
+);
+
+/** Stores that a file of a day is about to be written, unless an earlier one is stored. */
+export async function insertArchivedDay(
+  db: Queryable,
+  { day, location, events, checksum }: ArchivedDay,
+  archivedAt: Date,
+): Promise<void> {
+  await execute(db, insertStatement, [day, location, events, checksum, archivedAt]);
 }
 
 const upsertStatement = defineCommand(
@@ -49,6 +65,30 @@ export async function recordDrop(
   await execute(db, dropStatement, [day, location, droppedAt]);
 }
 
+const RecordRow = Type.Object({
+  events: Type.Number(),
+  checksum: Type.String(),
+  droppedAt: Type.Union([Timestamp, Type.Null()]),
+});
+
+/** The events that were written to an archive, and when they were dropped from the database. */
+export type ArchiveRecord = Readonly<Static<typeof RecordRow>>;
+
+const findStatement = defineStatement(
+  'event_archive_find',
+  RecordRow,
+  'select events, checksum, dropped_at from event_archives where day = $1 and location = $2',
+);
+
+/** Returns what was written to an archive for a day; null: nothing. */
+export async function findArchivedDay(
+  db: Queryable,
+  day: Day,
+  location: string,
+): Promise<ArchiveRecord | null> {
+  return queryRow(db, findStatement, [day, location]);
+}
+
 const isDroppedStatement = defineStatement(
   'event_archive_is_dropped',
   Type.Object({ dropped: Type.Boolean() }),
@@ -68,7 +108,7 @@ const LocationRow = Type.Object({
 });
 
 /** The days that were written to one archive. */
-export type ArchiveLocation = Readonly<Static<typeof LocationRow>>;
+type ArchiveLocation = Readonly<Static<typeof LocationRow>>;
 
 const locationsStatement = defineStatement(
   'event_archive_list_locations',

@@ -84,6 +84,19 @@ export async function lockPartition(db: Queryable, day: Day): Promise<void> {
   await sendQuery(db, { text: `lock table ${partitionOf(day)} in share mode` });
 }
 
+const isAwaitedStatement = defineStatement(
+  'event_partition_is_awaited',
+  Type.Object({ awaited: Type.Boolean() }),
+  `select exists (
+     select from pg_locks where relation = to_regclass('events_' || replace($1, '-', '_')) and not granted
+   ) as awaited`,
+);
+
+/** Whether another transaction waits for a lock on the events of a day. */
+export async function isPartitionAwaited(db: Queryable, day: Day): Promise<boolean> {
+  return (await queryRow(db, isAwaitedStatement, [day]))?.awaited === true;
+}
+
 /** Drops the partition of a day, if it exists. */
 export async function dropPartition(db: Queryable, day: Day): Promise<void> {
   await sendQuery(db, { text: `drop table if exists ${partitionOf(day)}` });

@@ -25,6 +25,11 @@ export async function setRollupTransaction(db: Queryable): Promise<void> {
   await sendQuery(db, { text });
 }
 
+/** Lets a transaction wait for its next statement for any time. */
+export async function allowIdleTransaction(db: Queryable): Promise<void> {
+  await sendQuery(db, { text: 'set local idle_in_transaction_session_timeout = 0' });
+}
+
 /** Sets the lock timeout of the transaction. */
 export async function setLockTimeout(db: Queryable, timeoutMs: number): Promise<void> {
   await sendQuery(db, { text: `set local lock_timeout = ${timeoutMs}` });
@@ -37,7 +42,7 @@ const lockStatement = defineStatement(
 );
 
 /**
- * Locks roll-ups and dropping partitions, the removal of old data, or writing an archive, until the transaction ends.
+ * Locks roll-ups and dropping partitions, the removal of old data, or archiving events, until the transaction ends.
  * @returns the process id of the connection's backend, or null when another transaction holds the lock
  */
 export async function tryLock(
@@ -46,6 +51,16 @@ export async function tryLock(
 ): Promise<number | null> {
   const row = await queryRow(db, lockStatement, [name]);
   return row?.locked === true ? row.pid : null;
+}
+
+/** Marks a point to which a transaction can return. */
+export async function setSavepoint(db: Queryable): Promise<void> {
+  await sendQuery(db, { text: 'savepoint analytics' });
+}
+
+/** Undoes what a transaction did since its savepoint, and releases the locks that it got since. */
+export async function returnToSavepoint(db: Queryable): Promise<void> {
+  await sendQuery(db, { text: 'rollback to savepoint analytics' });
 }
 
 /** The cast selects PostgreSQL's function: Citus has one of two parameters. */

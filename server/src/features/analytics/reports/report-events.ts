@@ -80,7 +80,9 @@ export async function showEvent(
 ): Promise<StoredEvent> {
   const event = await findStoredEvent(pool, eventId);
   if (event === null) {
-    throw noSuch('There is no such event: it was never received, not stored, or removed by age.');
+    throw noSuch(
+      'There is no such event: it was never received, not stored, removed by age, erased, or archived.',
+    );
   }
   return viewEvent(event);
 }
