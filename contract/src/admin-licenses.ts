@@ -291,11 +291,18 @@ export type LicenseTimelineItem = Static<typeof LicenseTimelineItem>;
 export const LicenseTimeline = listOf(LicenseTimelineItem, 'LicenseTimeline');
 export type LicenseTimeline = Static<typeof LicenseTimeline>;
 
+const timelineFilters = {
+  kind: Type.Optional(oneOf(LICENSE_TIMELINE_KINDS, { description: 'Only this kind.' })),
+};
+
 export const LicenseTimelineQuery = Type.Omit(
-  listQuery(['-occurred_at'], {
-    kind: Type.Optional(oneOf(LICENSE_TIMELINE_KINDS, { description: 'Only this kind.' })),
-  }),
+  listQuery(['-occurred_at'], timelineFilters),
   ['sort'],
   { additionalProperties: false },
 );
 export type LicenseTimelineQuery = Static<typeof LicenseTimelineQuery>;
+
+export const LicenseTimelineExportQuery = Type.Object(timelineFilters, {
+  additionalProperties: false,
+});
+export type LicenseTimelineExportQuery = Static<typeof LicenseTimelineExportQuery>;

@@ -3,7 +3,7 @@ import type { OperatorRole } from '@latchkey/contract';
 import { apiFile } from '#console/app/api.ts';
 import { ask } from '#console/app/ask.ts';
 import { saveFile } from '#console/app/save-file.ts';
-import { isFresh } from '#console/app/session.ts';
+import { hasRole, isFresh } from '#console/app/session.ts';
 
 import { Button } from './button.tsx';
 
@@ -11,19 +11,19 @@ import { Button } from './button.tsx';
 export interface CsvExport {
   /** Its operation. */
   readonly path: string;
-  readonly role: OperatorRole;
-  readonly fresh: boolean;
+  /** The lowest role that may. Default: every role. */
+  readonly role?: OperatorRole;
+  /** Whether it needs a fresh proof. */
+  readonly fresh?: boolean;
   /** Default: `Export CSV`. */
   readonly label?: string;
 }
 
-/**
- * Downloads an export, and reports why it failed.
- * @param props.fresh whether it needs a fresh proof
- */
-export function CsvButton({ path, fresh, label = 'Export CSV' }: Omit<CsvExport, 'role'>) {
+/** Downloads an export, and reports why it failed. Roles that may not are shown no button. */
+export function CsvButton({ path, role = 'viewer', fresh, label = 'Export CSV' }: CsvExport) {
+  if (!hasRole(role)) return null;
   async function download(): Promise<void> {
-    if (fresh && !isFresh() && !(await ask('proof'))) return;
+    if (fresh === true && !isFresh() && !(await ask('proof'))) return;
     saveFile(await apiFile(path));
   }
   return <Button onClick={download}>{label}</Button>;

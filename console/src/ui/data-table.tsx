@@ -4,7 +4,6 @@ import { useRef } from 'preact/hooks';
 import { changeQuery, hrefOf, navigate, query } from '#console/app/router.ts';
 import type { QueryChanges } from '#console/app/query.ts';
 import { useResource, type Resource } from '#console/app/resources.ts';
-import { hasRole } from '#console/app/session.ts';
 
 import { Button } from './button.tsx';
 import { CsvButton, type CsvExport } from './csv-button.tsx';
@@ -88,12 +87,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         state={state}
       >
         {props.actions}
-        {[props.csv ?? []]
-          .flat()
-          .filter(({ role }) => hasRole(role))
-          .map((csv) => (
-            <CsvButton key={csv.path} {...csv} path={exportPath(csv.path, state, fixed)} />
-          ))}
+        {[props.csv ?? []].flat().map((csv) => (
+          <CsvButton key={csv.path} {...csv} path={exportPath(csv.path, state, fixed)} />
+        ))}
       </Filters>
       {page.error && <ErrorBox error={page.error} onRetry={page.reload} />}
       {shown === undefined && page.error === undefined && <Loading />}

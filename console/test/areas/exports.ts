@@ -48,6 +48,10 @@ const EXPORTS: readonly (readonly [path: string, file: string, button?: string])
   ['/webhooks', 'webhook-endpoints.csv: id,url,'],
   ['/signing-keys', 'signing-keys.csv: kid,state,'],
   ['/jobs?tab=tasks', 'tasks.csv: name,scope,state,'],
+  ['/licenses/{licenseId}', 'timeline.csv: id,occurred_at,kind,'],
+  ['/licenses/{licenseId}?kind=payment', 'timeline.csv: id,occurred_at,kind,'],
+  ['/installs/{findInstall}', 'install-events.csv: event_id,received_at,'],
+  ['/operators/{operatorId}', 'sessions.csv: id,user_agent,network,'],
 ];
 
 /** A key in full. */
@@ -58,7 +62,7 @@ export function testExports(running: () => Console): void {
     const { world, open } = running();
     const { page, close, go, problems } = await open('admin');
     for (const [path, file, button = 'Export CSV'] of EXPORTS) {
-      await go(path.replace('{sentId}', world['sentId'] ?? ''));
+      await go(path.replace(/\{(\w+)\}/, (_all, name: string) => world[name] ?? ''));
       const downloading = page.waitForEvent('download');
       await page.getByRole('button', { name: button, exact: true }).first().click();
       const download = await downloading;

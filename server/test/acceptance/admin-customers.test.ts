@@ -248,6 +248,17 @@ describe('POST /api/v1/admin/customer/erase', () => {
   });
 });
 
+const EVENT_FIELDS = [
+  'event_id',
+  'received_at',
+  'occurred_at',
+  'client_occurred_at',
+  'session_id',
+  'name',
+  'app_version',
+  'os_version',
+];
+
 describe('installs', () => {
   test('shows an install with its activations and events, newest first', async () => {
     const { installId, licenseId, machineId } = await buy();
@@ -306,12 +317,26 @@ describe('installs', () => {
     const { installId } = await buy();
     await sendEvents(installId, ['opened', 'saved']);
     const path = `/api/v1/admin/installs/${installId}`;
+    const [saved, opened] = listOf(read(await viewer.get(`${path}/events`))['items']);
+    // No field needs quotes, and null is an empty cell.
+    const lines = [opened, saved]
+      .map((event) => JSON.stringify(EVENT_FIELDS.map((name) => event?.[name])))
+      .map((line) => line.slice(1, -1).replaceAll(/"|null/g, ''))
+      .toSorted();
+    const csv = await support.get(`${path}/events/export`);
+    assert.match(csv.headers.get('content-disposition') ?? '', /install-events\.csv/u);
+    assert.deepEqual(csv.text.split('\r\n'), [
+      `${EVENT_FIELDS.join(',')},props`,
+      ...lines.map((line) => `${line},"{""plan"":""<b>pro</b>""}"`),
+      '',
+    ]);
     const data = read(await support.post(`${path}/export`, { reason: 'asked' }));
     assert.equal(listOf(data['events']).length, 2);
     const erased = read(await admin.post(`${path}/erase`, { reason: 'asked too' }));
     assert.deepEqual(erased, { erased_events: 2, archives: [] });
     assert.deepEqual(read(await viewer.get(`${path}/events`))['items'], []);
     assert.deepEqual(await auditOf(installId), [
+      { actor: `operator:${support.email}`, action: 'install.export_events', reason: null },
       { actor: `operator:${support.email}`, action: 'install.export', reason: 'asked' },
       { actor: `operator:${admin.email}`, action: 'install.erase', reason: 'asked too' },
     ]);

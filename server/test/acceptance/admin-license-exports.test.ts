@@ -94,3 +94,49 @@ describe('exporting activations', () => {
     });
   });
 });
+
+describe('exporting the timeline of a license', () => {
+  test('has every item or those of a kind, newest first, and an audit entry', async () => {
+    service.clock.set(TEST_START);
+    const { license } = await service.issue();
+    // More than one page of the export.
+    await service.pool.query(
+      `insert into webhook_messages (id, type, license_id, payload, created_at)
+       select 'msg_' || number, '=cmd', $1, '{}', $2::timestamptz + number * interval '1 second'
+       from generate_series(1, 1001) as number`,
+      [license.id, TEST_START],
+    );
+    const support = await openBrowser(service, 'support');
+    const read = async (query = ''): Promise<string[]> => {
+      const answer = await support.get(`${LICENSES}/${license.id}/timeline/export${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      assert.match(answer.headers.get('content-disposition') ?? '', /timeline\.csv/u);
+      return answer.text.trim().split('\r\n');
+    };
+    const [head, ...webhooks] = await read('?kind=webhook');
+    assert.equal(head, 'id,occurred_at,kind,code,actor,reason,details');
+    assert.equal(webhooks.length, 1001);
+    assert.equal(new Set(webhooks).size, 1001);
+    const last = new Date(TEST_START.getTime() + 1_001_000).toISOString();
+    const details = '"{""message_id"":""msg_1001""}"';
+    assert.equal(webhooks[0], `webhook:msg_1001,${last},webhook,'=cmd,,,${details}`);
+    assert.deepEqual((await listAudited(service, license.id)).at(-1), {
+      action: 'license.export_timeline',
+      actor: `operator:${support.email}`,
+      reason: null,
+      details: { kind: 'webhook' },
+    });
+    const kinds = (await read()).slice(1).map((line) => line.split(',')[2]);
+    assert.deepEqual([...new Set(kinds)], ['webhook', 'license', 'audit']);
+  });
+
+  test('404 for a license that does not exist, 403 for a viewer', async () => {
+    const path = `${LICENSES}/0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d/timeline/export`;
+    for (const [role, status] of [
+      ['support', 404],
+      ['viewer', 403],
+    ] as const) {
+      assert.equal((await (await openBrowser(service, role)).get(path)).status, status);
+    }
+  });
+});

@@ -17,6 +17,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/customer/erase 200 401 403 413 415 422 500 503
   GET /api/v1/admin/installs/{id} 200 400 401 403 414 422 500 503
   GET /api/v1/admin/installs/{id}/events 200 400 401 403 414 422 500 503
+  GET /api/v1/admin/installs/{id}/events/export 200 400 401 403 414 422 500 503
   POST /api/v1/admin/installs/{id}/export 200 400 401 403 413 414 415 422 500 503
   POST /api/v1/admin/installs/{id}/erase 200 400 401 403 413 414 415 422 500 503
   GET /api/v1/admin/machine 200 401 403 422 500 503
@@ -64,6 +65,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/operators/{id}/enable 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/operators/{id}/reset 200 400 401 403 404 409 413 414 415 422 500 503
   GET /api/v1/admin/operators/{id}/sessions 200 400 401 403 404 414 422 500 503
+  GET /api/v1/admin/operators/{id}/sessions/export 200 400 401 403 404 414 422 500 503
   POST /api/v1/admin/operators/{id}/sessions/revoke 200 400 401 403 414 422 500 503
   POST /api/v1/admin/operators/{id}/sessions/{session_id}/revoke 200 400 401 403 404 414 422 500 503
   GET /api/v1/admin/licenses 200 401 403 422 500 503
@@ -75,6 +77,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/licenses/import 200 401 403 413 415 422 500 503
   GET /api/v1/admin/licenses/{id} 200 400 401 403 404 414 422 500 503
   GET /api/v1/admin/licenses/{id}/timeline 200 400 401 403 404 414 422 500 503
+  GET /api/v1/admin/licenses/{id}/timeline/export 200 400 401 403 404 414 422 500 503
   POST /api/v1/admin/licenses/{id}/reveal 200 400 401 403 404 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/resend 200 400 401 403 404 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/machines/{activation_id}/free 200 400 401 403 404 413 414 415 422 500 503

@@ -149,6 +149,19 @@ describe('200', () => {
     const [own] = readItems((await ben.get('/api/v1/admin/sessions')).body);
     const expected: unknown = { ...own, is_current: false };
     assert.deepEqual(session, expected);
+    const exported = await admin.get(`${path}/export`);
+    assert.match(exported.headers.get('content-disposition') ?? '', /sessions\.csv/u);
+    const [head, row, ...rest] = exported.text.split('\r\n');
+    assert.equal(head, 'id,user_agent,network,created_at,last_seen_at,expires_at');
+    const { id, user_agent: agent, network, created_at: created, last_seen_at: seen } = own ?? {};
+    assert.equal(row, [id, agent, network, created, seen, own?.['expires_at']].join(','));
+    assert.deepEqual(rest, ['']);
+    assert.deepEqual(await lastEntry(ben.operatorId), {
+      actor: `operator:${admin.email}`,
+      action: 'operator.export_sessions',
+      reason: null,
+      details: {},
+    });
     const revoked = await admin.post(`${path}/${String(session?.['id'])}/revoke`);
     assert.equal(revoked.status, 200, revoked.text);
     assert.equal((await ben.get(SESSION)).status, 401);

@@ -15,6 +15,7 @@ import type { RouteProps } from '#console/app/match-path.ts';
 import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
+import { CsvButton } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
@@ -75,7 +76,11 @@ export function InstallPage({ params }: RouteProps) {
           </Section>
         )}
       </Loaded>
-      <Section title="Events" intro="Newest first, by the time of their arrival.">
+      <Section
+        title="Events"
+        intro="Newest first, by the time of their arrival."
+        actions={<CsvButton path={`${path}/events/export`} role="support" fresh />}
+      >
         <EventPages path={`${path}/events`} />
       </Section>
     </Page>

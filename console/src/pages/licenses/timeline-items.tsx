@@ -62,6 +62,7 @@ const AUDIT_TITLES: Readonly<Record<string, string>> = {
   'license.reveal': 'Key revealed',
   'license.resend_key': 'Key sent again',
   'license.free_machine': 'Machine freed',
+  'license.export_timeline': 'Timeline exported',
   'mail.resend': 'Key e-mail sent again',
 };
 

@@ -5,6 +5,7 @@ import { addQuery } from '#console/app/query.ts';
 import { useResource } from '#console/app/resources.ts';
 import { changeQuery, query } from '#console/app/router.ts';
 import { Button } from '#console/ui/button.tsx';
+import { CsvButton } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { Section } from '#console/ui/page.tsx';
@@ -31,10 +32,15 @@ export function TimelineSection({ license }: { readonly license: AdminLicenseDet
   const [limit, setLimit] = useState(FIRST);
   const kind = query.value.get('kind') ?? '';
   const cursor = query.value.get('cursor') ?? '';
-  const path = addQuery(`${LICENSES}/${license.id}/timeline`, { kind, cursor, limit: `${limit}` });
-  const timeline = useResource<LicenseTimeline>(path);
+  const path = `${LICENSES}/${license.id}/timeline`;
+  const timeline = useResource<LicenseTimeline>(
+    addQuery(path, { kind, cursor, limit: `${limit}` }),
+  );
   return (
-    <Section title="Timeline">
+    <Section
+      title="Timeline"
+      actions={<CsvButton path={addQuery(`${path}/export`, { kind })} role="support" fresh />}
+    >
       <Kinds selected={kind} />
       <Loaded resource={timeline}>
         {({ items, next_cursor: next }) => (

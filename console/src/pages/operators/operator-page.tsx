@@ -6,6 +6,7 @@ import { operator as ownOperator } from '#console/app/session.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
+import { CsvButton } from '#console/ui/csv-button.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { Field } from '#console/ui/field.tsx';
@@ -157,18 +158,21 @@ function Sessions({ path }: { readonly path: string }) {
       title="Sessions"
       intro="The browsers in which this operator is signed in."
       actions={
-        others.length > 1 && (
-          <Action
-            label="End all"
-            title="End all sessions"
-            explanation="Ends every session of this operator, except your own."
-            kind="danger"
-            role="admin"
-            path={`${path}/revoke`}
-            invalidates={[path]}
-            done="The sessions ended."
-          />
-        )
+        <>
+          <CsvButton path={`${path}/export`} role="admin" fresh />
+          {others.length > 1 && (
+            <Action
+              label="End all"
+              title="End all sessions"
+              explanation="Ends every session of this operator, except your own."
+              kind="danger"
+              role="admin"
+              path={`${path}/revoke`}
+              invalidates={[path]}
+              done="The sessions ended."
+            />
+          )}
+        </>
       }
     >
       <Loaded resource={sessions}>

@@ -71,7 +71,7 @@ export function OutreachPage() {
           { label: 'Being sent', query: { state: 'sending' } },
           { label: 'Sent', query: { state: 'sent' } },
         ]}
-        csv={{ path: `${CAMPAIGNS}/export`, role: 'viewer', fresh: true }}
+        csv={{ path: `${CAMPAIGNS}/export`, fresh: true }}
         empty={{
           title: 'No mails yet',
           text: 'Write to your subscribers or customers, see the mail as you write, and check who gets it before you send.',

@@ -40,13 +40,7 @@ export function EventPage() {
     <Page
       title={name}
       back={{ to: `/events${withQuery(query.value, LEFT_OUT)}`, label: 'Events' }}
-      actions={
-        <CsvButton
-          path={daysPath.replace('days?', 'days/export?')}
-          fresh={false}
-          label="Export days"
-        />
-      }
+      actions={<CsvButton path={daysPath.replace('days?', 'days/export?')} label="Export days" />}
     >
       <div class="stack">
         <PeriodPicker />
@@ -151,7 +145,6 @@ function Breakdowns({ name, from, to }: BreakdownsProps) {
         <div class="pages">
           <CsvButton
             path={breakdownPath.replace('breakdown?', 'breakdown/export?')}
-            fresh={false}
             label={`Export ${key === null ? (group === 'version' ? 'versions' : 'properties') : 'values'}`}
           />
         </div>

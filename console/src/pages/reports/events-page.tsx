@@ -42,7 +42,7 @@ export function EventsPage() {
           ready={[]}
           state={state}
         >
-          <CsvButton path={path.replace('events?', 'events/export?')} fresh={false} />
+          <CsvButton path={path.replace('events?', 'events/export?')} />
         </Filters>
         <Loaded resource={events}>
           {(data) => (
@@ -194,11 +194,7 @@ function Drops({ from, to }: DropsProps) {
         )}
       </Loaded>
       <div class="pages">
-        <CsvButton
-          path={path.replace('drops?', 'drops/export?')}
-          fresh={false}
-          label="Export reasons"
-        />
+        <CsvButton path={path.replace('drops?', 'drops/export?')} label="Export reasons" />
       </div>
     </Section>
   );

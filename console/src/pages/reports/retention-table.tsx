@@ -35,7 +35,6 @@ export function RetentionTable() {
       <div class="pages">
         <CsvButton
           path={path.replace('retention?', 'retention/export?')}
-          fresh={false}
           label="Export retention"
         />
       </div>

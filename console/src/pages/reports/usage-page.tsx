@@ -44,13 +44,7 @@ export function UsagePage() {
     <Page
       title="Usage"
       intro="Machines whose application sent a heartbeat. Each counts once in a day, week or month."
-      actions={
-        <CsvButton
-          path={path.replace('usage?', 'usage/export?')}
-          fresh={false}
-          label={`Export ${by}s`}
-        />
-      }
+      actions={<CsvButton path={path.replace('usage?', 'usage/export?')} label={`Export ${by}s`} />}
     >
       <PeriodPicker />
       <Loaded resource={usage}>{(report) => <ActiveMachines report={report} />}</Loaded>
@@ -156,7 +150,6 @@ function UsageBreakdown({ by, from, to }: BreakdownsProps & { readonly by: strin
       <div class="pages">
         <CsvButton
           path={path.replace('breakdown?', 'breakdown/export?')}
-          fresh={false}
           label={`Export ${label.toLowerCase()}s`}
         />
       </div>

@@ -1,6 +1,5 @@
 import type { BackgroundJob } from '@latchkey/contract';
 
-import { hasRole } from '#console/app/session.ts';
 import { Action } from '#console/ui/action.tsx';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
 import { CsvButton } from '#console/ui/csv-button.tsx';
@@ -28,8 +27,8 @@ export function JobsPage() {
       intro="Work in the background: e-mails with keys, look-ups of buyers, clean-up."
       actions={
         <>
-          {selectedTab(TABS) === 'tasks' && hasRole('support') && (
-            <CsvButton path="/api/v1/admin/tasks/export" fresh />
+          {selectedTab(TABS) === 'tasks' && (
+            <CsvButton path="/api/v1/admin/tasks/export" role="support" fresh />
           )}
           <RetryAll />
         </>

@@ -27,7 +27,7 @@ export function ConversionReport() {
       <div class="filters">
         <Day name="from" label="From" value={from || (report.data?.from ?? '')} />
         <Day name="to" label="To" value={to || (report.data?.to ?? '')} />
-        <CsvButton path={addQuery(`${REPORT}/export`, { from, to })} fresh={false} />
+        <CsvButton path={addQuery(`${REPORT}/export`, { from, to })} />
       </div>
       <Loaded resource={report}>{(data) => <Report report={data} />}</Loaded>
     </div>

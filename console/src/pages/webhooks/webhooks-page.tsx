@@ -57,7 +57,7 @@ function Endpoints() {
       filters={[
         { name: 'state', label: 'State', options: toOptions(['active', 'failing', 'disabled']) },
       ]}
-      csv={{ path: `${ENDPOINTS}/export`, role: 'viewer', fresh: true }}
+      csv={{ path: `${ENDPOINTS}/export`, fresh: true }}
       empty={{
         title: 'No endpoint yet',
         text: 'Add one to notify another program about licenses.',

@@ -14,16 +14,22 @@ import {
 } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
-import { answerJsonFile, jsonFileAnswer } from '#server/http/admin-list.ts';
+import { answerCsv, answerJsonFile, csvAnswer, jsonFileAnswer } from '#server/http/admin-list.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { OWN_SLOTS } from '#server/http/database-slots.ts';
 import { ADMIN_FRESH, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/require-operator.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { listArchives } from '../analytics/installs/list-archives.ts';
 import { listInstallEvents } from '../analytics/installs/list-events.ts';
-import { downloadInstall, viewInstall } from '../analytics/installs/read-install.ts';
+import {
+  downloadInstall,
+  exportInstallEvents,
+  viewInstall,
+} from '../analytics/installs/read-install.ts';
+import type { InstallEvent } from '../analytics/queries/installs.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { showMachine } from './show-machine.ts';
 
@@ -51,6 +57,14 @@ export function registerInstallRoutes(
   );
   app.get(`${INSTALL}/events`, { config: VIEWER, schema: eventsOperation }, ({ params, query }) =>
     listInstallEvents(deps, params.id, query.cursor ?? null),
+  );
+  app.get(
+    `${INSTALL}/events/export`,
+    { config: SUPPORT_FRESH, schema: exportEventsOperation },
+    async (request, reply) => {
+      const events = await exportInstallEvents(deps, request.params.id, operatorOf(request).actor);
+      return answerCsv(reply, 'install-events', EVENT_COLUMNS, events);
+    },
   );
   app.post(
     `${INSTALL}/export`,
@@ -87,6 +101,18 @@ export function registerInstallRoutes(
   );
 }
 
+const EVENT_COLUMNS: CsvColumns<InstallEvent> = {
+  event_id: (event) => event.event_id,
+  received_at: (event) => event.received_at,
+  occurred_at: (event) => event.occurred_at,
+  client_occurred_at: (event) => event.client_occurred_at,
+  session_id: (event) => event.session_id,
+  name: (event) => event.name,
+  app_version: (event) => event.app_version,
+  os_version: (event) => event.os_version,
+  props: (event) => event.props && JSON.stringify(event.props),
+};
+
 const showOperation = {
   operationId: 'showInstall',
   tags: TAGS,
@@ -104,6 +130,15 @@ const eventsOperation = {
   params: InstallPath,
   querystring: InstallEventsQuery,
   response: { 200: ref(InstallEvents, 'One page, newest first.') },
+} satisfies FastifySchema;
+
+const exportEventsOperation = {
+  operationId: 'exportInstallEvents',
+  tags: TAGS,
+  summary: 'Export the events of an install as CSV',
+  description: 'All stored events, day by day. The audit log records it.',
+  params: InstallPath,
+  response: csvAnswer('One line for each event, the oldest day first.'),
 } satisfies FastifySchema;
 
 const exportOperation = {

@@ -6,6 +6,8 @@ import {
   AdminLicenses,
   LicenseReveal,
   LicenseTimeline,
+  LicenseTimelineExportQuery,
+  type LicenseTimelineItem,
   LicenseTimelineQuery,
   RevealedLicenseKey,
   ref,
@@ -28,11 +30,12 @@ import {
   VIEWER_FRESH,
   operatorOf,
 } from '#server/http/require-operator.ts';
+import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { revealKey } from './change-license.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
 import { exportActivations, exportLicenses, listAdminLicenses } from './list-licenses.ts';
-import { readTimeline } from './read-timeline.ts';
+import { exportTimeline, readTimeline } from './read-timeline.ts';
 
 const PATH = '/api/v1/admin/licenses';
 const TAGS = ['admin: licenses'];
@@ -65,7 +68,27 @@ export function registerLicenseAdminRoutes(app: App, deps: LicenseAdminDependenc
   registerExports(app, deps);
 }
 
+const TIMELINE_COLUMNS: CsvColumns<LicenseTimelineItem> = {
+  id: (item) => item.id,
+  occurred_at: (item) => item.occurred_at,
+  kind: (item) => item.kind,
+  code: (item) => item.code,
+  actor: (item) => item.actor,
+  reason: (item) => item.reason,
+  details: (item) => JSON.stringify(item.details),
+};
+
 function registerExports(app: App, deps: LicenseAdminDependencies): void {
+  app.get(
+    `${PATH}/:id/timeline/export`,
+    { config: SUPPORT_FRESH, schema: exportTimelineOperation },
+    async (request, reply) => {
+      const { params, query } = request;
+      const { actor } = operatorOf(request);
+      const items = await exportTimeline(deps, params.id, query.kind ?? null, actor);
+      return answerCsv(reply, 'timeline', TIMELINE_COLUMNS, items);
+    },
+  );
   for (const [path, config, schema] of [
     [`${PATH}/export`, SUPPORT_FRESH, exportOperation],
     [`${PATH}/export-with-keys`, ADMIN_FRESH, exportKeysOperation],
@@ -117,6 +140,17 @@ const timelineOperation = {
   params: AdminLicensePath,
   querystring: LicenseTimelineQuery,
   response: { 200: ref(LicenseTimeline, 'A page of the timeline.') },
+  problems: ['license_not_found'],
+} satisfies FastifySchema;
+
+const exportTimelineOperation = {
+  operationId: 'exportLicenseTimeline',
+  tags: TAGS,
+  summary: 'Export what happened to a license as CSV',
+  description: 'Newest first. The audit log records it.',
+  params: AdminLicensePath,
+  querystring: LicenseTimelineExportQuery,
+  response: csvAnswer('One line for each item.'),
   problems: ['license_not_found'],
 } satisfies FastifySchema;
 

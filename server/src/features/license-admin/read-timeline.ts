@@ -2,10 +2,12 @@ import { LICENSE_TIMELINE_KINDS, type LicenseTimelineItem } from '@latchkey/cont
 import type { Pool } from 'pg';
 
 import type { ListPosition, Page, PageRequest } from '#server/db/list.ts';
-import { InvalidPositionError } from '#server/db/list.ts';
+import { InvalidPositionError, readAllPages } from '#server/db/list.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
+import { recordAccess } from '../audit/record-access.ts';
 import { findLicense } from '../licenses/queries/licenses.ts';
+import type { LicenseAdminDependencies } from './describe-license.ts';
 import { listTimeline, type TimelineRow } from './queries/timeline.ts';
 
 type TimelineKind = LicenseTimelineItem['kind'];
@@ -31,6 +33,28 @@ export async function readTimeline(
     rows: rows.map(viewItem),
     next: last === undefined ? null : { value: last.position, id: last.key },
   };
+}
+
+const NEWEST_FIRST = { sort: 'occurred_at', descending: true };
+
+/** Reads all that happened to a license, or one kind of it, newest first, after an audit entry. @throws licenseNotFound */
+export async function exportTimeline(
+  deps: Pick<LicenseAdminDependencies, 'clock' | 'databaseLimiter' | 'pool'>,
+  licenseId: string,
+  kind: TimelineKind | null,
+  actor: string,
+): Promise<AsyncIterable<LicenseTimelineItem>> {
+  if ((await findLicense(deps.pool, licenseId)) === null) throw licenseNotFound();
+  await recordAccess(deps, {
+    actor,
+    action: 'license.export_timeline',
+    subjectId: licenseId,
+    reason: null,
+    details: { kind },
+  });
+  return readAllPages(deps.databaseLimiter, NEWEST_FIRST, (request) =>
+    readTimeline(deps, licenseId, kind, request),
+  );
 }
 
 function toIso({ value }: ListPosition): string {

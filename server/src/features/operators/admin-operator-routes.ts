@@ -1,6 +1,5 @@
 /** The accounts of the console, for administrators. */
 import {
-  Done,
   IssuedOperatorLink,
   Operator,
   OperatorCreate,
@@ -10,10 +9,8 @@ import {
   OperatorRoleChange,
   OperatorRowsQuery,
   Operators,
-  OperatorSessions,
   OperatorStateChange,
   ref,
-  SessionOfOperatorPath,
 } from '@latchkey/contract';
 import type { FastifyRequest, FastifySchema } from 'fastify';
 
@@ -25,18 +22,13 @@ import {
   answerCsv,
 } from '#server/http/admin-list.ts';
 import type { App } from '#server/http/app-instance.ts';
-import { DONE } from '#server/http/done.ts';
 import { ADMIN, ADMIN_FRESH, operatorOf } from '#server/http/require-operator.ts';
 import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { PREFIX } from './admin-access.ts';
+import { registerOperatorSessionRoutes } from './admin-operator-session-routes.ts';
 import type { SessionDependencies } from './dependencies.ts';
-import {
-  exportOperators,
-  listOperatorPage,
-  listSessionsOf,
-  showOperator,
-} from './list-operators.ts';
+import { exportOperators, listOperatorPage, showOperator } from './list-operators.ts';
 import {
   changeOperatorRole,
   createOperator,
@@ -46,7 +38,6 @@ import {
   type IssuedLink,
   type OperatorChange,
 } from './manage.ts';
-import { revokeOtherSessions, revokeSession } from './sessions.ts';
 import { viewOperator } from './view-operator.ts';
 
 const OPERATORS = `${PREFIX}/operators`;
@@ -74,7 +65,7 @@ export function registerOperatorRoutes(app: App, deps: SessionDependencies): voi
     showOperator(deps, params.id),
   );
   registerChanges(app, deps);
-  registerSessionsOfOperators(app, deps);
+  registerOperatorSessionRoutes(app, deps);
 }
 
 const CSV_COLUMNS: CsvColumns<Parameters<typeof viewOperator>[0]> = {
@@ -145,31 +136,6 @@ function changeOf(
 
 function viewLink({ operatorId, url, expiresAt }: IssuedLink): IssuedOperatorLink {
   return { operator_id: operatorId, url, expires_at: expiresAt.toISOString() };
-}
-
-function registerSessionsOfOperators(app: App, deps: SessionDependencies): void {
-  app.get(
-    `${OPERATORS}/:id/sessions`,
-    { config: ADMIN, schema: listSessionsOperation },
-    (request) => listSessionsOf(deps, operatorOf(request), request.params.id),
-  );
-  app.post(
-    `${OPERATORS}/:id/sessions/revoke`,
-    { config: ADMIN_FRESH, schema: revokeSessionsOperation },
-    async (request) => {
-      await revokeOtherSessions(deps, operatorOf(request), request.params.id);
-      return DONE;
-    },
-  );
-  app.post(
-    `${OPERATORS}/:id/sessions/:session_id/revoke`,
-    { config: ADMIN_FRESH, schema: revokeSessionOperation },
-    async (request) => {
-      const { id, session_id: sessionId } = request.params;
-      await revokeSession(deps, operatorOf(request), sessionId, id);
-      return DONE;
-    },
-  );
 }
 
 const OF_STATE = ['not_found', 'conflict', 'not_possible'] as const;
@@ -254,31 +220,4 @@ const resetOperation = {
   body: ref(OperatorStateChange),
   response: { 200: ref(IssuedOperatorLink, 'The operator is invited again.') },
   problems: OF_STATE,
-} satisfies FastifySchema;
-
-const listSessionsOperation = {
-  operationId: 'listSessionsOfOperator',
-  tags: TAGS,
-  summary: 'List the sessions of an operator',
-  params: OperatorPath,
-  response: { 200: ref(OperatorSessions, 'The newest 100 sessions.') },
-  problems: ['not_found'],
-} satisfies FastifySchema;
-
-const revokeSessionOperation = {
-  operationId: 'revokeSessionOfOperator',
-  tags: TAGS,
-  summary: 'End a session of an operator',
-  params: SessionOfOperatorPath,
-  response: { 200: ref(Done, 'The session ended.') },
-  problems: ['not_found'],
-} satisfies FastifySchema;
-
-const revokeSessionsOperation = {
-  operationId: 'revokeSessionsOfOperator',
-  tags: TAGS,
-  summary: 'End all sessions of an operator',
-  description: 'The session of the request stays.',
-  params: OperatorPath,
-  response: { 200: ref(Done, 'No other session is left.') },
 } satisfies FastifySchema;

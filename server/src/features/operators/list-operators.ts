@@ -1,4 +1,9 @@
-import type { Operator, OperatorRowsQuery, OperatorSessions } from '@latchkey/contract';
+import type {
+  Operator,
+  OperatorRowsQuery,
+  OperatorSession,
+  OperatorSessions,
+} from '@latchkey/contract';
 
 import {
   queryAllPages,
@@ -72,4 +77,21 @@ export async function listSessionsOf(
   const limits = sessionLimits(deps.clock.now());
   const sessions = await listSessionRecords(deps.pool, operatorId, limits);
   return { items: sessions.map((session) => viewOperatorSession(session, sender.sessionId)) };
+}
+
+/** Exports the sessions of one operator, with an audit entry. @throws noSuch (404) */
+export async function exportSessionsOf(
+  deps: SessionDependencies,
+  sender: AuthenticatedOperator,
+  operatorId: string,
+): Promise<OperatorSession[]> {
+  const { items } = await listSessionsOf(deps, sender, operatorId);
+  await recordAccess(deps, {
+    actor: sender.actor,
+    action: 'operator.export_sessions',
+    subjectId: operatorId,
+    reason: null,
+    details: {},
+  });
+  return items;
 }

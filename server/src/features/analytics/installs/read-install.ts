@@ -106,9 +106,11 @@ function reportedAtMs({ usage_sharing_reported_at: reportedAt }: SharingReport):
 const PAGE_ROWS = 5_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
+type ExportDependencies = PageReader & { readonly clock: Clock };
+
 /** Records an export, and returns its pieces. */
 export async function downloadInstall(
-  deps: PageReader & { readonly clock: Clock },
+  deps: ExportDependencies,
   { actor, id, reason }: { readonly id: string; readonly actor: string; readonly reason: string },
 ): Promise<AsyncIterable<string>> {
   const access = { actor, action: 'install.export', subjectId: id, reason, details: {} };
@@ -116,12 +118,23 @@ export async function downloadInstall(
   return exportInstall(deps, id);
 }
 
+/** Reads all events of an install, the oldest day first, after an audit entry. */
+export async function exportInstallEvents(
+  deps: ExportDependencies,
+  id: string,
+  actor: string,
+): Promise<AsyncIterable<InstallEvent>> {
+  const entry = { actor, action: 'install.export_events', subjectId: id, reason: null };
+  await recordAccess(deps, { ...entry, details: {} });
+  return readEvents(deps, id);
+}
+
 /**
  * Yields all stored data of an install as the lines of one JSON object: its activations, without license keys
  * and fingerprints, and its events day by day. Takes a slot of the limiter for each page.
  */
 export async function* exportInstall(
-  { clock, ...reader }: PageReader & { readonly clock: Clock },
+  { clock, ...reader }: ExportDependencies,
   installId: string,
 ): AsyncGenerator<string> {
   const { databaseLimiter, pool } = reader;
