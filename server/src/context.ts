@@ -29,6 +29,7 @@ import { SignInLimiter } from './features/operators/sign-in-limiter.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
+import { LocalCounters, type Counters } from './lib/counters.ts';
 import { TaskStatuses } from './jobs/task-statuses.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
@@ -70,6 +71,8 @@ export interface ContextOptions {
   readonly isDiskLow?: () => boolean;
   /** Null: no API key of Paddle is configured. Default: null. */
   readonly paddleApi?: PaddleApi | null;
+  /** The counters of limits that this process shares with others; null: it counts alone. Default: null. */
+  readonly sharedCounters?: Counters | null;
   /** Default: with the cost of a service. */
   readonly passwords?: PasswordHasher;
 }
@@ -97,6 +100,7 @@ export function createContext(options: ContextOptions) {
   const vault = createVault(secrets.master, secrets.previousMasters);
   const signingKeys = new SigningKeyRing({ pool, clock, vault, log });
   const limiters = createLimiters(config, pool);
+  const counters = options.sharedCounters ?? new LocalCounters();
   const outreach = new OutreachLimiter(options.outreachLimits);
   metrics.setQueueDepth('database', () => limiters.databaseLimiter.queued);
   metrics.setQueueDepth('activations', () => limiters.licenseLimiter.queued);
@@ -135,15 +139,16 @@ export function createContext(options: ContextOptions) {
     ...limiters,
     licenseActivity: new LicenseActivity(clock),
     passwords: options.passwords ?? new PasswordHasher(),
-    signIns: new SignInLimiter(clock),
+    counters,
+    signIns: new SignInLimiter(clock, counters),
     provider:
       config.operators.oidc === null
         ? null
         : new ProviderClient(config.operators.oidc, secrets.oidcClientSecret ?? null),
-    guesses: new GuessLimiter(clock),
-    checkLimiter: new CheckLimiter(clock),
+    guesses: new GuessLimiter(clock, counters),
+    checkLimiter: new CheckLimiter(clock, counters),
     storage: {
-      quota: new StorageQuota(config.storage.quotaMib * 1_048_576),
+      quota: new StorageQuota(config.storage.quotaMib * 1_048_576, options.sharedCounters),
       isDiskLow: options.isDiskLow ?? (() => false),
     },
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),

@@ -24,10 +24,12 @@ import { listen, listenForMetrics, requireFreePorts } from './http/listen.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import type { TaskStatus, TaskStatusList } from './jobs/task-statuses.ts';
+import type { CounterStore } from './lib/shared-counters.ts';
 import { version } from './lib/version.ts';
 import { createLog, isReadByPeople, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
+import { shareWithWorkers } from './shared-limits.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 /** A service, of one process or of several workers. */
@@ -74,6 +76,8 @@ export interface WorkerOptions {
   readonly renderMetrics: () => Promise<string>;
   /** Returns the statuses of tasks of the worker that leads. */
   readonly readLeaderTasks: () => Promise<TaskStatusList>;
+  /** The counters of limits in the supervisor. */
+  readonly counterStore: CounterStore;
   /** Null before the supervisor reported them. */
   readonly readWorkers: () => WorkerCounts | null;
 }
@@ -201,6 +205,7 @@ async function openContext(
     paddleApi,
     isDiskLow: () => disk?.isLow ?? false,
     catalog: () => catalog.current(),
+    sharedCounters: worker === null ? null : shareWithWorkers(worker.counterStore, log),
   });
   if (worker !== null) context.taskStatuses.setLeader(worker.readLeaderTasks);
   await loadSigningKeys(context);

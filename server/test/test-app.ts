@@ -5,6 +5,7 @@ import type { Context } from '#server/context.ts';
 import { type AppDependencies, buildApp } from '#server/app.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import { LocalCounters } from '#server/lib/counters.ts';
 import { StorageQuota } from '#server/lib/storage-quota.ts';
 import { createMetrics } from '#server/metrics.ts';
 
@@ -14,6 +15,7 @@ function createRouteContext(): Context {
     Object.assign(Object.create(null), {
       config: toConfig(readEnvironment({}, () => '').environment, '/'),
       clock: systemClock,
+      counters: new LocalCounters(),
       databaseLimiter: new ConcurrencyLimiter({ limit: 1, maxQueued: 0 }),
       metrics: createMetrics({ version: 'test' }),
       storage: { quota: new StorageQuota(1_048_576), isDiskLow: () => false },

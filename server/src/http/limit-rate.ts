@@ -18,16 +18,15 @@ interface RateLimitOptions {
  * @returns a hook that throws rateLimited (429)
  */
 export function limitRate({ limiter, clock, onRefusal }: RateLimitOptions) {
-  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const verdict = limiter.take(request.clientNetwork, clock.now().getTime());
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const verdict = await limiter.take(request.clientNetwork, clock.now().getTime());
     const headers = describeStandings(verdict.standings);
     if (verdict.retryAfterSeconds === 0) {
       reply.headers(headers);
-      done();
       return;
     }
     onRefusal();
-    done(rateLimited(verdict.retryAfterSeconds, headers));
+    throw rateLimited(verdict.retryAfterSeconds, headers);
   };
 }
 

@@ -27,11 +27,7 @@ export function presentedApiKey(headers: IncomingHttpHeaders): string | null {
   return typeof presented === 'string' ? presented : null;
 }
 
-type CallbackHook = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: (error?: Error) => void,
-) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
  * Creates a hook that limits requests without an API key in `X-API-Key`. An invalid key is rejected, so that its owner
@@ -39,16 +35,10 @@ type CallbackHook = (
  * @param check for example `authenticateApiKey` with the scope that lifts the limit
  * @param limit for example `limitRate`
  */
-export function limitUnlessApiKey(check: CheckApiKey, limit: CallbackHook) {
+export function limitUnlessApiKey(check: CheckApiKey, limit: Hook) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const presented = request.headers['x-api-key'];
-    if (presented === undefined) await runHook(limit, request, reply);
+    if (presented === undefined) await limit(request, reply);
     else await check(String(presented));
   };
-}
-
-function runHook(hook: CallbackHook, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  return new Promise((resolve, reject) => {
-    hook(request, reply, (error) => (error === undefined ? resolve() : reject(error)));
-  });
 }

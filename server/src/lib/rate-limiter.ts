@@ -1,4 +1,4 @@
-import { createBoundedCache } from './bounded-cache.ts';
+import type { Counters, CounterState } from './counters.ts';
 
 /** A burst of `quota` requests, and as many more, evenly spread, in each window. */
 export interface RatePolicy {
@@ -24,59 +24,67 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Limits memory; the least recently used clients are evicted. */
-const MAX_CLIENTS = 50_000;
-
 /**
  * Limits the request rate of each client by the generic cell rate algorithm (ITU-T I.371). For each policy it keeps the
  * theoretical arrival time: when all requests so far would have arrived if evenly spread. A refused request does not
  * count.
  */
 export class RateLimiter {
-  readonly #policies: readonly RatePolicy[];
-  /** By client: the theoretical arrival time of each policy, in ms. */
-  readonly #arrivals = createBoundedCache<number[]>(MAX_CLIENTS);
+  readonly #counters: Counters;
+  readonly #policies: readonly [RatePolicy, ...RatePolicy[]];
 
-  /** @param policies all of them must allow a request */
-  constructor(...policies: readonly RatePolicy[]) {
+  /** @param policies all of them must allow a request; the first one names the counters */
+  constructor(counters: Counters, ...policies: readonly [RatePolicy, ...RatePolicy[]]) {
+    this.#counters = counters;
     this.#policies = policies;
   }
 
   /** Counts a request, when it may pass. @param client what is counted by, such as a network @param now in ms */
-  take(client: string, now: number): RateVerdict {
-    const arrivals = this.#find(client);
-    const next = this.#policies.map(
-      (policy, index) => readArrival(arrivals[index], policy, now) + intervalOf(policy),
-    );
-    const waitMs = Math.max(
-      ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
-    );
-    // Fractions of a millisecond result from rounding, not from the client.
-    const allowed = waitMs < 1;
-    if (allowed) next.forEach((arrival, index) => (arrivals[index] = arrival));
-    return {
-      standings: this.#policies.map((policy, index) =>
-        standingOf(policy, Math.max(0, (arrivals[index] ?? now) - now)),
-      ),
-      retryAfterSeconds: allowed ? 0 : Math.ceil(waitMs / 1000),
-    };
-  }
-
-  /** Stops counting a request that was allowed. @param now in ms */
-  refund(client: string, now: number): void {
-    const arrivals = this.#arrivals.get(client);
-    if (arrivals === undefined) return;
-    this.#policies.forEach((policy, index) => {
-      arrivals[index] = readArrival(arrivals[index], policy, now) - intervalOf(policy);
+  take(client: string, now: number): Promise<RateVerdict> {
+    return this.#update(client, now, (arrivals) => {
+      const next = this.#policies.map(
+        (policy, index) => readArrival(arrivals[index], policy, now) + intervalOf(policy),
+      );
+      const waitMs = Math.max(
+        ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
+      );
+      // Fractions of a millisecond result from rounding, not from the client.
+      const allowed = waitMs < 1;
+      const state = allowed ? next : arrivals;
+      return { state, result: this.#judge(state, now, allowed ? 0 : Math.ceil(waitMs / 1000)) };
     });
   }
 
-  #find(client: string): number[] {
-    const known = this.#arrivals.get(client);
-    if (known !== undefined) return known;
-    const fresh: number[] = [];
-    this.#arrivals.set(client, fresh);
-    return fresh;
+  /** Stops counting a request that was allowed. @param now in ms */
+  async refund(client: string, now: number): Promise<void> {
+    await this.#update(client, now, (arrivals) => ({
+      state: arrivals.map((arrival, index) => {
+        const policy = this.#policies[index];
+        return policy === undefined
+          ? arrival
+          : readArrival(arrival, policy, now) - intervalOf(policy);
+      }),
+      result: null,
+    }));
+  }
+
+  #update<Result>(
+    client: string,
+    now: number,
+    change: (arrivals: CounterState) => { state: CounterState; result: Result },
+  ): Promise<Result> {
+    const [{ name }] = this.#policies;
+    return this.#counters.update(name, client, (arrivals) => {
+      const changed = change(arrivals ?? []);
+      return { ...changed, keepMs: Math.max(1, ...changed.state.map((arrival) => arrival - now)) };
+    });
+  }
+
+  #judge(arrivals: CounterState, now: number, retryAfterSeconds: number): RateVerdict {
+    const standings = this.#policies.map((policy, index) =>
+      standingOf(policy, Math.max(0, (arrivals[index] ?? now) - now)),
+    );
+    return { standings, retryAfterSeconds };
   }
 }
 

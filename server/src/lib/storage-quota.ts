@@ -1,6 +1,10 @@
 import { createBoundedCache } from './bounded-cache.ts';
+import type { Counters } from './counters.ts';
 
 const DAY_MS = 86_400_000;
+
+/** The counters that several processes share, by network. */
+const STORED = 'storage';
 
 /** Limits memory; the least recently used networks are evicted. */
 const MAX_NETWORKS = 50_000;
@@ -8,16 +12,23 @@ const MAX_NETWORKS = 50_000;
 /**
  * Limits how many bytes each client network may have stored without credentials in a day. The quota refills evenly, so
  * a network that used it up waits in proportion to the size of its last request. It is charged after the request, when
- * the number of new rows is known; concurrent requests may exceed it.
+ * the number of new rows is known; concurrent requests may exceed it. Processes that share the quota learn what the others
+ * charged with their own next charge, so that a request never waits for that.
  */
 export class StorageQuota {
   readonly #msPerByte: number;
   /** By network: the time when its whole quota is available again, in ms. */
   readonly #fullAgainAt = createBoundedCache<number>(MAX_NETWORKS);
 
-  /** @param bytesPerDay at least 1 */
-  constructor(bytesPerDay: number) {
+  readonly #shared: Counters | null;
+
+  /**
+   * @param bytesPerDay at least 1
+   * @param shared counters of several processes; null: this process counts alone
+   */
+  constructor(bytesPerDay: number, shared: Counters | null = null) {
     this.#msPerByte = DAY_MS / bytesPerDay;
+    this.#shared = shared;
   }
 
   /**
@@ -34,14 +45,36 @@ export class StorageQuota {
    */
   charge(network: string, bytes: number, now: number): void {
     if (bytes <= 0) return;
-    const debtMs = this.#readDebtMs(network, now) + bytes * this.#msPerByte;
-    // One more day at most, so that a single large request cannot lock a network out for longer.
-    this.#fullAgainAt.set(network, now + Math.min(debtMs, 2 * DAY_MS));
+    const costMs = bytes * this.#msPerByte;
+    this.#fullAgainAt.set(network, addCost(this.#fullAgainAt.get(network), costMs, now));
+    if (this.#shared !== null) void this.#chargeShared(this.#shared, network, costMs, now);
+  }
+
+  async #chargeShared(
+    shared: Counters,
+    network: string,
+    costMs: number,
+    now: number,
+  ): Promise<void> {
+    const fullAgainAt = await shared.update(STORED, network, (state) => {
+      const next = addCost(state?.[0], costMs, now);
+      return { state: [next], keepMs: next - now, result: next };
+    });
+    this.#fullAgainAt.set(network, fullAgainAt);
   }
 
   #readDebtMs(network: string, now: number): number {
-    const debtMs = (this.#fullAgainAt.get(network) ?? now) - now;
-    // A longer debt was written before the clock was set back.
-    return debtMs > 2 * DAY_MS ? 0 : Math.max(0, debtMs);
+    return debtOf(this.#fullAgainAt.get(network), now);
   }
+}
+
+/** Returns when the quota is full again; one more day at most, so that a single large request cannot lock a network out for longer. */
+function addCost(fullAgainAt: number | undefined, costMs: number, now: number): number {
+  return now + Math.min(debtOf(fullAgainAt, now) + costMs, 2 * DAY_MS);
+}
+
+/** A longer debt was written before the clock was set back. */
+function debtOf(fullAgainAt: number | undefined, now: number): number {
+  const debtMs = (fullAgainAt ?? now) - now;
+  return debtMs > 2 * DAY_MS ? 0 : Math.max(0, debtMs);
 }

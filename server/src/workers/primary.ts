@@ -7,9 +7,11 @@ import { chooseAccount, type Account } from '#server/db/embedded/account.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { dropPrivileges } from '#server/drop-privileges.ts';
 import { listenForMetrics, requireFreePorts } from '#server/http/listen.ts';
+import { LocalStore } from '#server/lib/shared-counters.ts';
 import { createLog, type Logger } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 
+import { exchangeAll } from './channel-store.ts';
 import type { WorkerPlace } from './place.ts';
 import { createSupervisorMetrics } from './supervisor-metrics.ts';
 import { Supervisor } from './supervisor.ts';
@@ -110,6 +112,7 @@ function withoutImports(args: readonly string[]): string[] {
 
 function createSupervisor(database: EmbeddedPostgres | null, count: number, log: Logger) {
   const metrics = new WorkerMetrics();
+  const counters = new LocalStore();
   const embedded = database === null ? null : connectionOfWorkers(database);
   const supervisor: Supervisor = new Supervisor({
     count,
@@ -127,6 +130,7 @@ function createSupervisor(database: EmbeddedPostgres | null, count: number, log:
     const worker: WorkerProcess = launchWorker(place, {
       render_metrics: renderMetrics,
       last_metrics: (snapshot) => metrics.record(worker, snapshot),
+      exchange_counters: (exchanges) => exchangeAll(counters, exchanges),
       leader_tasks: () => supervisor.leader?.channel.request('tasks') ?? null,
     });
     return worker;

@@ -6,6 +6,7 @@ import type { WorkerCounts } from '#server/features/health/dependencies.ts';
 import { isRecord } from '#server/lib/unknown-values.ts';
 import { startServiceProcess, type ServiceProcess } from '#server/serve.ts';
 
+import { ChannelStore } from './channel-store.ts';
 import { Channel } from './channel.ts';
 import { PLACE_VARIABLE, readPlace } from './place.ts';
 
@@ -52,6 +53,7 @@ export async function runWorker(): Promise<void> {
       connectDatabase(place.embedded, { config, secrets, log }),
     renderMetrics: async () => String(await channel.request('render_metrics')),
     readLeaderTasks: async () => parseTaskStatuses(await channel.request('leader_tasks')),
+    counterStore: new ChannelStore(channel),
     readWorkers: () => counts,
   });
   channel.notify('ready', service.url);

@@ -6,6 +6,7 @@ import type { Config } from '#server/config/config.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addGzipJsonParser } from '#server/http/json-parser.ts';
 import { limitRate, limitStorage, type StorageLimits } from '#server/http/limit-rate.ts';
+import type { Counters } from '#server/lib/counters.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { ingestEvents, type IngestionDependencies } from './ingest-events.ts';
@@ -16,6 +17,7 @@ const EVENTS_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
 interface AnalyticsRouteDependencies extends IngestionDependencies {
   readonly config: Pick<Config, 'events'>;
+  readonly counters: Counters;
   readonly metrics: { countRefusal(operation: string, reason: string): void };
   readonly storage: StorageLimits;
 }
@@ -51,10 +53,14 @@ export function registerAnalyticsRoutes(app: App, deps: AnalyticsRouteDependenci
   });
 }
 
-function limitEventRate({ clock, config, metrics }: AnalyticsRouteDependencies) {
+function limitEventRate({ clock, config, counters, metrics }: AnalyticsRouteDependencies) {
   const { perSecond, burst } = config.events.rate;
   return limitRate({
-    limiter: new RateLimiter({ name: 'events', quota: burst, windowSeconds: burst / perSecond }),
+    limiter: new RateLimiter(counters, {
+      name: 'events',
+      quota: burst,
+      windowSeconds: burst / perSecond,
+    }),
     clock,
     onRefusal: () => metrics.countRefusal('events', 'rate_limited'),
   });

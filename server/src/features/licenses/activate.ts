@@ -89,7 +89,7 @@ export async function activateMachine(
       inTransaction(deps.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
-        if (usedKey !== null) requireCurrentKey(deps, license, usedKey);
+        if (usedKey !== null) await requireCurrentKey(deps, license, usedKey);
         return activateOnLocked(deps, client, license, machine, installId);
       }),
     ),
@@ -105,13 +105,13 @@ interface UsedKey {
 }
 
 /** The key may have been replaced between its look-up and the lock of the license. */
-function requireCurrentKey(
+async function requireCurrentKey(
   deps: LicenseDependencies,
   license: LicenseRecord,
   { key, clientAddress }: UsedKey,
-): void {
+): Promise<void> {
   if (isKeyOf(deps, license, key)) return;
-  recordUnknownKey(deps, clientAddress);
+  await recordUnknownKey(deps, clientAddress);
   throw refuse(deps, 'license_lookup', licenseNotFound());
 }
 

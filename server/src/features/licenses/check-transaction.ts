@@ -30,17 +30,21 @@ export async function checkTransaction(
   clientAddress: string,
 ): Promise<LicenseCheckResponse> {
   if (transactionId === '') throw notFound();
-  admitCheck(deps, transactionId, clientAddress);
+  await admitCheck(deps, transactionId, clientAddress);
   const records = await deps.batches.checks.submit(transactionId);
   const licenses = records.map((record) => toChecked(deps, record));
   const [first] = licenses;
   if (first === undefined) return PENDING;
-  deps.checkLimiter.recordFound(clientAddress, transactionId);
+  await deps.checkLimiter.recordFound(clientAddress, transactionId);
   return { ...first, licenses };
 }
 
-function admitCheck(deps: LicenseDependencies, transactionId: string, clientAddress: string): void {
-  const retryAfterSeconds = deps.checkLimiter.admit(clientAddress, transactionId);
+async function admitCheck(
+  deps: LicenseDependencies,
+  transactionId: string,
+  clientAddress: string,
+): Promise<void> {
+  const retryAfterSeconds = await deps.checkLimiter.admit(clientAddress, transactionId);
   if (retryAfterSeconds === 0) return;
   deps.metrics.countRefusal('check', 'rate_limited');
   throw rateLimited(retryAfterSeconds, {

@@ -44,19 +44,19 @@ export async function lookUpKey<Found>(
 ): Promise<Found | null> {
   const key = identifyLicenseKey(deps, licenseKey);
   if (key === null) {
-    recordUnknownKey(deps, clientAddress);
+    await recordUnknownKey(deps, clientAddress);
     return null;
   }
   const lookUp = async (): Promise<Found | null> => {
-    admitKey(deps, key, clientAddress);
+    if (key.isGuessable) await admitKey(deps, key, clientAddress);
     const found = (await read(key.keyHash)) ?? (await readByOlderHash(deps, licenseKey, read));
-    if (found === null) recordUnknownKey(deps, clientAddress);
-    else recordKnownKey(deps, key, clientAddress);
+    if (found === null) await recordUnknownKey(deps, clientAddress);
+    else if (key.isGuessable) await recordKnownKey(deps, key, clientAddress);
     return found;
   };
   if (!key.isGuessable || deps.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
   // Refuses a paused address before it fills the queue.
-  admitKey(deps, key, clientAddress);
+  await admitKey(deps, key, clientAddress);
   return deps.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
 }
 
@@ -80,22 +80,29 @@ async function readByOlderHash<Found>(
  * Records that a client sent an unknown key.
  * @throws rateLimited (429) while its address is paused
  */
-export function recordUnknownKey(deps: LicenseDependencies, clientAddress: string): void {
-  throwIfPaused(deps, deps.guesses.recordFailure(clientAddress));
+export async function recordUnknownKey(
+  deps: LicenseDependencies,
+  clientAddress: string,
+): Promise<void> {
+  throwIfPaused(deps, await deps.guesses.recordFailure(clientAddress));
 }
 
 /** @throws rateLimited (429) for a guessable key that is new to a paused address, before it is looked up */
-function admitKey(deps: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
-  if (key.isGuessable) throwIfPaused(deps, deps.guesses.admit(clientAddress, key.keyHash));
-}
-
-/** @throws rateLimited (429) for a guessable key whose address was paused during the look-up */
-function recordKnownKey(
+async function admitKey(
   deps: LicenseDependencies,
   key: IdentifiedKey,
   clientAddress: string,
-): void {
-  if (key.isGuessable) throwIfPaused(deps, deps.guesses.recordSuccess(clientAddress, key.keyHash));
+): Promise<void> {
+  throwIfPaused(deps, await deps.guesses.admit(clientAddress, key.keyHash));
+}
+
+/** @throws rateLimited (429) for a guessable key whose address was paused during the look-up */
+async function recordKnownKey(
+  deps: LicenseDependencies,
+  key: IdentifiedKey,
+  clientAddress: string,
+): Promise<void> {
+  throwIfPaused(deps, await deps.guesses.recordSuccess(clientAddress, key.keyHash));
 }
 
 function throwIfPaused(deps: LicenseDependencies, pauseSeconds: number): void {

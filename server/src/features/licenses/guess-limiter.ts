@@ -1,6 +1,7 @@
 import { createBoundedCache } from '#server/lib/bounded-cache.ts';
 import type { Clock } from '#server/clock.ts';
 import { networkOf } from '#server/lib/client-network.ts';
+import type { Counters, CounterState } from '#server/lib/counters.ts';
 
 const WINDOW_MS = 5 * 60_000;
 const FAILURES_PER_WINDOW = 10;
@@ -10,21 +11,27 @@ const LONGEST_PAUSE_MS = 30 * 60_000;
 /** After this long without a failure, an address starts again from zero. */
 const RESET_AFTER_MS = 60 * 60_000;
 
-/** Bounds memory; the addresses whose failures are oldest are dropped first. */
-const MAX_ADDRESSES = 50_000;
-
 /** Bounds memory; the least recently used are dropped first. */
 const MAX_KNOWN_KEYS = 50_000;
 
 /** The limit in the form of the structured field `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11). */
 export const GUESS_POLICY = `"guesses";q=${FAILURES_PER_WINDOW};w=${WINDOW_MS / 1000}`;
 
+/** Counters of failures, by network. */
+const FAILURES = 'guesses';
+
+/** Guessable keys that were found, by network and hash. */
+const KNOWN_KEYS = 'known-keys';
+
+/** How long a process that shares these keys knows one that is not used. */
+const KNOWN_FOR_MS = 30 * 24 * 60 * 60_000;
+
 /** The failures of one address. */
 interface FailureCount {
-  windowStartedAt: number;
-  failures: number;
-  pauses: number;
-  pausedUntil: number;
+  readonly windowStartedAt: number;
+  readonly failures: number;
+  readonly pauses: number;
+  readonly pausedUntil: number;
 }
 
 /**
@@ -36,31 +43,30 @@ interface FailureCount {
  */
 export class GuessLimiter {
   readonly #clock: Clock;
-  readonly #addresses = createBoundedCache<FailureCount>(MAX_ADDRESSES);
-  /** Guessable keys that were found, by network and hash. */
+  readonly #counters: Counters;
+  /** A copy, so that a guessable key in use costs nothing. */
   readonly #knownKeys = createBoundedCache<true>(MAX_KNOWN_KEYS);
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, counters: Counters) {
     this.#clock = clock;
+    this.#counters = counters;
   }
 
   /**
    * Records a failed look-up; returns the seconds for which the address is paused, or 0.
    * @param address the client's IP address; IPv6 addresses count by their /64
    */
-  recordFailure(address: string): number {
+  recordFailure(address: string): Promise<number> {
     const now = this.#clock.now().getTime();
-    const count = this.#find(networkOf(address), now);
-    if (count.pausedUntil > now) return secondsUntil(count.pausedUntil, now);
-    if (now - count.windowStartedAt >= WINDOW_MS) {
-      count.windowStartedAt = now;
-      count.failures = 0;
-    }
-    count.failures++;
-    if (count.failures <= FAILURES_PER_WINDOW) return 0;
-    count.pausedUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** count.pauses, LONGEST_PAUSE_MS);
-    count.pauses++;
-    return secondsUntil(count.pausedUntil, now);
+    return this.#counters.update(FAILURES, networkOf(address), (state) => {
+      const count = countFailure(readCount(state, now), now);
+      const { windowStartedAt, failures, pauses, pausedUntil } = count;
+      return {
+        state: [windowStartedAt, failures, pauses, pausedUntil],
+        keepMs: Math.max(windowStartedAt, pausedUntil) + RESET_AFTER_MS - now,
+        result: secondsUntil(pausedUntil, now),
+      };
+    });
   }
 
   /**
@@ -68,38 +74,57 @@ export class GuessLimiter {
    * @param address the client's IP address
    * @param keyHash the hash by which the key is found
    */
-  admit(address: string, keyHash: string): number {
+  async admit(address: string, keyHash: string): Promise<number> {
+    if (this.isKnown(address, keyHash)) return 0;
     const network = networkOf(address);
     const now = this.#clock.now().getTime();
-    const pausedUntil = this.#addresses.get(network)?.pausedUntil ?? 0;
-    if (pausedUntil <= now || this.#knownKeys.has(knownKeyOf(network, keyHash))) return 0;
-    return secondsUntil(pausedUntil, now);
+    const state = await this.#counters.read(FAILURES, network);
+    const seconds = secondsUntil(readCount(state, now).pausedUntil, now);
+    if (seconds === 0) return 0;
+    const known = knownKeyOf(network, keyHash);
+    // Another process may have found it.
+    if ((await this.#counters.read(KNOWN_KEYS, known)) === null) return seconds;
+    this.#knownKeys.set(known, true);
+    return 0;
   }
 
   /**
    * Records that a guessable key was found. Returns 0, or the seconds for which it is refused because the address was
    * paused after it was admitted: otherwise concurrent guesses would all be answered.
    */
-  recordSuccess(address: string, keyHash: string): number {
-    const refusedForSeconds = this.admit(address, keyHash);
-    if (refusedForSeconds === 0) this.#knownKeys.set(knownKeyOf(networkOf(address), keyHash), true);
-    return refusedForSeconds;
+  async recordSuccess(address: string, keyHash: string): Promise<number> {
+    const refusedForSeconds = await this.admit(address, keyHash);
+    if (refusedForSeconds > 0 || this.isKnown(address, keyHash)) return refusedForSeconds;
+    const known = knownKeyOf(networkOf(address), keyHash);
+    this.#knownKeys.set(known, true);
+    const change = { state: [1], keepMs: KNOWN_FOR_MS, result: 0 };
+    return this.#counters.update(KNOWN_KEYS, known, () => change);
   }
 
-  /** Returns whether a guessable key was found for this address before. */
+  /** Returns whether this process found a guessable key for this address before. */
   isKnown(address: string, keyHash: string): boolean {
     return this.#knownKeys.has(knownKeyOf(networkOf(address), keyHash));
   }
+}
 
-  #find(network: string, now: number): FailureCount {
-    const known = this.#addresses.get(network);
-    if (known && now - Math.max(known.windowStartedAt, known.pausedUntil) < RESET_AFTER_MS) {
-      return known;
-    }
-    const fresh = { windowStartedAt: now, failures: 0, pauses: 0, pausedUntil: 0 };
-    this.#addresses.set(network, fresh);
-    return fresh;
-  }
+/** Returns the count of an address, from zero after an hour without a failure. */
+function readCount(state: CounterState | null, now: number): FailureCount {
+  const [windowStartedAt = now, failures = 0, pauses = 0, pausedUntil = 0] = state ?? [];
+  const isRecent = now - Math.max(windowStartedAt, pausedUntil) < RESET_AFTER_MS;
+  return isRecent
+    ? { windowStartedAt, failures, pauses, pausedUntil }
+    : { windowStartedAt: now, failures: 0, pauses: 0, pausedUntil: 0 };
+}
+
+/** Adds a failure, which may begin a pause; one during a pause changes nothing. */
+function countFailure(count: FailureCount, now: number): FailureCount {
+  if (count.pausedUntil > now) return count;
+  const isOver = now - count.windowStartedAt >= WINDOW_MS;
+  const windowStartedAt = isOver ? now : count.windowStartedAt;
+  const failures = isOver ? 1 : count.failures + 1;
+  if (failures <= FAILURES_PER_WINDOW) return { ...count, windowStartedAt, failures };
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** count.pauses, LONGEST_PAUSE_MS);
+  return { windowStartedAt, failures, pauses: count.pauses + 1, pausedUntil: now + pauseMs };
 }
 
 function knownKeyOf(network: string, keyHash: string): string {
@@ -107,5 +132,5 @@ function knownKeyOf(network: string, keyHash: string): string {
 }
 
 function secondsUntil(end: number, now: number): number {
-  return Math.ceil((end - now) / 1000);
+  return Math.max(0, Math.ceil((end - now) / 1000));
 }

@@ -54,7 +54,7 @@ const FIRST_OPERATOR = { email: null, name: '', role: 'admin' } as const;
 
 /** Returns a valid link with its operator; null for a link that creates the first one. */
 async function requireLink(deps: SessionDependencies, token: string, { network }: Client) {
-  deps.signIns.takeNetwork(network);
+  await deps.signIns.takeNetwork(network);
   const tokenHash = hashToken(token);
   const now = deps.clock.now();
   const link = tokenHash === null ? null : await findSignInLink(deps.pool, tokenHash, now);
@@ -63,7 +63,7 @@ async function requireLink(deps: SessionDependencies, token: string, { network }
   if (operator === null ? await isTooLate(deps, link) : operator.disabledAt !== null) {
     throw linkInvalid();
   }
-  deps.signIns.refundNetwork(network);
+  await deps.signIns.refundNetwork(network);
   return { operator, tokenHash, expiresAt: link.expiresAt };
 }
 

@@ -147,7 +147,7 @@ export async function signInWithPasskey(
   assertion: PasskeyAssertion,
   client: Client,
 ): Promise<StartedSession> {
-  deps.signIns.takeNetwork(client.network);
+  await deps.signIns.takeNetwork(client.network);
   const use = await requireUse(deps, assertion);
   const { operatorId } = use.passkey;
   const started = await inTransaction(deps.pool, async (db) => {
@@ -157,7 +157,7 @@ export async function signInWithPasskey(
     if (!(await recordUse(db, deps, use, now))) throw passkeyRefused(deps, use.passkey);
     return startSession(db, operator, client, 'passkey', now);
   });
-  deps.signIns.refundNetwork(client.network);
+  await deps.signIns.refundNetwork(client.network);
   return started;
 }
 
@@ -183,7 +183,7 @@ export async function proveWithPasskey(
   assertion: PasskeyAssertion,
   client: Client,
 ): Promise<StartedSession> {
-  deps.signIns.takeNetwork(client.network);
+  await deps.signIns.takeNetwork(client.network);
   const session = await requireOwnSession(deps, sender);
   const use = await requireUse(deps, assertion);
   const { passkey } = use;
@@ -195,6 +195,6 @@ export async function proveWithPasskey(
     if (!(await recordUse(db, deps, use, now))) throw passkeyRefused(deps, passkey);
     return renew(db, operator, session, now);
   });
-  deps.signIns.refundNetwork(client.network);
+  await deps.signIns.refundNetwork(client.network);
   return started;
 }

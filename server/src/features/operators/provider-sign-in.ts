@@ -120,9 +120,9 @@ export async function completeProviderSignIn(
   client: Client,
 ): Promise<StartedSession> {
   // Each try with a flow sends a request to the provider.
-  deps.signIns.takeNetwork(client.network);
+  await deps.signIns.takeNetwork(client.network);
   const started = await exchangeCode(deps, search, sealed, client);
-  deps.signIns.refundNetwork(client.network);
+  await deps.signIns.refundNetwork(client.network);
   return started;
 }
 

@@ -32,7 +32,7 @@ export async function signIn(
   client: Client,
 ): Promise<StartedSession> {
   requirePasswords(deps);
-  deps.signIns.take(email, client.network);
+  await deps.signIns.take(email, client.network);
   const operator = await deps.databaseLimiter.run(() => findOperatorByEmail(deps.pool, email));
   return proveAndRun(deps, operator, { password, code }, email, client, (db, locked, method) =>
     startSession(db, locked, client, method, deps.clock.now()),
@@ -52,7 +52,7 @@ export async function proveFreshness(
   requirePasswords(deps);
   const session = await deps.databaseLimiter.run(() => requireOwnSession(deps, sender));
   const { operator } = session;
-  deps.signIns.take(operator.email, client.network);
+  await deps.signIns.take(operator.email, client.network);
   return proveAndRun(deps, operator, { password, code }, operator.email, client, (db, locked) =>
     renew(db, locked, session, deps.clock.now()),
   );
@@ -71,7 +71,7 @@ async function proveAndRun(
   const isRight = await deps.passwords.verify(proof.password, operator?.passwordHash ?? null);
   if (!isRight || operator === null || operator.disabledAt !== null) throw refuse(deps, operator);
   if (operator.totpEnabledAt !== null && (proof.code ?? '') === '') {
-    deps.signIns.refund(email, network);
+    await deps.signIns.refund(email, network);
     throw codeRequired();
   }
   const { passwordHash } = operator;
@@ -88,7 +88,7 @@ async function proveAndRun(
     return run(db, locked, method);
   };
   const started = await deps.databaseLimiter.run(() => inTransaction(deps.pool, change));
-  deps.signIns.succeed(email, network);
+  await deps.signIns.succeed(email, network);
   return started;
 }
 

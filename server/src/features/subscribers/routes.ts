@@ -8,6 +8,7 @@ import { addRawParser } from '#server/http/json-parser.ts';
 import { limitRate } from '#server/http/limit-rate.ts';
 import { limitUnlessApiKey } from '#server/http/require-api-key.ts';
 import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
+import type { Counters } from '#server/lib/counters.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { authenticateApiKey } from '../api-keys/authenticate.ts';
@@ -31,6 +32,7 @@ type SubscriberRouteDependencies = ConfirmDependencies &
   SubscribeDependencies &
   Parameters<typeof authenticateApiKey>[0] & {
     readonly config: Pick<Config, 'subscribers'>;
+    readonly counters: Counters;
     readonly metrics: { countRefusal(operation: string, reason: string): void };
   };
 
@@ -75,11 +77,12 @@ const DAY_QUOTA_MINUTES = 6;
  * Limits requests, because each may send an e-mail to an arbitrary address. A request that fails validation does not
  * count.
  */
-function limitSubscriptions({ clock, config, metrics }: SubscriberRouteDependencies) {
+function limitSubscriptions({ clock, config, counters, metrics }: SubscriberRouteDependencies) {
   const { perMinute, burst } = config.subscribers.rate;
   const dayQuota = Math.max(DAY_QUOTA_MINUTES * perMinute, burst);
   return limitRate({
     limiter: new RateLimiter(
+      counters,
       { name: 'subscribers', quota: burst, windowSeconds: (burst / perMinute) * MINUTE_SECONDS },
       { name: 'subscribers-day', quota: dayQuota, windowSeconds: DAY_SECONDS },
     ),
