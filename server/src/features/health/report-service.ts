@@ -4,6 +4,7 @@ import type { ServiceHealth } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
+import { hasCode } from '#server/lib/unknown-values.ts';
 
 import type { Health } from './check-health.ts';
 import type { Backlog } from './count-backlog.ts';
@@ -41,7 +42,7 @@ export async function reportService(
     node_version: process.versions.node,
     started_at: startedAt.toISOString(),
     uptime_seconds: uptime,
-    memory_bytes: process.memoryUsage.rss(),
+    memory_bytes: readResidentBytes(),
     checks,
     backlog: viewBacklog(await readBacklog()),
     queues: [
@@ -53,6 +54,16 @@ export async function reportService(
     database: await reportDatabase(deps),
     disk: await readDisk(deps.config.dataDirectory),
   };
+}
+
+/** The resident memory is read from a file; while the process can open none, its peak is returned, which the kernel counts. */
+function readResidentBytes(): number {
+  try {
+    return process.memoryUsage.rss();
+  } catch (error) {
+    if (!hasCode(error, 'EMFILE') && !hasCode(error, 'ENFILE')) throw error;
+    return process.resourceUsage().maxRSS * 1_024;
+  }
 }
 
 function viewBacklog(backlog: Backlog): ServiceHealth['backlog'] {
