@@ -19,12 +19,18 @@ export function purchaseWebhooks(): NextBody {
 }
 
 function sign(body: string): SignedBody {
-  const seconds = Math.floor(Date.now() / 1000);
-  const digest = createHmac('sha256', BILLING_SECRET).update(`${seconds}:${body}`).digest('hex');
-  return { body, headerLines: `Billing-Signature: ts=${seconds};h1=${digest}\r\n` };
+  return { body, headerLines: `Billing-Signature: ${createSignature(body)}\r\n` };
 }
 
-function writePurchase(id: string): string {
+/** Creates the signature of a body at this time. */
+export function createSignature(body: string): string {
+  const seconds = Math.floor(Date.now() / 1000);
+  const digest = createHmac('sha256', BILLING_SECRET).update(`${seconds}:${body}`).digest('hex');
+  return `ts=${seconds};h1=${digest}`;
+}
+
+/** Writes a paid purchase of now; its transaction is `txn_<id>`, its customer `ctm_<id>`. */
+export function writePurchase(id: string): string {
   const now = new Date().toISOString();
   const totals = {
     subtotal: '4900',

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Expectations } from './expectations.ts';
+import { Violations } from './violations.ts';
+
+const killed = { name: 'service killed', allowed: ['no answer'], recoveryMs: 1_000 };
+
+function judge(
+  outcome: string,
+  [sentAt, endedAt]: readonly [number, number],
+  { causeEndedAt = 200 }: { causeEndedAt?: number | null } = {},
+): string[] {
+  const violations = new Violations();
+  const expectations = new Expectations(violations);
+  expectations.begin(killed, 100).causeEndedAt = causeEndedAt;
+  expectations.judge({ operation: 'validate', outcome, dueAt: sentAt, sentAt, endedAt });
+  return violations.list();
+}
+
+test('allows normal outcomes always, and those of a fault from its beginning until its recovery', () => {
+  assert.deepEqual(judge('200', [0, 10]), []);
+  assert.deepEqual(judge('no answer', [90, 100]), []);
+  assert.deepEqual(judge('no answer', [1_200, 5_000]), []);
+  assert.deepEqual(judge('no answer', [9_000, 9_001], { causeEndedAt: null }), []);
+});
+
+test('reports an outcome without a fault, before it and after its recovery', () => {
+  const sentence = 'validate ended with "no answer" without a fault';
+  assert.deepEqual(judge('no answer', [90, 99]), [sentence]);
+  assert.deepEqual(judge('no answer', [1_201, 1_300]), [sentence]);
+});
+
+test('reports an outcome that the fault does not allow', () => {
+  assert.deepEqual(judge('500 internal_error', [150, 160]), [
+    'validate ended with "500 internal_error" during the fault "service killed", which does not allow it',
+  ]);
+});
+
+test('allows an outcome of any fault during which the request was open', () => {
+  const violations = new Violations();
+  const expectations = new Expectations(violations);
+  expectations.begin(killed, 0).causeEndedAt = 100;
+  const cut = expectations.begin({ ...killed, name: 'clients cut', allowed: [] }, 2_000);
+  const judgeUntil = (sentAt: number): void =>
+    expectations.judge({
+      operation: 'list',
+      outcome: 'no answer',
+      dueAt: 0,
+      sentAt,
+      endedAt: 3_000,
+    });
+  judgeUntil(1_000);
+  assert.deepEqual([violations.list(), cut.outcomes.size], [[], 0]);
+  judgeUntil(1_101);
+  assert.deepEqual(violations.list(), [
+    'list ended with "no answer" during the fault "clients cut", which does not allow it',
+  ]);
+});
+
+test('the outcome of a subscription is 201', () => {
+  const violations = new Violations();
+  const expectations = new Expectations(violations);
+  const times = { dueAt: 0, sentAt: 0, endedAt: 0 };
+  expectations.judge({ operation: 'subscribe', outcome: '201', ...times });
+  expectations.judge({ operation: 'subscribe', outcome: '200', ...times });
+  assert.deepEqual(violations.list(), ['subscribe ended with "200" without a fault']);
+});
+
+test('lists each sentence once, with its number', () => {
+  const violations = new Violations();
+  for (const sentence of ['one', 'two', 'one']) violations.add(sentence);
+  assert.deepEqual(violations.list(), ['one (2 times)', 'two']);
+});

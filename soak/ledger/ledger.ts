@@ -1,0 +1,55 @@
+import type { DayPlan } from '../plan/day-plan.ts';
+import { Counters, Facts } from './counters.ts';
+import { UuidColumn } from './uuids.ts';
+
+/** The messages of one outreach request. */
+export const RECIPIENTS_OF_A_REQUEST = 25;
+
+/**
+ * Everything that the service acknowledged, to compare with its database. Columns of bytes, because objects for 200,000 machines
+ * would take more memory than the service: a machine takes 8 bytes, a purchase 27.
+ */
+export interface Ledger {
+  /** Validations and heartbeats of each machine that was activated before the day. */
+  readonly validations: Counters;
+  readonly heartbeats: Counters;
+  /** Batches of events. */
+  readonly eventBatches: Facts;
+  readonly trials: Facts;
+  readonly trialActivations: UuidColumn;
+  /** Webhooks of payments; each is sent until it is acknowledged. */
+  readonly payments: Facts;
+  /** The machine of each buyer. */
+  readonly activations: Facts;
+  readonly activationIds: UuidColumn;
+  readonly buyerValidations: Counters;
+  readonly deactivations: Facts;
+  readonly subscriptions: Facts;
+  /** Outreach messages that were acknowledged as sent, by recipient. */
+  readonly outreach: Facts;
+  /** E-mails that the relay accepted, by buyer and by recipient of outreach. */
+  readonly keyMails: Uint8Array;
+  readonly outreachMails: Uint8Array;
+}
+
+/** Creates the empty ledger of a day. */
+export function createLedger(plan: DayPlan, machines: number): Ledger {
+  const purchases = plan.purchase.total;
+  const recipients = plan.outreach.total * RECIPIENTS_OF_A_REQUEST;
+  return {
+    validations: new Counters(machines),
+    heartbeats: new Counters(machines),
+    eventBatches: new Facts(plan.events.total),
+    trials: new Facts(plan.trial.total),
+    trialActivations: new UuidColumn(plan.trial.total),
+    payments: new Facts(purchases),
+    activations: new Facts(purchases),
+    activationIds: new UuidColumn(purchases),
+    buyerValidations: new Counters(purchases),
+    deactivations: new Facts(purchases),
+    subscriptions: new Facts(plan.subscription.total),
+    outreach: new Facts(recipients),
+    keyMails: new Uint8Array(purchases),
+    outreachMails: new Uint8Array(recipients),
+  };
+}

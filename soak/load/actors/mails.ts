@@ -1,0 +1,73 @@
+import { OutreachResult } from '@latchkey/contract';
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { RECIPIENTS_OF_A_REQUEST } from '../../ledger/ledger.ts';
+import { OTHER_CLIENTS, type LoadContext } from './actor.ts';
+
+/** Addresses by their number. */
+export const addressOfBuyer = (purchase: number): string => `buyer-${purchase}@soak.example`;
+export const addressOfReader = (recipient: number): string => `reader-${recipient}@soak.example`;
+export const addressOfSubscriber = (number: number): string => `subscriber-${number}@soak.example`;
+
+const Results = Type.Object({ results: Type.Array(OutreachResult) });
+
+/** Subscribes an address until that is acknowledged: by the vendor's own server, since repetitions of a browser are limited. */
+export async function subscribe(
+  { apiKey, client, ledger }: LoadContext,
+  number: number,
+  dueAt: number,
+): Promise<void> {
+  const body = { email: addressOfSubscriber(number) };
+  const headers = { 'x-api-key': apiKey };
+  const request = { path: '/api/v1/subscribers', body, headers, client: OTHER_CLIENTS - 4 };
+  await client.sendUntilAnswered(
+    'subscribe',
+    () => ({ ...request, dueAt }),
+    ({ fate }) => ledger.subscriptions.record(number, fate),
+  );
+}
+
+/** Sends an outreach request until it is answered, each time with the same idempotency key. */
+export async function sendOutreach(
+  { apiKey, client, ledger }: LoadContext,
+  number: number,
+  dueAt: number,
+): Promise<void> {
+  const first = number * RECIPIENTS_OF_A_REQUEST;
+  const recipients = Array.from({ length: RECIPIENTS_OF_A_REQUEST }, (_, index) => ({
+    email: addressOfReader(first + index),
+  }));
+  const request = {
+    path: '/api/v1/outreach/send',
+    body: { template: 'personal', recipients },
+    headers: { 'x-api-key': apiKey, 'idempotency-key': `soak-${number}` },
+    client: OTHER_CLIENTS - 2,
+  };
+  await client.sendUntilAnswered(
+    'outreach',
+    () => ({ ...request, dueAt }),
+    ({ fate, text }) => {
+      if (fate === 'acknowledged') recordResults(ledger.outreach, first, text);
+    },
+  );
+}
+
+function recordResults(
+  facts: LoadContext['ledger']['outreach'],
+  first: number,
+  text: string,
+): void {
+  Parse(Results, JSON.parse(text)).results.forEach(({ success }, index) => {
+    if (success) facts.record(first + index, 'acknowledged');
+  });
+}
+
+/** The number in an address of a buyer or reader; of another address, NaN. */
+export function readMailNumber(address: string): {
+  readonly kind: string;
+  readonly number: number;
+} {
+  const [, kind = '', digits = ''] = /^(buyer|reader)-(\d+)@soak\.example$/u.exec(address) ?? [];
+  return { kind, number: digits === '' ? Number.NaN : Number(digits) };
+}

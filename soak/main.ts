@@ -1,0 +1,32 @@
+/** `npm run soak`: a simulated day of many machines, with faults in between, and an audit of everything acknowledged. */
+import { findForeignSettings } from '../scripts/demo/home.ts';
+import { listenForStop } from '../scripts/lib/stop-signals.ts';
+import { HELP, readOptions, UsageError, type SoakOptions } from './options.ts';
+
+const USAGE_EXIT_CODE = 2;
+const CONFIGURATION_EXIT_CODE = 78;
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === null) process.stdout.write(HELP);
+  else process.exitCode = await start(options);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\nRun npm run soak -- --help for the options.\n`);
+  process.exitCode = USAGE_EXIT_CODE;
+}
+
+async function start(options: SoakOptions): Promise<number> {
+  const foreign = findForeignSettings(process.env);
+  if (foreign.length > 0) {
+    process.stderr.write(
+      `The soak uses no settings of a real installation. Unset these variables first: ${foreign.join(', ')}.\n`,
+    );
+    return CONFIGURATION_EXIT_CODE;
+  }
+  const stop = listenForStop();
+  // Loads the whole service, which help and refusals do not need.
+  const { runSoak } = await import('./run-soak.ts');
+  const isKept = await runSoak(options, stop.signal);
+  return stop.exitCode() ?? (isKept ? 0 : 1);
+}

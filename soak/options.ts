@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+
+import { ALL_FAULTS } from './faults/all-faults.ts';
+import type { Fault } from './faults/fault.ts';
+
+export interface SoakOptions {
+  readonly machines: number;
+  readonly minutes: number;
+  readonly faults: readonly Fault[];
+  /** How long the cause of a fault lasts, if the fault does not set it. */
+  readonly faultSeconds: number;
+  /** Passed on to `latchkey serve`; null: not passed. */
+  readonly workers: number | null;
+  /** Where the report is written; null: a directory for this run. */
+  readonly out: string | null;
+}
+
+/** A wrong argument; the message is a sentence for the user. */
+export class UsageError extends Error {}
+
+const LARGE = { machines: 200_000, minutes: 20, faultSeconds: 10 };
+const SMALL = { machines: 2_000, minutes: 2.2, faultSeconds: 3 };
+
+export const HELP = `Run a simulated day of many machines against the service, and prove that it loses nothing.
+
+Usage: npm run soak -- [options]
+
+It starts an own service with an own database in a temporary directory, activates the machines, and sends a day of requests
+in some minutes: start-up peaks, validations for every trigger, heartbeats, events, trials, a sale with its payments, mails,
+lists and reports. Then it compares everything that the service acknowledged with the database, and writes a report.
+
+Options:
+  --machines N   activated machines: 100 to 1000000 (default: 200000)
+  --minutes N    duration of the day: 0.5 to 1440 (default: 20)
+  --faults       cause faults during the day: processes killed, disk full, connections cut, …
+  --fault NAME   cause only this fault; can be repeated
+  --workers N    run the service with N workers: 1 to 64 (default: without)
+  --small        the size for continuous integration: ${SMALL.machines} machines in ${SMALL.minutes} minutes, 3 minutes in all
+  --out DIR      directory of the report (default: soak/results/<time>)
+  --help         print this help
+
+Faults:
+${ALL_FAULTS.map(({ name }) => `  ${name}\n`).join('')}
+Some faults need root, or programs of Debian (e2fsprogs, libfaketime, util-linux). Without them they are skipped, with the reason.
+
+Examples:
+  npm run soak                                    200,000 machines in 20 minutes, without faults
+  npm run soak -- --faults                        the same, each fault twice
+  npm run soak -- --small --faults                in 3 minutes
+  npm run soak -- --minutes 1440 --faults         a day that takes a day
+  npm run soak -- --small --fault 'disk full'     one fault
+
+The exit code is 0 if every promise was kept, and 1 if one was broken, with a sentence for each.
+`;
+
+/** Reads the arguments. Null: help was requested. @throws UsageError */
+export function readOptions(args: readonly string[]): SoakOptions | null {
+  const values = parse(args);
+  if (values.help) return null;
+  const size = values.small ? SMALL : LARGE;
+  return {
+    machines: readNumber('machines', values.machines, size.machines, [100, 1_000_000], true),
+    minutes: readNumber('minutes', values.minutes, size.minutes, [0.5, 1_440], false),
+    faults: readFaults(values.faults, values.fault),
+    faultSeconds: size.faultSeconds,
+    workers:
+      values.workers === undefined ? null : readNumber('workers', values.workers, 0, [1, 64], true),
+    out: values.out ?? null,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        machines: { type: 'string' },
+        minutes: { type: 'string' },
+        faults: { type: 'boolean', default: false },
+        fault: { type: 'string', multiple: true, default: [] },
+        workers: { type: 'string' },
+        small: { type: 'boolean', default: false },
+        out: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readNumber(
+  name: string,
+  text: string | undefined,
+  byDefault: number,
+  [min, max]: readonly [number, number],
+  isWhole: boolean,
+): number {
+  if (text === undefined) return byDefault;
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  const isInRange = number >= min && number <= max;
+  if (isInRange && (!isWhole || Number.isInteger(number))) return number;
+  throw new UsageError(
+    `--${name} must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`,
+  );
+}
+
+function readFaults(all: boolean, names: readonly string[]): readonly Fault[] {
+  const unknown = names.find((name) => ALL_FAULTS.every((fault) => fault.name !== name));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `There is no fault "${unknown}". Run npm run soak -- --help for their names.`,
+    );
+  }
+  if (names.length > 0) return ALL_FAULTS.filter(({ name }) => names.includes(name));
+  return all ? ALL_FAULTS : [];
+}

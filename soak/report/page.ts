@@ -1,0 +1,78 @@
+import { describeMachine } from '../../bench/lib/machine.ts';
+import { html, Html } from './html.ts';
+import { renderPlot } from './plot.ts';
+import { createTimeAxis, listPlots } from './plots.ts';
+import type { SoakReport } from './report.ts';
+import { STYLES } from './styles.ts';
+import { formatWhole, renderChecks, renderFaults, renderOperations } from './tables.ts';
+
+/** Renders a report as one document without scripts and without other files. */
+export function renderPage(report: SoakReport, createdAt: Date): string {
+  const { broken, checks, day, options, windows } = report;
+  const axis = createTimeAxis(day, options.minutes * 60_000, windows);
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta
+          http-equiv="Content-Security-Policy"
+          content="default-src 'none'; style-src 'unsafe-inline'"
+        />
+        <title>Soak: ${broken.length === 0 ? 'kept' : 'broken promises'}</title>
+        <style>
+          ${new Html(STYLES)}
+        </style>
+      </head>
+      <body>
+        <h1>A simulated day of ${formatWhole(options.machines)} machines</h1>
+        ${renderVerdict(broken, checks.length > 0)} ${renderFacts(report, createdAt)}
+        <h2>Over the day</h2>
+        ${windows.length === 0 ? html`` : html`<p class="note">Shaded: faults until their recovery, with their number in the table below.</p>`}
+        <div class="plots">${listPlots(day).map((plot) => renderPlot(plot, axis))}</div>
+        <h2>What was compared</h2>
+        ${renderChecks(checks)}
+        <h2>Faults</h2>
+        <div class="faults">${renderFaults(windows, day.faults, day.skipped)}</div>
+        <h2>Operations</h2>
+        ${renderOperations(day.recorder)}
+      </body>
+    </html>`;
+  return page.text;
+}
+
+function renderVerdict(broken: readonly string[], isCompared: boolean): Html {
+  if (broken.length === 0 && isCompared)
+    return html`<p class="verdict kept">✔ Every promise was kept.</p>`;
+  const sentences = broken.map((sentence) => html`<li>${sentence}</li>`);
+  const verdict = isCompared
+    ? 'Promises were broken:'
+    : 'Stopped before the end of the day; nothing was compared.';
+  return html`<p class="verdict broken">✖ ${verdict}</p>
+    <ul>
+      ${sentences}
+    </ul>`;
+}
+
+function renderFacts({ day, options }: SoakReport, createdAt: Date): Html {
+  const { cores, machine, memoryGigabytes, node } = describeMachine();
+  const seconds = (day.endedAt - day.startedAt) / 1_000;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Requests', formatWhole(day.recorder.total)],
+    ['Duration', `${(seconds / 60).toFixed(1)} minutes`],
+    ['Average rate', `${formatWhole(Math.round(day.recorder.total / seconds))} a second`],
+    ['Workers', options.workers === null ? 'none' : String(options.workers)],
+    ['Machine', `${machine}, ${cores} cores, ${memoryGigabytes} GB`],
+    ['Node.js', node],
+    ['Created', createdAt.toISOString()],
+  ];
+  return html`<dl>
+    ${facts.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}

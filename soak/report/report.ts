@@ -1,0 +1,14 @@
+import type { Check } from '../audit/check.ts';
+import type { FaultWindow } from '../expectations/expectations.ts';
+import type { SoakOptions } from '../options.ts';
+import type { Day } from '../run-soak.ts';
+
+/** Everything that a report shows. */
+export interface SoakReport {
+  readonly options: SoakOptions;
+  readonly day: Day;
+  readonly checks: readonly Check[];
+  /** A sentence for each broken promise. */
+  readonly broken: readonly string[];
+  readonly windows: readonly FaultWindow[];
+}
