@@ -7,6 +7,7 @@ import type { DescribedSetting } from './config/describe-settings.ts';
 import type { Secrets } from './config/secrets.ts';
 import { isDatabaseUnresponsive, isLockTimeout } from './db/database-errors.ts';
 import { readDatabaseTime } from './db/database-time.ts';
+import { ReportReader } from './db/replica/report-reader.ts';
 import type { Queryable } from './db/statement.ts';
 import { createEventQueue } from './features/analytics/event-queue.ts';
 import { EventCounts } from './features/analytics/event-counts.ts';
@@ -59,6 +60,8 @@ export interface ContextOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly pool: Pool;
+  /** For reports. Null: none is configured. Default: null. */
+  readonly replica?: Pool | null;
   /** Default: the clock of the database server. */
   readonly readDatabaseTime?: (db: Queryable) => Promise<Date>;
   /** Null: no mail is configured. Default: null. */
@@ -116,6 +119,7 @@ export function createContext(options: ContextOptions) {
     metrics,
     vault,
     pool,
+    reports: createReportReader(options),
     signingKeys,
     configuredApiKeys: readConfiguredKeys(secrets),
     webhookSecrets: readWebhookSecrets(secrets),
@@ -162,6 +166,11 @@ export function createContext(options: ContextOptions) {
     },
     eventSubscriptions,
   };
+}
+
+function createReportReader({ config, log, pool, replica = null }: ContextOptions): ReportReader {
+  const maxLagMs = config.database.replicaMaxLagSeconds * 1_000;
+  return new ReportReader({ primary: pool, replica, maxLagMs, log });
 }
 
 function createLimiters(config: Config, pool: Pool) {

@@ -184,7 +184,7 @@ async function openContext(
   const { config, secrets, settings, warnings } = configuration;
   const database = await (worker?.openDatabase ?? openOwnDatabase)(config, secrets, log);
   resources.defer(() => database.close());
-  const { pool } = database;
+  const { pool, replica } = database;
   const disk = database.directory === null ? null : new DiskSpace(database.directory, log);
   await migrateDatabase(pool, log);
 
@@ -197,7 +197,17 @@ async function openContext(
     outreachMail?.close();
   });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
-  const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, outreachMail };
+  const parts = {
+    config,
+    secrets,
+    clock: systemClock,
+    log,
+    metrics,
+    pool,
+    replica,
+    mail,
+    outreachMail,
+  };
   const context = createContext({
     ...parts,
     settings,

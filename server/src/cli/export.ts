@@ -67,15 +67,16 @@ const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /** Reads licenses page by page, so that memory and transactions stay small. */
 async function* readLicenses(
-  { pool }: Context,
+  { reports }: Context,
   options: { readonly trialsOnly: boolean },
 ): AsyncGenerator<ExportedLicense> {
   for (let afterId = NIL_UUID; ;) {
-    const page = await listLicensesAfter(pool, afterId, { ...options, limit: PAGE_ROWS });
-    const transactions = await listLicenseTransactions(
-      pool,
-      page.map(({ id }) => id),
-    );
+    const position = afterId;
+    const [page, transactions] = await reports.readComplete(async (db) => {
+      const found = await listLicensesAfter(db, position, { ...options, limit: PAGE_ROWS });
+      const ids = found.map(({ id }) => id);
+      return [found, await listLicenseTransactions(db, ids)];
+    });
     for (const license of page) {
       yield { ...license, transactionId: transactions.get(license.id) ?? null };
     }
@@ -86,9 +87,10 @@ async function* readLicenses(
 }
 
 /** Reads activations page by page, in the order of their licenses. */
-async function* readActivations({ pool }: Context): AsyncGenerator<ActivationRecord> {
+async function* readActivations({ reports }: Context): AsyncGenerator<ActivationRecord> {
   for (let after = { licenseId: NIL_UUID, id: NIL_UUID }; ;) {
-    const page = await listActivationsAfter(pool, after, PAGE_ROWS);
+    const position = after;
+    const page = await reports.readComplete((db) => listActivationsAfter(db, position, PAGE_ROWS));
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;

@@ -41,7 +41,7 @@ interface CommandDatabase extends OpenDatabase {
  * @throws StartupError for an invalid configuration, CommandError for a database that is not migrated
  */
 export async function withContext<T>(work: (context: Context) => Promise<T>): Promise<T> {
-  return withDatabase(async ({ config, secrets, log, pool }) => {
+  return withDatabase(async ({ config, secrets, log, pool, replica }) => {
     const catalog = loadCatalog(config.catalogPath);
     // Only this program uses the embedded database, so it migrates it.
     if (config.database.kind === 'embedded') await migrate(pool);
@@ -54,6 +54,7 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
       log,
       metrics: createMetrics({ version }),
       pool,
+      replica,
       paddleApi: openPaddleApi(config, secrets, systemClock),
     });
     await loadSigningKeys(context);
@@ -95,7 +96,7 @@ async function openRunningOrOwn(
   if (running === null) return openDatabase(config, secrets, log);
   const secretIds = listSecretIds(secrets);
   const pool = createPool(running, { maxConnections: config.database.poolSize, log, secretIds });
-  return { pool, account: null, directory: null, close: () => pool.end() };
+  return { pool, replica: null, account: null, directory: null, close: () => pool.end() };
 }
 
 async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {

@@ -26,7 +26,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     },
     log: { level: 'info' },
     dataDirectory: '/srv/latchkey/data',
-    database: { kind: 'embedded', poolSize: 16, account: null },
+    database: { kind: 'embedded', poolSize: 16, replicaMaxLagSeconds: 60, account: null },
     metrics: { host: '127.0.0.1', port: null },
     storage: { quotaMib: 256 },
     events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
@@ -82,11 +82,12 @@ test('reports contradictory settings', () => {
       LATCHKEY_DKIM_DOMAIN: 'example.com',
       LATCHKEY_SMTP_URL: 'smtp://mail.example.com',
       LATCHKEY_METRICS_PORT: '8080',
+      LATCHKEY_REPLICA_URL: 'postgres://replica/latchkey',
     }),
   );
   assert.deepEqual(
     conflicts.map((problem) => problem.split(/[ ,]/u)[0]),
-    ['LATCHKEY_DKIM_DOMAIN', 'LATCHKEY_MAIL_FROM', 'LATCHKEY_METRICS_PORT'],
+    ['LATCHKEY_DKIM_DOMAIN', 'LATCHKEY_MAIL_FROM', 'LATCHKEY_REPLICA_URL', 'LATCHKEY_METRICS_PORT'],
   );
   assert.deepEqual(findConflicts(environmentOf({})), []);
 });

@@ -24,6 +24,8 @@ export interface Config {
     /** `embedded`: PostgreSQL in the data directory; `external`: that of `DATABASE_URL`. */
     readonly kind: 'embedded' | 'external';
     readonly poolSize: number;
+    /** A replica that is further behind is not read. */
+    readonly replicaMaxLagSeconds: number;
     /** The account of the service and the embedded PostgreSQL if root starts them; null: chosen automatically. */
     readonly account: string | null;
   };
@@ -98,6 +100,7 @@ export const defaults = {
   dataDirectory: './data',
   catalogPath: fileURLToPath(new URL('../../../catalog.example.yaml', import.meta.url)),
   databasePoolSize: 16,
+  replicaMaxLagSeconds: 60,
   metricsHost: '127.0.0.1',
   storageQuotaMib: 256,
   eventsRate: { perSecond: 100, burst: 300 },
@@ -127,6 +130,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
     database: {
       kind: environment.databaseUrl === undefined ? 'embedded' : 'external',
       poolSize: environment.databasePoolSize ?? defaults.databasePoolSize,
+      replicaMaxLagSeconds: environment.replicaMaxLagSeconds ?? defaults.replicaMaxLagSeconds,
       account: environment.postgresAccount ?? null,
     },
     metrics: {
@@ -204,6 +208,9 @@ export function findConflicts(environment: Environment): readonly string[] {
     problems.push(
       'LATCHKEY_MAIL_FROM must be set when LATCHKEY_SMTP_URL is set: it is the sender address of mail.',
     );
+  }
+  if (environment.replicaUrl !== undefined && environment.databaseUrl === undefined) {
+    problems.push('LATCHKEY_REPLICA_URL needs DATABASE_URL: the embedded database has no replica.');
   }
   if (environment.doubleOptIn === true && environment.smtpUrl === undefined) {
     problems.push(

@@ -58,6 +58,8 @@ function readVariables({ plain, secret }: Reader) {
     previousSecrets: secret('LATCHKEY_PREVIOUS_SECRETS', values.masterSecretList),
 
     databaseUrl: secret('DATABASE_URL', values.databaseUrl),
+    replicaUrl: secret('LATCHKEY_REPLICA_URL', values.replicaUrl),
+    replicaMaxLagSeconds: plain('LATCHKEY_REPLICA_MAX_LAG_S', values.wholeNumber(1, 86_400)),
     postgresAccount: plain('LATCHKEY_POSTGRES_USER', values.anyText),
     databasePoolSize: plain('LATCHKEY_DATABASE_POOL_SIZE', values.wholeNumber(2, 500)),
     redisUrl: secret(

@@ -10,6 +10,8 @@ export interface Secrets {
   readonly previousMasters: readonly string[];
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** Null: reports are read from the database itself. */
+  readonly replicaUrl: string | null;
   readonly redisUrl: string | null;
   readonly metricsToken: string | null;
   readonly outreachApiKey: string | null;
@@ -41,8 +43,7 @@ export function toSecrets(
   return {
     master,
     previousMasters: [...previous],
-    databaseUrl: environment.databaseUrl ?? null,
-    redisUrl: environment.redisUrl ?? null,
+    ...toUrls(environment),
     metricsToken: environment.metricsToken ?? null,
     outreachApiKey: environment.outreachApiKey ?? null,
     oidcClientSecret: environment.oidcClientSecret ?? null,
@@ -55,6 +56,14 @@ export function toSecrets(
     paddleApiKey: environment.paddleApiKey ?? null,
     smtpUrl: environment.smtpUrl ?? null,
     dkimPrivateKey: environment.dkimPrivateKey ?? null,
+  };
+}
+
+function toUrls({ databaseUrl, replicaUrl, redisUrl }: Environment) {
+  return {
+    databaseUrl: databaseUrl ?? null,
+    replicaUrl: replicaUrl ?? null,
+    redisUrl: redisUrl ?? null,
   };
 }
 

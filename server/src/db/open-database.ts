@@ -8,11 +8,13 @@ import type { Account } from './embedded/account.ts';
 import type { EmbeddedConnection } from './embedded/connection.ts';
 import { startEmbeddedPostgres } from './embedded/start.ts';
 import { openExternalDatabase } from './external-database.ts';
-import { createPool } from './pool.ts';
+import { createPool, type PoolOptions } from './pool.ts';
 
 /** An open database. */
 export interface OpenDatabase {
   readonly pool: Pool;
+  /** A replica for reports; null: none is configured. It may not answer. */
+  readonly replica: Pool | null;
   /** The account of the embedded server if root started it, else null. */
   readonly account: Account | null;
   /** The embedded server's directory, by a path that this process can use until it ends; else null. */
@@ -36,7 +38,11 @@ export async function openDatabase(
   const options = { maxConnections: config.database.poolSize, log, secretIds };
   if (secrets.databaseUrl !== null) {
     const pool = await openExternalDatabase(secrets.databaseUrl, options);
-    return { pool, account: null, directory: null, close: () => pool.end() };
+    const replica = openReplica(secrets.replicaUrl, options);
+    const close = async (): Promise<void> => {
+      await Promise.all([pool.end(), replica?.end()]);
+    };
+    return { pool, replica, account: null, directory: null, close };
   }
   const { dataDirectory, database } = config;
   const account = database.account ?? undefined;
@@ -46,7 +52,23 @@ export async function openDatabase(
     await pool.end();
     await embedded.stop();
   };
-  return { pool, account: embedded.account, directory: embedded.connection.host, close };
+  return {
+    pool,
+    replica: null,
+    account: embedded.account,
+    directory: embedded.connection.host,
+    close,
+  };
+}
+
+/** Reports are few, and one reads one statement after the other. */
+const REPLICA_CONNECTIONS = 4;
+
+/** Connections open when a report needs one, so that a replica that is down delays no start. */
+function openReplica(url: string | null, options: PoolOptions): Pool | null {
+  if (url === null) return null;
+  const maxConnections = Math.min(REPLICA_CONNECTIONS, options.maxConnections);
+  return createPool({ url, sessionKind: 'prefer-standby' }, { ...options, maxConnections });
 }
 
 /**
@@ -61,5 +83,5 @@ export async function connectDatabase(
   if (embedded === null) return openDatabase(config, secrets, log);
   const secretIds = listSecretIds(secrets);
   const pool = createPool(embedded, { maxConnections: config.database.poolSize, log, secretIds });
-  return { pool, account: null, directory: embedded.host, close: () => pool.end() };
+  return { pool, replica: null, account: null, directory: embedded.host, close: () => pool.end() };
 }

@@ -18,7 +18,7 @@ import { withStatus } from '../output.ts';
 import { anyText, choice, option } from '../parameters.ts';
 import { contextCommand } from '../with-context.ts';
 import type { Answer } from './answer.ts';
-import { MONTH_DAYS, printReport, rangeOptions } from './print-report.ts';
+import { MONTH_DAYS, printReport, rangeOptions, type ReportSource } from './print-report.ts';
 
 const archiveOption = option(
   '--archive <place>',
@@ -26,14 +26,24 @@ const archiveOption = option(
   anyText,
 );
 
-/** Reads the roll-ups of the database or, with an archive, those of its days from its files. */
+/**
+ * Reads the roll-ups of the database or, with an archive, those of its days from its files: into temporary tables, which a
+ * replica cannot create.
+ */
+function withArchive(context: Context, place: string | null): ReportSource {
+  const { clock, pool, reports } = context;
+  if (place === null) return { clock, reports };
+  return { clock, reports: { read: (work) => work(pool) } };
+}
+
 async function readRollups(
   { pool }: Context,
   place: string | null,
   range: DayRange,
+  db: Queryable,
   read: (db: Queryable) => Promise<Answer>,
 ): Promise<Answer> {
-  if (place === null) return read(pool);
+  if (place === null) return read(db);
   const archive = await openArchive(place, process.env);
   return withStatus((show) =>
     withArchivedDays({ archive, pool }, range, read, (day, events) =>
@@ -64,8 +74,8 @@ export const eventsCommand = contextCommand({
   ],
   run(context, { name, by, archive, ...options }) {
     const count = selectCount(name, by);
-    return printReport(context, options, MONTH_DAYS, (range) =>
-      readRollups(context, archive, range, (db) => count(db, range)),
+    return printReport(withArchive(context, archive), options, MONTH_DAYS, (from, range) =>
+      readRollups(context, archive, range, from, (db) => count(db, range)),
     );
   },
 });
@@ -122,8 +132,8 @@ export const propsCommand = contextCommand({
     ...rangeOptions(MONTH_DAYS),
   ],
   run: (context, { name, key, archive, ...options }) =>
-    printReport(context, options, MONTH_DAYS, (range) =>
-      readRollups(context, archive, range, (db) => countProps(db, range, { name, key })),
+    printReport(withArchive(context, archive), options, MONTH_DAYS, (from, range) =>
+      readRollups(context, archive, range, from, (db) => countProps(db, range, { name, key })),
     ),
 });
 
@@ -144,9 +154,9 @@ export const dropsCommand = contextCommand({
   description: 'Count events that were not stored, by reason.',
   examples: { 'report drops': 'Dropped events of the last 30 days' },
   parameters: rangeOptions(MONTH_DAYS),
-  run: ({ clock, pool }, options) =>
-    printReport({ clock, pool }, options, MONTH_DAYS, async (range) => {
-      const days = await listDrops(pool, range);
+  run: (context, options) =>
+    printReport(context, options, MONTH_DAYS, async (db, range) => {
+      const days = await listDrops(db, range);
       return {
         columns: ['day', 'reason', 'events'],
         rows: days.map((row) => [row.day, row.reason, row.events]),

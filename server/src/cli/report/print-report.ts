@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 
 import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts';
 import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-reports.ts';
 import {
@@ -34,17 +35,28 @@ export function rangeOptions(defaultDays: number) {
 
 type RangeValues = CommandValues<ReturnType<typeof rangeOptions>>;
 
-/** Prints an answer as CSV, or returns it as a result. */
+/** Where a report is read. */
+export interface ReportSource {
+  readonly clock: Context['clock'];
+  readonly reports: Pick<Context['reports'], 'read'>;
+}
+
+/**
+ * Prints an answer as CSV, or returns it as a result.
+ * @param ask reads the replica, if there is one
+ */
 export async function printReport(
-  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  { clock, reports }: ReportSource,
   options: RangeValues,
   defaultDays: number,
-  ask: (range: DayRange, now: Date) => Promise<Answer>,
+  ask: (db: Queryable, range: DayRange, now: Date) => Promise<Answer>,
 ): Promise<Result | void> {
   const now = clock.now();
   const range = readRange(options, defaultDays, now);
-  const answer = await ask(range, now);
-  const last = await findLastRun(pool);
+  const [answer, last] = await reports.read(async (db) => [
+    await ask(db, range, now),
+    await findLastRun(db),
+  ]);
   const age = describeAge(last, now);
   if (age !== null) printNote(age);
   if (answer.rows.length === MAX_REPORT_ROWS) {

@@ -27,9 +27,9 @@ export const machinesCommand = contextCommand({
     choice('--by <period>', 'period; weeks start on Monday', PERIODS).default('day'),
     ...rangeOptions(MONTH_DAYS),
   ],
-  run: ({ clock, pool }, { by, ...options }) =>
-    printReport({ clock, pool }, options, MONTH_DAYS, async (range) => {
-      const found = await listActiveMachines(pool, range, by);
+  run: (context, { by, ...options }) =>
+    printReport(context, options, MONTH_DAYS, async (db, range) => {
+      const found = await listActiveMachines(db, range, by);
       return {
         columns: [by, 'machines'],
         rows: found.map((row) => [row.starts, row.machines]),
@@ -57,16 +57,16 @@ function versionCommand(name: string, column: string, subject: string, reports: 
       choice('--by <period>', 'all days together, or each day', ['total', 'day']).default('total'),
       ...rangeOptions(MONTH_DAYS),
     ],
-    run: ({ clock, pool }, { by, ...options }) =>
-      printReport({ clock, pool }, options, MONTH_DAYS, async (range) => {
+    run: (context, { by, ...options }) =>
+      printReport(context, options, MONTH_DAYS, async (db, range) => {
         if (by === 'day') {
-          const days = await reports.daily(pool, range);
+          const days = await reports.daily(db, range);
           return {
             columns: ['day', column, 'machines'],
             rows: days.map((row) => [row.day, row.version, row.machines]),
           };
         }
-        const uses = await reports.total(pool, range);
+        const uses = await reports.total(db, range);
         return {
           columns: [column, 'machine_days', 'share', 'last_day'],
           rows: uses.map((row) => [row.version, row.machineDays, row.share, row.lastDay]),
@@ -80,9 +80,9 @@ export const retentionCommand = contextCommand({
   description: 'Count the machines that are still active in each week after their first.',
   examples: { 'report retention': 'Retention of the last twelve weeks' },
   parameters: rangeOptions(QUARTER_DAYS),
-  run: ({ clock, pool }, options) =>
-    printReport({ clock, pool }, options, QUARTER_DAYS, async (range) => {
-      const cells = await listRetention(pool, range);
+  run: (context, options) =>
+    printReport(context, options, QUARTER_DAYS, async (db, range) => {
+      const cells = await listRetention(db, range);
       return {
         columns: ['cohort', 'new_machines', 'weeks_later', 'machines'],
         rows: cells.map((row) => [row.cohort, row.newMachines, row.weeksLater, row.machines]),
@@ -113,9 +113,9 @@ export const trialsCommand = contextCommand({
   description: 'Count trials that became licenses within 14 days, on the same machine or install.',
   examples: { 'report trials': 'Trials of the last twelve weeks; open ones can still be paid' },
   parameters: rangeOptions(QUARTER_DAYS),
-  run: ({ clock, pool }, options) =>
-    printReport({ clock, pool }, options, QUARTER_DAYS, async (range, now) => {
-      const weeks = await listTrialWeeks(pool, range, now);
+  run: (context, options) =>
+    printReport(context, options, QUARTER_DAYS, async (db, range, now) => {
+      const weeks = await listTrialWeeks(db, range, now);
       return {
         columns: ['week', 'trials', 'paid', 'share', 'open'],
         rows: weeks.map((row) => [row.week, row.trials, row.paid, row.share, row.open]),

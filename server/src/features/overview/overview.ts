@@ -4,6 +4,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import type { ReportReader } from '#server/db/replica/report-reader.ts';
 import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
@@ -31,6 +32,8 @@ import { COMPARED_DAYS, findRisingRefusals } from './rules/rising-refusals.ts';
 
 export interface OverviewDependencies {
   readonly pool: Pool;
+  /** For figures. */
+  readonly reports: ReportReader;
   readonly databaseLimiter: ConcurrencyLimiter;
   readonly clock: Clock;
   readonly config: Pick<Config, 'subscribers'>;
@@ -114,10 +117,12 @@ interface Figures {
   readonly rolled_at: string | null;
 }
 
-async function loadFigures({ clock, pool }: OverviewDependencies): Promise<Figures> {
+async function loadFigures({ clock, reports }: OverviewDependencies): Promise<Figures> {
   const today = dayOf(clock.now());
-  const days = await listFigureDays(pool, addDays(today, 1 - 2 * FIGURE_DAYS), today);
-  const rolledAt = await findLicenseRollup(pool);
+  const [days, rolledAt] = await reports.read(async (db) => [
+    await listFigureDays(db, addDays(today, 1 - 2 * FIGURE_DAYS), today),
+    await findLicenseRollup(db),
+  ]);
   return {
     figures: listFigures(days),
     first_day: addDays(today, 1 - FIGURE_DAYS),

@@ -26,7 +26,7 @@ import {
   viewTrial,
   type TrialListDependencies,
 } from './list-trials.ts';
-import { reportTrials } from './report-trials.ts';
+import { reportTrials, type TrialReportDependencies } from './report-trials.ts';
 
 const PATH = '/api/v1/admin/trials';
 const TAGS = ['admin: trials'];
@@ -35,7 +35,10 @@ const TAGS = ['admin: trials'];
 const NEWEST = '-created_at';
 
 /** Registers the operations on trials for operators. Every role exports them: rows contain no address. */
-export function registerAdminTrialRoutes(app: App, deps: TrialListDependencies): void {
+export function registerAdminTrialRoutes(
+  app: App,
+  deps: TrialListDependencies & TrialReportDependencies,
+): void {
   app.get(PATH, { config: VIEWER, schema: listOperation }, ({ query }) => {
     const now = deps.clock.now();
     return answerPage(

@@ -2,6 +2,7 @@ import type { TrialReport, TrialReportQuery } from '@latchkey/contract';
 
 import { invalidRequest } from '#server/errors.ts';
 
+import type { ReportDependencies } from '../analytics/reports/dependencies.ts';
 import {
   findTrialRollup,
   listTrialProducts,
@@ -9,7 +10,8 @@ import {
 } from '../analytics/reports/trial-reports.ts';
 import { listTrialWeeks } from '../analytics/reports/usage-reports.ts';
 import { addDays, dayOf, parseDay, type Day, type DayRange } from '../analytics/rules/days.ts';
-import type { TrialListDependencies } from './list-trials.ts';
+
+export type TrialReportDependencies = Pick<ReportDependencies, 'clock' | 'reports'>;
 
 /** Twelve weeks, as on the command line. */
 const DEFAULT_DAYS = 84;
@@ -19,15 +21,17 @@ const DEFAULT_DAYS = 84;
  * @throws invalidRequest (422) for a day that is not one
  */
 export async function reportTrials(
-  { clock, pool }: TrialListDependencies,
+  { clock, reports }: TrialReportDependencies,
   { from, product, to }: TrialReportQuery,
 ): Promise<TrialReport> {
   const now = clock.now();
   const range = readRange(from, to, dayOf(now));
   const productId = product ?? null;
-  const weeks = await listTrialWeeks(pool, range, now, productId);
-  const products = await listTrialProducts(pool, range, productId);
-  const rolledAt = await findTrialRollup(pool);
+  const [weeks, products, rolledAt] = await reports.read(async (db) => [
+    await listTrialWeeks(db, range, now, productId),
+    await listTrialProducts(db, range, productId),
+    await findTrialRollup(db),
+  ]);
   return {
     ...range,
     ...count(products),

@@ -5,6 +5,7 @@ import type {
   UsageBreakdownQuery,
 } from '@latchkey/contract';
 
+import type { Queryable } from '#server/db/statement.ts';
 import { invalidRequest } from '#server/errors.ts';
 
 import { listBreakdown, type BreakdownName, type BreakdownRecord } from '../queries/breakdowns.ts';
@@ -22,7 +23,7 @@ interface BreakdownSource {
   readonly name: BreakdownName;
   readonly parameters?: readonly (string | null)[];
   /** Default: the sum of the values, which each event or machine has one of. */
-  readonly countAll?: (range: DayRange) => Promise<number>;
+  readonly countAll?: (db: Queryable, range: DayRange) => Promise<number>;
 }
 
 /** Counts machine days by version, platform or system. @throws invalidRequest (422) */
@@ -52,7 +53,7 @@ export function breakDownEvent(
   if (by === 'version')
     return breakDown(deps, days, { name: 'versionOfEvent', parameters: [name] });
   if (by === 'property') {
-    const countAll = (range: DayRange) => countEvents(deps, range, name);
+    const countAll = (db: Queryable, range: DayRange) => countEvents(db, range, name);
     return breakDown(deps, days, { name: 'property', parameters: [name], countAll });
   }
   if (key === undefined) {
@@ -61,29 +62,33 @@ export function breakDownEvent(
   return breakDown(deps, days, { name: 'value', parameters: [name, key] });
 }
 
-async function countEvents(
-  { pool }: ReportDependencies,
-  range: DayRange,
-  name: string,
-): Promise<number> {
-  const days = await listEventsByDay(pool, range, name);
+async function countEvents(db: Queryable, range: DayRange, name: string): Promise<number> {
+  const days = await listEventsByDay(db, range, name);
   return days.reduce((sum, { events }) => sum + events, 0);
 }
 
-async function breakDown(
-  { clock, pool }: ReportDependencies,
+function breakDown(
+  { clock, reports }: ReportDependencies,
   days: { readonly from?: string; readonly to?: string },
-  { name, parameters, countAll }: BreakdownSource,
+  source: BreakdownSource,
 ): Promise<Breakdown> {
   const range = readReportRange(days, clock.now());
+  return reports.read((db) => readBreakdown(db, range, source));
+}
+
+async function readBreakdown(
+  db: Queryable,
+  range: ComparedRange,
+  { name, parameters, countAll }: BreakdownSource,
+): Promise<Breakdown> {
   const trendDays = Math.ceil(countDays(range) / MAX_TREND);
   const query = { ...range, previousFrom: range.previous.from, trendDays };
-  const records = await listBreakdown(pool, name, query, parameters);
-  const count = await (countAll?.(range) ?? sumOf(records, 'count'));
-  const previousCount = await (countAll?.(range.previous) ?? sumOf(records, 'previousCount'));
+  const records = await listBreakdown(db, name, query, parameters);
+  const count = await (countAll?.(db, range) ?? sumOf(records, 'count'));
+  const previousCount = await (countAll?.(db, range.previous) ?? sumOf(records, 'previousCount'));
   return {
     ...viewRange(range),
-    up_to_date_at: await findUpToDate(pool),
+    up_to_date_at: await findUpToDate(db),
     count,
     previous_count: previousCount,
     trend_days: trendDays,

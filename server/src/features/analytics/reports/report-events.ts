@@ -6,36 +6,45 @@ import type {
   StoredEvent,
 } from '@latchkey/contract';
 
+import type { Queryable } from '#server/db/statement.ts';
 import { noSuch } from '#server/errors.ts';
 
 import { findStoredEvent, type StoredEventRecord } from '../queries/stored-events.ts';
 import { listPeriods, type DayRange } from '../rules/days.ts';
 import type { ReportDependencies } from './dependencies.ts';
 import { listDrops, listEventsByDay, listEventVersionDays } from './event-reports.ts';
-import { readReportRange, viewRange } from './report-range.ts';
+import { readReportRange, viewRange, type ComparedRange } from './report-range.ts';
 import { findUpToDate } from './report-usage.ts';
 
 /**
  * Counts an event on each day, beside the days before.
  * @throws invalidRequest (422)
  */
-export async function reportEventDays(
-  { clock, pool }: ReportDependencies,
-  { name, version, ...days }: EventDaysQuery,
+export function reportEventDays(
+  { clock, reports }: ReportDependencies,
+  query: EventDaysQuery,
 ): Promise<EventDays> {
-  const range = readReportRange(days, clock.now());
+  const range = readReportRange(query, clock.now());
+  return reports.read((db) => readEventDays(db, range, query));
+}
+
+async function readEventDays(
+  db: Queryable,
+  range: ComparedRange,
+  { name, version }: Pick<EventDaysQuery, 'name' | 'version'>,
+): Promise<EventDays> {
   const list = async (of: DayRange) => {
     const found =
       version === undefined
-        ? await listEventsByDay(pool, of, name)
-        : await listEventVersionDays(pool, of, { name, version });
+        ? await listEventsByDay(db, of, name)
+        : await listEventVersionDays(db, of, { name, version });
     return new Map(found.map((row) => [row.day, row]));
   };
   const [current, before] = [await list(range), await list(range.previous)];
   const previousDays = listPeriods('day', range.previous);
   return {
     ...viewRange(range),
-    up_to_date_at: await findUpToDate(pool),
+    up_to_date_at: await findUpToDate(db),
     days: listPeriods('day', range).map((day, index) => {
       const previousDay = previousDays[index] ?? day;
       return {
@@ -50,12 +59,16 @@ export async function reportEventDays(
 }
 
 /** Counts the events that were not stored, by reason. @throws invalidRequest (422) */
-export async function reportDrops(
-  { clock, pool }: ReportDependencies,
+export function reportDrops(
+  { clock, reports }: ReportDependencies,
   query: EventDropsQuery,
 ): Promise<EventDrops> {
   const range = readReportRange(query, clock.now());
-  const rows = await listDrops(pool, { from: range.previous.from, to: range.to });
+  return reports.read((db) => readDrops(db, range));
+}
+
+async function readDrops(db: Queryable, range: ComparedRange): Promise<EventDrops> {
+  const rows = await listDrops(db, { from: range.previous.from, to: range.to });
   const items = [...Map.groupBy(rows, ({ reason }) => reason)].map(([reason, found]) => ({
     reason,
     events: sumEvents(found.filter(({ day }) => day >= range.from)),
@@ -64,7 +77,7 @@ export async function reportDrops(
   }));
   return {
     ...viewRange(range),
-    up_to_date_at: await findUpToDate(pool),
+    up_to_date_at: await findUpToDate(db),
     items: items.toSorted((a, b) => b.events - a.events || b.previous_events - a.previous_events),
   };
 }
