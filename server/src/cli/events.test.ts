@@ -192,10 +192,10 @@ describe('exit code 1', () => {
           'DAY         EVENTS  MB   WRITTEN  DROPPED',
           '2026-03-03  20      0.0  yes      yes',
           '',
-          `Archived 1 day with 20 events (0.0 MB) to ${place}.`,
+          `Archived 1 day with 20 events (0.0 MB) to ${place}; 1 day failed.`,
           '',
         ],
-        `2026-03-02 failed: ${file} is damaged, and another database may have written it: move the file away, or archive to another directory or prefix.\n`,
+        `2026-03-02 failed: ${file} is damaged, and another database may have written it: archive to another directory or prefix, or move the file away.\n`,
       ],
     );
     assert.deepEqual(await listStoredDays(pool), ['2026-03-02']);

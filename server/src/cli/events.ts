@@ -44,7 +44,7 @@ const archiveCommand = contextCommand({
     option('--before <date>', 'first day that is not archived, in UTC', readDay).required(),
     option('--to <place>', 'existing directory, or s3://bucket/prefix', anyText).required(),
     flag('--keep', 'write and verify the files, and drop nothing'),
-    flag('--replace', 'write files again that differ from the database'),
+    flag('--replace', 'write files of this database again that differ from it, or are damaged'),
     flag('--dry-run', 'list the days, and change nothing').conflicts('replace'),
     reasonOption,
   ],
@@ -128,9 +128,10 @@ async function archiveDays(
     const of = `${day} (${index + 1} of ${countOf(days.length, 'day')})`;
     const done = formatMegabytes(outcomes);
     try {
-      const outcome = await archiveDay(deps, request, day, (step, events) =>
-        show(`${of}: ${step} ${countOf(events, 'event')}, ${done} done`),
-      );
+      const outcome = await archiveDay(deps, request, day, (step, events, total) => {
+        const count = `${events < total ? `${events} of ` : ''}${countOf(total, 'event')}`;
+        show(`${of}: ${step} ${count}, ${done} done`);
+      });
       if (outcome !== null) outcomes.push(outcome);
     } catch (error) {
       const isOfDay = error instanceof DayError;
@@ -144,8 +145,9 @@ async function archiveDays(
 
 function present(archive: EventArchive, run: ArchiveRun): Result {
   const { failures, outcomes, plan, stoppedAt } = run;
+  const failed = failures.length === 0 ? '' : `; ${countOf(failures.length, 'day')} failed`;
   const total = outcomes.reduce((sum, { events }) => sum + events, 0);
-  const summary = `Archived ${countOf(outcomes.length, 'day')} with ${countOf(total, 'event')} (${formatMegabytes(outcomes)}) to ${archive.location}.`;
+  const summary = `Archived ${countOf(outcomes.length, 'day')} with ${countOf(total, 'event')} (${formatMegabytes(outcomes)}) to ${archive.location}${failed}.`;
   return {
     json: {
       archive: archive.location,

@@ -12,6 +12,7 @@ import type {
   ArchiveRequest,
   FileSummary,
   OnProgress,
+  OnStep,
 } from './dependencies.ts';
 import { dropDay } from './drop-day.ts';
 import { summarizeFile, type EventFile } from './read-file.ts';
@@ -42,19 +43,21 @@ export async function archiveDay(
   onProgress: OnProgress,
 ): Promise<DayOutcome | null> {
   const { archive, clock, pool } = deps;
-  if ((await countDayEvents(pool, day)) === 0) {
+  const total = await countDayEvents(pool, day);
+  if (total === 0) {
     await requireNothingErased(deps, day);
     return null;
   }
+  const onStep: OnStep = (step, processed) => onProgress(step, processed, total);
   const existing = await archive.open(day);
-  const found = existing && (await checkFile(deps, request, { day, existing, onProgress }));
+  const found = existing && (await checkFile(deps, request, { day, existing, onStep }));
   const replaces = existing?.version ?? null;
-  const file = found ?? (await writeDay(deps, { day, replaces }, onProgress));
+  const file = found ?? (await writeDay(deps, { day, replaces }, onStep));
   const { events, checksum, bytes } = file;
   await archive.flush(day);
   const { location } = archive;
   await upsertArchivedDay(pool, { day, location, events, checksum }, clock.now());
-  if (!request.keep) onProgress('dropping', events);
+  if (!request.keep) onStep('dropping', events);
   const dropped = !request.keep && (await dropDay(deps, request, { day, ...file }));
   return { day, file: archive.nameOf(day), events, bytes, written: found === null, dropped };
 }
@@ -74,7 +77,7 @@ async function requireNothingErased(
 interface ExistingFile {
   readonly day: Day;
   readonly existing: EventFile;
-  readonly onProgress: OnProgress;
+  readonly onStep: OnStep;
 }
 
 /**
@@ -85,10 +88,10 @@ interface ExistingFile {
 async function checkFile(
   { archive, pool }: ArchiveDependencies,
   { replace }: ArchiveRequest,
-  { day, existing, onProgress }: ExistingFile,
+  { day, existing, onStep }: ExistingFile,
 ): Promise<FileSummary | null> {
   const { byteLength: bytes, version } = existing;
-  const inFile = await summarizeReadable(existing, (events) => onProgress('verifying', events));
+  const inFile = await summarizeReadable(existing, (events) => onStep('verifying', events));
   const stored = await summarizeDay(pool, day);
   if (inFile !== null && isSame(inFile, stored)) return { ...inFile, bytes, version };
   if (mayReplace(await findArchivedDay(pool, day, archive.location), inFile)) {
@@ -101,7 +104,7 @@ async function checkFile(
     );
   }
   throw new DayError(
-    `${describe(existing, inFile, stored)}, and another database may have written it: move the file away, or archive to another directory or prefix.`,
+    `${describe(existing, inFile, stored)}, and another database may have written it: archive to another directory or prefix, or move the file away.`,
   );
 }
 

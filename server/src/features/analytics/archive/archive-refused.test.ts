@@ -41,7 +41,7 @@ describe('nothing is dropped', () => {
     await changeByte();
     for (const replace of [false, true]) {
       await assert.rejects(archive({ replace }), {
-        message: `${fileOf()} differs from the database (300 and 300 events), and another database may have written it: move the file away, or archive to another directory or prefix.`,
+        message: `${fileOf()} differs from the database (300 and 300 events), and another database may have written it: archive to another directory or prefix, or move the file away.`,
       });
     }
     assert.deepEqual(await listStoredDays(pool), [DAY]);
@@ -120,7 +120,7 @@ describe('nothing is dropped', () => {
     await pool.query(LATE_EVENT);
     for (const replace of [false, true]) {
       await assert.rejects(archive({ replace }), {
-        message: `${fileOf()} differs from the database (30 and 31 events), and another database may have written it: move the file away, or archive to another directory or prefix.`,
+        message: `${fileOf()} differs from the database (30 and 31 events), and another database may have written it: archive to another directory or prefix, or move the file away.`,
       });
     }
     await assertArchived(30);

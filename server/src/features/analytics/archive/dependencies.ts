@@ -21,8 +21,13 @@ export interface ArchiveRequest {
   readonly reason: string | null;
 }
 
+type Step = 'writing' | 'verifying' | 'dropping';
+
 /** Called with the number of events that a step has processed. */
-export type OnProgress = (step: 'writing' | 'verifying' | 'dropping', events: number) => void;
+export type OnStep = (step: Step, events: number) => void;
+
+/** Called with the number of events that a step has processed, and that of the day in the database. */
+export type OnProgress = (step: Step, events: number, total: number) => void;
 
 /** The events of a verified file, its size, and its version in the archive. */
 export interface FileSummary extends DaySummary {

@@ -9,7 +9,7 @@ import { setRollupTransaction } from '../queries/transactions.ts';
 import type { Day } from '../rules/days.ts';
 import { isSame, type DaySummary } from '../rules/row-checksum.ts';
 import { DamagedFileError, UnverifiedFileError } from './archive-error.ts';
-import type { ArchiveDependencies, FileSummary, OnProgress } from './dependencies.ts';
+import type { ArchiveDependencies, FileSummary, OnStep } from './dependencies.ts';
 import { summarizeFile, type EventFile } from './read-file.ts';
 import { writeEventFile } from './write-file.ts';
 
@@ -21,7 +21,7 @@ import { writeEventFile } from './write-file.ts';
 export async function writeDay(
   { archive, clock, lock, pool }: ArchiveDependencies,
   { day, replaces }: { readonly day: Day; readonly replaces: string | null },
-  onProgress: OnProgress,
+  onStep: OnStep,
 ): Promise<FileSummary> {
   let stored: DaySummary | undefined;
   let bytes = 0;
@@ -29,7 +29,7 @@ export async function writeDay(
     // One transaction, so that the events and their checksum are of the same snapshot.
     stored = await inTransactionOnce(pool, async (client) => {
       await setRollupTransaction(client);
-      await writeEventFile(file, readDay(client, day), (events) => onProgress('writing', events));
+      await writeEventFile(file, readDay(client, day), (events) => onStep('writing', events));
       return summarizeDay(client, day);
     });
     await lock.requireHeld();
@@ -38,7 +38,7 @@ export async function writeDay(
   };
   const verify = async (file: EventFile): Promise<void> => {
     bytes = file.byteLength;
-    const written = await summarizeWritten(file, (events) => onProgress('verifying', events));
+    const written = await summarizeWritten(file, (events) => onStep('verifying', events));
     if (stored === undefined || !isSame(written, stored)) {
       throw new UnverifiedFileError(
         `${file.name} has ${countOf(written.events, 'event')} after it was written, and not those of the database.`,
