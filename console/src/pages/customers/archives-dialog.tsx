@@ -20,7 +20,9 @@ export function ArchivesDialog({ archives, onClose }: ArchivesDialogProps) {
       <ul>
         {archives.map(({ days, first_day: first, last_day: last, location }) => (
           <li key={location}>
-            <code>{location}</code>: {days === 1 ? '1 day' : `${days} days`}, {first} to {last}
+            <code>{location}</code>
+            <br />
+            {days === 1 ? first : `${days} days, ${first} to ${last}`}
           </li>
         ))}
       </ul>
