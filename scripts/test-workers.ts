@@ -1,11 +1,18 @@
 /**
- * `npm run test:workers`: the tests of `serve --workers`.
+ * `npm run test:workers`: the tests of `serve --workers` and of REDIS_URL.
  * `npm run test:workers -- server/test/workers/supervisor.test.ts`: only these tests.
+ * Installs Redis or Valkey when it is missing and this process is root on Debian.
  */
+import { lacksRedis } from '../server/test/redis-server.ts';
+import { installPackages } from './lib/install-packages.ts';
 import { runTests } from './lib/run-tests.ts';
 import { listenForStop } from './lib/stop-signals.ts';
 
 const stop = listenForStop();
 const selection = process.argv.length > 2 ? process.argv.slice(2) : ['server/test/workers'];
-const passed = await runTests(selection, stop.signal);
+if (lacksRedis !== false) {
+  // Without the packages of the servers, which start a service.
+  await installPackages(['redis-tools', 'valkey-tools'], 'the tests of REDIS_URL', stop.signal);
+}
+const passed = !stop.signal.aborted && (await runTests(selection, stop.signal));
 process.exitCode = stop.exitCode() ?? (passed ? 0 : 1);

@@ -29,7 +29,7 @@ import { version } from './lib/version.ts';
 import { createLog, isReadByPeople, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
-import { shareWithWorkers } from './shared-limits.ts';
+import { openSharedLimits, type SharedLimits } from './shared-limits.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
 /** A service, of one process or of several workers. */
@@ -112,7 +112,7 @@ export async function startServiceProcess(
 
   // Closed in reverse order, when a later step fails and in stop().
   await using resources = new AsyncDisposableStack();
-  const { context, database, disk, own } = await openContext(
+  const { context, database, disk, limits, own } = await openContext(
     { configuration, worker, log, catalog },
     resources,
   );
@@ -127,7 +127,8 @@ export async function startServiceProcess(
   }
 
   let state: ServiceState = 'ready';
-  const app = assembleApp(context, backlog, () => state, worker?.readWorkers);
+  const readWorkers = worker?.readWorkers ?? (() => null);
+  const app = assembleApp(context, backlog, () => state, { ...limits, readWorkers });
   resources.defer(prepareToClose(app));
   resources.defer(() => context.outreach.stop());
   const account = worker === null ? await findAccount(database, config) : null;
@@ -188,6 +189,8 @@ async function openContext(
   const disk = database.directory === null ? null : new DiskSpace(database.directory, log);
   await migrateDatabase(pool, log);
 
+  const limits = await openSharedLimits({ secrets, workers: worker?.counterStore ?? null, log });
+  resources.defer(() => limits.close());
   const own = createMetrics({ version });
   const metrics = worker === null ? own : { ...own, render: worker.renderMetrics };
   const mail = createMailTransport(config, secrets);
@@ -215,12 +218,12 @@ async function openContext(
     paddleApi,
     isDiskLow: () => disk?.isLow ?? false,
     catalog: () => catalog.current(),
-    sharedCounters: worker === null ? null : shareWithWorkers(worker.counterStore, log),
+    sharedCounters: limits.counters,
   });
   if (worker !== null) context.taskStatuses.setLeader(worker.readLeaderTasks);
   await loadSigningKeys(context);
   metrics.setDatabasePool(pool);
-  return { context, database, disk, own };
+  return { context, database, disk, limits, own };
 }
 
 function openOwnDatabase(config: Config, secrets: Secrets, log: Logger): Promise<OpenDatabase> {
@@ -242,7 +245,7 @@ function assembleApp(
   context: Context,
   backlog: BacklogCounter,
   state: () => ServiceState,
-  readWorkers: WorkerOptions['readWorkers'] = () => null,
+  shared: Pick<WorkerOptions, 'readWorkers'> & Pick<SharedLimits, 'isRedisUsed'>,
 ): App {
   const { config, clock, log, metrics, pool } = context;
   return buildApp(context, {
@@ -260,7 +263,8 @@ function assembleApp(
       readBacklog: () => backlog.read(),
       isDraining: () => state() === 'draining',
       isDiskLow: context.storage.isDiskLow,
-      readWorkers,
+      readWorkers: shared.readWorkers,
+      isRedisUsed: shared.isRedisUsed,
     },
     prepare: (app) => observeRequests(app, { log, metrics }),
   });

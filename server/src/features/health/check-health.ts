@@ -33,6 +33,7 @@ export function createHealth(deps: HealthDependencies): Health {
     disk: checkDisk(deps.isDiskLow()),
     process: checkProcess(isDraining()),
     ...checkWorkers(deps.readWorkers?.() ?? null),
+    ...checkRedis(deps.isRedisUsed?.() ?? null),
   });
   const processFacts = () => ({
     version,
@@ -65,6 +66,14 @@ function checkProcess(draining: boolean): HealthCheck {
   return draining
     ? { status: 'unhealthy', message: 'The process is shutting down.' }
     : { status: 'healthy' };
+}
+
+/** Without Redis, each machine counts for itself. */
+function checkRedis(isUsed: boolean | null): Record<string, HealthCheck> {
+  if (isUsed === null) return {};
+  if (isUsed) return { redis: { status: 'healthy' } };
+  const message = 'Redis does not answer: limits count on each machine alone.';
+  return { redis: { status: 'degraded', message } };
 }
 
 /** The others serve requests while one is replaced. */

@@ -25,6 +25,8 @@ export interface HealthDependencies {
   readonly isDraining: () => boolean;
   /** The load of the HTTP layer: `overloaded` while it refuses some requests, `refusing` while it refuses most. */
   readonly readLoadState: () => 'normal' | 'overloaded' | 'refusing';
+  /** Whether the Redis of REDIS_URL counts for limits; null: it is not set. Default: it is not set. */
+  readonly isRedisUsed?: () => boolean | null;
   /** Null: this process runs alone. Default: it runs alone. */
   readonly readWorkers?: () => WorkerCounts | null;
 }
