@@ -1,28 +1,15 @@
 /** What `npm run demo` refuses, before it loads the service. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 
-import { inheritedVariables } from '../../server/test/inherited-variables.ts';
+import { runScript } from '../../server/test/run-script.ts';
 import { repository } from '../lib/steps.ts';
 
-const main = join(repository, 'scripts', 'demo', 'main.ts');
-
-async function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...inheritedVariables(), ...env },
-  });
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ]);
-  return { code: Number(code), stdout, stderr };
-}
+const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  runScript(join(repository, 'scripts', 'demo', 'main.ts'), args, env);
 
 test('prints its help with examples', async () => {
   const { code, stdout } = await start(['--help']);

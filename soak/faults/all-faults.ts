@@ -6,7 +6,7 @@ import { diskFull, diskSlow } from './disk-faults.ts';
 import type { Fault } from './fault.ts';
 import { neighboursDown } from './neighbours-down.ts';
 import { serviceKilled } from './service-killed.ts';
-import { workerKilled } from './worker-killed.ts';
+import { workerKilled, workersReplaced } from './worker-faults.ts';
 
 /** Every fault, in the order of a run: the disk is full when machines start, the relay is down when payments arrive. */
 export const ALL_FAULTS: readonly Fault[] = [
@@ -22,4 +22,5 @@ export const ALL_FAULTS: readonly Fault[] = [
   databaseKilled,
   clockMoved,
   workerKilled,
+  workersReplaced,
 ];

@@ -63,7 +63,7 @@ const RULES: Readonly<Record<Activity, Rule>> = {
   heartbeat: { perMachine: 1.2, weigh: startups },
   events: { perMachine: 1, weigh: daytime },
   trial: { perMachine: 0.02, weigh: daytime },
-  purchase: { perMachine: 0.01, weigh: sale },
+  purchase: { perMachine: 0.03, weigh: sale },
   subscription: { perMachine: 0.005, weigh: daytime },
   outreach: { perRealMinute: 2, weigh: (minute) => peak(minute, at(10), 180) },
   list: { perRealMinute: 120, weigh: daytime },

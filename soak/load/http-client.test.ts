@@ -1,0 +1,125 @@
+/** The client against a server of plain sockets, which records what it received. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+
+import { eventually } from '../../server/test/eventually.ts';
+import { findFreePort } from '../service/ports.ts';
+import { HttpClient } from './http-client.ts';
+import { CUT_PHASES, type CutPhase } from './http-connection.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const UNAVAILABLE =
+  'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 31\r\n\r\n{"code":"database_unavailable"}';
+
+/** Starts a server that answers each complete request. @param answer null: closes the connection instead */
+async function startServer(answer: (number: number) => string | null) {
+  const received: string[] = [];
+  let requests = 0;
+  const serve = (socket: Socket): void => {
+    const index = received.push('') - 1;
+    socket.on('error', () => {});
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      received[index] += chunk;
+      if (!chunk.endsWith('"end"}')) return;
+      const text = answer(requests++);
+      if (text === null) socket.destroy();
+      else socket.write(text);
+    });
+  };
+  const server = createServer(serve).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return { received, port: address.port };
+}
+
+function createClient(port: number) {
+  const outcomes: string[] = [];
+  const onEnd = ({ outcome }: { readonly outcome: string }): void => void outcomes.push(outcome);
+  const client = new HttpClient({ host: '127.0.0.1', port, maxConnections: 2, onEnd });
+  after(() => client.closeFree());
+  return { client, outcomes };
+}
+
+const request = { path: '/x', body: { last: 'end' }, client: 1 };
+
+test('keeps connections, and sends the address of the client', async () => {
+  const { port, received } = await startServer(() => OK);
+  const { client, outcomes } = createClient(port);
+  for (let count = 0; count < 3; count++) {
+    const answer = await client.send('validate', { ...request, client: 65_538 });
+    assert.deepEqual(answer, { outcome: '200', text: 'ok', fate: 'acknowledged' });
+  }
+  assert.deepEqual([received.length, outcomes], [1, ['200', '200', '200']]);
+  assert.match(received[0] ?? '', /\r\nx-forwarded-for: 10\.1\.0\.2\r\n/u);
+});
+
+test('reports the code of a problem, which may follow a change', async () => {
+  const { port } = await startServer(() => UNAVAILABLE);
+  const { client } = createClient(port);
+  const { fate, outcome } = await client.send('validate', request);
+  assert.deepEqual([outcome, fate], ['503 database_unavailable', 'unanswered']);
+});
+
+test('a request that nobody received was refused, one without an answer may have been made', async () => {
+  const { client: refused } = createClient(await findFreePort());
+  const { port } = await startServer(() => null);
+  const { client: unanswered } = createClient(port);
+  const answers = [
+    await refused.send('validate', request),
+    await unanswered.send('validate', request),
+  ];
+  assert.deepEqual(
+    answers.map(({ fate, outcome }) => [outcome, fate]),
+    [
+      ['no answer', 'refused'],
+      ['no answer', 'unanswered'],
+    ],
+  );
+});
+
+test('repeats a request until it is acknowledged, on more requests than connections', async () => {
+  const { port } = await startServer((number) => (number < 3 ? null : OK));
+  const { client, outcomes } = createClient(port);
+  const fates: string[] = [];
+  const sending = Array.from({ length: 4 }, () =>
+    client.sendUntilAnswered(
+      'validate',
+      () => request,
+      ({ fate }) => void fates.push(fate),
+    ),
+  );
+  const answers = await Promise.all(sending);
+  assert.deepEqual(new Set(answers.map(({ outcome }) => outcome)), new Set(['200']));
+  assert.deepEqual([outcomes.length, fates.filter((fate) => fate === 'unanswered').length], [7, 3]);
+});
+
+/** What the server receives of a cut request, and what the client then knows. */
+const CUTS: Readonly<Record<CutPhase, readonly [received: RegExp, fate: string]>> = {
+  'within the head': [/^POST \/x HTTP\/1\.1[^{]*$/u, 'refused'],
+  'within the body': [/[^}]$/u, 'refused'],
+  'before the answer': [/\{"last":"end"\}$/u, 'unanswered'],
+  'within the answer': [/\{"last":"end"\}$/u, 'unanswered'],
+};
+
+for (const phase of CUT_PHASES) {
+  test(`cuts every fourth request ${phase}`, async () => {
+    const { port, received } = await startServer(() => OK);
+    const { client, outcomes } = createClient(port);
+    for (let count = 0; count < 3; count++) await client.send('validate', request);
+    client.cutPhase = phase;
+    const { fate } = await client.send('validate', request);
+    await client.send('validate', request);
+    assert.deepEqual(outcomes, ['200', '200', '200', 'cut by the client', '200']);
+    const [expected, expectedFate] = CUTS[phase];
+    assert.equal(fate, expectedFate);
+    const fourth = (): string => (received[0] ?? '').split('POST ')[4] ?? '';
+    await eventually(() => expected.test(`POST ${fourth()}`), {
+      timeoutMs: 5_000,
+      describe: fourth,
+    });
+  });
+}
