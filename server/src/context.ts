@@ -49,7 +49,7 @@ export interface ContextOptions {
     Secrets,
     'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
   > &
-    Partial<Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret'>>;
+    Partial<Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret' | 'databaseUrl'>>;
   /** The settings in effect, as operators see them. Default: none. */
   readonly settings?: readonly DescribedSetting[];
   /** Settings without effect. Default: none. */
@@ -119,6 +119,7 @@ export function createContext(options: ContextOptions) {
     metrics,
     vault,
     pool,
+    replica: options.replica ?? null,
     reports: createReportReader(options),
     signingKeys,
     configuredApiKeys: readConfiguredKeys(secrets),
@@ -158,14 +159,15 @@ export function createContext(options: ContextOptions) {
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
     taskStatuses: new TaskStatuses(clock),
-    installation: {
-      settings: options.settings ?? [],
-      warnings: options.warnings ?? [],
-      smtpUrl: secrets.smtpUrl ?? null,
-      paddleApiKey: secrets.paddleApiKey ?? null,
-    },
+    installation: describeInstallation(options),
     eventSubscriptions,
   };
+}
+
+/** The facts of the installation that operators see, and the doctor checks. */
+function describeInstallation({ secrets, settings = [], warnings = [] }: ContextOptions) {
+  const { databaseUrl = null, smtpUrl = null, paddleApiKey = null } = secrets;
+  return { settings, warnings, databaseUrl, smtpUrl, paddleApiKey };
 }
 
 function createReportReader({ config, log, pool, replica = null }: ContextOptions): ReportReader {

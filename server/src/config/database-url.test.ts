@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { formatHost, parseDatabaseUrl, withoutPassword, type DatabaseUrl } from './database-url.ts';
+import {
+  formatHost,
+  parseDatabaseUrl,
+  urlOfHost,
+  withoutPassword,
+  type DatabaseUrl,
+} from './database-url.ts';
 
 function parse(text: string): DatabaseUrl {
   const parsed = parseDatabaseUrl(text);
@@ -90,4 +96,14 @@ test('shows a URL without password and parameters', () => {
     withoutPassword('postgres://me:hunter2@a,b:2/x?target_session_attrs=any'),
     'postgres://me:***@a:5432,b:2/x',
   );
+});
+
+test('returns the URL of one of several hosts', () => {
+  const several = parse('postgres://u:p%3A@a:1,b:2/x?sslmode=require');
+  const urls = several.hosts.map((host) => urlOfHost(several, host));
+  assert.deepEqual(urls, [
+    'postgres://u:p%3A@localhost/x?sslmode=require&host=a&port=1',
+    'postgres://u:p%3A@localhost/x?sslmode=require&host=b&port=2',
+  ]);
+  assert.deepEqual(urls.map(hostsOf), ['a:1', 'b:2']);
 });

@@ -70,6 +70,14 @@ export function formatHost({ host, port }: DatabaseHost): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** Returns the URL of one of several hosts. */
+export function urlOfHost({ shared }: Pick<DatabaseUrl, 'shared'>, host: DatabaseHost): string {
+  const url = new URL(shared);
+  url.searchParams.set('host', host.host);
+  url.searchParams.set('port', String(host.port));
+  return url.href;
+}
+
 /** Formats a URL without its password and parameters. */
 export function withoutPassword(text: string): string {
   const parsed = parseDatabaseUrl(text);

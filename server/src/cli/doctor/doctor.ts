@@ -44,9 +44,10 @@ async function openAndCheckDatabase(config: Config): Promise<Finding[]> {
     return [ok('database', 'The first start creates the embedded one.')];
   }
   try {
-    return await withDatabase(({ pool, secrets }) =>
+    return await withDatabase(({ pool, replica, secrets }) =>
       checkDatabase({
         pool,
+        replica,
         config,
         secrets,
         clock: systemClock,

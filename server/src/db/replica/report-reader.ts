@@ -98,20 +98,29 @@ export class ReportReader {
     this.#options.log.info({ event: 'replica.usable' }, 'reports are read from the replica again');
   }
 
-  /** Returns why the replica cannot be read; null: it can be. */
   async #compare(maxLagMs: number | null): Promise<string | null> {
     const { primary, replica } = this.#options;
-    if (replica === null) return null;
-    const state = await readPrimary(primary);
-    try {
-      return await waitForReplica(replica, state, maxLagMs);
-    } catch (error) {
-      return `it does not answer (${messageOf(error)})`;
-    }
+    return replica === null ? null : compareReplica(primary, replica, maxLagMs);
   }
 }
 
-/** Returns the problem that remains after a standby had a moment to catch up. */
+/**
+ * Returns why a replica must not be read, as a clause; null: it may be. Gives it a moment to catch up.
+ * @param maxLagMs null: it must have everything that the primary has
+ */
+export async function compareReplica(
+  primary: Pool,
+  replica: Pool,
+  maxLagMs: number | null,
+): Promise<string | null> {
+  const state = await readPrimary(primary);
+  try {
+    return await waitForReplica(replica, state, maxLagMs);
+  } catch (error) {
+    return `it does not answer (${messageOf(error)})`;
+  }
+}
+
 async function waitForReplica(replica: Pool, primary: PrimaryState, maxLagMs: number | null) {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
+import { formatHost } from '#server/config/database-url.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
@@ -12,6 +13,7 @@ import type { Vault } from '#server/lib/vault.ts';
 
 import { checkAuditLog } from './check-audit-log.ts';
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
+import { checkHosts, checkReplica } from './check-hosts.ts';
 import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkEndpoints, checkJobs } from './check-queues.ts';
@@ -24,16 +26,24 @@ const MAX_SKEW_MS = 2_000;
 
 export interface DatabaseCheckDependencies {
   readonly pool: Pool;
+  /** Null: none is configured. */
+  readonly replica: Pool | null;
   readonly clock: Clock;
   readonly config: Config;
   readonly vault: Vault;
-  readonly secrets: Pick<Secrets, 'smtpUrl' | 'paddleApiKey'>;
+  readonly secrets: Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'databaseUrl'>;
 }
 
 /** Runs every check of a database that responds. */
 export async function checkDatabase(deps: DatabaseCheckDependencies): Promise<Finding[]> {
-  const { pool } = deps;
-  const findings = [await checkServer(pool), await checkClock(pool)];
+  const { pool, replica, config } = deps;
+  const { kind, replicaMaxLagSeconds } = config.database;
+  const findings = [
+    await checkServer(pool, kind === 'external'),
+    ...(await checkHosts(pool, deps.secrets.databaseUrl)),
+    ...(await checkReplica(pool, replica, replicaMaxLagSeconds)),
+    await checkClock(pool),
+  ];
   const migrations = await checkMigrations(pool);
   if (migrations.status !== 'ok') return [...findings, migrations];
   return [...findings, migrations, ...(await checkContent(deps))];
@@ -77,9 +87,15 @@ export function reportNoDatabase(error: unknown): Finding[] {
   );
 }
 
-async function checkServer(pool: Pool): Promise<Finding> {
-  const [row] = (await sendQuery(pool, { text: 'show server_version' })).rows;
-  return ok('database', `PostgreSQL ${String(row?.['server_version'])} answers.`);
+async function checkServer(pool: Pool, isExternal: boolean): Promise<Finding> {
+  const client = await pool.connect();
+  try {
+    const [row] = (await sendQuery(client, { text: 'show server_version' })).rows;
+    const place = isExternal ? ` at ${formatHost(client)}` : '';
+    return ok('database', `PostgreSQL ${String(row?.['server_version'])}${place} answers.`);
+  } finally {
+    client.release();
+  }
 }
 
 async function checkClock(pool: Pool): Promise<Finding> {

@@ -11,6 +11,7 @@ import { listInstallationChecks, runChecks } from './run-checks.ts';
 
 export interface DoctorDependencies {
   readonly pool: Pool;
+  readonly replica: Pool | null;
   readonly clock: Clock;
   readonly config: Config;
   readonly vault: Vault;
@@ -18,6 +19,7 @@ export interface DoctorDependencies {
     /** Of the settings, at the start. */
     readonly warnings: readonly string[];
     readonly smtpUrl: string | null;
+    readonly databaseUrl: string | null;
     readonly paddleApiKey: string | null;
   };
 }
