@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import { parseDatabaseUrl, type SessionKind } from '#server/config/database-url.ts';
 
-import { examineHost } from './hosts/examine-host.ts';
+import { examineHost, readState, readTimeline } from './hosts/examine-host.ts';
 import { createFailoverClient } from './hosts/failover-client.ts';
 import { HostFinder } from './hosts/host-finder.ts';
 
@@ -80,10 +80,12 @@ function addTarget(
     return { ...config, connectionString: connection.url };
   }
   const own = { ...config, connectionString: shared };
+  const timeoutMs = connectTimeoutMs ?? HOST_TIMEOUT_MS;
   const finder = new HostFinder({
     hosts,
     kind: sessionKind ?? connection.sessionKind ?? 'read-write',
-    examine: (host) => examineHost(host, own, connectTimeoutMs ?? HOST_TIMEOUT_MS),
+    examine: (host) => examineHost(host, own, timeoutMs, readState),
+    readTimeline: (host) => examineHost(host, own, timeoutMs, readTimeline),
   });
   return { ...own, Client: createFailoverClient(finder, own, log) };
 }

@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { runLatchkey } from '../command-line.ts';
 import { eventually } from '../eventually.ts';
 import { lacksPostgres } from '../installed-postgres.ts';
 import { startReplicatedPostgres, type ReplicatedServer } from '../replicated-postgres.ts';
-import { createServiceHome, type ServiceProcess } from '../service-process.ts';
+import {
+  createServiceHome,
+  type ServiceHome,
+  type ServiceProcess,
+  type Settings,
+} from '../service-process.ts';
 import { assertUnavailable, failuresOf, issueForLoad } from './loaded-service.ts';
 import { startRecordedEvents, type RecordedEvents } from './recorded-events.ts';
 import { startRecordedLoad, type RecordedLoad } from './recorded-load.ts';
@@ -30,6 +39,10 @@ test(
     };
     const service = await home.start(settings);
     const keys = await issueForLoad(home, settings);
+    assert.deepEqual(await examineHosts(home, settings), [
+      `database: PostgreSQL at ${primary.host} answers.`,
+      `database hosts: ${primary.host}, ${standby.host}: a primary, and standbys that answer.`,
+    ]);
     await using load = startRecordedLoad(async () => service.url, keys);
     await using events = startRecordedEvents(service.url, EVENT_CLIENTS);
     await load.waitForAnswers(300);
@@ -52,8 +65,39 @@ test(
     await verifyEvents(standby, events);
     assertHostChanged(service, primary, standby);
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
+
+    await primary.start();
+    assert.deepEqual(await examineHosts(home, settings), [
+      `database: PostgreSQL at ${standby.host} answers.`,
+      'database.second_primary',
+      'database.replication_asynchronous',
+    ]);
   },
 );
+
+const Diagnosis = Type.Object({
+  findings: Type.Array(
+    Type.Object({
+      check: Type.String(),
+      code: Type.Optional(Type.String()),
+      symptom: Type.String(),
+    }),
+  ),
+});
+
+/** Returns what a new process finds out about the hosts: the codes of problems, and the text of what is right. */
+async function examineHosts(home: ServiceHome, settings: Settings): Promise<string[]> {
+  const { directory } = home;
+  const { stdout } = await runLatchkey(['doctor', '--json'], { directory, settings });
+  const { findings } = Parse(Diagnosis, JSON.parse(stdout));
+  return findings
+    .filter(({ check }) => check.startsWith('database'))
+    .map(({ check, code, symptom }) => code ?? `${check}: ${withoutVersion(symptom)}`);
+}
+
+function withoutVersion(text: string): string {
+  return text.replace(/(PostgreSQL) \d\S*(?: \([^)]*\))?/u, '$1');
+}
 
 /** Waits until clients of every kind have been refused. */
 async function waitForRefusals(load: RecordedLoad, events: RecordedEvents): Promise<void> {

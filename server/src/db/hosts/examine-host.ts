@@ -17,16 +17,27 @@ export async function readState(client: Client): Promise<HostState> {
   return state;
 }
 
+/** The first eight digits of a file of the write-ahead log are its timeline. */
+const TIMELINE_QUERY =
+  "select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline";
+
+/** Reads the timeline of a primary. @throws Error when the connection breaks */
+export async function readTimeline(client: Client): Promise<number> {
+  const { rows } = await client.query<Record<string, unknown>>(TIMELINE_QUERY);
+  return Number(rows[0]?.['timeline']);
+}
+
 /**
- * Connects to a host once, and reads what it allows.
+ * Connects to a host once.
  * @param config without a host
  * @throws Error when it does not accept the connection in time
  */
-export async function examineHost(
+export async function examineHost<Result>(
   { host, port }: DatabaseHost,
   config: ClientConfig,
   timeoutMs: number,
-): Promise<HostState> {
+  read: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   const client = new Client({ ...config, ...limits });
   Object.assign(client, { host, port });
@@ -34,7 +45,7 @@ export async function examineHost(
   client.on('error', () => {});
   try {
     await client.connect();
-    return await readState(client);
+    return await read(client);
   } finally {
     // Not awaited: closing a connection to an unresponsive server may never finish.
     client.end().catch(() => {});

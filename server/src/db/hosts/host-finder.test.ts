@@ -13,6 +13,9 @@ const A = { host: 'a', port: 1 };
 const B = { host: 'b', port: 2 };
 const C = { host: 'c', port: 3 };
 
+/** Host b was promoted last. */
+const TIMELINES: Readonly<Record<string, number>> = { a: 1, b: 2, c: 1 };
+
 /** The state of each host, or why it does not answer. */
 type Hosts = Record<string, HostState | Error>;
 
@@ -21,6 +24,7 @@ function find(kind: SessionKind, states: Hosts) {
   let nowMs = 0;
   const finder = new HostFinder({
     nowMs: () => nowMs,
+    readTimeline: async ({ host }) => TIMELINES[host] ?? 0,
     hosts: [A, B, C],
     kind,
     examine: async ({ host }) => {
@@ -53,20 +57,25 @@ test('accepts the hosts of each kind', () => {
   }
 });
 
-test('finds the first host of the kind, and does not examine those after it', async () => {
-  const { finder, examined } = find('read-write', { a: 'standby', b: 'read-write' });
+test('finds the host of the kind', async () => {
+  const { finder } = find('read-write', { a: 'standby', b: 'read-write' });
   assert.equal(await finder.find(), B);
-  assert.deepEqual(examined, ['a', 'b']);
+  assert.equal(await find('standby', { b: 'standby', c: 'standby' }).finder.find(), B);
 });
 
-test('examines the preferred host first, until it is not of the kind any more', async () => {
+test('of two hosts that accept writes, finds the one that was promoted last', async () => {
+  const { finder } = find('read-write', { a: 'read-write', b: 'read-write', c: 'read-write' });
+  assert.equal(await finder.find(), B);
+});
+
+test('stays at the preferred host until it is not of the kind any more', async () => {
   const states: Hosts = { a: 'read-write', b: 'read-write' };
   const { finder, examined, findAnew } = find('read-write', states);
   assert.equal(finder.prefer(B), null);
   assert.equal(await finder.find(), B);
   states['b'] = 'standby';
   assert.equal(await findAnew(), A);
-  assert.deepEqual(examined, ['b', 'b', 'a']);
+  assert.deepEqual(examined, ['b', 'b', 'a', 'c']);
   assert.equal(finder.prefer(A), B);
 });
 
@@ -95,9 +104,9 @@ function rejection(code: string): DatabaseError {
   return Object.assign(new DatabaseError('rejected', 0, 'error'), { code });
 }
 
-test('goes on after a host that is starting, but not after one that rejects the password', async () => {
+test('ignores a host that fails while another one is of the kind, and reports a rejected password', async () => {
   const starting = find('any', { a: rejection('57P03'), b: 'read-write' });
   assert.equal(await starting.finder.find(), B);
   const wrong = rejection('28P01');
-  await assert.rejects(find('any', { a: wrong, b: 'read-write' }).finder.find(), wrong);
+  await assert.rejects(find('read-write', { a: wrong, b: 'standby' }).finder.find(), wrong);
 });

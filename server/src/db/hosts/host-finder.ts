@@ -1,4 +1,4 @@
-/** Finds the host to connect to among those of a URL, as libpq does. */
+/** Finds the host to connect to among those of a URL. */
 import { DatabaseError } from 'pg';
 
 import { formatHost, type DatabaseHost, type SessionKind } from '#server/config/database-url.ts';
@@ -6,13 +6,15 @@ import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { isConnectionFailure, NoHostError } from '../database-errors.ts';
-import { describeState, isOfKind, type HostState } from './host-state.ts';
+import { describeState, isExclusive, isOfKind, type HostState } from './host-state.ts';
 
 export interface HostFinderOptions {
   readonly hosts: readonly DatabaseHost[];
   readonly kind: SessionKind;
   /** Connects to a host, and returns what it allows. */
   readonly examine: (host: DatabaseHost) => Promise<HostState>;
+  /** Connects to a primary, and returns its timeline, which each promotion increases. */
+  readonly readTimeline: (host: DatabaseHost) => Promise<number>;
   /** Default: the time of this process. */
   readonly nowMs?: () => number;
 }
@@ -20,14 +22,19 @@ export interface HostFinderOptions {
 /** While no host is of the kind, all are examined this often, however many requests arrive. */
 const FRESH_MS = 100;
 
-/** Examines the hosts in their order, the last one that was used first. Concurrent callers share one search. */
+/** A host that answered, or why it did not. */
+type Examined =
+  | { readonly host: DatabaseHost; readonly state: HostState }
+  | { readonly host: DatabaseHost; readonly error: unknown };
+
+/** Examines the host that was used last, then all others at once. Concurrent callers share one search. */
 export class HostFinder {
   readonly kind: SessionKind;
   readonly #options: HostFinderOptions;
   #last: DatabaseHost | null = null;
 
   /**
-   * Finds a host of the kind.
+   * Finds a host of the kind: the first one of the URL or, if two accept writes, the one that was promoted last.
    * @throws NoHostError with a reason for each host; DatabaseError when a host rejects the user or the database
    */
   readonly find: () => Promise<DatabaseHost>;
@@ -50,34 +57,56 @@ export class HostFinder {
   }
 
   async #search(): Promise<DatabaseHost> {
-    const reasons: string[] = [];
-    let secondChoice: DatabaseHost | null = null;
-    for (const host of this.#inOrder()) {
-      const state = await this.#examine(host, reasons);
-      if (state === null) continue;
-      if (isOfKind(this.kind, state)) return host;
-      reasons.push(`${formatHost(host)} ${describeState(state)}`);
-      if (this.kind === 'prefer-standby') secondChoice ??= host;
-    }
-    if (secondChoice === null) throw new NoHostError(reasons);
-    return secondChoice;
-  }
-
-  #inOrder(): readonly DatabaseHost[] {
     const { hosts } = this.#options;
-    if (this.#last === null) return hosts;
-    return [this.#last, ...hosts.filter((host) => host !== this.#last)];
+    const last = this.#last === null ? null : await this.#examine(this.#last);
+    if (last !== null && this.#isWanted(last)) return last.host;
+    const others = hosts.filter((host) => host !== last?.host);
+    const examined = await Promise.all(others.map((host) => this.#examine(host)));
+    const [wanted, ...more] = examined.filter((each) => this.#isWanted(each));
+    if (wanted === undefined)
+      return this.#findSecondChoice(last === null ? examined : [last, ...examined]);
+    if (more.length === 0 || !isExclusive(this.kind)) return wanted.host;
+    return this.#findNewest([wanted, ...more].map(({ host }) => host));
   }
 
-  /** Returns null, and adds the reason, when a host does not accept connections. */
-  async #examine(host: DatabaseHost, reasons: string[]): Promise<HostState | null> {
+  async #examine(host: DatabaseHost): Promise<Examined> {
     try {
-      return await this.#options.examine(host);
+      return { host, state: await this.#options.examine(host) };
     } catch (error) {
-      // libpq does not try the next host, either: the same user and database apply to all.
-      if (error instanceof DatabaseError && !isConnectionFailure(error)) throw error;
-      reasons.push(`${formatHost(host)} does not answer (${messageOf(error)})`);
-      return null;
+      return { host, error };
     }
   }
+
+  #isWanted(examined: Examined): boolean {
+    return 'state' in examined && isOfKind(this.kind, examined.state);
+  }
+
+  #findSecondChoice(examined: readonly Examined[]): DatabaseHost {
+    const usable = this.kind === 'prefer-standby' && examined.find((each) => 'state' in each);
+    if (usable) return usable.host;
+    for (const each of examined) {
+      if ('error' in each && isFinal(each.error)) throw each.error;
+    }
+    throw new NoHostError(examined.map(describe));
+  }
+
+  /** The primary from before a failover may be running again. */
+  async #findNewest(hosts: readonly DatabaseHost[]): Promise<DatabaseHost> {
+    const timelines = await Promise.all(hosts.map((host) => this.#options.readTimeline(host)));
+    const newest = hosts[timelines.indexOf(Math.max(...timelines))];
+    if (newest === undefined) throw new NoHostError([]);
+    return newest;
+  }
+}
+
+/** Whether a host rejects the user or the database: a later attempt will fail, too. */
+function isFinal(error: unknown): boolean {
+  return error instanceof DatabaseError && !isConnectionFailure(error);
+}
+
+function describe(examined: Examined): string {
+  const name = formatHost(examined.host);
+  return 'state' in examined
+    ? `${name} ${describeState(examined.state)}`
+    : `${name} does not answer (${messageOf(examined.error)})`;
 }
