@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { hashAddress } from '../../../server/src/features/suppressions/address-hash.ts';
 
-import { press, pressButton } from '../keyboard.ts';
+import { press, pressButton, waitForFocus } from '../keyboard.ts';
 import type { Console } from '../open-console.ts';
 import { waitUntilShown } from '../windows.ts';
 
@@ -48,7 +48,9 @@ export function testAudience(running: () => Console): void {
       fields: { Address: 'complains@example.com', ...FIELDS },
       done: 'The address is suppressed.',
     });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('f');
+    await waitForFocus(page, 'Complete address, or the start of a hash');
     await page.keyboard.type('COMPLAINS@example.com');
     await page.waitForURL('**search=**');
     await waitUntilShown(page);
