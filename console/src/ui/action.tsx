@@ -163,7 +163,7 @@ function Conflict({ error, describe }: ConflictProps) {
   if (error.code !== 'conflict' || current === null) return <ErrorBox error={error} />;
   return (
     <div class="notice warning" role="alert">
-      <p>Someone else changed this in the meantime. This is the current state:</p>
+      <p>This was changed after you opened it. Its current state:</p>
       <div>{describe(current)}</div>
       <p>Send it again if your change is still right.</p>
     </div>

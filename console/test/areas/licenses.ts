@@ -148,7 +148,7 @@ export function testLicenses(running: () => Console): void {
     await page.getByLabel('Machines', { exact: true }).fill('9');
     await suspendLicense(opened.service.context, { keyOrId: id, actor: 'other', reason: 'first' });
     await confirm(page, 'Change the machine limit');
-    await page.getByText('Someone else changed this in the meantime.').waitFor();
+    await page.getByText('This was changed after you opened it.').waitFor();
     await page.getByRole('alert').getByText('suspended').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Machines: 1 of 9' }).waitFor();

@@ -110,7 +110,7 @@ describe('sending', () => {
     const nobody = await refused({});
     assert.deepEqual(
       nobody.body,
-      problem('not_possible', { detail: 'Nobody would get the mail.' }),
+      problem('not_possible', { detail: 'The mail has no recipient.' }),
     );
     assert.equal((await refused({ expected_version: version + 1 })).status, 409);
     const grown = await refused({ list: 'a@example.com\nb@example.com' });

@@ -38,13 +38,13 @@ export function SendDialog({ campaign, draft, list, onClose, onConflict }: SendD
   }, []);
 
   async function send(): Promise<void> {
-    const order = {
+    const body = {
       expected_version: campaign.version,
       max_recipients: result?.recipients ?? 0,
       ...(draft.audience.source === 'list' ? { list } : {}),
     };
     try {
-      await apiPost(`${CAMPAIGNS}/${campaign.id}/send`, order);
+      await apiPost(`${CAMPAIGNS}/${campaign.id}/send`, body);
     } catch (caught) {
       if (!(caught instanceof ApiError) || !isCampaign(caught.current)) throw caught;
       return resolve(caught.current);
@@ -75,7 +75,7 @@ export function SendDialog({ campaign, draft, list, onClose, onConflict }: SendD
       {result === undefined && error === null && <Loading />}
       {result?.recipients === 0 && (
         <Notice kind="warning">
-          <p>Nobody would get it. Close this dialog and choose other recipients.</p>
+          <p>It has no recipient. Close this dialog and choose other recipients.</p>
         </Notice>
       )}
       {result !== undefined && result.recipients > 0 && (

@@ -74,7 +74,7 @@ function requireRecipients(
   { maxRecipients }: CampaignStartRequest,
 ): void {
   const recipients = total - suppressed;
-  if (recipients === 0) throw notPossible('Nobody would get the mail.');
+  if (recipients === 0) throw notPossible('The mail has no recipient.');
   if (recipients > maxRecipients) throw conflict({ ...toCampaign(draft), recipients });
 }
 
