@@ -97,7 +97,11 @@ function isDirectory(path: string): boolean {
 }
 
 /** What tests read themselves. */
-const KEPT_VARIABLES = new Set<string>([LAYOUT_VARIABLE, 'LATCHKEY_TEST_CITUS_URL']);
+const KEPT_VARIABLES = new Set<string>([
+  LAYOUT_VARIABLE,
+  'LATCHKEY_TEST_CITUS_URL',
+  'LATCHKEY_TEST_WORKERS',
+]);
 
 /** Removes the settings of another service. */
 function cleanEnvironment(): NodeJS.ProcessEnv {

@@ -7,23 +7,22 @@ import { Parse } from 'typebox/value';
 
 import { storeEvents, type EventsToStore } from '#server/features/analytics/queries/events.ts';
 
-import { startTestService, type TestService } from '../harness.ts';
-import { DAY_MS, TEST_START } from '../test-clock.ts';
-import { runConcurrently, tally, roundRobin } from './concurrency.ts';
+import type { HttpClient } from '../http-client.ts';
+import { DAY_MS } from '../test-clock.ts';
+import { runConcurrently, tally } from './concurrency.ts';
+import { openDeployments } from './deployments.ts';
 
-const one = await startTestService();
-const two = await startTestService({ beside: one });
-const pick = roundRobin<TestService>([one, two]);
+const { one, pick } = await openDeployments();
 
 function anyEvents(count: number): EventIn[] {
   return Array.from({ length: count }, () => ({
     event_id: randomUUID(),
     name: 'app_started',
-    occurred_at: TEST_START.toISOString(),
+    occurred_at: one.clock.now().toISOString(),
   }));
 }
 
-async function send(service: TestService, events: readonly EventIn[]): Promise<number> {
+async function send(service: HttpClient, events: readonly EventIn[]): Promise<number> {
   const answer = await service.post('/api/v1/events', {
     install_id: randomUUID(),
     session_id: randomUUID(),

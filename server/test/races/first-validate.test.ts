@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { startTestService } from '../harness.ts';
 import { activate, deactivate, listMachines, validate } from '../license-steps.ts';
-import { runConcurrently, roundRobin, tally } from './concurrency.ts';
+import { runConcurrently, tally } from './concurrency.ts';
+import { openDeployments } from './deployments.ts';
 
-const one = await startTestService();
-const two = await startTestService({ beside: one });
-const pick = roundRobin([one, two]);
+const { one, pick } = await openDeployments();
 
 const UNBOUND = { board_serial: 'b', disk_serial: 'd' };
 
@@ -30,9 +28,9 @@ test('every response of a first validation and of concurrent deactivations by ot
     const { licenseKey } = await one.issue();
     const { activation_id: id } = await activate(one, licenseKey, UNBOUND);
     const [validated, ...freed] = await Promise.all([
-      validate(one, licenseKey, id, 'the machine'),
-      ...[one, two].map((service) =>
-        service.post('/api/v1/licenses/deactivate', {
+      validate(pick(0), licenseKey, id, 'the machine'),
+      ...[0, 1].map((index) =>
+        pick(index).post('/api/v1/licenses/deactivate', {
           license_key: licenseKey,
           activation_id: id,
           machine_id: 'another',

@@ -3,19 +3,14 @@ import { describe, test } from 'node:test';
 
 import { revokeLicense } from '#server/features/licenses/change-license.ts';
 
-import { startTestService, type TestService } from '../harness.ts';
+import type { HttpClient } from '../http-client.ts';
 import { activate, anyMachine, deactivate, listMachines } from '../license-steps.ts';
-import { runConcurrently, roundRobin, tally } from './concurrency.ts';
+import { runConcurrently, tally } from './concurrency.ts';
+import { openDeployments } from './deployments.ts';
 
-const one = await startTestService();
-const two = await startTestService({ beside: one });
+const { one, two, deployments } = await openDeployments();
 
-const deployments: [string, readonly [TestService, ...TestService[]]][] = [
-  ['one process', [one]],
-  ['two processes on one database', [one, two]],
-];
-
-function ask(service: TestService, licenseKey: string, fingerprint: object) {
+function ask(service: HttpClient, licenseKey: string, fingerprint: object) {
   const body = { license_key: licenseKey, machine_fingerprint: fingerprint };
   return service.post('/api/v1/licenses/activate', body);
 }
@@ -29,10 +24,8 @@ async function countActivations(licenseId: string): Promise<{ active: number; al
   return rows[0] ?? { active: -1, all: -1 };
 }
 
-for (const [deployment, services] of deployments) {
-  const pick = roundRobin(services);
-
-  describe(deployment, () => {
+for (const { name, pick } of deployments) {
+  describe(name, () => {
     test('of 50 concurrent machines on a two-machine license exactly 2 are activated', async () => {
       const { licenseKey, license } = await one.issue();
       const answers = await runConcurrently(50, (index) =>

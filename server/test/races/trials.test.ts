@@ -2,17 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import { startTestService, type TestService } from '../harness.ts';
 import { anyMachine, startTrial } from '../license-steps.ts';
-import { runConcurrently, roundRobin } from './concurrency.ts';
+import { runConcurrently } from './concurrency.ts';
+import { openDeployments } from './deployments.ts';
 
-const one = await startTestService();
-const two = await startTestService({ beside: one });
-
-const deployments: [string, readonly [TestService, ...TestService[]]][] = [
-  ['one process', [one]],
-  ['two processes on one database', [one, two]],
-];
+const { one, deployments } = await openDeployments();
 
 const TABLES = ['licenses', 'license_keys', 'activations'];
 
@@ -24,9 +18,7 @@ async function countNew(work: () => Promise<unknown>): Promise<number[]> {
   return after.map((count, index) => count - (before[index] ?? 0));
 }
 
-for (const [deployment, services] of deployments) {
-  const pick = roundRobin(services);
-
+for (const { name, pick } of deployments) {
   /** Returns the number of different keys that machines get when they start a trial concurrently. */
   const startAtOnce = async (times: number, fingerprint: (index: number) => object) => {
     const keys = await runConcurrently(
@@ -36,7 +28,7 @@ for (const [deployment, services] of deployments) {
     return new Set(keys).size;
   };
 
-  describe(deployment, () => {
+  describe(name, () => {
     test('50 concurrent requests of one machine: one grant', async () => {
       const machine = anyMachine();
       const grown = await countNew(async () => {

@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+import { startTestService, TEST_ISSUER, TEST_MASTER_SECRET, type TestService } from '../harness.ts';
+import { createHttpClient, type HttpClient } from '../http-client.ts';
+import { createServiceHome } from '../service-process.ts';
+import { CATALOG } from '../test-catalog.ts';
+import { createTestClock } from '../test-clock.ts';
+import { lacksWorkers } from '../workers/lacks-workers.ts';
+import { roundRobin } from './concurrency.ts';
+
+/** Set by `npm run test:workers`: requests go to two workers of one service. */
+const WORKERS_VARIABLE = 'LATCHKEY_TEST_WORKERS';
+
+/** Where the requests of a test go. */
+export interface Deployment {
+  readonly name: string;
+  readonly pick: (index: number) => HttpClient;
+}
+
+export interface Deployments {
+  /** In this process, for what a test needs beside the interface. */
+  readonly one: TestService;
+  /** Another process on the same database, simulated by connections and a context of its own. */
+  readonly two: TestService;
+  readonly deployments: readonly Deployment[];
+  /** That of two processes or workers. */
+  readonly pick: Deployment['pick'];
+}
+
+/** Starts the services of a test file, which end with it. */
+export async function openDeployments(): Promise<Deployments> {
+  const isOfWorkers = process.env[WORKERS_VARIABLE] !== undefined && lacksWorkers === false;
+  // Workers have the clock of the system.
+  const one = await startTestService(isOfWorkers ? { clock: createTestClock(new Date()) } : {});
+  const two = await startTestService({ beside: one });
+  if (isOfWorkers) {
+    const pick = await startWorkers(one);
+    return { one, two, deployments: [{ name: 'two workers of one service', pick }], pick };
+  }
+  const pick = roundRobin<HttpClient>([one, two]);
+  const deployments = [
+    { name: 'one process', pick: () => one },
+    { name: 'two processes on one database', pick },
+  ];
+  return { one, two, deployments, pick };
+}
+
+/** Starts two workers on the database of a service; concurrent requests use several connections, which reach both. */
+async function startWorkers({ database }: TestService): Promise<Deployment['pick']> {
+  const home = await createServiceHome();
+  after(() => home[Symbol.asyncDispose]());
+  const catalog = join(home.directory, 'catalog.yaml');
+  await writeFile(catalog, CATALOG);
+  const settings = {
+    DATABASE_URL: database.url,
+    LATCHKEY_SECRET: TEST_MASTER_SECRET,
+    LATCHKEY_PUBLIC_URL: TEST_ISSUER,
+    LATCHKEY_CATALOG: catalog,
+  };
+  const { url } = await home.start(settings, ['--workers', '2']);
+  const client = createHttpClient(url);
+  return () => client;
+}
