@@ -17,7 +17,7 @@ const MAX_GROWTH_BYTES = 64 * 1024;
 /** Optimised code of V8 takes about a megabyte of the heap at unpredictable times. */
 const V8_FLAGS = ['--expose-gc', '--no-opt', '--no-maglev'];
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
 const Resources = Type.Object({ heapBytes: Type.Number(), openFiles: Type.Number() });
 const Day = Type.Object({
