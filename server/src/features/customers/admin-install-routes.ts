@@ -19,7 +19,6 @@ import type { App } from '#server/http/app-instance.ts';
 import { OWN_SLOTS } from '#server/http/database-slots.ts';
 import { ADMIN_FRESH, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/require-operator.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
-import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { listArchives } from '../analytics/installs/list-archives.ts';
@@ -29,7 +28,6 @@ import {
   exportInstallEvents,
   viewInstall,
 } from '../analytics/installs/read-install.ts';
-import type { InstallEvent } from '../analytics/queries/installs.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { showMachine } from './show-machine.ts';
 
@@ -62,8 +60,9 @@ export function registerInstallRoutes(
     `${INSTALL}/events/export`,
     { config: SUPPORT_FRESH, schema: exportEventsOperation },
     async (request, reply) => {
-      const events = await exportInstallEvents(deps, request.params.id, operatorOf(request).actor);
-      return answerCsv(reply, 'install-events', EVENT_COLUMNS, events);
+      const { actor } = operatorOf(request);
+      const { columns, rows } = await exportInstallEvents(deps, request.params.id, actor);
+      return answerCsv(reply, 'install-events', columns, rows);
     },
   );
   app.post(
@@ -100,18 +99,6 @@ export function registerInstallRoutes(
     },
   );
 }
-
-const EVENT_COLUMNS: CsvColumns<InstallEvent> = {
-  event_id: (event) => event.event_id,
-  received_at: (event) => event.received_at,
-  occurred_at: (event) => event.occurred_at,
-  client_occurred_at: (event) => event.client_occurred_at,
-  session_id: (event) => event.session_id,
-  name: (event) => event.name,
-  app_version: (event) => event.app_version,
-  os_version: (event) => event.os_version,
-  props: (event) => event.props && JSON.stringify(event.props),
-};
 
 const showOperation = {
   operationId: 'showInstall',

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import type { PageReader } from '#server/db/list.ts';
+import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { recordAccess } from '../../audit/record-access.ts';
 import {
@@ -118,15 +119,30 @@ export async function downloadInstall(
   return exportInstall(deps, id);
 }
 
+const EVENT_COLUMNS: CsvColumns<InstallEvent> = {
+  event_id: (event) => event.event_id,
+  received_at: (event) => event.received_at,
+  occurred_at: (event) => event.occurred_at,
+  client_occurred_at: (event) => event.client_occurred_at,
+  session_id: (event) => event.session_id,
+  name: (event) => event.name,
+  app_version: (event) => event.app_version,
+  os_version: (event) => event.os_version,
+  props: (event) => event.props && JSON.stringify(event.props),
+};
+
 /** Reads all events of an install, the oldest day first, after an audit entry. */
 export async function exportInstallEvents(
   deps: ExportDependencies,
   id: string,
   actor: string,
-): Promise<AsyncIterable<InstallEvent>> {
+): Promise<{
+  readonly columns: CsvColumns<InstallEvent>;
+  readonly rows: AsyncIterable<InstallEvent>;
+}> {
   const entry = { actor, action: 'install.export_events', subjectId: id, reason: null };
   await recordAccess(deps, { ...entry, details: {} });
-  return readEvents(deps, id);
+  return { columns: EVENT_COLUMNS, rows: readEvents(deps, id) };
 }
 
 /**
