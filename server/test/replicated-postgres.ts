@@ -26,6 +26,8 @@ export interface ReplicatedPostgres extends AsyncDisposable {
   readonly primary: ReplicatedServer;
   /** `standby` in `synchronous_standby_names` of the primary. */
   readonly standby: ReplicatedServer;
+  /** Waits until the standby shows every change that the primary has stored. */
+  waitForReplay(): Promise<void>;
   /** Returns the URL of a database on both servers. */
   urlOf(database: string): string;
 }
@@ -62,6 +64,11 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   return {
     primary,
     standby,
+    async waitForReplay() {
+      const [row] = await primary.query('select pg_current_wal_lsn()::text as position');
+      const sql = `select pg_last_wal_replay_lsn() >= '${String(row?.['position'])}' as is_complete`;
+      await eventually(async () => (await standby.query(sql))[0]?.['is_complete'] === true);
+    },
     urlOf: (database) => `postgresql://latchkey@${primary.host},${standby.host}/${database}`,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

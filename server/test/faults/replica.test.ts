@@ -25,6 +25,7 @@ before(async () => {
   if (lacksPostgres !== false) return;
   postgres = resources.use(await startReplicatedPostgres());
   await postgres.primary.query('create table facts (fact text not null)');
+  await postgres.waitForReplay();
 });
 
 function openPool(url: string) {
@@ -82,6 +83,7 @@ test('reads the primary while the replica is behind, and says so once', options,
   } finally {
     await postgres.standby.query('select pg_wal_replay_resume()');
   }
+  await postgres.waitForReplay();
   forget();
   assert.equal(await reader.read(readFacts), 'standby 2');
   assert.deepEqual(logged, [
@@ -134,6 +136,7 @@ test(
     };
     const run = (...args: string[]) => runLatchkey(args, { directory: home.directory, settings });
     assert.equal((await run('migrate')).code, 0);
+    await postgres.waitForReplay();
     const report = ['report', 'machines', '--from', '2027-01-01', '--to', '2027-01-01', '--json'];
     const fresh = await run(...report);
     assert.deepEqual([fresh.code, /replica/u.test(fresh.stderr)], [0, false], fresh.stderr);
