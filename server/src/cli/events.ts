@@ -175,7 +175,9 @@ function describeFailures({ failures, plan, stoppedAt }: ArchiveRun): string[] {
   const lines = failures.map(({ day, error }) => `${day} failed: ${error}`);
   if (stoppedAt === null) return lines;
   const left = plan.closed.filter((day) => day > stoppedAt).length;
-  return [...lines, `Stopped at ${stoppedAt}; not tried: ${countOf(left, 'day')}.`];
+  return left === 0
+    ? lines
+    : [...lines, `Stopped at ${stoppedAt}; not tried: ${countOf(left, 'day')}.`];
 }
 
 function joinNotes(notes: readonly (string | null)[]): string | null {

@@ -40,16 +40,27 @@ export async function withStatus<Result>(
   work: (show: (status: string) => void) => Promise<Result>,
   terminal: Terminal = commandProcess().stderr,
 ): Promise<Result> {
+  let latest = '';
   let redrawAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const draw = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    redrawAt = performance.now() + REDRAW_INTERVAL_MS;
+    terminal.write(`\r${latest}…${CLEAR_TO_END}`);
+  };
   const show = (status: string): void => {
-    const now = performance.now();
-    if (terminal.isTTY !== true || now < redrawAt) return;
-    redrawAt = now + REDRAW_INTERVAL_MS;
-    terminal.write(`\r${status}…${CLEAR_TO_END}`);
+    if (terminal.isTTY !== true) return;
+    latest = status;
+    const waitMs = redrawAt - performance.now();
+    if (waitMs <= 0) draw();
+    // A state that lasts is shown, also if it follows another one at once.
+    else timer ??= setTimeout(draw, waitMs);
   };
   try {
     return await work(show);
   } finally {
+    clearTimeout(timer);
     if (terminal.isTTY === true) terminal.write(CLEAR_LINE);
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { eventually } from '../../test/eventually.ts';
 import { withProgress } from './output.ts';
 
 /** A terminal that records its output. */
@@ -22,6 +23,19 @@ test('shows progress on a terminal, and clears the line at the end', async () =>
   );
   assert.equal(result, 'result');
   assert.deepEqual(written, ['\r7 events…\u001B[K', '\r\u001B[K']);
+});
+
+test('shows a state that lasts, also one that follows another at once', async () => {
+  const { terminal, written } = openTerminal(true);
+  await withProgress(
+    'events',
+    async (report) => {
+      for (const done of [7, 8, 9]) report(done);
+      await eventually(() => written.length === 2);
+    },
+    terminal,
+  );
+  assert.deepEqual(written, ['\r7 events…\u001B[K', '\r9 events…\u001B[K', '\r\u001B[K']);
 });
 
 test('clears the line of work that fails', async () => {

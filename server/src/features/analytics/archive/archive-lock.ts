@@ -22,7 +22,10 @@ export interface ArchiveLock {
  * @throws ArchiveError when another process has the lock
  */
 export async function withArchiveLock<Result>(
-  { archive, pool }: { readonly archive: EventArchive; readonly pool: Pool },
+  {
+    archive,
+    pool,
+  }: { readonly archive: Pick<EventArchive, 'removeLeftovers'>; readonly pool: Pool },
   work: (lock: ArchiveLock) => Promise<Result>,
 ): Promise<Result> {
   let done: { readonly result: Result } | undefined;
