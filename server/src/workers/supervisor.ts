@@ -74,16 +74,24 @@ export class Supervisor {
   }
 
   /**
-   * Starts the first worker, which migrates the database, then the others, and returns the service's URL.
-   * @throws EarlyEnd when one of them ends before it listens; none runs then
+   * Starts the first worker, which migrates the database, then the others, and returns the service's URL. Once the first one
+   * serves requests, another one that ends at its start is replaced like any other: the database may have failed meanwhile.
+   * @throws EarlyEnd when the first one ends before it listens; none runs then
    */
   async start(): Promise<string> {
+    const url = await this.#startFirst();
+    this.#replaces = true;
+    const others = Array.from({ length: this.#options.count - 1 }, () =>
+      // `#onEnd` replaces it.
+      this.#add().catch(() => undefined),
+    );
+    await Promise.all(others);
+    return url;
+  }
+
+  async #startFirst(): Promise<string> {
     try {
-      const url = await this.#add();
-      const others = Array.from({ length: this.#options.count - 1 }, () => this.#add());
-      await Promise.all(others);
-      this.#replaces = true;
-      return url;
+      return await this.#add();
     } catch (error) {
       await this.stop();
       throw error;
