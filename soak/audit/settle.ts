@@ -8,16 +8,21 @@ import { countOpenJobs, endClaims, endLeases, makeJobsDue } from './statements.t
 
 const POLL_MS = 1_000;
 
-/** Time for all mails of the day; the service sends dozens a second. */
+/** Time for the mails of the day, of which the service sends dozens a second. */
 const TIMEOUT_MS = 120_000;
+const TIMEOUT_PER_PURCHASE_MS = 100;
 
 /**
  * Waits until every job is done. What waits for a later attempt, for the lease of a killed process or for its claim is made due at
  * once: that would take minutes.
  * @returns the number of jobs that are still open
  */
-export async function settleJobs(pool: Pool, stop: AbortSignal): Promise<number> {
-  const deadline = performance.now() + TIMEOUT_MS;
+export async function settleJobs(
+  pool: Pool,
+  purchases: number,
+  stop: AbortSignal,
+): Promise<number> {
+  const deadline = performance.now() + TIMEOUT_MS + purchases * TIMEOUT_PER_PURCHASE_MS;
   for (;;) {
     for (const command of [endLeases, endClaims, makeJobsDue]) await execute(pool, command, []);
     const open = (await queryRow(pool, countOpenJobs, []))?.open ?? 0;

@@ -41,7 +41,7 @@ const TICK_MS = 10;
 /** Planned work that is not finished, most of it waiting for its next attempt; more work begins later. Bounds memory. */
 const MAX_UNFINISHED = 4_000;
 
-/** How long repeated requests may continue after the day. */
+/** How long requests that are late or repeated may continue after the day. */
 const END_MS = 60_000;
 
 /** The position of a run in its day, in minutes. */
@@ -49,15 +49,23 @@ export function minuteAt(startedAt: number, durationMs: number, now: number): nu
   return Math.min(MINUTES_OF_A_DAY, ((now - startedAt) / durationMs) * MINUTES_OF_A_DAY);
 }
 
+interface LoadTimes {
+  /** `performance.now()` */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Ends the day early. */
+  readonly stop: AbortSignal;
+}
+
 /**
  * Runs the load of a day: every planned request begins when it is due, whether or not others were answered.
- * @param stop ends the day early
+ * @returns the number of planned requests that were not sent, because too many others were unfinished
  */
 export async function runLoad(
   context: LoadContext,
   plan: DayPlan,
-  { durationMs, startedAt, stop }: { durationMs: number; startedAt: number; stop: AbortSignal },
-): Promise<void> {
+  { durationMs, startedAt, stop }: LoadTimes,
+): Promise<number> {
   const begun = mapActivities(() => 0);
   const unfinished = new Set<Promise<void>>();
   const begin = (activity: Activity, now: number): void => {
@@ -68,25 +76,21 @@ export async function runLoad(
       .finally(() => unfinished.delete(work));
     unfinished.add(work);
   };
-  for (let minute = 0; minute < MINUTES_OF_A_DAY && !stop.aborted; await sleep(TICK_MS)) {
+  const countLeft = (): number =>
+    ACTIVITIES.reduce((left, activity) => left + plan[activity].total - begun[activity], 0);
+  const deadline = startedAt + durationMs + END_MS;
+  while (countLeft() > 0 && !stop.aborted && performance.now() < deadline) {
     const now = performance.now();
-    minute = minuteAt(startedAt, durationMs, now);
+    const minute = minuteAt(startedAt, durationMs, now);
     for (const activity of ACTIVITIES) {
       const due = countDue(plan, activity, minute);
       while (begun[activity] < due && unfinished.size < MAX_UNFINISHED) begin(activity, now);
     }
+    await sleep(TICK_MS);
   }
-  await endLoad(context, unfinished, stop);
-}
-
-async function endLoad(
-  { client }: LoadContext,
-  unfinished: ReadonlySet<Promise<void>>,
-  stop: AbortSignal,
-): Promise<void> {
-  const deadline = performance.now() + (stop.aborted ? 0 : END_MS);
-  while (unfinished.size > 0 && performance.now() < deadline) await sleep(TICK_MS);
-  client.isEnding = true;
+  while (unfinished.size > 0 && !stop.aborted && performance.now() < deadline) await sleep(TICK_MS);
+  context.client.isEnding = true;
   await Promise.all(unfinished);
-  client.closeFree();
+  context.client.closeFree();
+  return countLeft();
 }

@@ -33,7 +33,7 @@ export function renderPage(report: SoakReport, createdAt: Date): string {
         <h2>What was compared</h2>
         ${renderChecks(checks)}
         <h2>Faults</h2>
-        <div class="faults">${renderFaults(windows, day.faults, day.skipped)}</div>
+        ${renderFaults(windows, day.faults, day.skipped)}
         <h2>Operations</h2>
         ${renderOperations(day.recorder)}
       </body>
@@ -61,6 +61,7 @@ function renderFacts({ day, options }: SoakReport, createdAt: Date): Html {
     ['Requests', formatWhole(day.recorder.total)],
     ['Duration', `${(seconds / 60).toFixed(1)} minutes`],
     ['Average rate', `${formatWhole(Math.round(day.recorder.total / seconds))} a second`],
+    ...(day.unsent === 0 ? [] : [['Not sent in time', formatWhole(day.unsent)] as const]),
     ['Workers', options.workers === null ? 'none' : String(options.workers)],
     ['Machine', `${machine}, ${cores} cores, ${memoryGigabytes} GB`],
     ['Node.js', node],

@@ -53,7 +53,7 @@ export function renderPlot(
         ${scale.ticks.map((tick) => renderGrid(scale.place(tick)))}
         ${series.map((each, index) => renderLine(each, index, scale, axis))}
       </svg>
-      ${axis.bands.map((band) => html`<span class="band" style="left:${percent(middleOf(band) / axis.seconds)}">${band.number}</span>`)}
+      ${listLabelled(axis).map((band) => html`<span class="band" style="left:${percent(middleOf(band) / axis.seconds)}">${band.number}</span>`)}
       ${axis.ticks.map(({ atSeconds, label }) => html`<span class="x" style="left:${percent(atSeconds / axis.seconds)}">${label}</span>`)}
     </div>
   </figure>`;
@@ -80,6 +80,20 @@ function renderLegend(series: readonly Series[]): Html {
 
 const largestOf = (points: Series['points']): number =>
   points.reduce((largest, [, value]) => Math.max(largest, value ?? 0), 0);
+
+/** Labels closer than this overlap on a narrow page, in shares of the width; the table shows all numbers. */
+const LABEL_DISTANCE = 0.03;
+
+/** Returns the bands with a label: not those directly after a label. */
+function listLabelled({ bands, seconds }: TimeAxis): Band[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return bands.filter((band) => {
+    const at = middleOf(band) / seconds;
+    if (at - last < LABEL_DISTANCE) return false;
+    last = at;
+    return true;
+  });
+}
 
 const middleOf = ({ fromSeconds, toSeconds }: Band): number => (fromSeconds + toSeconds) / 2;
 

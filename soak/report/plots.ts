@@ -1,7 +1,7 @@
 /** The plots of a report, from what was measured. */
 import type { FaultWindow } from '../expectations/expectations.ts';
 import type { Operation } from '../load/operations.ts';
-import type { Day } from '../run-soak.ts';
+import type { Day } from '../run-day.ts';
 import type { Sample } from '../sample/sampler.ts';
 import type { Plot, Series, TimeAxis } from './plot.ts';
 
@@ -40,9 +40,8 @@ export function createTimeAxis(
 }
 
 /** Lists the plots of a day. */
-export function listPlots({ endedAt, recorder, sampler }: Day): Plot[] {
+export function listPlots({ endedAt, recorder, samples }: Day): Plot[] {
   const slices = recorder.listSlices(endedAt);
-  const { samples } = sampler;
   const ofSlices = (
     name: string,
     read: (slice: (typeof slices)[number]) => number | null,

@@ -1,7 +1,7 @@
 import type { Check } from '../audit/check.ts';
 import type { FaultWindow } from '../expectations/expectations.ts';
 import type { SoakOptions } from '../options.ts';
-import type { Day } from '../run-soak.ts';
+import type { Day } from '../run-day.ts';
 
 /** Everything that a report shows. */
 export interface SoakReport {

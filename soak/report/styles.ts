@@ -21,11 +21,11 @@ h1 { font-size: 1.5rem; margin: 0.5rem 0; } h2 { font-size: 1.15rem; margin: 2re
 .note, .unit, .legend span { color: var(--quiet); font-size: 0.875rem; }
 dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.5rem 1rem; margin: 1rem 0; }
 dt { color: var(--quiet); font-size: 0.875rem; } dd { margin: 0; font-weight: 600; }
-ul { margin: 0.25rem 0; padding-left: 1.1rem; } td ul { list-style: none; padding: 0; margin: 0; }
-.scroll { overflow-x: auto; }
+ul { margin: 0.25rem 0; padding-left: 1.1rem; } td ul { list-style: none; padding: 0; margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9375rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.4rem 0.6rem 0.4rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--quiet); font-weight: 500; white-space: nowrap; }
+td .note { display: block; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.5rem 2rem; }
 figure { margin: 0; min-width: 0; }
@@ -44,5 +44,13 @@ figure { margin: 0; min-width: 0; }
   vector-effect: non-scaling-stroke; }
 .s0 { --series: var(--s0); } .s1 { --series: var(--s1); } .s2 { --series: var(--s2); }
 .s3 { --series: var(--s3); } .s4 { --series: var(--s4); } .s5 { --series: var(--s5); }
-@media (max-width: 40rem) { table { font-size: 0.875rem; } th, td { padding-right: 0.5rem; } .faults td:nth-child(2) { min-width: 11rem; } }
+td p { margin: 0; }
+@media (max-width: 40rem) {
+  thead { display: none; }
+  tr { display: block; border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
+  td { display: block; border: 0; padding: 0.1rem 0; }
+  td:empty { display: none; }
+  .number { text-align: left; }
+  .number::before { content: attr(data-label) ": "; color: var(--quiet); }
+}
 `;

@@ -5,23 +5,37 @@ import type { Fault } from '../faults/fault.ts';
 import type { SkippedFault } from '../faults/run-faults.ts';
 import { OPERATIONS, type Operation } from '../load/operations.ts';
 import type { Recorder } from '../load/recorder.ts';
-import { Html, html } from './html.ts';
+import { html, type Html } from './html.ts';
 import { formatNumber } from './plot.ts';
+
+interface Column {
+  readonly label: string;
+  readonly isNumber?: boolean;
+}
+
+const NOTHING = html``;
+const ONLY_NORMAL = 'only normal ones';
 
 /** The checks of the auditor. */
 export function renderChecks(checks: readonly Check[]): Html {
-  const rows = checks.map(
-    ({ compared, problems, promise }) =>
-      html`<tr>
-        <td>${renderMark(problems.length === 0)}</td>
-        <td>
-          ${promise}${problems.map((problem) => html`<br /><span class="broken">${problem}</span>`)}
-        </td>
-        <td class="number">${formatWhole(compared)}</td>
-      </tr>`,
+  const rows = checks.map(({ compared, problems, promise }) => [
+    renderMark(problems.length === 0),
+    html`${promise}${problems.map((each) => html`<br /><span class="broken">${each}</span>`)}`,
+    html`${formatWhole(compared)}`,
+  ]);
+  return renderTable(
+    [{ label: '' }, { label: 'Promise' }, { label: 'Compared', isNumber: true }],
+    rows,
   );
-  return renderTable(['', 'Promise', numbers('Compared')], rows);
 }
+
+const FAULT_COLUMNS: readonly Column[] = [
+  { label: '' },
+  { label: 'Fault' },
+  { label: 'Outcomes' },
+  { label: 'Lasted', isNumber: true },
+  { label: 'Recovered after', isNumber: true },
+];
 
 /** The faults with what was seen. @param faults those that were caused */
 export function renderFaults(
@@ -33,94 +47,98 @@ export function renderFaults(
   const reasons = skipped.map(
     ({ name, reason }) => html`<li><strong>${name}</strong>: ${reason}</li>`,
   );
-  return html`${rows.length === 0 ? html`<p>None.</p>` : renderTable(['', 'Fault', 'Outcomes', numbers('Lasted'), numbers('Recovered after')], rows)}
-  ${
-    skipped.length === 0
-      ? html``
+  const table = rows.length === 0 ? html`<p>None.</p>` : renderTable(FAULT_COLUMNS, rows);
+  const list =
+    reasons.length === 0
+      ? NOTHING
       : html`<h3>Skipped</h3>
           <ul>
             ${reasons}
-          </ul>`
-  }`;
+          </ul>`;
+  return html`${table}${list}`;
 }
 
-function renderFault(window: FaultWindow, number: number, faults: readonly Fault[]): Html {
+function renderFault(window: FaultWindow, number: number, faults: readonly Fault[]): Html[] {
   const { causeEndedAt, fault, from, outcomes, recoveredAt } = window;
   const effect = faults.find(({ name }) => name === fault.name)?.effect ?? '';
-  const seen = Array.from(
-    outcomes,
-    ([outcome, count]) => html`<li>${outcome}: ${formatWhole(count)}</li>`,
-  );
   const end = causeEndedAt ?? from;
   const recovery = recoveredAt === null ? null : recoveredAt - end;
   const isInTime = recovery !== null && recovery <= fault.recoveryMs;
-  return html`<tr>
-    <td class="number">${number}</td>
-    <td><strong>${fault.name}</strong><br />${effect}</td>
-    <td>
-      ${
-        seen.length === 0
-          ? 'only normal ones'
-          : html`<ul>
-              ${seen}
-            </ul>`
-      }
-      <span class="note"
-        >allowed:
-        ${fault.allowed.length === 0 ? 'only normal ones' : fault.allowed.join(', ')}</span
-      >
-    </td>
-    <td class="number">${formatSeconds(end - from)}</td>
-    <td class="number">
-      ${renderMark(isInTime)} ${recovery === null ? 'not' : formatSeconds(recovery)}<br />
-      <span class="note">limit ${formatSeconds(fault.recoveryMs)}</span>
-    </td>
-  </tr>`;
+  const allowed = fault.allowed.length === 0 ? ONLY_NORMAL : fault.allowed.join(', ');
+  return [
+    html`${number}`,
+    html`<strong>${fault.name}</strong><br />${effect}`,
+    html`${renderOutcomes([...outcomes])}<span class="note">allowed: ${allowed}</span>`,
+    html`${formatSeconds(end - from)}`,
+    html`${renderMark(isInTime)} ${recovery === null ? 'not' : formatSeconds(recovery)}
+      <span class="note">of ${formatSeconds(fault.recoveryMs)}</span>`,
+  ];
 }
+
+const OPERATION_COLUMNS: readonly Column[] = [
+  { label: 'Operation' },
+  { label: 'Outcomes' },
+  { label: 'Median ms', isNumber: true },
+  { label: '99 % ms', isNumber: true },
+  { label: 'Slowest ms', isNumber: true },
+];
 
 /** The operations with their latencies and outcomes over the whole day. */
 export function renderOperations(recorder: Recorder): Html {
   const rows = OPERATIONS.map((operation) => renderOperation(operation, recorder));
-  return renderTable(
-    ['Operation', 'Outcomes', numbers('Median ms'), numbers('99 % ms'), numbers('Slowest ms')],
-    rows,
-  );
+  return renderTable(OPERATION_COLUMNS, rows);
 }
 
-function renderOperation(operation: Operation, recorder: Recorder): Html {
-  const outcomes = Array.from(recorder.outcomes).flatMap(([key, count]) =>
-    key.startsWith(`${operation}: `)
-      ? [html`<li>${key.slice(operation.length + 2)}: ${formatWhole(count)}</li>`]
-      : [],
-  );
+function renderOperation(operation: Operation, recorder: Recorder): Html[] {
+  const prefix = `${operation}: `;
+  const outcomes = Array.from(recorder.outcomes)
+    .filter(([key]) => key.startsWith(prefix))
+    .map(([key, count]) => [key.slice(prefix.length), count] as const);
   const latencies = [0.5, 0.99, 1].map((share) => recorder.percentile(operation, share));
-  return html`<tr>
-    <td>${operation}</td>
-    <td>
-      <ul>
-        ${outcomes}
-      </ul>
-    </td>
-    ${latencies.map((ms) => html`<td class="number">${ms === null ? '' : formatNumber(ms)}</td>`)}
-  </tr>`;
+  return [
+    html`<strong>${operation}</strong>`,
+    renderOutcomes(outcomes),
+    ...latencies.map((ms) => html`${ms === null ? '' : formatNumber(ms)}`),
+  ];
 }
 
-/** The heading of a column of numbers. */
-const numbers = (heading: string): Html => html`<th class="number" scope="col">${heading}</th>`;
+function renderOutcomes(outcomes: readonly (readonly [outcome: string, count: number])[]): Html {
+  if (outcomes.length === 0) return html`<p>${ONLY_NORMAL}</p>`;
+  const items = outcomes.map(
+    ([outcome, count]) => html`<li>${outcome}: ${formatWhole(count)}</li>`,
+  );
+  return html`<ul>
+    ${items}
+  </ul>`;
+}
 
-function renderTable(headings: readonly (string | Html)[], rows: readonly Html[]): Html {
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${headings.map((each) => (each instanceof Html ? each : html`<th scope="col">${each}</th>`))}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+/** Renders a table. On a narrow page each row is a block, and its numbers show the headings of their columns. */
+function renderTable(columns: readonly Column[], rows: readonly (readonly Html[])[]): Html {
+  const headings = columns.map(
+    ({ isNumber = false, label }) =>
+      html`<th scope="col" class="${isNumber ? 'number' : ''}">${label}</th>`,
+  );
+  const body = rows.map(
+    (cells) =>
+      html`<tr>
+        ${cells.map((cell, index) => renderCell(cell, columns[index]))}
+      </tr>`,
+  );
+  return html`<table>
+    <thead>
+      <tr>
+        ${headings}
+      </tr>
+    </thead>
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
+}
+
+function renderCell(cell: Html, column: Column | undefined): Html {
+  if (column?.isNumber !== true) return html`<td>${cell}</td>`;
+  return html`<td class="number" data-label="${column.label}">${cell}</td>`;
 }
 
 const renderMark = (isKept: boolean): Html =>

@@ -5,12 +5,15 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import { messageOf } from '#server/lib/unknown-values.ts';
+
 const COMMAND = fileURLToPath(new URL('../../server/bin/latchkey.mjs', import.meta.url));
 
 /** After a crash the database recovers first. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
+const RESTART_DELAY_MS = 500;
 
 /** Environment variables by name. */
 export type Settings = Readonly<Record<string, string>>;
@@ -23,7 +26,7 @@ export interface ServiceOptions {
   readonly settings: Settings;
   /** The number of `serve --workers`; null: the option is not passed. */
   readonly workers: number | null;
-  /** Is called when the service ends although it was not stopped. */
+  /** Is called when the service ends although it was not stopped; it is started again, as by systemd. */
   readonly onUnexpectedEnd: (end: string) => void;
 }
 
@@ -51,9 +54,10 @@ export class Service {
     const child = this.#spawn(more);
     this.#child = child;
     this.#isEnding = false;
+    let isStarted = false;
     child.once('exit', (code, signal) => {
       if (this.#child === child) this.#child = null;
-      if (!this.#isEnding) this.#options.onUnexpectedEnd(signal ?? `exit code ${String(code)}`);
+      if (isStarted && !this.#isEnding) void this.#restart(signal ?? `exit code ${String(code)}`);
     });
     const deadline = performance.now() + START_TIMEOUT_MS;
     while (!(await this.isReady())) {
@@ -62,6 +66,7 @@ export class Service {
       }
       await sleep(POLL_MS);
     }
+    isStarted = true;
   }
 
   /** Whether the service and its database answer. */
@@ -85,10 +90,20 @@ export class Service {
     return this.#end('SIGTERM');
   }
 
+  async #restart(end: string): Promise<void> {
+    this.#options.onUnexpectedEnd(end);
+    await sleep(RESTART_DELAY_MS);
+    try {
+      if (this.#child === null && !this.#isEnding) await this.start();
+    } catch (error) {
+      this.#options.onUnexpectedEnd(messageOf(error));
+    }
+  }
+
   async #end(signal: NodeJS.Signals): Promise<string | null> {
+    this.#isEnding = true;
     const child = this.#child;
     if (child === null) return null;
-    this.#isEnding = true;
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
     const exited: Promise<unknown[]> = once(child, 'exit');
     child.kill(signal);
