@@ -112,8 +112,11 @@ export class Supervisor {
     this.#isRolling = true;
     log.info({ event: 'workers.rolling_restart_started' }, 'replacing all workers');
     try {
-      for (const worker of this.ready) {
+      for (const worker of [...this.#inState('starting'), ...this.ready]) {
+        // One that is starting may have loaded the previous version.
+        await worker.ready.catch(() => undefined);
         if (this.#stopping.signal.aborted) return;
+        if (!this.#states.has(worker)) continue;
         await this.#add();
         await this.#retire(worker);
       }

@@ -1,0 +1,28 @@
+import { Channel } from '#server/workers/channel.ts';
+import { EarlyEnd, type ProcessEnd, type WorkerProcess } from '#server/workers/worker-process.ts';
+
+export const WORKER_URL = 'http://127.0.0.1:8080';
+
+export const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** A worker without a process, which listens and ends when the test says so, and ends when it is asked to stop or to retire. */
+export interface FakeWorker extends WorkerProcess {
+  listen(): void;
+  end(end: ProcessEnd): void;
+}
+
+export function createFakeWorker(number: number): FakeWorker {
+  const ended = Promise.withResolvers<ProcessEnd>();
+  const ready = Promise.withResolvers<string>();
+  ready.promise.catch(() => {});
+  const end = (how: ProcessEnd): void => {
+    ended.resolve(how);
+    ready.reject(new EarlyEnd(how));
+  };
+  const channel = new Channel((message) => {
+    if (/"latchkey":"(?:stop|retire)"/u.test(JSON.stringify(message)))
+      end({ code: 0, signal: null });
+  }, {});
+  const process = { number, pid: number, channel, ready: ready.promise, ended: ended.promise };
+  return { ...process, kill: () => {}, listen: () => ready.resolve(WORKER_URL), end };
+}
