@@ -13,11 +13,12 @@ export interface ExternalHome extends AsyncDisposable {
   start(more?: Settings, args?: readonly string[]): Promise<ServiceProcess>;
 }
 
-export async function createExternalHome(): Promise<ExternalHome> {
+/** @param program default: that of `npx latchkey` */
+export async function createExternalHome(program?: string): Promise<ExternalHome> {
   await using resources = new AsyncDisposableStack();
   const database = await createTestDatabase();
   resources.defer(() => database.drop());
-  const home = resources.use(await createServiceHome());
+  const home = resources.use(await createServiceHome(program));
   const settings = {
     DATABASE_URL: database.url,
     LATCHKEY_SECRET: 'the secret of a service under test',

@@ -73,8 +73,9 @@ const END_TIMEOUT_MS = 90_000;
 
 /**
  * Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory.
+ * @param program default: that of `npx latchkey`
  */
-export async function createServiceHome(): Promise<ServiceHome> {
+export async function createServiceHome(program = command): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
   // A service that dropped root reads a changed catalogue in it.
   await chmod(directory, 0o755);
@@ -87,7 +88,7 @@ export async function createServiceHome(): Promise<ServiceHome> {
       LATCHKEY_DATA_DIR: dataDirectory,
       ...settings,
     };
-    const child = spawn(process.execPath, [command, 'serve', ...args], { cwd: directory, env });
+    const child = spawn(process.execPath, [program, 'serve', ...args], { cwd: directory, env });
     children.push(child);
     return child;
   };
