@@ -29,7 +29,7 @@ const UNAVAILABLE_SYSTEM_ERRORS = new Set([
 
 /** `pg` throws these as plain errors without a code. */
 const UNAVAILABLE_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
 const TIMEOUT_MESSAGES = /timeout/i;
 

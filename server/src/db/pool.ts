@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import { parseDatabaseUrl, type SessionKind } from '#server/config/database-url.ts';
 
-import { examineHost, readState, readTimeline } from './hosts/examine-host.ts';
+import { examineHost, readStatus } from './hosts/examine-host.ts';
 import { createFailoverClient } from './hosts/failover-client.ts';
 import { HostFinder } from './hosts/host-finder.ts';
 
@@ -81,11 +81,11 @@ function addTarget(
   }
   const own = { ...config, connectionString: shared };
   const timeoutMs = connectTimeoutMs ?? HOST_TIMEOUT_MS;
+  const kind = sessionKind ?? connection.sessionKind ?? 'read-write';
   const finder = new HostFinder({
     hosts,
-    kind: sessionKind ?? connection.sessionKind ?? 'read-write',
-    examine: (host) => examineHost(host, own, timeoutMs, readState),
-    readTimeline: (host) => examineHost(host, own, timeoutMs, readTimeline),
+    kind,
+    examine: (host) => examineHost(host, own, timeoutMs, (client) => readStatus(client, kind)),
   });
   return { ...own, Client: createFailoverClient(finder, own, log) };
 }

@@ -1,16 +1,23 @@
-import { Client, type ClientConfig } from 'pg';
+import { Client, DatabaseError, type ClientConfig } from 'pg';
 
-import type { DatabaseHost } from '#server/config/database-url.ts';
+import type { DatabaseHost, SessionKind } from '#server/config/database-url.ts';
 
-import type { HostState } from './host-state.ts';
+import { isConnectionFailure } from '../database-errors.ts';
+import { isExclusive, type HostState, type HostStatus } from './host-state.ts';
 
 const STATE_QUERY = `select case when pg_is_in_recovery() then 'standby'
   when current_setting('transaction_read_only') = 'on' then 'read-only' else 'read-write' end as state`;
 
 const STATES: readonly HostState[] = ['read-write', 'read-only', 'standby'];
 
-/** Reads what the host of a connection allows. @throws Error when the connection breaks */
-export async function readState(client: Client): Promise<HostState> {
+/** Reads the status of the host of a connection. @throws Error when the connection breaks */
+export async function readStatus(client: Client, kind: SessionKind): Promise<HostStatus> {
+  const state = await readState(client);
+  const hasTimeline = isExclusive(kind) && state !== 'standby';
+  return { state, timeline: hasTimeline ? await readTimeline(client) : null };
+}
+
+async function readState(client: Client): Promise<HostState> {
   const { rows } = await client.query<Record<string, unknown>>(STATE_QUERY);
   const state = STATES.find((known) => known === rows[0]?.['state']);
   if (state === undefined) throw new Error('the host reported no state');
@@ -21,10 +28,15 @@ export async function readState(client: Client): Promise<HostState> {
 const TIMELINE_QUERY =
   "select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::integer as timeline";
 
-/** Reads the timeline of a primary. @throws Error when the connection breaks */
-export async function readTimeline(client: Client): Promise<number> {
-  const { rows } = await client.query<Record<string, unknown>>(TIMELINE_QUERY);
-  return Number(rows[0]?.['timeline']);
+async function readTimeline(client: Client): Promise<number | null> {
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(TIMELINE_QUERY);
+    return Number(rows[0]?.['timeline']);
+  } catch (error) {
+    // The server may lack the functions, or not permit them.
+    if (error instanceof DatabaseError && !isConnectionFailure(error)) return null;
+    throw error;
+  }
 }
 
 /**

@@ -13,22 +13,39 @@ interface FakeHost {
   readonly name: string;
   /** Counts the connections, which may then set another state. */
   connections: number;
-  stateOf: (connection: number) => HostState;
+  /** Those that are not closed. */
+  open: number;
+  stateOf: (connection: number) => string;
+  timelineOf: (connection: number) => number;
 }
 
 async function startHost(t: TestContext, state: HostState): Promise<FakeHost> {
-  const fake: FakeHost = { name: '', connections: 0, stateOf: () => state };
+  const fake: FakeHost = {
+    name: '',
+    connections: 0,
+    open: 0,
+    stateOf: () => state,
+    timelineOf: () => 1,
+  };
   const { host, port } = await startFakePostgres(t, (socket) => {
     const connection = (fake.connections += 1);
+    fake.open += 1;
+    socket.once('close', () => (fake.open -= 1));
     socket.write(AUTHENTICATION_OK);
     socket.on('data', (data) => {
       const query = String(data);
       if (!query.startsWith('Q') || query.includes('never')) return;
-      const isState = query.includes('pg_is_in_recovery');
-      socket.write(textRow('state', isState ? fake.stateOf(connection) : 'answered'));
+      const [name, value] = answer(fake, connection, query);
+      socket.write(textRow(name, value));
     });
   });
   return Object.assign(fake, { name: `${host}:${port}` });
+}
+
+function answer(fake: FakeHost, connection: number, query: string): readonly [string, string] {
+  if (query.includes('as state')) return ['state', fake.stateOf(connection)];
+  if (query.includes('as timeline')) return ['timeline', String(fake.timelineOf(connection))];
+  return ['result', 'answered'];
 }
 
 /** The fields of a log entry without its error. */
@@ -77,4 +94,29 @@ test('rejects a connection that leads to a standby, though the search found a pr
     return true;
   });
   assert.equal(pool.totalCount, 0);
+});
+
+test('rejects a connection that leads to a primary from before a failover', async (t) => {
+  const host = await startHost(t, 'read-write');
+  const other = await startHost(t, 'standby');
+  // One connection to examine it, and the one that is used.
+  host.timelineOf = (connection) => (connection <= 2 ? 2 : 1);
+  const { pool } = openPool(t, [host, other]);
+  const client = await pool.connect();
+  await assert.rejects(sendQuery(pool, { text: 'select 1' }), (error) => {
+    assert.ok(error instanceof NoHostError);
+    assert.ok(error.message.startsWith(`${host.name} is a primary from before a failover`));
+    return true;
+  });
+  assert.equal(pool.totalCount, 1);
+  client.release();
+});
+
+test('closes a connection whose state it cannot read', async (t) => {
+  const host = await startHost(t, 'read-write');
+  const other = await startHost(t, 'standby');
+  host.stateOf = (connection) => (connection === 1 ? 'read-write' : 'unknown');
+  const { pool } = openPool(t, [host, other]);
+  await assert.rejects(sendQuery(pool, { text: 'select 1' }), /reported no state/u);
+  await eventually(() => host.connections === 2 && host.open === 0);
 });

@@ -5,9 +5,9 @@ import { formatHost, type DatabaseHost } from '#server/config/database-url.ts';
 import { withDeadline } from '#server/lib/deadline.ts';
 
 import { NoHostError } from '../database-errors.ts';
-import { readState } from './examine-host.ts';
+import { readStatus } from './examine-host.ts';
 import type { HostFinder } from './host-finder.ts';
-import { describeState, isExclusive, isOfKind } from './host-state.ts';
+import { isExclusive, type HostStatus } from './host-state.ts';
 
 type Log = Pick<Logger, 'warn'>;
 
@@ -26,10 +26,10 @@ class OpenConnections {
   }
 
   /** Adds a connection. One to another host than before ends those to that host, if only one host can be right. */
-  add(client: Client, host: DatabaseHost): void {
+  add(client: Client, host: DatabaseHost, status: HostStatus): void {
     this.#hosts.set(client, host);
     client.once('end', () => this.#hosts.delete(client));
-    const previous = this.#finder.prefer(host);
+    const previous = this.#finder.prefer(host, status);
     if (previous === null || previous === host) return;
     this.#log.warn(
       { event: 'database.host_changed', host: formatHost(host), previous: formatHost(previous) },
@@ -74,18 +74,22 @@ export function createFailoverClient(finder: HostFinder, own: ClientConfig, log:
       const host = await withDeadline(this.#timeoutMs, CONNECT_TIMEOUT, finder.find());
       Object.assign(this, { host: host.host, port: host.port });
       await super.connect();
-      await this.#requireKind(host);
-      open.add(this, host);
-      return this;
+      try {
+        await this.#addTo(host);
+        return this;
+      } catch (error) {
+        // Not awaited: the host may not respond any more.
+        this.end().catch(() => {});
+        throw error;
+      }
     }
 
     /** The host may have changed since it was found, and a proxy may lead to another server each time. */
-    async #requireKind(host: DatabaseHost): Promise<void> {
-      const state = await readState(this);
-      if (finder.kind === 'prefer-standby' || isOfKind(finder.kind, state)) return;
-      // Not awaited: the host may not respond any more.
-      this.end().catch(() => {});
-      throw new NoHostError([`${formatHost(host)} ${describeState(state)}`]);
+    async #addTo(host: DatabaseHost): Promise<void> {
+      const status = await readStatus(this, finder.kind);
+      const problem = finder.kind === 'prefer-standby' ? null : finder.findProblem(status);
+      if (problem !== null) throw new NoHostError([`${formatHost(host)} ${problem}`]);
+      open.add(this, host, status);
     }
   };
 }

@@ -7,14 +7,17 @@ import type { SessionKind } from '#server/config/database-url.ts';
 
 import { isConnectionFailure, NoHostError } from '../database-errors.ts';
 import { HostFinder } from './host-finder.ts';
-import { isOfKind, type HostState } from './host-state.ts';
+import { isOfKind, type HostState, type HostStatus } from './host-state.ts';
 
 const A = { host: 'a', port: 1 };
 const B = { host: 'b', port: 2 };
 const C = { host: 'c', port: 3 };
 
-/** Host b was promoted last. */
-const TIMELINES: Readonly<Record<string, number>> = { a: 1, b: 2, c: 1 };
+/** Host b was promoted last. c does not report its timeline. */
+const TIMELINES: Readonly<Record<string, number>> = { a: 1, b: 2 };
+
+/** The status of b after its promotion. */
+const PROMOTED: HostStatus = { state: 'read-write', timeline: 2 };
 
 /** The state of each host, or why it does not answer. */
 type Hosts = Record<string, HostState | Error>;
@@ -24,14 +27,13 @@ function find(kind: SessionKind, states: Hosts) {
   let nowMs = 0;
   const finder = new HostFinder({
     nowMs: () => nowMs,
-    readTimeline: async ({ host }) => TIMELINES[host] ?? 0,
     hosts: [A, B, C],
     kind,
     examine: async ({ host }) => {
       examined.push(host);
       const state = states[host] ?? new Error('connect ECONNREFUSED');
       if (state instanceof Error) throw state;
-      return state;
+      return { state, timeline: TIMELINES[host] ?? null };
     },
   });
   /** A result is used for 100 ms. */
@@ -69,14 +71,27 @@ test('of two hosts that accept writes, finds the one that was promoted last', as
 });
 
 test('stays at the preferred host until it is not of the kind any more', async () => {
-  const states: Hosts = { a: 'read-write', b: 'read-write' };
+  const states: Hosts = { b: 'read-write', c: 'read-write' };
   const { finder, examined, findAnew } = find('read-write', states);
-  assert.equal(finder.prefer(B), null);
-  assert.equal(await finder.find(), B);
-  states['b'] = 'standby';
-  assert.equal(await findAnew(), A);
-  assert.deepEqual(examined, ['b', 'b', 'a', 'c']);
-  assert.equal(finder.prefer(A), B);
+  assert.equal(finder.prefer(C, { ...PROMOTED, timeline: null }), null);
+  assert.equal(await finder.find(), C);
+  states['c'] = 'standby';
+  assert.equal(await findAnew(), B);
+  assert.deepEqual(examined, ['c', 'c', 'a', 'b']);
+  assert.equal(finder.prefer(B, PROMOTED), C);
+});
+
+test('rejects a primary from before a failover, also as the only one that answers', async () => {
+  const states: Hosts = { a: 'read-write', b: new Error('too slow') };
+  const { finder, findAnew } = find('read-write', states);
+  finder.prefer(B, PROMOTED);
+  await assert.rejects(finder.find(), (error) => {
+    assert.ok(error instanceof NoHostError);
+    assert.match(error.message, /too slow.*; a:1 is a primary from before a failover; c:3/u);
+    return true;
+  });
+  states['b'] = 'read-write';
+  assert.equal(await findAnew(), B);
 });
 
 test('prefers a standby, and else uses the first host that answers', async () => {
@@ -104,9 +119,19 @@ function rejection(code: string): DatabaseError {
   return Object.assign(new DatabaseError('rejected', 0, 'error'), { code });
 }
 
-test('ignores a host that fails while another one is of the kind, and reports a rejected password', async () => {
+test('ignores a host that fails while another one is of the kind', async () => {
   const starting = find('any', { a: rejection('57P03'), b: 'read-write' });
   assert.equal(await starting.finder.find(), B);
+});
+
+test('reports a rejected password as final only if each host rejects it', async () => {
   const wrong = rejection('28P01');
-  await assert.rejects(find('read-write', { a: wrong, b: 'standby' }).finder.find(), wrong);
+  const rejected: Hosts = { a: wrong, b: rejection('28000'), c: rejection('28000') };
+  await assert.rejects(find('read-write', rejected).finder.find(), wrong);
+  await assert.rejects(find('read-write', { ...rejected, c: 'standby' }).finder.find(), {
+    message:
+      'a:1 rejects the connection (rejected); b:2 rejects the connection (rejected); c:3 is a standby',
+  });
+  const { finder } = find('read-write', { a: wrong, b: wrong });
+  await assert.rejects(finder.find(), isConnectionFailure);
 });

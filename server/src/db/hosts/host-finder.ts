@@ -6,15 +6,13 @@ import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { isConnectionFailure, NoHostError } from '../database-errors.ts';
-import { describeState, isExclusive, isOfKind, type HostState } from './host-state.ts';
+import { describeState, isOfKind, type HostStatus } from './host-state.ts';
 
 export interface HostFinderOptions {
   readonly hosts: readonly DatabaseHost[];
   readonly kind: SessionKind;
-  /** Connects to a host, and returns what it allows. */
-  readonly examine: (host: DatabaseHost) => Promise<HostState>;
-  /** Connects to a primary, and returns its timeline, which each promotion increases. */
-  readonly readTimeline: (host: DatabaseHost) => Promise<number>;
+  /** Connects to a host, and returns its status. */
+  readonly examine: (host: DatabaseHost) => Promise<HostStatus>;
   /** Default: the time of this process. */
   readonly nowMs?: () => number;
 }
@@ -22,20 +20,25 @@ export interface HostFinderOptions {
 /** While no host is of the kind, all are examined this often, however many requests arrive. */
 const FRESH_MS = 100;
 
+interface Answer {
+  readonly host: DatabaseHost;
+  readonly status: HostStatus;
+}
+
 /** A host that answered, or why it did not. */
-type Examined =
-  | { readonly host: DatabaseHost; readonly state: HostState }
-  | { readonly host: DatabaseHost; readonly error: unknown };
+type Examined = Answer | { readonly host: DatabaseHost; readonly error: unknown };
 
 /** Examines the host that was used last, then all others at once. Concurrent callers share one search. */
 export class HostFinder {
   readonly kind: SessionKind;
   readonly #options: HostFinderOptions;
   #last: DatabaseHost | null = null;
+  /** The highest timeline of a connection. */
+  #timeline = 0;
 
   /**
    * Finds a host of the kind: the first one of the URL or, if two accept writes, the one that was promoted last.
-   * @throws NoHostError with a reason for each host; DatabaseError when a host rejects the user or the database
+   * @throws NoHostError with a reason for each host; DatabaseError when each one rejects the user or the database
    */
   readonly find: () => Promise<DatabaseHost>;
 
@@ -46,14 +49,22 @@ export class HostFinder {
     this.find = cacheBriefly(nowMs, FRESH_MS, () => this.#search());
   }
 
-  /**
-   * Makes a host the first one to examine, so that the process stays at it, also if the previous primary is started again
-   * without becoming a standby. Returns the host before.
-   */
-  prefer(host: DatabaseHost): DatabaseHost | null {
+  /** Records that a host is used: it is examined first from now on. Returns the host before. */
+  prefer(host: DatabaseHost, { timeline }: HostStatus): DatabaseHost | null {
     const previous = this.#last;
     this.#last = host;
+    this.#timeline = Math.max(this.#timeline, timeline ?? 0);
     return previous;
+  }
+
+  /**
+   * Returns why a host is not used, as a predicate; null: it is of the kind. A primary on an earlier timeline than one that
+   * was used is from before a failover, and lacks changes.
+   */
+  findProblem({ state, timeline }: HostStatus): string | null {
+    if (!isOfKind(this.kind, state)) return describeState(state);
+    const isOutdated = timeline !== null && timeline < this.#timeline;
+    return isOutdated ? 'is a primary from before a failover' : null;
   }
 
   async #search(): Promise<DatabaseHost> {
@@ -62,51 +73,47 @@ export class HostFinder {
     if (last !== null && this.#isWanted(last)) return last.host;
     const others = hosts.filter((host) => host !== last?.host);
     const examined = await Promise.all(others.map((host) => this.#examine(host)));
-    const [wanted, ...more] = examined.filter((each) => this.#isWanted(each));
-    if (wanted === undefined)
-      return this.#findSecondChoice(last === null ? examined : [last, ...examined]);
-    if (more.length === 0 || !isExclusive(this.kind)) return wanted.host;
-    return this.#findNewest([wanted, ...more].map(({ host }) => host));
+    const newest = findNewest(examined.filter((each) => this.#isWanted(each)));
+    return newest ?? this.#findSecondChoice(last === null ? examined : [last, ...examined]);
   }
 
   async #examine(host: DatabaseHost): Promise<Examined> {
     try {
-      return { host, state: await this.#options.examine(host) };
+      return { host, status: await this.#options.examine(host) };
     } catch (error) {
       return { host, error };
     }
   }
 
-  #isWanted(examined: Examined): boolean {
-    return 'state' in examined && isOfKind(this.kind, examined.state);
+  #isWanted(examined: Examined): examined is Answer {
+    return 'status' in examined && this.findProblem(examined.status) === null;
   }
 
   #findSecondChoice(examined: readonly Examined[]): DatabaseHost {
-    const usable = this.kind === 'prefer-standby' && examined.find((each) => 'state' in each);
+    const usable = this.kind === 'prefer-standby' && examined.find((each) => 'status' in each);
     if (usable) return usable.host;
-    for (const each of examined) {
-      if ('error' in each && isFinal(each.error)) throw each.error;
-    }
-    throw new NoHostError(examined.map(describe));
+    const [failed] = examined;
+    if (failed !== undefined && 'error' in failed && examined.every(isFinal)) throw failed.error;
+    throw new NoHostError(examined.map((each) => this.#describe(each)));
   }
 
-  /** The primary from before a failover may be running again. */
-  async #findNewest(hosts: readonly DatabaseHost[]): Promise<DatabaseHost> {
-    const timelines = await Promise.all(hosts.map((host) => this.#options.readTimeline(host)));
-    const newest = hosts[timelines.indexOf(Math.max(...timelines))];
-    if (newest === undefined) throw new NoHostError([]);
-    return newest;
+  #describe(examined: Examined): string {
+    const name = formatHost(examined.host);
+    if ('status' in examined) return `${name} ${this.findProblem(examined.status)}`;
+    const { error } = examined;
+    const failure = error instanceof DatabaseError ? 'rejects the connection' : 'does not answer';
+    return `${name} ${failure} (${messageOf(error)})`;
   }
+}
+
+/** The primary from before a failover may be running again: returns the host with the highest timeline, else the first one. */
+function findNewest(answers: readonly Answer[]): DatabaseHost | null {
+  const timelines = answers.map(({ status }) => status.timeline ?? 0);
+  return answers[timelines.indexOf(Math.max(...timelines))]?.host ?? null;
 }
 
 /** Whether a host rejects the user or the database: a later attempt will fail, too. */
-function isFinal(error: unknown): boolean {
-  return error instanceof DatabaseError && !isConnectionFailure(error);
-}
-
-function describe(examined: Examined): string {
-  const name = formatHost(examined.host);
-  return 'state' in examined
-    ? `${name} ${describeState(examined.state)}`
-    : `${name} does not answer (${messageOf(examined.error)})`;
+function isFinal(examined: Examined): boolean {
+  if (!('error' in examined)) return false;
+  return examined.error instanceof DatabaseError && !isConnectionFailure(examined.error);
 }

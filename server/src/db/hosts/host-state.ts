@@ -3,6 +3,13 @@ import type { SessionKind } from '#server/config/database-url.ts';
 /** What a host allows; `read-only`: a primary whose transactions are read-only by default. */
 export type HostState = 'read-write' | 'read-only' | 'standby';
 
+/** What a host reported. */
+export interface HostStatus {
+  readonly state: HostState;
+  /** That of a primary, which each promotion increases; null: not read, or the server does not report it. */
+  readonly timeline: number | null;
+}
+
 /** Whether a host is one of the kind, as `target_session_attrs` of libpq defines it. */
 export function isOfKind(kind: SessionKind, state: HostState): boolean {
   switch (kind) {
