@@ -61,8 +61,28 @@ describe('RateLimiter', () => {
   test('admits clients after the clock was set back', async () => {
     const limiter = new RateLimiter(new LocalCounters(), MINUTE);
     await takeTimes(limiter, 6, START);
-    assert.deepEqual(await takeTimes(limiter, 6, START - 3_600_000), [0, 0, 0, 0, 0, 12]);
+    const earlier = START - 3_600_000;
+    assert.deepEqual(await takeTimes(limiter, 1, earlier), [12]);
+    assert.deepEqual(await takeTimes(limiter, 2, earlier + 12_000), [0, 12]);
+    assert.deepEqual(await takeTimes(limiter, 6, earlier + 72_000), [0, 0, 0, 0, 0, 12]);
   });
+
+  for (const [name, policy] of Object.entries({
+    few: MINUTE,
+    many: { name: 'many', quota: 1_000, windowSeconds: 1 },
+  })) {
+    test(`counts ${name} requests of processes whose clocks differ once`, async () => {
+      const counters = new LocalCounters();
+      const limiters = [new RateLimiter(counters, policy), new RateLimiter(counters, policy)];
+      let allowed = 0;
+      for (let count = 0; count < 4 * policy.quota; count++) {
+        const now = START - 5 * (count % 2);
+        const verdict = await limiters[count % 2]?.take('client', now);
+        if (verdict?.retryAfterSeconds === 0) allowed++;
+      }
+      assert.equal(allowed, policy.quota);
+    });
+  }
 
   test('counts each client separately', async () => {
     const limiter = new RateLimiter(new LocalCounters(), MINUTE);

@@ -1,5 +1,8 @@
 import type { Counters, CounterState } from './counters.ts';
 
+/** By how much the clocks of processes that share counters may differ, with the time that a request waits. */
+const CLOCK_TOLERANCE_MS = 10_000;
+
 /** A burst of `quota` requests, and as many more, evenly spread, in each window. */
 export interface RatePolicy {
   /** Shows in the header fields; a word of letters and hyphens. */
@@ -42,15 +45,18 @@ export class RateLimiter {
   /** Counts a request, when it may pass. @param client what is counted by, such as a network @param now in ms */
   take(client: string, now: number): Promise<RateVerdict> {
     return this.#update(client, now, (arrivals) => {
+      const present = this.#policies.map((policy, index) =>
+        readArrival(arrivals[index], policy, now),
+      );
       const next = this.#policies.map(
-        (policy, index) => readArrival(arrivals[index], policy, now) + intervalOf(policy),
+        (policy, index) => (present[index] ?? now) + intervalOf(policy),
       );
       const waitMs = Math.max(
         ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
       );
       // Fractions of a millisecond result from rounding, not from the client.
       const allowed = waitMs < 1;
-      const state = allowed ? next : arrivals;
+      const state = allowed ? next : present;
       return { state, result: this.#judge(state, now, allowed ? 0 : Math.ceil(waitMs / 1000)) };
     });
   }
@@ -88,10 +94,15 @@ export class RateLimiter {
   }
 }
 
-/** An arrival time further ahead than requests can reach was written before the clock was set back. */
+/**
+ * An arrival time further ahead than requests can reach was written before the clock was set back, and counts as a quota
+ * that is used up. A few seconds are no such change: other processes have other clocks, and `now` is read before a request
+ * waits for the counters.
+ */
 function readArrival(arrival: number | undefined, policy: RatePolicy, now: number): number {
-  if (arrival === undefined || arrival > now + windowOf(policy) + 1) return now;
-  return Math.max(arrival, now);
+  if (arrival === undefined) return now;
+  const latest = now + windowOf(policy);
+  return arrival > latest + CLOCK_TOLERANCE_MS ? latest : Math.max(arrival, now);
 }
 
 function standingOf(policy: RatePolicy, aheadMs: number): RateStanding {
