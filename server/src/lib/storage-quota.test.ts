@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import * as fc from 'fast-check';
 
+import { LocalCounters, type Counters } from './counters.ts';
 import { StorageQuota } from './storage-quota.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,7 +30,37 @@ test('no request and no change of the clock blocks a network for more than a day
   const quota = new StorageQuota(1);
   quota.charge('a', Number.MAX_SAFE_INTEGER, START);
   assert.equal(quota.readWaitSeconds('a', START), DAY_MS / 1_000);
-  assert.equal(quota.readWaitSeconds('a', START - 365 * DAY_MS), 0);
+  const earlier = START - 365 * DAY_MS;
+  assert.equal(quota.readWaitSeconds('a', earlier), DAY_MS / 1_000);
+  assert.equal(quota.readWaitSeconds('a', earlier + HOUR_MS), (DAY_MS - HOUR_MS) / 1_000);
+  assert.equal(quota.readWaitSeconds('a', earlier + DAY_MS), 0);
+});
+
+test('processes whose clocks differ block a network for a day', async () => {
+  const counters = new LocalCounters();
+  const quotas = [new StorageQuota(1, counters), new StorageQuota(1, counters)];
+  for (let count = 0; count < 6; count++) {
+    quotas[count % 2]?.charge('a', 10, START - 5 * (count % 2));
+    await setImmediate();
+  }
+  for (const quota of quotas) assert.equal(quota.readWaitSeconds('a', START), DAY_MS / 1_000);
+});
+
+test('a charge that is not yet shared counts after an earlier one is', async () => {
+  const counters = new LocalCounters();
+  let calls = 0;
+  const slow: Pick<Counters, 'update'> = {
+    async update(kind, client, change) {
+      const isFirst = calls++ === 0;
+      const result = await counters.update(kind, client, change);
+      return isFirst ? result : new Promise(() => {});
+    },
+  };
+  const quota = new StorageQuota(24_000, slow);
+  quota.charge('a', 25_000, START);
+  quota.charge('a', 1_000, START);
+  await setImmediate();
+  assert.equal(quota.readWaitSeconds('a', START), (2 * HOUR_MS) / 1_000);
 });
 
 test('a network that waits as required stores at most its quota and one request in a day', () => {

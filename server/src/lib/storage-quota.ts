@@ -3,6 +3,9 @@ import type { Counters } from './counters.ts';
 
 const DAY_MS = 86_400_000;
 
+/** The quota of a day, and one day of waiting. */
+const MAX_DEBT_MS = 2 * DAY_MS;
+
 /** The counters that several processes share, by network. */
 const STORED = 'storage';
 
@@ -20,13 +23,13 @@ export class StorageQuota {
   /** By network: the time when its whole quota is available again, in ms. */
   readonly #fullAgainAt = createBoundedCache<number>(MAX_NETWORKS);
 
-  readonly #shared: Counters | null;
+  readonly #shared: Pick<Counters, 'update'> | null;
 
   /**
    * @param bytesPerDay at least 1
    * @param shared counters of several processes; null: this process counts alone
    */
-  constructor(bytesPerDay: number, shared: Counters | null = null) {
+  constructor(bytesPerDay: number, shared: Pick<Counters, 'update'> | null = null) {
     this.#msPerByte = DAY_MS / bytesPerDay;
     this.#shared = shared;
   }
@@ -51,7 +54,7 @@ export class StorageQuota {
   }
 
   async #chargeShared(
-    shared: Counters,
+    shared: Pick<Counters, 'update'>,
     network: string,
     costMs: number,
     now: number,
@@ -60,21 +63,26 @@ export class StorageQuota {
       const next = addCost(state?.[0], costMs, now);
       return { state: [next], keepMs: next - now, result: next };
     });
-    this.#fullAgainAt.set(network, fullAgainAt);
+    // Charges that are not yet shared count here already.
+    const local = this.#fullAgainAt.get(network) ?? fullAgainAt;
+    this.#fullAgainAt.set(network, Math.max(local, fullAgainAt));
   }
 
+  /** A time that no charge can reach was written before the clock was set back; it is replaced, so that the debt decreases. */
   #readDebtMs(network: string, now: number): number {
-    return debtOf(this.#fullAgainAt.get(network), now);
+    const fullAgainAt = this.#fullAgainAt.get(network);
+    const latest = now + MAX_DEBT_MS;
+    if (fullAgainAt !== undefined && fullAgainAt > latest) this.#fullAgainAt.set(network, latest);
+    return debtOf(fullAgainAt, now);
   }
 }
 
 /** Returns when the quota is full again; one more day at most, so that a single large request cannot lock a network out for longer. */
 function addCost(fullAgainAt: number | undefined, costMs: number, now: number): number {
-  return now + Math.min(debtOf(fullAgainAt, now) + costMs, 2 * DAY_MS);
+  return now + Math.min(debtOf(fullAgainAt, now) + costMs, MAX_DEBT_MS);
 }
 
-/** A longer debt was written before the clock was set back. */
+/** A longer debt was written before the clock was set back, or by a process whose clock differs. */
 function debtOf(fullAgainAt: number | undefined, now: number): number {
-  const debtMs = (fullAgainAt ?? now) - now;
-  return debtMs > 2 * DAY_MS ? 0 : Math.max(0, debtMs);
+  return Math.min(Math.max(0, (fullAgainAt ?? now) - now), MAX_DEBT_MS);
 }
