@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 
@@ -14,6 +15,7 @@ import { startRecordedLoad } from '../faults/recorded-load.ts';
 import { verifyLedger } from '../faults/verify-ledger.ts';
 
 const TOKEN = 'a token of the metrics scraper';
+const isRoot = process.getuid?.() === 0;
 const CONNECTIONS = 8;
 const REQUESTS =
   'latchkey_http_request_duration_seconds_count{route="/api/v1/health/live",method="GET",status="200"}';
@@ -80,6 +82,14 @@ describe('two workers', { skip: lacksWorkers }, () => {
     keys = await issueForLoad(external.home, external.settings);
   });
   after(() => external[Symbol.asyncDispose]());
+
+  test('and their supervisor have no privileges', { skip: !isRoot && 'needs root' }, async () => {
+    for (const pid of [service.pid, await waitForWorker(1), await waitForWorker(2)]) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8');
+      assert.doesNotMatch(status, /^(?:Uid|Gid|Groups):.*\b0\b/mu);
+      assert.match(status, /^CapEff:\t0+$/mu);
+    }
+  });
 
   test('replace one that is killed, while the other answers every request', async () => {
     const clients = Array.from({ length: CONNECTIONS }, startClient);
