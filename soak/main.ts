@@ -27,6 +27,13 @@ async function start(options: SoakOptions): Promise<number> {
   const stop = listenForStop();
   // Loads the whole service, which help and refusals do not need.
   const { runSoak } = await import('./run-soak.ts');
-  const isKept = await runSoak(options, stop.signal);
-  return stop.exitCode() ?? (isKept ? 0 : 1);
+  try {
+    const isKept = await runSoak(options, stop.signal);
+    return stop.exitCode() ?? (isKept ? 0 : 1);
+  } catch (error) {
+    const stopped = stop.exitCode();
+    // A signal also ends the process that activates the machines.
+    if (stopped === null) throw error;
+    return stopped;
+  }
 }

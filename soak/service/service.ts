@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, closeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +13,7 @@ const COMMAND = fileURLToPath(new URL('../../server/bin/latchkey.mjs', import.me
 /** After a crash the database recovers first. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 5_000;
 const POLL_MS = 50;
 const RESTART_DELAY_MS = 500;
 
@@ -69,15 +71,18 @@ export class Service {
     isStarted = true;
   }
 
-  /** Whether the service and its database answer. */
-  async isReady(): Promise<boolean> {
-    try {
-      const signal = AbortSignal.timeout(2_000);
-      return (await fetch(`${this.url}/api/v1/health/ready`, { signal })).ok;
-    } catch {
+  /** Whether the service and its database answer on a new connection. */
+  isReady(): Promise<boolean> {
+    const options = { agent: false, timeout: READY_TIMEOUT_MS };
+    return new Promise((resolve) => {
+      const sent = get(`${this.url}/api/v1/health/ready`, options, (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      });
+      sent.on('timeout', () => sent.destroy());
       // It does not listen yet, or does not answer.
-      return false;
-    }
+      sent.on('error', () => resolve(false));
+    });
   }
 
   /** Kills the process, without its children. */
