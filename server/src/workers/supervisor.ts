@@ -15,6 +15,9 @@ const SETTLED_AFTER_MS = 10_000;
 /** Failed starts in a row after which a service without any worker ends: whoever supervises it may start it again. */
 const MAX_FAILED_STARTS = 6;
 
+/** Between attempts to replace a worker that receives no connections, while no other one listens. */
+const RETRY_MS = 500;
+
 /** A stop or a retirement that takes longer ends with SIGKILL: 10 s for requests, then 10 s for background work. */
 const STOP_DEADLINE_MS = 22_000;
 const RETIRE_DEADLINE_MS = 40_000;
@@ -152,6 +155,7 @@ export class Supervisor {
     this.#states.set(worker, 'starting');
     this.#startedAt.set(worker, performance.now());
     void worker.ended.then((end) => this.#onEnd(worker, end));
+    void worker.lostConnection.then(() => this.#replaceIdle(worker));
     const url = await worker.ready;
     this.#states.set(worker, 'ready');
     const fields = { event: 'worker.started', worker: worker.number, pid: worker.pid };
@@ -191,6 +195,26 @@ export class Supervisor {
     const lived = performance.now() - (this.#startedAt.get(worker) ?? 0);
     this.#failedStarts = lived < SETTLED_AFTER_MS ? this.#failedStarts + 1 : 0;
     void this.#replace();
+  }
+
+  /**
+   * Replaces a worker that receives no connections any more. It keeps the port open until another one listens, and completes the
+   * requests on the connections that it has.
+   */
+  async #replaceIdle(worker: WorkerProcess): Promise<void> {
+    if (this.#states.get(worker) !== 'ready' || this.#stopping.signal.aborted) return;
+    const fields = { event: 'worker.connection_lost', worker: worker.number, pid: worker.pid };
+    const message = 'a worker could not take a connection, probably for lack of file descriptors';
+    this.#options.log.error(fields, message);
+    this.#states.set(worker, 'retiring');
+    this.#update();
+    await this.#replace();
+    while (this.ready.length === 0 && this.#states.has(worker)) {
+      await sleep(RETRY_MS);
+      if (this.#stopping.signal.aborted) return;
+      await this.#replace();
+    }
+    await this.#retire(worker);
   }
 
   async #replace(): Promise<void> {

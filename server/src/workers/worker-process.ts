@@ -1,5 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 
+import { isRecord } from '#server/lib/unknown-values.ts';
+
 import { Channel, type Handlers } from './channel.ts';
 import { PLACE_VARIABLE, renderPlace, type WorkerPlace } from './place.ts';
 
@@ -17,6 +19,11 @@ export interface WorkerProcess {
   /** Resolves to the worker's URL when it listens; rejects when it ends before. */
   readonly ready: Promise<string>;
   readonly ended: Promise<ProcessEnd>;
+  /**
+   * Resolves when the worker could not take a connection, because it had no file descriptor left. Node's cluster then waits for
+   * its confirmation, and passes it no further connection.
+   */
+  readonly lostConnection: Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -48,22 +55,39 @@ export function launchWorker(place: WorkerPlace, handlers: Handlers): WorkerProc
     ready: (url) => ready.resolve(String(url)),
   });
   worker.on('message', (message: unknown) => channel.receive(message));
-  // Of the channel: a worker that ended does not receive the message.
-  worker.on('error', () => {});
-  const ended = new Promise<ProcessEnd>((resolve) => {
-    worker.once('exit', (code: number | null, signal: string | null) => resolve({ code, signal }));
+  const end = Promise.withResolvers<ProcessEnd>();
+  const { promise: ended } = end;
+  worker.once('exit', (code: number | null, signal: string | null) =>
+    end.resolve({ code, signal }),
+  );
+  worker.on('error', () => {
+    // Without a file descriptor, Node starts no process and reports no exit. Other errors are of the channel: a worker that ended
+    // does not receive the message.
+    if (worker.process.pid === undefined) end.resolve({ code: 1, signal: null });
   });
   void rejectAtEnd();
   ready.promise.catch(() => {});
   async function rejectAtEnd(): Promise<void> {
-    const end = await ended;
+    const early = new EarlyEnd(await ended);
     channel.close();
-    ready.reject(new EarlyEnd(end));
+    ready.reject(early);
   }
 
   const { pid = 0 } = worker.process;
   const kill = (signal: NodeJS.Signals): void => void worker.process.kill(signal);
-  return { number: place.number, pid, channel, ready: ready.promise, ended, kill };
+  const lostConnection = waitForLostConnection(worker);
+  return { number: place.number, pid, channel, ready: ready.promise, ended, lostConnection, kill };
+}
+
+/** A worker answers so to a connection that did not arrive (`lib/internal/child_process.js` of Node); there is no public event. */
+const LOST_HANDLE = 'NODE_HANDLE_NACK';
+
+function waitForLostConnection(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.process.on('internalMessage', (message: unknown) => {
+      if (isRecord(message) && message['cmd'] === LOST_HANDLE) resolve();
+    });
+  });
 }
 
 function sendTo(worker: Worker, message: object): void {

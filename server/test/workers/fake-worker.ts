@@ -5,15 +5,17 @@ export const WORKER_URL = 'http://127.0.0.1:8080';
 
 export const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A worker without a process, which listens and ends when the test says so, and ends when it is asked to stop or to retire. */
+/** A worker without a process, which listens, loses a connection and ends when the test says so, and ends when it is asked to stop or to retire. */
 export interface FakeWorker extends WorkerProcess {
   listen(): void;
+  loseConnection(): void;
   end(end: ProcessEnd): void;
 }
 
 export function createFakeWorker(number: number): FakeWorker {
   const ended = Promise.withResolvers<ProcessEnd>();
   const ready = Promise.withResolvers<string>();
+  const lost = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
   const end = (how: ProcessEnd): void => {
     ended.resolve(how);
@@ -24,5 +26,12 @@ export function createFakeWorker(number: number): FakeWorker {
       end({ code: 0, signal: null });
   }, {});
   const process = { number, pid: number, channel, ready: ready.promise, ended: ended.promise };
-  return { ...process, kill: () => {}, listen: () => ready.resolve(WORKER_URL), end };
+  return {
+    ...process,
+    lostConnection: lost.promise,
+    kill: () => {},
+    listen: () => ready.resolve(WORKER_URL),
+    loseConnection: () => lost.resolve(),
+    end,
+  };
 }
