@@ -61,7 +61,7 @@ async function runFault(fault: Fault, run: FaultRun): Promise<void> {
   window.causeEndedAt = performance.now();
   await attempt(fault, run, async () => fault.repair?.(target));
   await waitForRecovery(window, fault, run);
-  if (window.recoveredAt === null) return;
+  if (window.recoveredAt === null) return report(`fault: ${fault.name}, not recovered in time`);
   const seconds = (window.recoveredAt - window.causeEndedAt) / 1_000;
   report(`fault: ${fault.name}, recovered after ${seconds.toFixed(1)} s`);
 }
