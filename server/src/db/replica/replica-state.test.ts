@@ -3,11 +3,12 @@ import { test } from 'node:test';
 
 import { findReplicaProblem, type ReplicaState } from './replica-state.ts';
 
-const primary = { systemId: '7', startedAt: '100.5', position: '0/1501260' };
+const primary = { systemId: '7', startedAt: '100.5', position: '0/1501260', timeline: 2 };
 const standby: ReplicaState = {
   systemId: '7',
   startedAt: '200.5',
   inRecovery: true,
+  timeline: 2,
   isComplete: false,
   ageMs: 90_400,
 };
@@ -23,10 +24,14 @@ test('accepts a replica that is complete, or not too far behind, and the primary
   assert.equal(problemOf({ startedAt: '100.5', inRecovery: false }, null), null);
 });
 
-test('says why a replica must not be read', () => {
+test('reports why a replica must not be read', () => {
   assert.equal(problemOf({}), 'it is 90 s behind, and 60 s are allowed');
   assert.equal(problemOf({ ageMs: 1 }, null), 'it does not have the last changes');
   assert.equal(problemOf({ ageMs: null }), 'it has replayed nothing since it started');
+  assert.equal(
+    problemOf({ timeline: 1, isComplete: true }),
+    'it is on timeline 1, and the primary on 2',
+  );
   assert.equal(
     problemOf({ inRecovery: false, isComplete: true }),
     'it is no standby, but a second primary',

@@ -10,6 +10,8 @@ const PrimaryRow = Type.Object({
   startedAt: Type.String(),
   /** The end of the write-ahead log. */
   position: Type.String(),
+  /** Each promotion begins a new one. */
+  timeline: Type.Number(),
 });
 
 /** The server that the service writes to. */
@@ -19,8 +21,8 @@ const primaryStatement = defineStatement(
   'replica_primary_state',
   PrimaryRow,
   `select system_identifier::text as system_id, extract(epoch from pg_postmaster_start_time())::text as started_at,
-          pg_current_wal_lsn()::text as position
-   from pg_control_system()`,
+          pg_current_wal_lsn()::text as position, timeline_id as timeline
+   from pg_control_system(), pg_control_checkpoint()`,
 );
 
 /** Reads the state of the primary. */
@@ -34,6 +36,8 @@ const ReplicaRow = Type.Object({
   systemId: Type.String(),
   startedAt: Type.String(),
   inRecovery: Type.Boolean(),
+  /** The latest that it is known to follow, up to a few minutes after it does. */
+  timeline: Type.Number(),
   /** Whether it has everything that the primary had at its position. */
   isComplete: Type.Boolean(),
   /** The age of the last transaction that it has; null: none since it started. */
@@ -48,9 +52,10 @@ const replicaStatement = defineStatement(
   ReplicaRow,
   `select system_identifier::text as system_id, extract(epoch from pg_postmaster_start_time())::text as started_at,
           pg_is_in_recovery() as in_recovery,
+          greatest(timeline_id, min_recovery_end_timeline, (select received_tli from pg_stat_wal_receiver)) as timeline,
           coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as is_complete,
           (extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000)::float8 as age_ms
-   from pg_control_system()`,
+   from pg_control_system(), pg_control_checkpoint(), pg_control_recovery()`,
 );
 
 /** Reads the state of a replica. @param position of the primary */
@@ -77,6 +82,9 @@ export function findReplicaProblem(
   if (isPrimaryItself(primary, replica)) return null;
   if (replica.systemId !== primary.systemId) return 'it is a replica of another database';
   if (!replica.inRecovery) return 'it is no standby, but a second primary';
+  // It may follow a primary from before a failover, whose positions are not comparable.
+  if (replica.timeline < primary.timeline)
+    return `it is on timeline ${replica.timeline}, and the primary on ${primary.timeline}`;
   if (replica.isComplete) return null;
   if (maxLagMs === null) return 'it does not have the last changes';
   if (replica.ageMs === null) return 'it has replayed nothing since it started';

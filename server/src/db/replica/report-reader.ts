@@ -1,12 +1,11 @@
 /** Reads reports from a replica, or from the primary while there is no usable replica. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
-import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
-import { isConnectionFailure } from '../database-errors.ts';
+import { fromDatabase, isConnectionFailure, isConnectionSpent } from '../database-errors.ts';
 import type { Queryable } from '../statement.ts';
 import {
   findReplicaProblem,
@@ -33,8 +32,13 @@ export interface ReportReaderOptions {
 
 type Work<Result> = (db: Queryable) => Promise<Result>;
 
-/** The replica is compared with the primary once in this time. */
-const FRESH_MS = 5_000;
+/** The result of work on the replica, or why it was not read. */
+type Outcome<Result> =
+  | { readonly result: Result }
+  | { readonly problem: string; readonly isLasting: boolean };
+
+/** An unusable replica is not tried again for this time: each attempt may wait for a timeout. */
+const PROBLEM_FRESH_MS = 30_000;
 
 /** The first change after a pause is replayed within milliseconds, but the last one before is old. */
 const CATCH_UP_MS = 1_000;
@@ -42,43 +46,48 @@ const POLL_MS = 20;
 
 export class ReportReader {
   readonly #options: ReportReaderOptions;
-  readonly #findLag: () => Promise<string | null>;
+  readonly #nowMs: () => number;
+  /** The last problem for each allowed lag. */
+  readonly #problems = new Map<number | null, { readonly problem: string; readonly at: number }>();
   #isUsable = true;
 
   constructor(options: ReportReaderOptions) {
-    const { maxLagMs, nowMs = () => performance.now() } = options;
     this.#options = options;
-    this.#findLag = cacheBriefly(nowMs, FRESH_MS, () => this.#compare(maxLagMs));
+    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   /**
-   * Runs statements that only read, where the last changes may be missing: on the replica, or on the primary when the replica
-   * is too far behind, does not answer, or fails.
+   * Runs statements that only read, where the last changes may be missing: on one connection to the replica, or on the primary
+   * when the replica is too far behind, does not answer, or fails.
    */
   read<Result>(work: Work<Result>): Promise<Result> {
-    return this.#read(this.#findLag, work);
+    return this.#read(this.#options.maxLagMs, work);
   }
 
   /** Like {@link read}, but only on a replica that has every change before the call. */
   readComplete<Result>(work: Work<Result>): Promise<Result> {
-    return this.#read(() => this.#compare(null), work);
+    return this.#read(null, work);
   }
 
-  async #read<Result>(findProblem: () => Promise<string | null>, work: Work<Result>) {
+  async #read<Result>(maxLagMs: number | null, work: Work<Result>): Promise<Result> {
     const { primary, replica } = this.#options;
     if (replica === null) return work(primary);
-    const problem = await findProblem();
-    if (problem !== null) return this.#readPrimary(problem, work);
-    try {
-      const result = await work(replica);
+    const recent = this.#findRecentProblem(maxLagMs);
+    if (recent !== null) return this.#readPrimary(recent, work);
+    const state = await readPrimary(primary);
+    const outcome = await readReplicaIfUsable(replica, { state, maxLagMs }, work);
+    if ('result' in outcome) {
       this.#reportUsable();
-      return result;
-    } catch (error) {
-      // Also a conflict with replay, and a table that a migration is about to create there.
-      const isOfReplica = error instanceof DatabaseError || isConnectionFailure(error);
-      if (!isOfReplica) throw error;
-      return this.#readPrimary(`it failed (${messageOf(error)})`, work);
+      return outcome.result;
     }
+    const { problem, isLasting } = outcome;
+    if (isLasting) this.#problems.set(maxLagMs, { problem, at: this.#nowMs() });
+    return this.#readPrimary(problem, work);
+  }
+
+  #findRecentProblem(maxLagMs: number | null): string | null {
+    const found = this.#problems.get(maxLagMs);
+    return found && this.#nowMs() - found.at < PROBLEM_FRESH_MS ? found.problem : null;
   }
 
   #readPrimary<Result>(problem: string, work: Work<Result>): Promise<Result> {
@@ -97,31 +106,73 @@ export class ReportReader {
     this.#isUsable = true;
     this.#options.log.info({ event: 'replica.usable' }, 'reports are read from the replica again');
   }
+}
 
-  async #compare(maxLagMs: number | null): Promise<string | null> {
-    const { primary, replica } = this.#options;
-    return replica === null ? null : compareReplica(primary, replica, maxLagMs);
+interface Requirement {
+  readonly state: PrimaryState;
+  readonly maxLagMs: number | null;
+}
+
+/** Checks a connection and runs work on the same one: the next may lead to another server. */
+async function readReplicaIfUsable<Result>(
+  replica: Pool,
+  requirement: Requirement,
+  work: Work<Result>,
+): Promise<Outcome<Result>> {
+  let client: PoolClient;
+  try {
+    client = await fromDatabase(replica.connect());
+  } catch (error) {
+    // Its connections may all be in use, which passes.
+    const isLasting = replica.totalCount < replica.options.max;
+    return { problem: `it does not answer (${messageOf(error)})`, isLasting };
+  }
+  let failure: unknown = null;
+  try {
+    const problem = await findProblem(client, requirement, (error) => (failure = error));
+    if (problem !== null) return { problem, isLasting: true };
+    return { result: await work(client) };
+  } catch (error) {
+    failure = error;
+    // Also a conflict with replay, and a table that a migration is about to create there.
+    const isOfReplica = error instanceof DatabaseError || isConnectionFailure(error);
+    if (!isOfReplica) throw error;
+    return { problem: `it failed (${messageOf(error)})`, isLasting: isConnectionFailure(error) };
+  } finally {
+    client.release(failure !== null && isConnectionSpent(failure));
   }
 }
 
 /**
- * Returns why a replica must not be read, as a clause; null: it may be. Gives it a moment to catch up.
+ * Returns why a replica must not be read, as a clause; null: it may be. Waits up to a second for replay.
  * @param maxLagMs null: it must have everything that the primary has
  */
 export async function compareReplica(
-  primary: Pool,
-  replica: Pool,
+  primary: Queryable,
+  replica: Queryable,
   maxLagMs: number | null,
 ): Promise<string | null> {
-  const state = await readPrimary(primary);
+  return findProblem(replica, { state: await readPrimary(primary), maxLagMs });
+}
+
+async function findProblem(
+  replica: Queryable,
+  { state, maxLagMs }: Requirement,
+  onError: (error: unknown) => void = () => {},
+): Promise<string | null> {
   try {
     return await waitForReplica(replica, state, maxLagMs);
   } catch (error) {
+    onError(error);
     return `it does not answer (${messageOf(error)})`;
   }
 }
 
-async function waitForReplica(replica: Pool, primary: PrimaryState, maxLagMs: number | null) {
+async function waitForReplica(
+  replica: Queryable,
+  primary: PrimaryState,
+  maxLagMs: number | null,
+): Promise<string | null> {
   const deadline = performance.now() + CATCH_UP_MS;
   for (;;) {
     const state = await readReplica(replica, primary.position);

@@ -5,11 +5,12 @@ import type { ReplicaState } from '#server/db/replica/replica-state.ts';
 
 import { judgeHost } from './check-hosts.ts';
 
-const primary = { systemId: '7', startedAt: '100.5', position: '0/1501260' };
+const primary = { systemId: '7', startedAt: '100.5', position: '0/1501260', timeline: 1 };
 const standby: ReplicaState = {
   systemId: '7',
   startedAt: '200.5',
   inRecovery: true,
+  timeline: 1,
   isComplete: true,
   ageMs: 3_600_000,
 };
