@@ -37,7 +37,7 @@ export async function openSharedLimits(options: SharedLimitsOptions): Promise<Sh
   const store = await openRedisStore(secrets.redisUrl, secrets.master);
   const counters = new SharedCounters({
     store,
-    fallback: ofMachine ?? new LocalCounters(),
+    createFallback: () => ofMachine ?? new LocalCounters(),
     onFailure: (error) =>
       log.warn(
         { event: 'limits.redis_failed', reason: messageOf(error) },
@@ -63,7 +63,7 @@ export async function openSharedLimits(options: SharedLimitsOptions): Promise<Sh
 function shareWithWorkers(store: CounterStore, log: Pick<Logger, 'info' | 'warn'>): SharedCounters {
   return new SharedCounters({
     store,
-    fallback: new LocalCounters(),
+    createFallback: () => new LocalCounters(),
     onFailure: (error) =>
       log.warn(
         { event: 'limits.supervisor_failed', err: error },

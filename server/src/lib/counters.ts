@@ -34,7 +34,12 @@ export class BoundedTable<Value extends {}> {
     return this.#kinds.get(kind)?.get(client) ?? null;
   }
 
-  set(kind: string, client: string, value: Value): void {
+  /** @param value null: none */
+  set(kind: string, client: string, value: Value | null): void {
+    if (value === null) {
+      this.#kinds.get(kind)?.delete(client);
+      return;
+    }
     const clients = this.#kinds.get(kind) ?? createBoundedCache<Value>(MAX_CLIENTS);
     this.#kinds.set(kind, clients);
     clients.set(client, value);

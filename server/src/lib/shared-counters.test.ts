@@ -33,7 +33,7 @@ function openProcess(store: CounterStore) {
   const events: string[] = [];
   const counters = new SharedCounters({
     store,
-    fallback: new LocalCounters(),
+    createFallback: () => new LocalCounters(),
     onFailure: (error) => events.push(String(error)),
     onRecovery: () => events.push('recovered'),
   });
@@ -57,7 +57,7 @@ describe('SharedCounters', () => {
     const store = new SlowStore();
     const { take } = openProcess(store);
     await Promise.all(Array.from({ length: 10 }, take));
-    assert.equal(store.exchanges.length, 2, 'the first call, then the nine that arrived meanwhile');
+    assert.equal(store.exchanges.length, 2, 'the first call, then the nine that arrived during it');
   });
 
   test('cost one exchange for each call while no other process counts, and two after one did', async () => {
@@ -96,6 +96,43 @@ describe('SharedCounters', () => {
     t.mock.method(performance, 'now', () => later);
     assert.equal(await take(), true, 'counted by the store again');
     assert.deepEqual([events, counters.hasFailed], [['Error: gone', 'recovered'], false]);
+  });
+
+  test('continue from the last known state when the store fails, each time', async (t) => {
+    const store = new SlowStore();
+    const { take, events } = openProcess(store);
+    const takeAll = async (times: number) =>
+      (await Promise.all(Array.from({ length: times }, take))).filter(Boolean).length;
+    assert.equal(await takeAll(3), 3);
+    store.failure = new Error('gone');
+    assert.equal(await takeAll(12), 7);
+
+    store.failure = null;
+    let later = performance.now() + 6_000;
+    t.mock.method(performance, 'now', () => later);
+    assert.equal(await takeAll(4), 4, 'three were stored');
+    store.failure = new Error('gone again');
+    assert.equal(await takeAll(12), 3, 'seven were stored');
+    later += 60_000;
+    await take();
+    assert.deepEqual(events, ['Error: gone', 'recovered', 'Error: gone again']);
+  });
+
+  test('do not treat changes of other processes as a failure of the store', async (t) => {
+    const store = new SlowStore();
+    const { take, counters, events } = openProcess(store);
+    const start = performance.now();
+    t.mock.method(performance, 'now', () => start + 100 * store.exchanges.length);
+    let count = 0;
+    const exchange = store.exchange.bind(store);
+    t.mock.method(store, 'exchange', async (change: Exchange) => {
+      const expected = count === 0 ? null : String(START + count);
+      const next = String(START + ++count);
+      store.values.exchange({ ...change, expected, next });
+      return exchange(change);
+    });
+    assert.equal(await take(), true);
+    assert.deepEqual([store.exchanges.length, counters.hasFailed, events], [10, false, []]);
   });
 
   test('treat a stored value of another program as none', async () => {

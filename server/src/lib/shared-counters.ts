@@ -1,3 +1,4 @@
+import { CircuitBreaker, type CircuitBreakerEvents } from './circuit-breaker.ts';
 import { BoundedTable, type ChangeCounter, type Counters, type CounterState } from './counters.ts';
 
 /** A request to replace a stored value. */
@@ -32,61 +33,60 @@ export class LocalStore {
   }
 }
 
-export interface SharedCountersOptions {
+export interface SharedCountersOptions extends CircuitBreakerEvents {
   readonly store: CounterStore;
-  /** Counts while the store does not answer. */
-  readonly fallback: Counters;
-  /** Called when the store fails; the fallback counts from then on. */
-  readonly onFailure: (error: unknown) => void;
-  /** Called when the store answers again. */
-  readonly onRecovery: () => void;
+  /** Returns the counters that count while the store does not answer; called at each failure. */
+  readonly createFallback: () => Counters;
 }
 
-/** After a failure, one call tries the store again after so long; the others use the fallback meanwhile. */
-const RETRY_AFTER_MS = 5_000;
+/** Changes of other processes can repeat a call so long; each time, one of them succeeds. */
+const CONTENTION_LIMIT_MS = 1_000;
 
-/** Each round, one of the processes that change a counter succeeds. */
-const MAX_ATTEMPTS = 50;
+const LONGEST_BACKOFF_MS = 32;
 
 interface WaitingCall {
   readonly change: ChangeCounter<() => void>;
-  /** Counts in the fallback. */
-  readonly giveUp: () => void;
+  /** Counts in the fallback. @param copy the last known state in the store */
+  readonly useFallback: (copy: CounterState | null) => void;
 }
 
 /**
  * Counters that several processes share. A change is computed here, from the copy that was read last, and stored if that copy
  * is still the stored value; else it is computed again from that one. So the limits are written once, in this language, and a
- * store only has to compare and replace a value. Calls for one counter that arrive meanwhile are stored together.
+ * store only has to compare and replace a value. Calls for one counter that arrive during an exchange are stored together.
  */
 export class SharedCounters implements Counters {
   readonly #options: SharedCountersOptions;
+  readonly #breaker: CircuitBreaker;
   readonly #copies = new BoundedTable<string>();
   readonly #waiting = new Map<string, WaitingCall[]>();
-  #failedAt: number | null = null;
+  #fallback: Counters;
 
   constructor(options: SharedCountersOptions) {
     this.#options = options;
+    this.#breaker = new CircuitBreaker(options);
+    this.#fallback = options.createFallback();
   }
 
   /** Whether the fallback counts. */
   get hasFailed(): boolean {
-    return this.#failedAt !== null;
+    return this.#breaker.isOpen;
   }
 
   async read(kind: string, client: string): Promise<CounterState | null> {
-    const { store, fallback } = this.#options;
-    if (!this.#mayTry()) return fallback.read(kind, client);
     const expected = this.#copies.get(kind, client);
+    const attempt = this.#breaker.admit();
+    if (attempt === null) return this.#readFallback(kind, client);
     try {
-      const outcome = await store.exchange({ kind, client, expected, next: null, keepMs: 0 });
-      this.#succeeded();
+      const exchange = { kind, client, expected, next: null, keepMs: 0 };
+      const outcome = await this.#options.store.exchange(exchange);
+      this.#breaker.succeed(attempt);
       if (outcome === true) return parseState(expected);
-      if (outcome.current !== null) this.#copies.set(kind, client, outcome.current);
+      this.#copies.set(kind, client, outcome.current);
       return parseState(outcome.current);
     } catch (error) {
-      this.#failed(error);
-      return fallback.read(kind, client);
+      this.#fail(error);
+      return this.#readFallback(kind, client);
     }
   }
 
@@ -97,7 +97,10 @@ export class SharedCounters implements Counters {
         const { result, ...rest } = change(state);
         return { ...rest, result: () => resolve(result) };
       },
-      giveUp: () => void this.#options.fallback.update(kind, client, change).then(resolve, reject),
+      useFallback: (copy) =>
+        void this.#fallback
+          .update(kind, client, (state) => change(state ?? copy))
+          .then(resolve, reject),
     };
     const key = `${kind} ${client}`;
     const waiting = this.#waiting.get(key);
@@ -119,56 +122,67 @@ export class SharedCounters implements Counters {
   }
 
   async #store(kind: string, client: string, calls: readonly WaitingCall[]): Promise<void> {
+    const attempt = this.#breaker.admit();
+    if (attempt === null) {
+      this.#useFallback(kind, client, calls);
+      return;
+    }
     try {
-      if (!this.#mayTry()) throw new Error('the store failed a moment ago');
       const results = await this.#change(kind, client, calls);
-      this.#succeeded();
+      this.#breaker.succeed(attempt);
       for (const settle of results) settle();
     } catch (error) {
-      this.#failed(error);
-      for (const { giveUp } of calls) giveUp();
+      this.#fail(error);
+      this.#useFallback(kind, client, calls);
     }
   }
 
-  /** Stores the changes of all calls, and returns their results. */
+  /**
+   * Stores the changes of all calls, and returns their results. While other processes change the counter all the time, the
+   * results are those of its last known state, and the changes are not stored: the store did not fail.
+   */
   async #change(
     kind: string,
     client: string,
     calls: readonly WaitingCall[],
   ): Promise<readonly (() => void)[]> {
-    let expected = this.#copies.get(kind, client);
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const startedAt = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      const expected = this.#copies.get(kind, client);
       const { next, keepMs, results } = applyAll(calls, expected);
       const outcome = await this.#options.store.exchange({ kind, client, expected, next, keepMs });
       if (outcome === true) {
         this.#copies.set(kind, client, next);
         return results;
       }
-      expected = outcome.current;
+      this.#copies.set(kind, client, outcome.current);
+      if (performance.now() - startedAt >= CONTENTION_LIMIT_MS) {
+        return applyAll(calls, outcome.current).results;
+      }
+      if (attempt > 1) await backOff(attempt);
     }
-    throw new Error(`a counter changed during each of ${MAX_ATTEMPTS} attempts`);
   }
 
-  /** Whether to use the store: a call after a failure tries it for all others. */
-  #mayTry(): boolean {
-    const now = performance.now();
-    if (this.#failedAt === null) return true;
-    if (now - this.#failedAt < RETRY_AFTER_MS) return false;
-    this.#failedAt = now;
-    return true;
+  async #readFallback(kind: string, client: string): Promise<CounterState | null> {
+    const state = await this.#fallback.read(kind, client);
+    return state ?? parseState(this.#copies.get(kind, client));
   }
 
-  #failed(error: unknown): void {
-    if (this.#failedAt !== null) return;
-    this.#failedAt = performance.now();
-    this.#options.onFailure(error);
+  #useFallback(kind: string, client: string, calls: readonly WaitingCall[]): void {
+    const copy = parseState(this.#copies.get(kind, client));
+    for (const { useFallback } of calls) useFallback(copy);
   }
 
-  #succeeded(): void {
-    if (this.#failedAt === null) return;
-    this.#failedAt = null;
-    this.#options.onRecovery();
+  /** What an earlier fallback counted is older than the copies. */
+  #fail(error: unknown): void {
+    if (this.#breaker.fail(error)) this.#fallback = this.#options.createFallback();
   }
+}
+
+/** Waits for a random time, so that processes that change one counter do not repeat at the same time. */
+async function backOff(attempt: number): Promise<void> {
+  const ms = Math.random() * Math.min(2 ** attempt, LONGEST_BACKOFF_MS);
+  await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function applyAll(calls: readonly WaitingCall[], expected: string | null) {

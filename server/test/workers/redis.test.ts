@@ -31,6 +31,10 @@ async function guess(
   return statuses;
 }
 
+function createFallback(): LocalCounters {
+  return new LocalCounters();
+}
+
 function onFailure(error: unknown): never {
   assert.fail(String(error));
 }
@@ -50,8 +54,7 @@ describe('counters in Redis', { skip: lacksRedis }, () => {
     const limiters = await Promise.all(
       [1, 2].map(async () => {
         const store = await openRedisStore(redis.url.replace('redis:', 'valkey:'), SECRET);
-        const fallback = new LocalCounters();
-        const counters = new SharedCounters({ store, fallback, onFailure, onRecovery() {} });
+        const counters = new SharedCounters({ store, createFallback, onFailure, onRecovery() {} });
         const limiter = new RateLimiter(counters, { name: 'tries', quota: 10, windowSeconds: 60 });
         return { limiter, counters, store };
       }),
