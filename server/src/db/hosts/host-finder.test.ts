@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { DatabaseError } from 'pg';
 
@@ -20,7 +21,7 @@ const TIMELINES: Readonly<Record<string, number>> = { a: 1, b: 2 };
 const PROMOTED: HostStatus = { state: 'read-write', timeline: 2 };
 
 /** The state of each host, or why it does not answer. */
-type Hosts = Record<string, HostState | Error>;
+type Hosts = Record<string, HostState | 'unresponsive' | Error>;
 
 function find(kind: SessionKind, states: Hosts) {
   const examined: string[] = [];
@@ -33,6 +34,7 @@ function find(kind: SessionKind, states: Hosts) {
       examined.push(host);
       const state = states[host] ?? new Error('connect ECONNREFUSED');
       if (state instanceof Error) throw state;
+      if (state === 'unresponsive') return new Promise<never>(() => {});
       return { state, timeline: TIMELINES[host] ?? null };
     },
   });
@@ -134,4 +136,18 @@ test('reports a rejected password as final only if each host rejects it', async 
   });
   const { finder } = find('read-write', { a: wrong, b: wrong });
   await assert.rejects(finder.find(), isConnectionFailure);
+});
+
+test('waits 500 ms for the other hosts after one of the kind answered', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { finder } = find('read-write', { a: 'unresponsive', b: 'read-write', c: 'standby' });
+  const settled: unknown[] = [];
+  const found = finder.find().then((host) => settled.push(host));
+  await setImmediate();
+  t.mock.timers.tick(499);
+  await setImmediate();
+  assert.deepEqual(settled, []);
+  t.mock.timers.tick(1);
+  await found;
+  assert.deepEqual(settled, [B]);
 });

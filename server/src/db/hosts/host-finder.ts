@@ -6,6 +6,7 @@ import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { isConnectionFailure, NoHostError } from '../database-errors.ts';
+import { collectAnswers } from './collect-answers.ts';
 import { describeState, isOfKind, type HostStatus } from './host-state.ts';
 
 export interface HostFinderOptions {
@@ -19,6 +20,9 @@ export interface HostFinderOptions {
 
 /** While no host is of the kind, all are examined this often, however many requests arrive. */
 const FRESH_MS = 100;
+
+/** A host that drops packets must not delay the others until its timeout; one that answers does so within milliseconds. */
+const GRACE_MS = 500;
 
 interface Answer {
   readonly host: DatabaseHost;
@@ -72,7 +76,8 @@ export class HostFinder {
     const last = this.#last === null ? null : await this.#examine(this.#last);
     if (last !== null && this.#isWanted(last)) return last.host;
     const others = hosts.filter((host) => host !== last?.host);
-    const examined = await Promise.all(others.map((host) => this.#examine(host)));
+    const calls = others.map((host) => this.#examine(host));
+    const examined = await collectAnswers(calls, (each) => this.#isWanted(each), GRACE_MS);
     const newest = findNewest(examined.filter((each) => this.#isWanted(each)));
     return newest ?? this.#findSecondChoice(last === null ? examined : [last, ...examined]);
   }
