@@ -15,6 +15,9 @@ export const AUTHENTICATION_OK = Buffer.concat([
   message('Z', Buffer.from('I')),
 ]);
 
+/** AuthenticationCleartextPassword. */
+export const PASSWORD_REQUEST = message('R', Buffer.from([0, 0, 0, 3]));
+
 /** Returns an ErrorResponse that rejects a connection. */
 export function errorResponse(sqlState: string, text: string): Buffer {
   return message('E', Buffer.from(`SFATAL\0C${sqlState}\0M${text}\0\0`));

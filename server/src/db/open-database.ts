@@ -64,11 +64,15 @@ export async function openDatabase(
 /** Reports are few, and one reads one statement after the other. */
 const REPLICA_CONNECTIONS = 4;
 
+/** Connections to the primary, the second choice, are replaced by those to a standby that is back. */
+const REPLICA_LIFETIME_S = 60;
+
 /** Connections open when a report needs one, so that a replica that is down delays no start. */
 function openReplica(url: string | null, options: PoolOptions): Pool | null {
   if (url === null) return null;
   const maxConnections = Math.min(REPLICA_CONNECTIONS, options.maxConnections);
-  return createPool({ url, sessionKind: 'prefer-standby' }, { ...options, maxConnections });
+  const limits = { maxConnections, maxLifetimeSeconds: REPLICA_LIFETIME_S };
+  return createPool({ url, sessionKind: 'prefer-standby' }, { ...options, ...limits });
 }
 
 /**

@@ -24,6 +24,8 @@ export type DatabaseConnection =
 export interface PoolOptions {
   readonly maxConnections: number;
   readonly log: Pick<Logger, 'warn'>;
+  /** When a connection is replaced, also if it is used. Default: never. */
+  readonly maxLifetimeSeconds?: number;
   /** Ids of the master secrets that this process reads; a rotation reads them in `pg_stat_activity`. */
   readonly secretIds?: readonly string[];
 }
@@ -42,7 +44,7 @@ const HOST_TIMEOUT_MS = 2_000;
 
 /** Creates a pool; connections open when they are needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
-  const { log, maxConnections, secretIds = [] } = options;
+  const { log, maxConnections, maxLifetimeSeconds = 0, secretIds = [] } = options;
   const config = {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // No query_timeout: see send-query.ts.
@@ -52,6 +54,7 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
     ...addTarget(config, connection, log),
     max: maxConnections,
     idleTimeoutMillis: 60_000,
+    maxLifetimeSeconds,
   });
   // The pool replaces an idle connection that breaks; without a listener, the error would end the process.
   pool.on('error', (error) => {

@@ -39,20 +39,30 @@ async function readTimeline(client: Client): Promise<number | null> {
   }
 }
 
+/** Sets the host of a client that is not connected yet. */
+export function setHost(client: Client, { host, port }: DatabaseHost): void {
+  Object.assign(client, { host, port });
+  // The driver looks the password up in ~/.pgpass by these.
+  const parameters: unknown = Reflect.get(client, 'connectionParameters');
+  if (typeof parameters === 'object' && parameters !== null) {
+    Object.assign(parameters, { host, port });
+  }
+}
+
 /**
  * Connects to a host once.
  * @param config without a host
  * @throws Error when it does not accept the connection in time
  */
 export async function examineHost<Result>(
-  { host, port }: DatabaseHost,
+  host: DatabaseHost,
   config: ClientConfig,
   timeoutMs: number,
   read: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   const client = new Client({ ...config, ...limits });
-  Object.assign(client, { host, port });
+  setHost(client, host);
   // Without a listener, a connection that breaks would end the process; the promises reject, too.
   client.on('error', () => {});
   try {

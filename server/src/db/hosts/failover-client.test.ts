@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import { eventually } from '../../../test/eventually.ts';
-import { AUTHENTICATION_OK, startFakePostgres, textRow } from '../../../test/fake-postgres.ts';
+import {
+  AUTHENTICATION_OK,
+  PASSWORD_REQUEST,
+  startFakePostgres,
+  textRow,
+} from '../../../test/fake-postgres.ts';
 import { isConnectionFailure, NoHostError } from '../database-errors.ts';
 import { createPool } from '../pool.ts';
 import { sendQuery } from '../send-query.ts';
@@ -53,12 +61,20 @@ function eventOf(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== 'err'));
 }
 
-function openPool(t: TestContext, hosts: readonly FakeHost[]) {
+function openPool(
+  t: TestContext,
+  hosts: readonly Pick<FakeHost, 'name'>[],
+  limits?: { readonly maxLifetimeSeconds: number },
+) {
   const logged: unknown[] = [];
   const names = hosts.map(({ name }) => name).join(',');
   const pool = createPool(
     { url: `postgres://latchkey@${names}/latchkey` },
-    { maxConnections: 2, log: { warn: (fields: object) => void logged.push(eventOf(fields)) } },
+    {
+      maxConnections: 2,
+      ...limits,
+      log: { warn: (fields: object) => void logged.push(eventOf(fields)) },
+    },
   );
   t.after(() => pool.end());
   return { pool, logged };
@@ -119,4 +135,35 @@ test('closes a connection whose state it cannot read', async (t) => {
   const { pool } = openPool(t, [host, other]);
   await assert.rejects(sendQuery(pool, { text: 'select 1' }), /reported no state/u);
   await eventually(() => host.connections === 2 && host.open === 0);
+});
+
+test('looks the password up in the password file by the host', async (t) => {
+  const passwords: string[] = [];
+  const { host, port } = await startFakePostgres(t, (socket) => {
+    socket.on('data', (data) => {
+      if (data.toString('latin1', 0, 1) === 'p') passwords.push(data.toString('utf8', 5));
+      socket.destroy();
+    });
+    socket.write(PASSWORD_REQUEST);
+  });
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-pgpass-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'pgpass');
+  await writeFile(file, `${host}:${port}:*:latchkey:of-this-host\n`, { mode: 0o600 });
+  const { PGPASSFILE: before } = process.env;
+  process.env['PGPASSFILE'] = file;
+  t.after(() => {
+    if (before === undefined) delete process.env['PGPASSFILE'];
+    else process.env['PGPASSFILE'] = before;
+  });
+  const { pool } = openPool(t, [{ name: `${host}:${port}` }, { name: '127.0.0.1:1' }]);
+  await assert.rejects(sendQuery(pool, { text: 'select 1' }), NoHostError);
+  assert.deepEqual(passwords, ['of-this-host\0']);
+});
+
+test('closes a connection at the end of its lifetime', async (t) => {
+  const host = await startHost(t, 'read-write');
+  const { pool } = openPool(t, [host, await startHost(t, 'standby')], { maxLifetimeSeconds: 0.05 });
+  await sendQuery(pool, { text: 'select 1' });
+  await eventually(() => pool.totalCount === 0 && host.open === 0);
 });

@@ -5,7 +5,7 @@ import { formatHost, type DatabaseHost } from '#server/config/database-url.ts';
 import { withDeadline } from '#server/lib/deadline.ts';
 
 import { NoHostError } from '../database-errors.ts';
-import { readStatus } from './examine-host.ts';
+import { readStatus, setHost } from './examine-host.ts';
 import type { HostFinder } from './host-finder.ts';
 import { isExclusive, type HostStatus } from './host-state.ts';
 
@@ -72,7 +72,7 @@ export function createFailoverClient(finder: HostFinder, own: ClientConfig, log:
 
     async #connect(): Promise<Client> {
       const host = await withDeadline(this.#timeoutMs, CONNECT_TIMEOUT, finder.find());
-      Object.assign(this, { host: host.host, port: host.port });
+      setHost(this, host);
       await super.connect();
       try {
         await this.#addTo(host);
