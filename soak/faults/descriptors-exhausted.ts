@@ -24,7 +24,9 @@ export const descriptorsExhausted: Fault = {
   async cause({ client, holdMs, service }) {
     const { pid } = service;
     if (pid === null) throw new Error('the service does not run');
-    const pids = [pid, ...(await listWorkers(pid))];
+    const workers = await listWorkers(pid);
+    // The supervisor of workers keeps no connection, and needs descriptors to replace them.
+    const pids = workers.length > 0 ? workers : [pid];
     const limits = await Promise.all(pids.map(readFileLimit));
     try {
       for (const each of pids)
