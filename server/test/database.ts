@@ -61,7 +61,8 @@ async function startCluster(): Promise<TestCluster> {
   return started;
 }
 
-const MAX_TRIES = 5;
+/** Each failed try waits for five seconds in PostgreSQL. */
+const MAX_TRIES = 10;
 
 /** Retries while the maintenance process of Citus, which the server restarts, is in the database. */
 async function retryInUse(work: () => Promise<void>): Promise<void> {

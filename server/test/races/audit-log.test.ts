@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { isLockTimeout } from '#server/db/database-errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { createApiKey } from '#server/features/api-keys/manage.ts';
 import { insertAuditEntry } from '#server/features/audit/queries.ts';
@@ -62,6 +63,15 @@ test('a chain is verified while entries are added', async () => {
 
 type Change = (service: TestService, index: number) => Promise<unknown>;
 
+/** Where the role of the tests has a lock timeout, the turn of a change may come too late on a busy machine. */
+async function unlessLockTimesOut(change: Promise<unknown>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+  }
+}
+
 test('concurrent changes of different kinds at two processes cause no deadlock', async () => {
   const url = 'https://hooks.example.com/';
   await addEndpoint(one.context, { url, eventTypes: [], description: null }, by);
@@ -86,7 +96,7 @@ test('concurrent changes of different kinds at two processes cause no deadlock',
   const before = await countDeadlocks();
   for (let round = 0; round < 6; round += 1) {
     await runConcurrently(10, (index) =>
-      turn(index)(pick(Math.floor(index / 5)), round * 10 + index),
+      unlessLockTimesOut(turn(index)(pick(Math.floor(index / 5)), round * 10 + index)),
     );
   }
   assert.equal(await countDeadlocks(), before);
