@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 
+import { startReplyTimer } from './lib/reply-timer.ts';
 import type { CounterStore, Exchange, ExchangeOutcome } from './lib/shared-counters.ts';
 
 /** A request waits no longer than this; then the limits count on this machine. */
@@ -39,33 +40,50 @@ export interface RedisStore extends CounterStore {
 export async function openRedisStore(url: string, secret: string): Promise<RedisStore> {
   // Imported only here: most services use no Redis.
   const { createClient } = await import('@redis/client');
-  const client = createClient({
-    url: url.replace(/^valkey/u, 'redis'),
+  let lastError: unknown = new Error('no connection yet');
+  const noteError = (error: unknown): void => {
+    lastError = error;
+  };
+  const connect = () => {
+    const client = createClient(optionsOf(url)).on('error', noteError);
+    return { client, connected: client.connect().catch(noteError) };
+  };
+  let connection = connect();
+  await Promise.race([connection.connected, delay(CONNECT_TIMEOUT_MS)]);
+
+  /** Each command resets the client's own detection of a connection that broke without a reset. */
+  const replace = (broken: typeof connection, error: unknown): void => {
+    lastError = error;
+    if (broken !== connection) return;
+    broken.client.destroy();
+    connection = connect();
+  };
+
+  return {
+    async exchange(exchange) {
+      const used = connection;
+      if (!used.client.isReady) throw lastError;
+      const command = ['EVAL', EXCHANGE, '1', ...toArguments(exchange, secret)];
+      const sent = used.client.sendCommand(command);
+      return readOutcome(await withTimeout(sent, (error) => replace(used, error)));
+    },
+    close: () => connection.client.destroy(),
+  };
+}
+
+function optionsOf(url: string) {
+  return {
+    url: url.replace(/^valkey/iu, 'redis'),
     RESP: 2,
     disableOfflineQueue: true,
     pingInterval: PING_INTERVAL_MS,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_TIMEOUT_MS,
-      reconnectStrategy: (retries) => Math.min(100 * 2 ** retries, LONGEST_RECONNECT_DELAY_MS),
+      reconnectStrategy: (retries: number) =>
+        Math.min(100 * 2 ** retries, LONGEST_RECONNECT_DELAY_MS),
     },
-  });
-  let lastError: unknown = new Error('no connection yet');
-  client.on('error', (error: unknown) => {
-    lastError = error;
-  });
-  const connecting = client.connect().catch((error: unknown) => {
-    lastError = error;
-  });
-  await Promise.race([connecting, delay(CONNECT_TIMEOUT_MS)]);
-  return {
-    async exchange(exchange) {
-      if (!client.isReady) throw lastError;
-      const sent = client.sendCommand(['EVAL', EXCHANGE, '1', ...toArguments(exchange, secret)]);
-      return readOutcome(await withTimeout(sent, COMMAND_TIMEOUT_MS));
-    },
-    close: () => client.destroy(),
-  };
+  } as const;
 }
 
 function toArguments(
@@ -88,12 +106,19 @@ async function delay(ms: number): Promise<void> {
 }
 
 /** The client's own limit of time ends when a command is sent. */
-async function withTimeout<Value>(work: Promise<Value>, ms: number): Promise<Value> {
+async function withTimeout<Value>(
+  work: Promise<Value>,
+  onTimeout: (error: Error) => void,
+): Promise<Value> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no reply in ${ms} ms`)), ms);
+  const cancel = startReplyTimer(COMMAND_TIMEOUT_MS, () => {
+    const error = new Error(`no reply in ${COMMAND_TIMEOUT_MS} ms`);
+    reject(error);
+    onTimeout(error);
+  });
   try {
     return await Promise.race([work, expired]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }

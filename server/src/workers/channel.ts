@@ -1,3 +1,4 @@
+import { startReplyTimer } from '#server/lib/reply-timer.ts';
 import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 /** Answers requests and takes notices of the other process, by their kind. */
@@ -8,7 +9,7 @@ const DEFAULT_TIMEOUT_MS = 5_000;
 interface PendingRequest {
   readonly resolve: (payload: unknown) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly cancelTimer: () => void;
 }
 
 /**
@@ -41,7 +42,8 @@ export class Channel {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const onTimeout = (): void =>
       this.#settle(id)?.reject(new Error(`no answer to ${kind} in ${timeoutMs} ms`));
-    this.#pending.set(id, { resolve, reject, timer: setTimeout(onTimeout, timeoutMs) });
+    const cancelTimer = startReplyTimer(timeoutMs, onTimeout);
+    this.#pending.set(id, { resolve, reject, cancelTimer });
     this.#send({ latchkey: kind, id, payload });
     return promise;
   }
@@ -79,7 +81,7 @@ export class Channel {
 
   #settle(id: number): PendingRequest | undefined {
     const request = this.#pending.get(id);
-    clearTimeout(request?.timer);
+    request?.cancelTimer();
     this.#pending.delete(id);
     return request;
   }
