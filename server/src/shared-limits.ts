@@ -26,7 +26,7 @@ export interface SharedLimits {
 
 /**
  * Opens the counters: in Redis for all processes of the installation when REDIS_URL is set, else in the supervisor for all
- * workers of this machine. While Redis does not answer, the machine's counters count, and a warning is logged.
+ * workers of this machine. While Redis fails, the machine's counters count, and a warning is logged.
  */
 export async function openSharedLimits(options: SharedLimitsOptions): Promise<SharedLimits> {
   const { secrets, workers, log } = options;
@@ -41,7 +41,7 @@ export async function openSharedLimits(options: SharedLimitsOptions): Promise<Sh
     onFailure: (error) =>
       log.warn(
         { event: 'limits.redis_failed', reason: messageOf(error) },
-        'the Redis of REDIS_URL does not answer: limits count on this machine alone until it does',
+        'the Redis of REDIS_URL failed: limits count on this machine alone until it answers again',
       ),
     onRecovery: () =>
       log.info({ event: 'limits.redis_recovered' }, 'limits count once per installation again'),

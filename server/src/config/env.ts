@@ -3,6 +3,7 @@ import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';
 import type { Parse } from './env-values.ts';
+import { redisUrl } from './redis-url.ts';
 import { findUnknownVariables } from './unknown-names.ts';
 
 /** The variables of a process, as in `process.env`. */
@@ -62,10 +63,7 @@ function readVariables({ plain, secret }: Reader) {
     replicaMaxLagSeconds: plain('LATCHKEY_REPLICA_MAX_LAG_S', values.wholeNumber(1, 86_400)),
     postgresAccount: plain('LATCHKEY_POSTGRES_USER', values.anyText),
     databasePoolSize: plain('LATCHKEY_DATABASE_POOL_SIZE', values.wholeNumber(2, 500)),
-    redisUrl: secret(
-      'REDIS_URL',
-      values.url(['redis:', 'rediss:', 'valkey:', 'valkeys:'], 'redis://host:6379'),
-    ),
+    redisUrl: secret('REDIS_URL', redisUrl),
 
     metricsHost: plain('LATCHKEY_METRICS_HOST', values.host),
     metricsPort: plain('LATCHKEY_METRICS_PORT', values.port),

@@ -72,7 +72,7 @@ function checkProcess(draining: boolean): HealthCheck {
 function checkRedis(isUsed: boolean | null): Record<string, HealthCheck> {
   if (isUsed === null) return {};
   if (isUsed) return { redis: { status: 'healthy' } };
-  const message = 'Redis does not answer: limits count on each machine alone.';
+  const message = 'Redis failed: limits count on each machine alone.';
   return { redis: { status: 'degraded', message } };
 }
 
