@@ -26,23 +26,35 @@ export interface Counters {
 /** Limits memory; of each kind, the least recently used clients are evicted. */
 const MAX_CLIENTS = 50_000;
 
+/** Limits memory, twice the limits of this program: a newer worker may have more. */
+const MAX_KINDS = 32;
+
+type BoundedCache<Value extends {}> = ReturnType<typeof createBoundedCache<Value>>;
+
 /** Values by kind and client, a limited number of each kind. */
 export class BoundedTable<Value extends {}> {
-  readonly #kinds = new Map<string, ReturnType<typeof createBoundedCache<Value>>>();
+  readonly #kinds = new Map<string, BoundedCache<Value>>();
 
   get(kind: string, client: string): Value | null {
     return this.#kinds.get(kind)?.get(client) ?? null;
   }
 
-  /** @param value null: none */
+  /** @param value null: none @throws {Error} when there are too many kinds */
   set(kind: string, client: string, value: Value | null): void {
     if (value === null) {
       this.#kinds.get(kind)?.delete(client);
       return;
     }
-    const clients = this.#kinds.get(kind) ?? createBoundedCache<Value>(MAX_CLIENTS);
+    this.#openKind(kind).set(client, value);
+  }
+
+  #openKind(kind: string): BoundedCache<Value> {
+    const existing = this.#kinds.get(kind);
+    if (existing !== undefined) return existing;
+    if (this.#kinds.size >= MAX_KINDS) throw new Error(`more than ${MAX_KINDS} kinds of counters`);
+    const clients = createBoundedCache<Value>(MAX_CLIENTS);
     this.#kinds.set(kind, clients);
-    clients.set(client, value);
+    return clients;
   }
 }
 

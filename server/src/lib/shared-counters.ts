@@ -25,6 +25,7 @@ export interface CounterStore {
 export class LocalStore {
   readonly #values = new BoundedTable<string>();
 
+  /** @throws {Error} when there are too many kinds */
   exchange({ kind, client, expected, next }: Omit<Exchange, 'keepMs'>): ExchangeOutcome {
     const current = this.#values.get(kind, client);
     if (current !== expected) return { current };

@@ -44,6 +44,40 @@ describe('ChannelStore', () => {
   });
 });
 
+test('exchanges of one turn that are too many for one message are several', async () => {
+  const values = new LocalStore();
+  const { store, requests } = openStore((payload) => exchangeAll(values, payload));
+  const outcomes = await Promise.all(
+    Array.from({ length: 1_001 }, (_, index) => store.exchange({ ...FIRST, client: `${index}` })),
+  );
+  assert.ok(outcomes.every((outcome) => outcome === true));
+  assert.equal(requests.length, 2);
+});
+
+test('exchangeAll limits what a worker can store', () => {
+  const store = new LocalStore();
+  const longest = { kind: 'k'.repeat(32), client: 'c'.repeat(512), expected: null };
+  assert.deepEqual(exchangeAll(store, [{ ...longest, next: 'v'.repeat(256) }]), [true]);
+  assert.throws(
+    () =>
+      exchangeAll(
+        store,
+        Array.from({ length: 1_001 }, () => FIRST),
+      ),
+    new Error('invalid exchanges'),
+  );
+  for (const each of [
+    { kind: 'k'.repeat(33) },
+    { client: 'c'.repeat(513) },
+    { expected: 'v'.repeat(257) },
+    { next: 'v'.repeat(257) },
+  ]) {
+    assert.throws(() => exchangeAll(store, [{ ...FIRST, ...each }]), new Error('invalid exchange'));
+  }
+  const kinds = Array.from({ length: 32 }, (_, index) => ({ ...FIRST, kind: `${index}` }));
+  assert.throws(() => exchangeAll(store, kinds), new Error('more than 32 kinds of counters'));
+});
+
 test('exchangeAll rejects a payload of another shape', () => {
   const store = new LocalStore();
   assert.throws(() => exchangeAll(store, null), new Error('invalid exchanges'));

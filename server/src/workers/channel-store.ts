@@ -11,6 +11,14 @@ import type { Channel } from './channel.ts';
 /** The supervisor only compares and stores; a second means that it hangs. */
 const TIMEOUT_MS = 1_000;
 
+/** More exchanges are several messages. */
+const MAX_EXCHANGES = 1_000;
+
+/** In characters. The longest name of a client has an e-mail address and a network, the longest value eight numbers. */
+const MAX_KIND = 32;
+const MAX_CLIENT = 512;
+const MAX_VALUE = 256;
+
 interface WaitingExchange {
   readonly exchange: Exchange;
   readonly resolve: (outcome: ExchangeOutcome) => void;
@@ -28,14 +36,20 @@ export class ChannelStore implements CounterStore {
 
   exchange(exchange: Exchange): Promise<ExchangeOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<ExchangeOutcome>();
-    if (this.#waiting.length === 0) setImmediate(() => void this.#send());
+    if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
     this.#waiting.push({ exchange, resolve, reject });
     return promise;
   }
 
-  async #send(): Promise<void> {
+  #sendWaiting(): void {
     const calls = this.#waiting;
     this.#waiting = [];
+    for (let first = 0; first < calls.length; first += MAX_EXCHANGES) {
+      void this.#send(calls.slice(first, first + MAX_EXCHANGES));
+    }
+  }
+
+  async #send(calls: readonly WaitingExchange[]): Promise<void> {
     try {
       const exchanges = calls.map(({ exchange }) => exchange);
       const answer = await this.#channel.request('exchange_counters', exchanges, TIMEOUT_MS);
@@ -59,24 +73,31 @@ function readOutcome(value: unknown): ExchangeOutcome | null {
 }
 
 /**
- * Executes the exchanges of a worker in the supervisor.
+ * Executes the exchanges of a worker in the supervisor. Their size is limited, because the supervisor stores them and does not
+ * trust its workers.
  * @throws {Error} when the payload is not valid
  */
 export function exchangeAll(store: LocalStore, payload: unknown): readonly ExchangeOutcome[] {
-  if (!Array.isArray(payload)) throw new Error('invalid exchanges');
+  if (!Array.isArray(payload) || payload.length > MAX_EXCHANGES) {
+    throw new Error('invalid exchanges');
+  }
   return payload.map((each) => store.exchange(readExchange(each)));
 }
 
 function readExchange(value: unknown): Omit<Exchange, 'keepMs'> {
   if (isRecord(value)) {
     const { kind, client, expected, next } = value;
-    if (typeof kind === 'string' && typeof client === 'string') {
-      if (isText(expected) && isText(next)) return { kind, client, expected, next };
+    if (isText(kind, MAX_KIND) && isText(client, MAX_CLIENT)) {
+      if (isValue(expected) && isValue(next)) return { kind, client, expected, next };
     }
   }
   throw new Error('invalid exchange');
 }
 
-function isText(value: unknown): value is string | null {
-  return typeof value === 'string' || value === null;
+function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === 'string' && value.length <= maxLength;
+}
+
+function isValue(value: unknown): value is string | null {
+  return value === null || isText(value, MAX_VALUE);
 }

@@ -38,6 +38,7 @@ test('passes the error of a handler on', async () => {
 test('answers a request that a version does not know with an error', async () => {
   const [one] = connect({});
   await assert.rejects(one.request('new'), new Error('unknown message new'));
+  await assert.rejects(one.request('toString'), new Error('unknown message toString'));
   assert.doesNotThrow(() => one.notify('new'));
 });
 

@@ -70,7 +70,7 @@ export class Channel {
 
   async #handle(kind: string, id: number | null, payload: unknown): Promise<void> {
     try {
-      const handler = this.#handlers[kind];
+      const handler = Object.hasOwn(this.#handlers, kind) ? this.#handlers[kind] : undefined;
       if (handler === undefined) throw new Error(`unknown message ${kind}`);
       const result = await handler(payload);
       if (id !== null) this.#send({ answer: id, payload: result });
