@@ -38,8 +38,8 @@ function openProcess(store: CounterStore) {
     onRecovery: () => events.push('recovered'),
   });
   const limiter = new RateLimiter(counters, POLICY);
-  const take = async (): Promise<boolean> =>
-    (await limiter.take('client', START)).retryAfterSeconds === 0;
+  const take = async (now = START): Promise<boolean> =>
+    (await limiter.take('client', now)).retryAfterSeconds === 0;
   return { counters, limiter, take, events };
 }
 
@@ -53,10 +53,21 @@ describe('SharedCounters', () => {
     assert.equal(verdicts.filter(Boolean).length, POLICY.quota);
   });
 
+  test('count concurrent requests of two processes together when their clocks differ', async () => {
+    const store = new SlowStore();
+    const [one, other] = [openProcess(store), openProcess(store)];
+    const verdicts = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        index % 2 === 0 ? one.take() : other.take(START - (index % 10)),
+      ),
+    );
+    assert.equal(verdicts.filter(Boolean).length, POLICY.quota);
+  });
+
   test('store concurrent calls for one client together', async () => {
     const store = new SlowStore();
     const { take } = openProcess(store);
-    await Promise.all(Array.from({ length: 10 }, take));
+    await Promise.all(Array.from({ length: 10 }, () => take()));
     assert.equal(store.exchanges.length, 2, 'the first call, then the nine that arrived during it');
   });
 
@@ -84,7 +95,7 @@ describe('SharedCounters', () => {
     const store = new SlowStore();
     const { counters, take, events } = openProcess(store);
     store.failure = new Error('gone');
-    const verdicts = await Promise.all(Array.from({ length: 12 }, take));
+    const verdicts = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(verdicts.filter(Boolean).length, POLICY.quota);
     assert.deepEqual([events, counters.hasFailed], [['Error: gone'], true]);
     const tried = store.exchanges.length;
@@ -102,7 +113,7 @@ describe('SharedCounters', () => {
     const store = new SlowStore();
     const { take, events } = openProcess(store);
     const takeAll = async (times: number) =>
-      (await Promise.all(Array.from({ length: times }, take))).filter(Boolean).length;
+      (await Promise.all(Array.from({ length: times }, () => take()))).filter(Boolean).length;
     assert.equal(await takeAll(3), 3);
     store.failure = new Error('gone');
     assert.equal(await takeAll(12), 7);

@@ -67,4 +67,12 @@ describe('two workers count once', { skip: lacksWorkers }, () => {
     const statuses = await postTimes(5, '/api/v1/subscribers', subscribe, '203.0.113.4');
     assert.deepEqual(statuses, [201, 201, 201, 429, 429]);
   });
+
+  test('concurrent subscriptions of a network', async () => {
+    const subscriptions = Array.from({ length: 60 }, () =>
+      post('/api/v1/subscribers', subscribe(), '203.0.113.5'),
+    );
+    const statuses = (await Promise.all(subscriptions)).sort((a, b) => a - b);
+    assert.deepEqual(statuses, [...repeat(201, 3), ...repeat(429, 57)]);
+  });
 });
