@@ -45,11 +45,10 @@ async function serve({ workers }: { readonly workers: number | null }): Promise<
   // Before the others stop listening: without a listener, a signal would end the process at once.
   const stopSignal = receiveStopSignal();
   process.on('SIGHUP', () => void service.reload());
-  const { ended, roll } = service;
-  if (roll !== null) process.on('SIGUSR2', () => void roll());
+  process.on('SIGUSR2', () => replaceWorkers(service));
   stopListening();
   await reportUrl(service);
-  const hasFailed = await Promise.race([stopSignal, ended?.then(() => true) ?? stopSignal]);
+  const hasFailed = await Promise.race([stopSignal, service.ended?.then(() => true) ?? stopSignal]);
   await stopInTime(service);
   if (hasFailed === true) throw failed('No worker could be started: see the log for the reason.');
 }
@@ -70,15 +69,26 @@ function exitBy(signal: NodeJS.Signals): void {
 
 function ignore(): void {}
 
+function replaceWorkers({ log, roll }: RunningService): void {
+  if (roll !== null) void roll();
+  else {
+    const message = 'ignored SIGUSR2: the service runs without --workers';
+    log.warn({ event: 'service.signal_ignored', signal: 'SIGUSR2' }, message);
+  }
+}
+
 /**
  * Ends the process at a signal during the start, when there is nothing to finish. The first process of a container receives
  * only signals that it listens for.
  * @returns the function that removes the listeners
  */
 function exitAtSignals(): () => void {
-  process.on('SIGINT', exitBy).on('SIGTERM', exitBy).on('SIGHUP', ignore);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, exitBy);
+  // Without a listener, they would end the process.
+  for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, ignore);
   return () => {
-    process.off('SIGINT', exitBy).off('SIGTERM', exitBy).off('SIGHUP', ignore);
+    process.off('SIGINT', exitBy).off('SIGTERM', exitBy);
+    process.off('SIGHUP', ignore).off('SIGUSR2', ignore);
   };
 }
 

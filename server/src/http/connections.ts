@@ -39,7 +39,8 @@ export function limitConnections(
   { maxConnections, isTrustedProxy, recordLimited }: ConnectionLimits,
 ): void {
   const budget = new SharedBudget(maxConnections);
-  server.maxConnections = maxConnections;
+  // Of several workers, one that is full would otherwise return the connection to the supervisor, which passes it on without end.
+  Object.assign(server, { maxConnections, dropMaxConnection: true });
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);

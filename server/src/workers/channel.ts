@@ -1,7 +1,7 @@
 import { startReplyTimer } from '#server/lib/reply-timer.ts';
 import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
-/** Answers requests and takes notices of the other process, by their kind. */
+/** Handles requests and notices of the other process, by their kind. */
 export type Handlers = Readonly<Record<string, (payload: unknown) => unknown>>;
 
 const DEFAULT_TIMEOUT_MS = 5_000;
@@ -21,11 +21,17 @@ export class Channel {
   readonly #handlers: Handlers;
   readonly #pending = new Map<number, PendingRequest>();
   #lastId = 0;
+  #received = 0;
 
   /** @param send must not throw when the other process has ended */
   constructor(send: (message: object) => void, handlers: Handlers) {
     this.#send = send;
     this.#handlers = handlers;
+  }
+
+  /** The number of messages that arrived from the other process. */
+  get received(): number {
+    return this.#received;
   }
 
   /** Sends a notice, which has no answer. */
@@ -48,10 +54,11 @@ export class Channel {
     return promise;
   }
 
-  /** Takes a message of the other process; ignores those of other modules. */
+  /** Handles a message of the other process; ignores those of other modules. */
   receive(message: unknown): void {
     if (!isRecord(message)) return;
     const { latchkey: kind, id, answer, payload, error } = message;
+    this.#received++;
     if (typeof answer === 'number') {
       const request = this.#settle(answer);
       if (typeof error === 'string') request?.reject(new Error(error));

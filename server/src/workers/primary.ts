@@ -111,7 +111,7 @@ function withoutImports(args: readonly string[]): string[] {
 }
 
 function createSupervisor(database: EmbeddedPostgres | null, count: number, log: Logger) {
-  const metrics = new WorkerMetrics();
+  const metrics = new WorkerMetrics(log);
   const counters = new LocalStore();
   const embedded = database === null ? null : connectionOfWorkers(database);
   const supervisor: Supervisor = new Supervisor({

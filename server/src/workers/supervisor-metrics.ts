@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 
 import type { WorkerCounts } from '#server/features/health/dependencies.ts';
 
-import type { MetricsSnapshot } from './worker-metrics.ts';
+import type { MetricsSnapshot } from './metrics-snapshot.ts';
 
 /** The metrics of the supervisor itself. */
 export interface SupervisorMetrics {

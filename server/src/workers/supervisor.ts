@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerCounts } from '#server/features/health/dependencies.ts';
 import type { Logger } from '#server/log.ts';
 
+import { killWhenHung } from './kill-when-hung.ts';
 import { describeEnd, type ProcessEnd, type WorkerProcess } from './worker-process.ts';
 
 /** The delays before a replacement, by the number of workers that ended soon after their start; the last one repeats. */
@@ -12,7 +13,7 @@ const LONGEST_BACK_OFF_MS = 10_000;
 /** A worker that ends earlier than this after its start counts as a failed start. */
 const SETTLED_AFTER_MS = 10_000;
 
-/** Failed starts in a row after which a service without any worker ends: whoever supervises it may start it again. */
+/** Failed starts in a row after which a service without any worker ends: systemd may start it again. */
 const MAX_FAILED_STARTS = 6;
 
 /** Between attempts to replace a worker that receives no connections, while no other one listens. */
@@ -77,18 +78,17 @@ export class Supervisor {
   }
 
   /**
-   * Starts the first worker, which migrates the database, then the others, and returns the service's URL. Once the first one
-   * serves requests, another one that ends at its start is replaced like any other: the database may have failed meanwhile.
+   * Starts the first worker, which migrates the database, and returns the service's URL when it serves requests. The others
+   * are forked by then, and become ready later; one that ends at its start is replaced like any other.
    * @throws EarlyEnd when the first one ends before it listens; none runs then
    */
   async start(): Promise<string> {
     const url = await this.#startFirst();
     this.#replaces = true;
-    const others = Array.from({ length: this.#options.count - 1 }, () =>
+    for (let others = 1; others < this.#options.count; others++) {
       // `#onEnd` replaces it.
-      this.#add().catch(() => undefined),
-    );
-    await Promise.all(others);
+      this.#add().catch(() => undefined);
+    }
     return url;
   }
 
@@ -125,6 +125,7 @@ export class Supervisor {
       }
       log.info({ event: 'workers.rolling_restart_completed' }, 'replaced all workers');
     } catch (error) {
+      if (this.#stopping.signal.aborted) return;
       const message = 'could not start a new worker; the rolling restart ends here';
       log.error({ event: 'workers.rolling_restart_failed', err: error }, message);
     } finally {
@@ -156,6 +157,7 @@ export class Supervisor {
     this.#startedAt.set(worker, performance.now());
     void worker.ended.then((end) => this.#onEnd(worker, end));
     void worker.lostConnection.then(() => this.#replaceIdle(worker));
+    killWhenHung(worker, this.#options.log);
     const url = await worker.ready;
     this.#states.set(worker, 'ready');
     const fields = { event: 'worker.started', worker: worker.number, pid: worker.pid };

@@ -1,11 +1,9 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import { AggregatorRegistry } from 'prom-client';
 
-import { isRecord } from '#server/lib/unknown-values.ts';
+import type { Logger } from '#server/log.ts';
 
+import { readSnapshot, type MetricsSnapshot } from './metrics-snapshot.ts';
 import type { WorkerProcess } from './worker-process.ts';
-
-/** The metrics of a process, as `Registry.getMetricsAsJSON` returns them. */
-export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 const CUMULATIVE = new Set<unknown>(['counter', 'histogram']);
 const TIMEOUT_MS = 3_000;
@@ -16,11 +14,17 @@ const TIMEOUT_MS = 3_000;
  */
 export class WorkerMetrics {
   readonly #last = new Map<WorkerProcess, MetricsSnapshot>();
+  readonly #log: Pick<Logger, 'error'>;
   #ended: Promise<MetricsSnapshot> = Promise.resolve([]);
 
+  constructor(log: Pick<Logger, 'error'>) {
+    this.#log = log;
+  }
+
   /** Keeps the last numbers of a worker, which it sends before it ends. */
-  record(worker: WorkerProcess, snapshot: unknown): void {
-    if (isSnapshot(snapshot)) this.#last.set(worker, snapshot);
+  record(worker: WorkerProcess, payload: unknown): void {
+    const snapshot = readSnapshot(payload);
+    if (snapshot !== null) this.#last.set(worker, snapshot);
   }
 
   /** Adds what a worker counted to the sums of ended workers. A killed one loses what it counted since the last scrape. */
@@ -28,7 +32,7 @@ export class WorkerMetrics {
     const last = this.#last.get(worker) ?? [];
     this.#last.delete(worker);
     const counted = last.filter(({ type }) => CUMULATIVE.has(type));
-    this.#ended = this.#ended.then((sums) => aggregate([sums, counted]).getMetricsAsJSON());
+    this.#ended = this.#ended.then((sums) => this.#sum(sums, counted));
   }
 
   /**
@@ -42,6 +46,17 @@ export class WorkerMetrics {
     return aggregate([own, ...this.#last.values(), await this.#ended]).metrics();
   }
 
+  /** Never rejects: a rejection that nothing handles would end the supervisor. */
+  async #sum(sums: MetricsSnapshot, counted: MetricsSnapshot): Promise<MetricsSnapshot> {
+    try {
+      return await aggregate([sums, counted]).getMetricsAsJSON();
+    } catch (error) {
+      const message = 'could not add the metrics of an ended worker';
+      this.#log.error({ event: 'worker.metrics_lost', err: error }, message);
+      return sums;
+    }
+  }
+
   async #read(worker: WorkerProcess): Promise<void> {
     try {
       this.record(worker, await worker.channel.request('metrics', null, TIMEOUT_MS));
@@ -53,12 +68,4 @@ export class WorkerMetrics {
 
 function aggregate(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate(snapshots.map((each) => [...each]));
-}
-
-/** From a worker of this program, perhaps of another version: the names and values are its own. */
-function isSnapshot(value: unknown): value is MetricsSnapshot {
-  return (
-    Array.isArray(value) &&
-    value.every((each) => isRecord(each) && Array.isArray(each['values']) && 'type' in each)
-  );
 }

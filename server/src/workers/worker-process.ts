@@ -1,14 +1,16 @@
 import cluster, { type Worker } from 'node:cluster';
 
-import { isRecord } from '#server/lib/unknown-values.ts';
+import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 import { Channel, type Handlers } from './channel.ts';
 import { PLACE_VARIABLE, renderPlace, type WorkerPlace } from './place.ts';
 
-/** How a process ended; one of both is null. */
+/** How a process ended: one of both is null, or both when it could not be started. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
+  /** Why it could not be started. */
+  readonly error?: string;
 }
 
 /** A worker, as the supervisor knows it. */
@@ -38,33 +40,25 @@ export class EarlyEnd extends Error {
   }
 }
 
-/** Returns the exit code or the signal as text. */
-export function describeEnd({ code, signal }: ProcessEnd): string {
-  return signal ?? `exit code ${code}`;
+/** Returns the exit code, the signal or the error as text. */
+export function describeEnd({ code, signal, error }: ProcessEnd): string {
+  return error ?? signal ?? `exit code ${code}`;
 }
 
 /**
- * Starts a worker. `cluster.setupPrimary` must have been called.
+ * Starts a worker. `cluster.setupPrimary` must have been called. A process that the system cannot start is a worker that has
+ * ended.
  * @param handlers answer the worker's requests
  */
 export function launchWorker(place: WorkerPlace, handlers: Handlers): WorkerProcess {
-  const worker = cluster.fork({ [PLACE_VARIABLE]: renderPlace(place) });
   const ready = Promise.withResolvers<string>();
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<ProcessEnd>();
+  const worker = fork(place, onEnd);
   const channel = new Channel((message) => sendTo(worker, message), {
     ...handlers,
     ready: (url) => ready.resolve(String(url)),
   });
-  worker.on('message', (message: unknown) => channel.receive(message));
-  const end = Promise.withResolvers<ProcessEnd>();
-  const { promise: ended } = end;
-  worker.once('exit', (code: number | null, signal: string | null) =>
-    end.resolve({ code, signal }),
-  );
-  worker.on('error', () => {
-    // Without a file descriptor, Node starts no process and reports no exit. Other errors are of the channel: a worker that ended
-    // does not receive the message.
-    if (worker.process.pid === undefined) end.resolve({ code: 1, signal: null });
-  });
+  worker?.on('message', (message: unknown) => channel.receive(message));
   void rejectAtEnd();
   ready.promise.catch(() => {});
   async function rejectAtEnd(): Promise<void> {
@@ -73,25 +67,44 @@ export function launchWorker(place: WorkerPlace, handlers: Handlers): WorkerProc
     ready.reject(early);
   }
 
-  const { pid = 0 } = worker.process;
-  const kill = (signal: NodeJS.Signals): void => void worker.process.kill(signal);
+  const pid = worker?.process.pid ?? 0;
+  const kill = (signal: NodeJS.Signals): void => void worker?.process.kill(signal);
   const lostConnection = waitForLostConnection(worker);
   return { number: place.number, pid, channel, ready: ready.promise, ended, lostConnection, kill };
+}
+
+/** Returns null, after a call of `onEnd`, when Node refuses to start the process. */
+function fork(place: WorkerPlace, onEnd: (end: ProcessEnd) => void): Worker | null {
+  const onFailure = (error: unknown): void =>
+    onEnd({ code: null, signal: null, error: messageOf(error) });
+  try {
+    const worker = cluster.fork({ [PLACE_VARIABLE]: renderPlace(place) });
+    worker.once('exit', (code: number | null, signal: string | null) => onEnd({ code, signal }));
+    worker.on('error', (error) => {
+      // A process that the system did not start reports no exit. Other errors are of the channel: a worker that ended does not
+      // receive the message.
+      if (worker.process.pid === undefined) onFailure(error);
+    });
+    return worker;
+  } catch (error) {
+    onFailure(error);
+    return null;
+  }
 }
 
 /** A worker answers so to a connection that did not arrive (`lib/internal/child_process.js` of Node); there is no public event. */
 const LOST_HANDLE = 'NODE_HANDLE_NACK';
 
-function waitForLostConnection(worker: Worker): Promise<void> {
+function waitForLostConnection(worker: Worker | null): Promise<void> {
   return new Promise((resolve) => {
-    worker.process.on('internalMessage', (message: unknown) => {
+    worker?.process.on('internalMessage', (message: unknown) => {
       if (isRecord(message) && message['cmd'] === LOST_HANDLE) resolve();
     });
   });
 }
 
-function sendTo(worker: Worker, message: object): void {
-  if (!worker.isConnected()) return;
+function sendTo(worker: Worker | null, message: object): void {
+  if (worker?.isConnected() !== true) return;
   // With a callback, a closed channel is no error event.
   worker.process.send?.(message, undefined, undefined, () => {});
 }

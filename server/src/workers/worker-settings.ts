@@ -16,21 +16,27 @@ export function describeForAccount(
   { config, secrets }: LoadedConfiguration,
   variables: Variables,
 ): Variables {
-  const values: Record<string, string> = {};
-  const known = new Set(listVariableNames());
-  for (const [name, value = ''] of Object.entries(variables)) {
-    const secretName = name.replace(/_FILE$/u, '');
-    const isFile = name !== secretName && known.has(name) && value.trim() !== '';
-    values[isFile ? secretName : name] = isFile ? readFileSync(value.trim(), 'utf8').trim() : value;
-    if (isFile) delete values[name];
-  }
   return {
-    ...values,
+    ...variables,
+    ...readSecretFiles(variables),
     LATCHKEY_SECRET: secrets.master,
     LATCHKEY_PREVIOUS_SECRETS: secrets.previousMasters.join(','),
     LATCHKEY_CATALOG: config.catalogPath,
     LATCHKEY_DATA_DIR: config.dataDirectory,
   };
+}
+
+/** Returns the secrets in files, and each variable of such a file as blank: workers inherit it, and both must not be set. */
+function readSecretFiles(variables: Variables): Variables {
+  const values: Record<string, string> = {};
+  const known = new Set(listVariableNames());
+  for (const [name, value = ''] of Object.entries(variables)) {
+    const path = value.trim();
+    if (!name.endsWith('_FILE') || !known.has(name) || path === '') continue;
+    values[name.slice(0, -'_FILE'.length)] = readFileSync(path, 'utf8').trim();
+    values[name] = '';
+  }
+  return values;
 }
 
 const CHECK = 'test -r "$1" && test -x "$2"';

@@ -33,6 +33,7 @@ export async function runWorker(): Promise<void> {
   const ending = new Ending();
   const channel = new Channel(sendToSupervisor, {
     workers: (payload) => void (counts = readCounts(payload)),
+    ping: () => null,
     metrics: () => service?.snapshotMetrics(),
     tasks: () => service?.listTaskStatuses(),
     create_first_link: () => service?.createFirstLink() ?? null,

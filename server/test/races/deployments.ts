@@ -7,6 +7,7 @@ import { createHttpClient, type HttpClient } from '../http-client.ts';
 import { createServiceHome } from '../service-process.ts';
 import { CATALOG } from '../test-catalog.ts';
 import { createTestClock } from '../test-clock.ts';
+import { waitForBothWorkers } from '../workers/both-workers.ts';
 import { lacksWorkers } from '../workers/lacks-workers.ts';
 import { roundRobin } from './concurrency.ts';
 
@@ -59,7 +60,8 @@ async function startWorkers({ database }: TestService): Promise<Deployment['pick
     LATCHKEY_PUBLIC_URL: TEST_ISSUER,
     LATCHKEY_CATALOG: catalog,
   };
-  const { url } = await home.start(settings, ['--workers', '2']);
-  const client = createHttpClient(url);
+  const service = await home.start(settings, ['--workers', '2']);
+  await waitForBothWorkers(service);
+  const client = createHttpClient(service.url);
   return () => client;
 }

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 
 import { createExternalHome } from '../external-service.ts';
 import { findFileLimitObstacle, setFileLimit } from '../file-limit.ts';
+import { waitForBothWorkers } from './both-workers.ts';
 import { lacksWorkers } from './lacks-workers.ts';
 
 const obstacle = await findFileLimitObstacle();
@@ -34,6 +35,7 @@ test(
   async () => {
     await using external = await createExternalHome();
     const service = await external.start({}, ['--workers', '2']);
+    await waitForBothWorkers(service);
     const started = await service.waitForLine(/"worker\.started","worker":1,/u);
     const pid = Number(/"pid":(\d+)/u.exec(started)?.[1]);
     await setFileLimit(pid, NO_DESCRIPTORS);

@@ -19,6 +19,7 @@ export function createFakeWorker(number: number): FakeWorker {
   ready.promise.catch(() => {});
   const end = (how: ProcessEnd): void => {
     ended.resolve(how);
+    channel.close();
     ready.reject(new EarlyEnd(how));
   };
   const channel = new Channel((message) => {

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { anyMachine, anyUnknownKey } from '../license-steps.ts';
 import type { ServiceProcess } from '../service-process.ts';
+import { waitForBothWorkers } from './both-workers.ts';
 import { lacksWorkers } from './lacks-workers.ts';
 import { postOverNewConnection } from './new-connection.ts';
 
@@ -38,6 +39,7 @@ describe('two workers count once', { skip: lacksWorkers }, () => {
     external = await createExternalHome();
     const settings = { LATCHKEY_SUBSCRIBE_RATE: '1/3', LATCHKEY_EVENTS_RATE: '1/5' };
     service = await external.start(settings, ['--workers', '2']);
+    await waitForBothWorkers(service);
   });
   after(() => external[Symbol.asyncDispose]());
 

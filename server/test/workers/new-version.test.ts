@@ -21,6 +21,7 @@ import { failuresOf, issueForLoad } from '../faults/loaded-service.ts';
 import { startRecordedLoad } from '../faults/recorded-load.ts';
 import { verifyLedger } from '../faults/verify-ledger.ts';
 import type { ServiceProcess } from '../service-process.ts';
+import { waitForBothWorkers } from './both-workers.ts';
 import { lacksWorkers } from './lacks-workers.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -67,6 +68,7 @@ describe('a rolling restart', { skip: lacksWorkers }, () => {
     copy = await copyProgram();
     external = await createExternalHome(join(copy, 'server/src/main.ts'));
     service = await external.start({}, ['--workers', '2']);
+    await waitForBothWorkers(service);
   });
   after(async () => {
     await external[Symbol.asyncDispose]();

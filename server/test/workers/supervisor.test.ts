@@ -9,6 +9,7 @@ import { Parse } from 'typebox/value';
 import { eventually } from '../eventually.ts';
 import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import type { ServiceProcess } from '../service-process.ts';
+import { waitForBothWorkers } from './both-workers.ts';
 import { lacksWorkers } from './lacks-workers.ts';
 import { failuresOf, issueForLoad } from '../faults/loaded-service.ts';
 import { startRecordedLoad } from '../faults/recorded-load.ts';
@@ -79,6 +80,7 @@ describe('two workers', { skip: lacksWorkers }, () => {
   before(async () => {
     external = await createExternalHome();
     service = await external.start({ LATCHKEY_METRICS_TOKEN: TOKEN }, ['--workers', '2']);
+    await waitForBothWorkers(service);
     keys = await issueForLoad(external.home, external.settings);
   });
   after(() => external[Symbol.asyncDispose]());
@@ -135,6 +137,22 @@ describe('two workers', { skip: lacksWorkers }, () => {
     const pids = [await waitForWorker(4), await waitForWorker(5)];
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
     assert.deepEqual(pids.filter(isRunning), []);
+  });
+
+  test('end at SIGTERM while the second one starts', async () => {
+    const starting = await external.start({}, ['--workers', '2']);
+    assert.deepEqual(await starting.stop(), { code: 0, signal: null });
+    assert.deepEqual(
+      starting.lines.filter((line) => line.includes('"worker.ended"')),
+      [],
+    );
+  });
+
+  test('without which SIGUSR2 is ignored', async () => {
+    const alone = await external.start();
+    alone.send('SIGUSR2');
+    await alone.waitForLine(/"service\.signal_ignored","signal":"SIGUSR2"/u);
+    assert.deepEqual(await alone.stop(), { code: 0, signal: null });
   });
 
   test('do not run when the first one cannot start', async () => {

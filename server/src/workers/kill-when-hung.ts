@@ -1,0 +1,36 @@
+import type { Logger } from '#server/log.ts';
+
+import type { WorkerProcess } from './worker-process.ts';
+
+const PING_INTERVAL_MS = 10_000;
+
+/** Pings in a row without any message from the worker, after which it is killed: it has not run its event loop for a minute. */
+const MAX_UNANSWERED = 6;
+
+/**
+ * Kills a worker that hangs, also one that starts or ends. Counts pings, not time: after a pause of this process the worker
+ * still has a minute. A start has no other deadline, because a migration can take long.
+ */
+export function killWhenHung(worker: WorkerProcess, log: Pick<Logger, 'error'>): void {
+  const { channel } = worker;
+  let received = channel.received;
+  let unanswered = 0;
+  const ping = (): void => {
+    // An answer that reports an error, as of a version that does not know the ping, is one too: `received` counts it.
+    channel.request('ping', null, PING_INTERVAL_MS).catch(() => {});
+  };
+  const timer = setInterval(() => {
+    unanswered = channel.received === received ? unanswered + 1 : 0;
+    received = channel.received;
+    if (unanswered < MAX_UNANSWERED) {
+      ping();
+      return;
+    }
+    const fields = { event: 'worker.hung', worker: worker.number, pid: worker.pid };
+    log.error(fields, 'worker does not answer: killing it');
+    worker.kill('SIGKILL');
+  }, PING_INTERVAL_MS);
+  timer.unref();
+  ping();
+  void worker.ended.then(() => clearInterval(timer));
+}
