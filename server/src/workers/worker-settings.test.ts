@@ -9,6 +9,10 @@ import { loadConfiguration } from '#server/config/load.ts';
 
 import { describeForAccount } from './worker-settings.ts';
 
+function failToRead(): string {
+  return assert.fail('a worker reads no file');
+}
+
 test('passes secrets in files on as values, also when the worker inherits the variables of the files', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-worker-settings-'));
   t.after(() => rm(directory, { recursive: true }));
@@ -21,8 +25,7 @@ test('passes secrets in files on as values, also when the worker inherits the va
   };
   const configuration = loadConfiguration(settings, directory);
   const passed = { ...variables, ...describeForAccount(configuration, variables) };
-  const unreadable = (): string => assert.fail('a worker reads no file');
-  const { environment, problems } = readEnvironment(passed, unreadable);
+  const { environment, problems } = readEnvironment(passed, failToRead);
   assert.deepEqual(problems, []);
   assert.equal(String(environment.redisUrl), 'redis://redis.example.com:6379');
   assert.equal(environment.port, 8081);

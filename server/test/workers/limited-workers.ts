@@ -17,7 +17,10 @@ if (cluster.isPrimary) {
   process.on('disconnect', () => process.exit());
 } else {
   const server = createServer((_request, response) => response.end('served'));
-  const isTrustedProxy = () => true;
-  limitConnections(server, { maxConnections: 1, isTrustedProxy, recordLimited: () => {} });
+  limitConnections(server, {
+    maxConnections: 1,
+    isTrustedProxy: () => true,
+    recordLimited: () => {},
+  });
   server.listen(0, '127.0.0.1');
 }
