@@ -22,7 +22,7 @@ export function readProcessorSeconds(root: number): number | null {
   if (!existsSync('/proc/self/stat')) return null;
   const processes = readdirSync('/proc').filter(isNumber).flatMap(readTimes);
   const family = new Set([root]);
-  // A set is iterated to its end, also what is added meanwhile.
+  // A set is iterated to its end, with the ids added in the loop.
   for (const id of family) {
     for (const each of processes) if (each.parent === id) family.add(each.id);
   }
@@ -34,7 +34,7 @@ function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
-/** Returns nothing for a process that ended meanwhile. */
+/** Returns nothing for a process that has ended. */
 function readTimes(id: string): ProcessTimes[] {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'utf8');

@@ -9,8 +9,8 @@ import { UuidColumn } from './uuids.ts';
 
 test('counts acknowledged and unanswered changes apart, and refused ones not at all', () => {
   const counters = new Counters(2);
-  for (const fate of ['acknowledged', 'acknowledged', 'unanswered', 'refused'] as const)
-    counters.record(1, fate);
+  for (const acknowledgement of ['acknowledged', 'acknowledged', 'unanswered', 'refused'] as const)
+    counters.record(1, acknowledgement);
   assert.deepEqual([...counters.acknowledged], [0, 2]);
   assert.deepEqual([...counters.unanswered], [0, 1]);
 });

@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 
 import { eventually } from '../../server/test/eventually.ts';
-import { findFreePort } from '../service/ports.ts';
+import { findFreePort } from '../../server/test/ports.ts';
 import { HttpClient } from './http-client.ts';
 import { CUT_PHASES, type CutPhase } from './http-connection.ts';
 
@@ -51,7 +51,7 @@ test('keeps connections, and sends the address of the client', async () => {
   const { client, outcomes } = createClient(port);
   for (let count = 0; count < 3; count++) {
     const answer = await client.send('validate', { ...request, client: 65_538 });
-    assert.deepEqual(answer, { outcome: '200', text: 'ok', fate: 'acknowledged' });
+    assert.deepEqual(answer, { outcome: '200', text: 'ok', acknowledgement: 'acknowledged' });
   }
   assert.deepEqual([received.length, outcomes], [1, ['200', '200', '200']]);
   assert.match(received[0] ?? '', /\r\nx-forwarded-for: 10\.1\.0\.2\r\n/u);
@@ -60,8 +60,8 @@ test('keeps connections, and sends the address of the client', async () => {
 test('reports the code of a problem, which may follow a change', async () => {
   const { port } = await startServer(() => UNAVAILABLE);
   const { client } = createClient(port);
-  const { fate, outcome } = await client.send('validate', request);
-  assert.deepEqual([outcome, fate], ['503 database_unavailable', 'unanswered']);
+  const { acknowledgement, outcome } = await client.send('validate', request);
+  assert.deepEqual([outcome, acknowledgement], ['503 database_unavailable', 'unanswered']);
 });
 
 test('a request that nobody received was refused, one without an answer may have been made', async () => {
@@ -73,7 +73,7 @@ test('a request that nobody received was refused, one without an answer may have
     await unanswered.send('validate', request),
   ];
   assert.deepEqual(
-    answers.map(({ fate, outcome }) => [outcome, fate]),
+    answers.map(({ acknowledgement, outcome }) => [outcome, acknowledgement]),
     [
       ['no answer', 'refused'],
       ['no answer', 'unanswered'],
@@ -84,21 +84,27 @@ test('a request that nobody received was refused, one without an answer may have
 test('repeats a request until it is acknowledged, on more requests than connections', async () => {
   const { port } = await startServer((number) => (number < 3 ? null : OK));
   const { client, outcomes } = createClient(port);
-  const fates: string[] = [];
+  const acknowledgements: string[] = [];
   const sending = Array.from({ length: 4 }, () =>
     client.sendUntilAnswered(
       'validate',
       () => request,
-      ({ fate }) => void fates.push(fate),
+      ({ acknowledgement }) => void acknowledgements.push(acknowledgement),
     ),
   );
   const answers = await Promise.all(sending);
   assert.deepEqual(new Set(answers.map(({ outcome }) => outcome)), new Set(['200']));
-  assert.deepEqual([outcomes.length, fates.filter((fate) => fate === 'unanswered').length], [7, 3]);
+  assert.deepEqual(
+    [
+      outcomes.length,
+      acknowledgements.filter((acknowledgement) => acknowledgement === 'unanswered').length,
+    ],
+    [7, 3],
+  );
 });
 
 /** What the server receives of a cut request, and what the client then knows. */
-const CUTS: Readonly<Record<CutPhase, readonly [received: RegExp, fate: string]>> = {
+const CUTS: Readonly<Record<CutPhase, readonly [received: RegExp, acknowledgement: string]>> = {
   'within the head': [/^POST \/x HTTP\/1\.1[^{]*$/u, 'refused'],
   'within the body': [/[^}]$/u, 'refused'],
   'before the answer': [/\{"last":"end"\}$/u, 'unanswered'],
@@ -111,11 +117,11 @@ for (const phase of CUT_PHASES) {
     const { client, outcomes } = createClient(port);
     for (let count = 0; count < 3; count++) await client.send('validate', request);
     client.cutPhase = phase;
-    const { fate } = await client.send('validate', request);
+    const { acknowledgement } = await client.send('validate', request);
     await client.send('validate', request);
     assert.deepEqual(outcomes, ['200', '200', '200', 'cut by the client', '200']);
-    const [expected, expectedFate] = CUTS[phase];
-    assert.equal(fate, expectedFate);
+    const [expected, expectedAcknowledgement] = CUTS[phase];
+    assert.equal(acknowledgement, expectedAcknowledgement);
     const fourth = (): string => (received[0] ?? '').split('POST ')[4] ?? '';
     await eventually(() => expected.test(`POST ${fourth()}`), {
       timeoutMs: 5_000,

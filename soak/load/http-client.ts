@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Fate } from '../ledger/fate.ts';
+import type { Acknowledgement } from '../ledger/acknowledgement.ts';
 import { HttpConnection, type CutPhase, type RawAnswer } from './http-connection.ts';
 import type { Operation } from './operations.ts';
 import type { Ended } from './recorder.ts';
@@ -23,7 +23,7 @@ export interface Answer {
   /** As in {@link Ended}. */
   readonly outcome: string;
   readonly text: string;
-  readonly fate: Fate;
+  readonly acknowledgement: Acknowledgement;
 }
 
 export interface HttpClientOptions {
@@ -80,7 +80,7 @@ export class HttpClient {
     const outcome = describeOutcome(raw);
     const endedAt = performance.now();
     this.#options.onEnd({ operation, outcome, dueAt: request.dueAt ?? sentAt, sentAt, endedAt });
-    return { outcome, text: raw.text, fate: fateOf(raw) };
+    return { outcome, text: raw.text, acknowledgement: readAcknowledgement(raw) };
   }
 
   /**
@@ -165,7 +165,7 @@ function describeOutcome({ outcome, text }: RawAnswer): string {
   return code === undefined ? String(outcome) : `${outcome} ${code}`;
 }
 
-function fateOf({ outcome, isReceived }: RawAnswer): Fate {
+function readAcknowledgement({ outcome, isReceived }: RawAnswer): Acknowledgement {
   if (typeof outcome === 'string') return isReceived ? 'unanswered' : 'refused';
   if (outcome < 300) return 'acknowledged';
   // An answer of 5xx may follow a commit whose outcome the service could not learn.
@@ -173,7 +173,7 @@ function fateOf({ outcome, isReceived }: RawAnswer): Fate {
 }
 
 /** A client repeats what was not answered, was answered 5xx or too early, or could not be sent. */
-function isWorthRepeating({ fate, outcome }: Answer): boolean {
-  if (fate === 'acknowledged') return false;
+function isWorthRepeating({ acknowledgement, outcome }: Answer): boolean {
+  if (acknowledgement === 'acknowledged') return false;
   return !outcome.startsWith('4') || /^(?:429|401 stale_signature)/u.test(outcome);
 }

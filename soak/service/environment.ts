@@ -11,10 +11,10 @@ import { createApiKey } from '#server/features/api-keys/manage.ts';
 
 import { seedDataDirectory } from '../../bench/lib/processes.ts';
 import { BILLING_SECRET } from '../../bench/lib/purchases.ts';
+import { findFreePort } from '../../server/test/ports.ts';
 import type { SoakOptions } from '../options.ts';
 import { openDatabase } from './database.ts';
 import { openDisk, type Disk } from './disk.ts';
-import { findFreePort } from './ports.ts';
 import { startProvider, type Provider } from './provider.ts';
 import { startRelay, type Relay } from './relay.ts';
 import { Service } from './service.ts';

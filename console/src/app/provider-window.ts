@@ -46,7 +46,7 @@ const openChannel = (): BroadcastChannel => new BroadcastChannel('latchkey-provi
 /** Reports that the window is back from the provider, to the pages that wait for it. */
 export function reportBack(): void {
   const channel = openChannel();
-  // Of a channel; the rule is about windows.
+  // The rule is about windows: a channel has no target origin.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   channel.postMessage(null);
   channel.close();

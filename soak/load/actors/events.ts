@@ -33,14 +33,14 @@ export async function sendEvents(
   const answer = await client.sendUntilAnswered(
     'events',
     () => ({ ...request, dueAt }),
-    ({ fate, text }) => {
-      if (fate === 'acknowledged') requireCounts(context, batch, text);
-      ledger.eventBatches.record(batch, fate);
+    ({ acknowledgement, text }) => {
+      if (acknowledgement === 'acknowledged') requireCounts(context, batch, text);
+      ledger.eventBatches.record(batch, acknowledgement);
     },
   );
-  if (answer.fate !== 'acknowledged' || batch % REPEATED_EVERY !== 0) return;
+  if (answer.acknowledgement !== 'acknowledged' || batch % REPEATED_EVERY !== 0) return;
   const again = await client.send('events', request);
-  if (again.fate === 'acknowledged') requireCounts(context, batch, again.text);
+  if (again.acknowledgement === 'acknowledged') requireCounts(context, batch, again.text);
 }
 
 function writeBatch(batch: number, machine: number): string {

@@ -15,6 +15,11 @@ export async function sendHeartbeat(
     app_version: '2.4.0',
   };
   const path = '/api/v1/usage/heartbeat';
-  const { fate } = await client.send('heartbeat', { path, body, client: machine, dueAt });
-  ledger.heartbeats.record(machine, fate);
+  const { acknowledgement } = await client.send('heartbeat', {
+    path,
+    body,
+    client: machine,
+    dueAt,
+  });
+  ledger.heartbeats.record(machine, acknowledgement);
 }

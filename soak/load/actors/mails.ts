@@ -24,7 +24,7 @@ export async function subscribe(
   await client.sendUntilAnswered(
     'subscribe',
     () => ({ ...request, dueAt }),
-    ({ fate }) => ledger.subscriptions.record(number, fate),
+    ({ acknowledgement }) => ledger.subscriptions.record(number, acknowledgement),
   );
 }
 
@@ -47,8 +47,8 @@ export async function sendOutreach(
   await client.sendUntilAnswered(
     'outreach',
     () => ({ ...request, dueAt }),
-    ({ fate, text }) => {
-      if (fate === 'acknowledged') recordResults(ledger.outreach, first, text);
+    ({ acknowledgement, text }) => {
+      if (acknowledgement === 'acknowledged') recordResults(ledger.outreach, first, text);
     },
   );
 }

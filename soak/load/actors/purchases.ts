@@ -32,9 +32,9 @@ export async function buy(context: LoadContext, purchase: number, dueAt: number)
   const activated = await context.client.sendUntilAnswered(
     'activate',
     () => ({ path: '/api/v1/licenses/activate', body, client }),
-    ({ fate }) => context.ledger.activations.record(purchase, fate),
+    ({ acknowledgement }) => context.ledger.activations.record(purchase, acknowledgement),
   );
-  if (activated.fate !== 'acknowledged') return;
+  if (activated.acknowledgement !== 'acknowledged') return;
   const { activation_id: id } = Parse(LicenseActivateResponse, JSON.parse(activated.text));
   context.ledger.activationIds.set(purchase, id);
   const credentials = {
@@ -61,14 +61,14 @@ async function deliverPayment(
     headers: { 'billing-signature': createSignature(body) },
     client: OTHER_CLIENTS - 1,
   });
-  const { fate } = await client.sendUntilAnswered(
+  const { acknowledgement } = await client.sendUntilAnswered(
     'webhook',
     () => ({ ...send(), dueAt }),
-    (answer) => ledger.payments.record(purchase, answer.fate),
+    (answer) => ledger.payments.record(purchase, answer.acknowledgement),
   );
-  if (fate === 'acknowledged' && purchase % REPEATED_EVERY === 0)
+  if (acknowledgement === 'acknowledged' && purchase % REPEATED_EVERY === 0)
     await client.send('webhook', send());
-  return fate === 'acknowledged';
+  return acknowledgement === 'acknowledged';
 }
 
 /** Returns the key of a license, which exists once its payment is acknowledged; null: the load ends. */
@@ -78,12 +78,12 @@ async function waitForKey(
   client: number,
 ): Promise<string | null> {
   const path = `/api/v1/licenses/check/txn_${idOfPurchase(purchase)}`;
-  const { fate, text } = await context.client.sendUntilAnswered(
+  const { acknowledgement, text } = await context.client.sendUntilAnswered(
     'check',
     () => ({ method: 'GET', path, client }),
     () => {},
   );
-  if (fate !== 'acknowledged') return null;
+  if (acknowledgement !== 'acknowledged') return null;
   const { license_key: key = null } = Parse(LicenseCheckResponse, JSON.parse(text));
   if (key === null) context.violations.add('an acknowledged payment has no license');
   return key;
@@ -104,7 +104,7 @@ async function validateOnce(
   const body = { ...credentials, trigger: 'manual' };
   const path = '/api/v1/licenses/validate';
   const answer = await client.send('validate', { path, body, client: address });
-  ledger.buyerValidations.record(purchase, answer.fate);
+  ledger.buyerValidations.record(purchase, answer.acknowledgement);
   requireValid(answer, violations);
 }
 
@@ -117,6 +117,6 @@ async function deactivate(
   await client.sendUntilAnswered(
     'deactivate',
     () => ({ path: '/api/v1/licenses/deactivate', body, client: address }),
-    ({ fate }) => ledger.deactivations.record(purchase, fate),
+    ({ acknowledgement }) => ledger.deactivations.record(purchase, acknowledgement),
   );
 }

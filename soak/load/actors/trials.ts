@@ -25,7 +25,7 @@ export async function startTrial(
     () => ({ ...request, dueAt }),
     read,
   );
-  if (answer.fate === 'acknowledged' && trial % REPEATED_EVERY === 0) {
+  if (answer.acknowledgement === 'acknowledged' && trial % REPEATED_EVERY === 0) {
     read(await context.client.send('trial', request));
   }
 }
@@ -33,10 +33,10 @@ export async function startTrial(
 function recordTrial(
   { ledger, violations }: LoadContext,
   trial: number,
-  { fate, text }: Answer,
+  { acknowledgement, text }: Answer,
 ): void {
-  ledger.trials.record(trial, fate);
-  if (fate !== 'acknowledged') return;
+  ledger.trials.record(trial, acknowledgement);
+  if (acknowledgement !== 'acknowledged') return;
   const { activation_id: id } = Parse(TrialStartResponse, JSON.parse(text));
   const known = ledger.trialActivations.get(trial);
   if (known !== null && known !== id) violations.add('a machine was granted a second trial');

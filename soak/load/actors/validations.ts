@@ -20,14 +20,14 @@ export function validateFor(trigger: NonNullable<LicenseValidate['trigger']>): A
     };
     const path = '/api/v1/licenses/validate';
     const answer = await client.send('validate', { path, body, client: machine, dueAt });
-    ledger.validations.record(machine, answer.fate);
+    ledger.validations.record(machine, answer.acknowledgement);
     requireValid(answer, violations);
   };
 }
 
 /** An active machine is valid, whatever fails. */
-export function requireValid({ fate, text }: Answer, violations: Violations): void {
-  if (fate !== 'acknowledged' || text.includes('"valid":true')) return;
+export function requireValid({ acknowledgement, text }: Answer, violations: Violations): void {
+  if (acknowledgement !== 'acknowledged' || text.includes('"valid":true')) return;
   const reason = /"reason":"(\w+)"/u.exec(text)?.[1] ?? 'no reason';
   violations.add(`an active machine was answered as not valid: ${reason}`);
 }
