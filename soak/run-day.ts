@@ -60,12 +60,13 @@ export async function runDay(run: Run, environment: Environment): Promise<Day> {
   const context = { ...environment, ...run, client, machines: run.options.machines };
   const times = { startedAt, durationMs, stop: run.stop };
   try {
-    const [unsent] = await Promise.all([
+    const [unsent, late] = await Promise.all([
       runLoad(context, run.plan, times),
       runFaults(possible, { ...run, ...times, target }),
     ]);
     const endedAt = performance.now();
-    return { recorder, samples, startedAt, endedAt, unsent, faults: possible, skipped };
+    const all = [...skipped, ...late];
+    return { recorder, samples, startedAt, endedAt, unsent, faults: possible, skipped: all };
   } finally {
     clearInterval(progress);
     await sampler.stop();

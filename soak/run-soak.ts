@@ -28,6 +28,11 @@ export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<
     report: run.report,
   });
   const day = await runDay(run, environment);
+  if (day.unsent > 0 && !stop.aborted) {
+    violations.add(
+      `${day.unsent} planned requests were not sent: the service was too slow for the day`,
+    );
+  }
   const checks = stop.aborted ? [] : await auditDay(run, environment, day);
   const end = await environment.service.stop();
   if (end !== 'exit code 0') violations.add(`the service stopped with ${String(end)}`);

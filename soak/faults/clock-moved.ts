@@ -16,6 +16,7 @@ const OFFSETS_S = [2 * HOUR_S, -2 * HOUR_S, 0] as const;
 /** The library reads the offset once a second. */
 const MOVE_TIMEOUT_MS = 20_000;
 const TOLERANCE_S = 60;
+const ANSWER_TIMEOUT_MS = 2_000;
 
 export const clockMoved: Fault = {
   name: 'clock moved',
@@ -34,8 +35,11 @@ export const clockMoved: Fault = {
     await writeFile(file, '+0');
     await target.service.stop();
     await target.service.start(await createSettings(file));
-    for (const offset of OFFSETS_S) await move(target, file, offset);
-    await target.service.stop();
+    try {
+      for (const offset of OFFSETS_S) await move(target, file, offset);
+    } finally {
+      await target.service.stop();
+    }
   },
   repair: ({ service }) => service.start(),
 };
@@ -60,16 +64,18 @@ async function createSettings(file: string): Promise<Readonly<Record<string, str
 async function move({ holdMs, service }: FaultTarget, file: string, offset: number): Promise<void> {
   await writeFile(file, offset < 0 ? String(offset) : `+${offset}`);
   const deadline = performance.now() + MOVE_TIMEOUT_MS;
-  while (Math.abs((await readOffset(service)) - offset) > TOLERANCE_S) {
+  while (!(Math.abs((await readOffset(service)) - offset) <= TOLERANCE_S)) {
     if (performance.now() > deadline) throw new Error('the clock of the service did not move');
     await sleep(100);
   }
   await sleep(holdMs / 3);
 }
 
-/** Returns by how many seconds the clock of the service is ahead. */
+/** Returns by how many seconds the clock of the service is ahead; NaN without an answer. */
 async function readOffset(service: Service): Promise<number> {
-  const response = await fetch(`${service.url}/api/v1/health/live`);
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const response = await fetch(`${service.url}/api/v1/health/live`, { signal }).catch(() => null);
+  if (response === null) return Number.NaN;
   await response.body?.cancel();
   return (Date.parse(response.headers.get('date') ?? '') - Date.now()) / 1_000;
 }

@@ -6,10 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readPostmasterPid } from '#server/db/embedded/postmaster.ts';
 import { signalProcess } from '#server/db/embedded/processes.ts';
 
-import { listProcessesIn } from '../service/processes.ts';
+import { listProcessesIn } from '../../server/test/embedded-postgres.ts';
 import { needsLinux, type Fault, type FaultTarget } from './fault.ts';
 
 const clusterOf = ({ dataDirectory }: FaultTarget): string => join(dataDirectory, 'postgres');
+
+/** Root without CAP_SYS_PTRACE, as in many containers, cannot read in which directory a process works. */
+async function needsVisibleProcesses(target: FaultTarget): Promise<string | null> {
+  const obstacle = await needsLinux();
+  if (obstacle !== null) return obstacle;
+  const pids = await listProcessesIn(clusterOf(target));
+  return pids.length === 0 ? 'the processes of PostgreSQL cannot be inspected' : null;
+}
 
 export const databaseKilled: Fault = {
   name: 'database killed',
@@ -33,7 +41,7 @@ export const connectionProcessKilled: Fault = {
   allowed: ['503 database_unavailable'],
   recoveryMs: 20_000,
   repeatsJobs: true,
-  findObstacle: needsLinux,
+  findObstacle: needsVisibleProcesses,
   async cause(target) {
     for (const pid of await listProcessesIn(clusterOf(target))) {
       // The title of a process that serves a connection contains user and database.
@@ -54,7 +62,7 @@ export const databaseFrozen: Fault = {
   allowed: ['503 database_unavailable', '503 overloaded'],
   recoveryMs: 15_000,
   repeatsJobs: true,
-  findObstacle: needsLinux,
+  findObstacle: needsVisibleProcesses,
   async cause(target) {
     const pids = await listProcessesIn(clusterOf(target));
     try {

@@ -41,16 +41,22 @@ export async function selectFaults(
   return { possible, skipped };
 }
 
-/** Causes faults at their planned times, one after the other, and waits for the recovery of each. */
-export async function runFaults(faults: readonly Fault[], run: FaultRun): Promise<void> {
+/**
+ * Causes faults at their planned times, one after the other, and waits for the recovery of each.
+ * @returns those whose turn came after the day, when no load would have met them
+ */
+export async function runFaults(faults: readonly Fault[], run: FaultRun): Promise<SkippedFault[]> {
   const { durationMs, startedAt, stop } = run;
+  const skipped: SkippedFault[] = [];
   for (const { atMs, fault: index } of planFaults(faults.length, durationMs)) {
     const fault = faults[index];
     const waitMs = startedAt + atMs - performance.now();
     if (waitMs > 0) await sleep(waitMs, undefined, { signal: stop }).catch(() => undefined);
-    if (stop.aborted || fault === undefined) return;
-    await runFault(fault, run);
+    if (stop.aborted || fault === undefined) return skipped;
+    if (performance.now() < startedAt + durationMs) await runFault(fault, run);
+    else skipped.push({ name: fault.name, reason: 'the faults before it took until the end' });
   }
+  return skipped;
 }
 
 async function runFault(fault: Fault, run: FaultRun): Promise<void> {

@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 
 /** A process of /proc. */
 interface ListedProcess {
@@ -14,7 +14,7 @@ async function listProcesses(): Promise<ListedProcess[]> {
   return found.filter((each) => each !== null);
 }
 
-/** Returns null for a process that has ended meanwhile. */
+/** Returns null for a process that has ended. */
 async function readProcess(pid: string): Promise<ListedProcess | null> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
@@ -36,19 +36,6 @@ export async function listWorkers(service: number): Promise<number[]> {
       ({ command, parent }) => parent === service && !/^(?:sh|dash|bash|postgres)$/u.test(command),
     )
     .map(({ pid }) => pid);
-}
-
-/** Lists the processes that work in a directory, as PostgreSQL's do in their cluster's. */
-export async function listProcessesIn(directory: string): Promise<number[]> {
-  const all = await listProcesses();
-  const working = await Promise.all(
-    // Some may have ended, and some may not be inspected.
-    all.map(async ({ pid }) => ({
-      pid,
-      cwd: await readlink(`/proc/${pid}/cwd`).catch(() => null),
-    })),
-  );
-  return working.filter(({ cwd }) => cwd === directory).map(({ pid }) => pid);
 }
 
 /** Returns the number of open file descriptors of a process. */

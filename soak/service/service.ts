@@ -53,6 +53,7 @@ export class Service {
 
   /** Starts the service and waits until it is ready. @throws Error with the end of its log */
   async start(more: Settings = {}): Promise<void> {
+    if (this.#child !== null) throw new Error('The service runs already.');
     const child = this.#spawn(more);
     this.#child = child;
     this.#isEnding = false;
