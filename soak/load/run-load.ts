@@ -5,6 +5,7 @@ import { messageOf } from '#server/lib/unknown-values.ts';
 import {
   ACTIVITIES,
   countDue,
+  findDueMinute,
   mapActivities,
   MINUTES_OF_A_DAY,
   type Activity,
@@ -68,8 +69,11 @@ export async function runLoad(
 ): Promise<number> {
   const begun = mapActivities(() => 0);
   const unfinished = new Set<Promise<void>>();
-  const begin = (activity: Activity, now: number): void => {
-    const work = ACTORS[activity](context, begun[activity]++, now)
+  const begin = (activity: Activity): void => {
+    const number = begun[activity]++;
+    const minute = findDueMinute(plan, activity, number);
+    const dueAt = startedAt + (minute / MINUTES_OF_A_DAY) * durationMs;
+    const work = ACTORS[activity](context, number, dueAt)
       .catch((error: unknown) => {
         context.violations.add(`an answer to ${activity} could not be read: ${messageOf(error)}`);
       })
@@ -80,11 +84,10 @@ export async function runLoad(
     ACTIVITIES.reduce((left, activity) => left + plan[activity].total - begun[activity], 0);
   const deadline = startedAt + durationMs + END_MS;
   while (countLeft() > 0 && !stop.aborted && performance.now() < deadline) {
-    const now = performance.now();
-    const minute = minuteAt(startedAt, durationMs, now);
+    const minute = minuteAt(startedAt, durationMs, performance.now());
     for (const activity of ACTIVITIES) {
       const due = countDue(plan, activity, minute);
-      while (begun[activity] < due && unfinished.size < MAX_UNFINISHED) begin(activity, now);
+      while (begun[activity] < due && unfinished.size < MAX_UNFINISHED) begin(activity);
     }
     await sleep(TICK_MS);
   }

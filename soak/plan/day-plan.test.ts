@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { ACTIVITIES, countDue, MINUTES_OF_A_DAY, planDay } from './day-plan.ts';
+import { ACTIVITIES, countDue, findDueMinute, MINUTES_OF_A_DAY, planDay } from './day-plan.ts';
 import { distribute } from './distribute.ts';
 
 const machines = fc.integer({ min: 1, max: 300_000 });
@@ -51,6 +51,22 @@ test('the number of due requests never decreases', () => {
       assert.ok(countDue(plan, activity, earlier) <= countDue(plan, activity, later));
     }),
     { numRuns: 30 },
+  );
+});
+
+test('a request counts as due from its minute on, and not before', () => {
+  const position = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(machines, activities, position, (number, activity, part) => {
+      const plan = planDay(number, 20);
+      const { total } = plan[activity];
+      fc.pre(total > 0);
+      const request = Math.floor(part * total);
+      const minute = findDueMinute(plan, activity, request);
+      assert.ok(countDue(plan, activity, minute + 1e-6) > request);
+      assert.ok(countDue(plan, activity, minute - 1e-6) <= request);
+    }),
+    { numRuns: 200 },
   );
 });
 

@@ -123,3 +123,21 @@ export function countDue(plan: DayPlan, activity: Activity, minute: number): num
   const after = dueBefore[begun + 1] ?? total;
   return before + Math.floor((after - before) * (minute - begun));
 }
+
+/**
+ * Returns the minute of the day, with fractions, from which `countDue` counts a request.
+ * @param number of the request, from 0
+ */
+export function findDueMinute(plan: DayPlan, activity: Activity, number: number): number {
+  const { dueBefore } = plan[activity];
+  let minute = 0;
+  let end = MINUTES_OF_A_DAY;
+  while (end - minute > 1) {
+    const middle = Math.floor((minute + end) / 2);
+    if ((dueBefore[middle] ?? 0) <= number) minute = middle;
+    else end = middle;
+  }
+  const before = dueBefore[minute] ?? 0;
+  const inMinute = (dueBefore[minute + 1] ?? before) - before;
+  return minute + (number + 1 - before) / inMinute;
+}
