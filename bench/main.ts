@@ -6,6 +6,7 @@
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
  *   npm run bench -- --validate only validations, and the memory after them: a quarter of an hour
  *   npm run bench -- --citus    events spread over two workers of Citus against one server: a few minutes; needs Citus
+ *   npm run bench -- --workers  validations with one process and with one and two workers: five minutes; needs wrk
  *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
  *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
  *                               and --queries=60 sends fewer queries
@@ -36,6 +37,7 @@ import {
 } from './scenarios/validate-by-connections.ts';
 import { measureValidate } from './scenarios/validate.ts';
 import { measureWebhooks } from './scenarios/webhooks.ts';
+import { measureWorkers, printWorkers } from './scenarios/workers.ts';
 
 interface Measured {
   readonly measurements: readonly Measurement[];
@@ -119,15 +121,35 @@ async function measureConsoleOnly(scale: Scale): Promise<void> {
 
 /** Measures Citus against one server, and prints it. */
 async function measureCitusOnly(scale: Scale): Promise<void> {
+  await measureAlone('One coordinator, two workers', async (root) => {
+    // The account of the database reads it.
+    await chmod(root, 0o711);
+    const measurements = await measureCitus(root, scale);
+    return () => printMeasurements(measurements);
+  });
+}
+
+/** Measures several processes behind one port, and prints them. */
+async function measureWorkersOnly(scale: Scale): Promise<void> {
+  await measureAlone(`Medians of ${scale.rounds} rounds; load: wrk, one thread`, async (root) => {
+    const rounds = await measureWorkers(root, scale);
+    return () => printWorkers(rounds);
+  });
+}
+
+/** Measures in a temporary directory, and prints the results below the machine and its load before. */
+async function measureAlone(
+  heading: string,
+  measure: (root: string) => Promise<() => void>,
+): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
   try {
-    await chmod(root, 0o711);
     const before = loadavg().map((each) => each.toFixed(1));
-    const measurements = await measureCitus(root, scale);
+    const print = await measure(root);
     const { cores, machine, memoryGigabytes, node } = describeMachine();
     console.log(`\n${machine}, ${cores} cores, ${memoryGigabytes} GB, Node ${node}`);
-    console.log(`One coordinator, two workers; load before ${before.join(' ')}\n`);
-    printMeasurements(measurements);
+    console.log(`${heading}; load before ${before.join(' ')}\n`);
+    print();
   } finally {
     await rm(root, { recursive: true, force: true });
   }
@@ -146,6 +168,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     validate: { type: 'boolean', default: false },
     citus: { type: 'boolean', default: false },
+    workers: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
     data: { type: 'string' },
     only: { type: 'string', default: '' },
@@ -154,5 +177,6 @@ const { values } = parseArgs({
 });
 const scale = values.quick ? QUICK : FULL;
 if (values.citus) await measureCitusOnly(scale);
+else if (values.workers) await measureWorkersOnly(scale);
 else if (values.console) await measureConsoleOnly(scale);
 else await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

@@ -1,24 +1,37 @@
 import { randomUUID } from 'node:crypto';
 
+import { v7 } from 'uuid';
+
 import type { NextBody } from './http-connection.ts';
 
 const NAMES = ['app_started', 'document_opened', 'export_finished', 'settings_changed'];
 
-/** Creates batches of new events, each of another install, as of a desktop program. */
-export function eventBodies(eventsPerBatch: number): NextBody {
-  return () => writeBatch(eventsPerBatch);
+/** Creates ids of version 7 (RFC 9562), which begin with the time. */
+export const createTimeOrderedId = (): string => v7();
+
+/**
+ * Creates batches of new events, each of another install, as of a desktop program.
+ * @param createEventId random ids of version 4 by default
+ */
+export function eventBodies(
+  eventsPerBatch: number,
+  createEventId: () => string = randomUUID,
+): NextBody {
+  return () => writeBatch(eventsPerBatch, createEventId);
 }
 
 /** Concatenates texts, because the generator shares the processors with the service. */
-function writeBatch(count: number): string {
+function writeBatch(count: number, createEventId: () => string): string {
   const now = new Date().toISOString();
-  const events = Array.from({ length: count }, (_, index) => writeEvent(index, now));
+  const events = Array.from({ length: count }, (_, index) =>
+    writeEvent(createEventId(), index, now),
+  );
   return `{"install_id":"${randomUUID()}","session_id":"${randomUUID()}","app_version":"2.4.0","os_version":"15.1","events":[${events.join(',')}]}`;
 }
 
-function writeEvent(index: number, now: string): string {
+function writeEvent(id: string, index: number, now: string): string {
   const name = NAMES[index % NAMES.length];
-  return `{"event_id":"${randomUUID()}","name":"${name}","occurred_at":"${now}","props":{"plan":"pro","position":"${index}"}}`;
+  return `{"event_id":"${id}","name":"${name}","occurred_at":"${now}","props":{"plan":"pro","position":"${index}"}}`;
 }
 
 /** Creates heartbeats, many for each machine. */

@@ -69,21 +69,25 @@ function forkScript(
   dataDirectory: string,
   settings: Settings = {},
 ): ChildProcess {
-  const { DATABASE_URL: _none, ...env } = process.env;
   return fork(fileURLToPath(new URL(path, import.meta.url)), args, {
     execArgv: process.execArgv,
-    env: {
-      ...env,
-      LATCHKEY_DATA_DIR: dataDirectory,
-      LATCHKEY_PORT: '0',
-      LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
-      // All clients of a load have the same address.
-      LATCHKEY_EVENTS_RATE: '1000000/1000000',
-      LATCHKEY_STORAGE_QUOTA_MIB: '1000000',
-      ...settings,
-    },
+    env: { ...serviceSettings(dataDirectory), ...settings },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+}
+
+/** Returns the environment of a service of the benchmark. */
+export function serviceSettings(dataDirectory: string): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _none, ...env } = process.env;
+  return {
+    ...env,
+    LATCHKEY_DATA_DIR: dataDirectory,
+    LATCHKEY_PORT: '0',
+    LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
+    // All clients of a load have the same address.
+    LATCHKEY_EVENTS_RATE: '1000000/1000000',
+    LATCHKEY_STORAGE_QUOTA_MIB: '1000000',
+  };
 }
 
 function readPort(message: unknown): number {

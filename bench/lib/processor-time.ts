@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** Linux reports processor time in hundredths of a second (proc(5), `USER_HZ`). */
 const TICKS_PER_SECOND = 100;
@@ -9,4 +9,16 @@ export function readProcessorSeconds(pid: number): number {
   // The second field, the program's name, may contain blanks; utime and stime are the 14th and 15th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Returns the processor time of a process of Node.js and of the processes of Node.js that it started, in seconds. */
+export function readProcessorSecondsWithWorkers(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  const workers = children.map(Number).filter((child) => child > 0 && isNode(child));
+  return [pid, ...workers].reduce((seconds, each) => seconds + readProcessorSeconds(each), 0);
+}
+
+/** Whether a process of the same user runs this program: the embedded PostgreSQL does not. */
+function isNode(pid: number): boolean {
+  return readlinkSync(`/proc/${pid}/exe`) === process.execPath;
 }

@@ -1,5 +1,5 @@
 import { withDatabase } from '../lib/database.ts';
-import { eventBodies } from '../lib/event-bodies.ts';
+import { createTimeOrderedId, eventBodies } from '../lib/event-bodies.ts';
 import { measureRate } from '../lib/http-load.ts';
 import type { NextBody } from '../lib/http-connection.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
@@ -12,26 +12,39 @@ const CONNECTIONS = 256;
 
 const PATH = '/api/v1/events';
 
+/** Rates of one round: rows or requests per second. */
+interface Round {
+  readonly batched: number;
+  /** As `batched`, with event ids of version 7. */
+  readonly timeOrdered: number;
+  readonly copied: number;
+  readonly apart: number;
+  readonly one: number;
+  readonly empty: number;
+}
+
 /** Compares batches of events with COPY and single inserts, and single events with the empty route. */
 export async function measureEvents(service: ServiceProcess, scale: Scale): Promise<Measurement[]> {
   const { target } = service;
   const seconds = scale.secondsPerLoad;
   const load = (path: string, nextBody: NextBody, connections: number): Promise<number> =>
     measureRate({ target, path, nextBody, connections, seconds });
-  const loadBatches = async (path: string): Promise<number> =>
-    EVENTS_PER_BATCH * (await load(path, eventBodies(EVENTS_PER_BATCH), CONNECTIONS_WITH_BATCHES));
-  const rounds: { batched: number; copied: number; apart: number; one: number; empty: number }[] =
-    [];
+  const loadBatches = async (path: string, createId?: () => string): Promise<number> => {
+    const bodies = eventBodies(EVENTS_PER_BATCH, createId);
+    return EVENTS_PER_BATCH * (await load(path, bodies, CONNECTIONS_WITH_BATCHES));
+  };
+  const rounds: Round[] = [];
   for (let round = 0; round < scale.rounds; round++) {
     rounds.push({
       batched: await loadBatches(PATH),
+      timeOrdered: await loadBatches(PATH, createTimeOrderedId),
       copied: await copyEvents(service, scale.copiedRows),
       apart: await loadBatches('/bench/single/events'),
       one: await load(PATH, eventBodies(1), CONNECTIONS),
       empty: await load('/bench/empty/events', eventBodies(1), CONNECTIONS),
     });
   }
-  const middle = (read: (round: (typeof rounds)[number]) => number) => median(rounds.map(read));
+  const middle = (read: (round: Round) => number) => median(rounds.map(read));
   return [
     { name: 'events in batches of 100', value: middle((round) => round.batched), unit: 'rows/s' },
     { name: 'COPY of the same rows', value: middle((round) => round.copied), unit: 'rows/s' },
@@ -40,6 +53,17 @@ export async function measureEvents(service: ServiceProcess, scale: Scale): Prom
       value: middle((round) => round.batched / round.copied),
       unit: '',
       goal: { atLeast: 0.6 },
+    },
+    {
+      name: 'events with ids of version 7',
+      value: middle((round) => round.timeOrdered),
+      unit: 'rows/s',
+    },
+    {
+      name: 'events with ids of version 7 / COPY',
+      value: middle((round) => round.timeOrdered / round.copied),
+      unit: '',
+      goal: { atLeast: 0.5 },
     },
     { name: 'events, one insert each', value: middle((round) => round.apart), unit: 'rows/s' },
     {
