@@ -117,8 +117,8 @@ describe('the live page', { skip: lacksChromium || lacksOpenssl }, () => {
     await pointAt(page, 0.4);
     await page.until(showsUsageOf(machine.tick - 180));
     const gapAt = 1 - (machine.tick - stoppedAt) / 300;
-    assert.equal(await isPainted(page, '#cpu', gapAt - 0.05), true);
-    assert.equal(await isPainted(page, '#cpu', gapAt + 0.05), false);
+    await page.until(isPainted('#cpu', gapAt - 0.05));
+    assert.equal(await page.evaluate(isPainted('#cpu', gapAt + 0.05)), false);
     assert.equal(again.warnings.length, 0);
   });
 
@@ -298,7 +298,7 @@ describe('the live page', { skip: lacksChromium || lacksOpenssl }, () => {
     for (let each = 0; each < 30; each += 1) hub.tick();
     await page.until("document.querySelector('#sensors canvas')");
     await page.until("document.querySelector('#sensors-title').textContent === 'Temperatures'");
-    assert.equal(await isPainted(page, '#sensors', 0.99), true);
+    await page.until(isPainted('#sensors', 0.99));
     machine.tick = 100;
     hub.tick();
     await page.until("document.querySelector('#sensors-title').textContent === 'Fans'");

@@ -108,9 +108,9 @@ export async function noteAtEachState(page: Page, expression: string): Promise<v
     0`);
 }
 
-/** Whether the first chart of a panel has its first line at a ratio of its width. */
-export async function isPainted(page: Page, panel: string, share: number): Promise<unknown> {
-  return page.evaluate(`(() => {
+/** Returns an expression: whether the first chart of a panel has its first line at a ratio of its width. */
+export function isPainted(panel: string, share: number): string {
+  return `(() => {
     const canvas = document.querySelector('${panel} canvas');
     const over = document.querySelector('${panel} .u-over');
     const left = parseFloat(over.style.left) + over.clientWidth * ${share};
@@ -124,7 +124,7 @@ export async function isPainted(page: Page, panel: string, share: number): Promi
       if (isLine) return true;
     }
     return false;
-  })()`);
+  })()`;
 }
 
 /** Returns the contrast of a text with its background (WCAG 2.2, 1.4.3). */
