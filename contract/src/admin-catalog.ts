@@ -20,6 +20,14 @@ export const CatalogProductView = Type.Object(
       }),
     ),
     offline_days: Type.Integer({ examples: [14] }),
+    airgap_days: nullable(
+      Type.Unsafe<number>({
+        type: 'integer',
+        description:
+          'How long an entitlement for a machine without a connection is valid; null: not offered.',
+        examples: [90],
+      }),
+    ),
     moves: Type.Object({
       extra: Type.Integer({ examples: [3] }),
       days: Type.Integer({ examples: [30] }),

@@ -100,6 +100,8 @@ import {
   CheckedLicense,
   LicenseActivate,
   LicenseActivateResponse,
+  LicenseAirgapActivate,
+  LicenseAirgapActivateResponse,
   LicenseCheckResponse,
   LicenseDeactivate,
   LicenseDeactivateResponse,
@@ -161,6 +163,8 @@ export * from './usage.ts';
 export const namedSchemas = [
   LicenseActivate,
   LicenseActivateResponse,
+  LicenseAirgapActivate,
+  LicenseAirgapActivateResponse,
   LicenseValidate,
   LicenseValidateResponse,
   LicenseDeactivate,

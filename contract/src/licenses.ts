@@ -93,6 +93,51 @@ export const LicenseActivateResponse = Type.Object(
 );
 export type LicenseActivateResponse = Static<typeof LicenseActivateResponse>;
 
+/** The maximum length of a request, in characters: the largest fingerprint, encoded, and text around it. */
+const MAX_AIRGAP_REQUEST_LENGTH = 20_000;
+
+export const LicenseAirgapActivate = Type.Object(
+  {
+    license_key: licenseKey,
+    request: text({
+      maxLength: MAX_AIRGAP_REQUEST_LENGTH,
+      description:
+        'The text that the software on the machine shows, `LKR1.<payload>.<check>`. The payload is base64url of a JSON ' +
+        'object with `product` (the id), `machine_fingerprint`, `nonce` (16 to 64 characters of base64url, random) and ' +
+        '`name` (what the owner calls the machine, or null); the check is the first 10 characters of the SHA-256 of all ' +
+        'before it, in base64url. Spaces, line breaks and text around it are ignored.',
+      examples: ['LKR1.eyJwcm9kdWN0IjoicGVyc29uYWwi…In0.T2oAYEwdoA'],
+    }),
+  },
+  { $id: 'LicenseAirgapActivate' },
+);
+export type LicenseAirgapActivate = Static<typeof LicenseAirgapActivate>;
+
+export const LicenseAirgapActivateResponse = Type.Object(
+  {
+    activation_id: activationId,
+    machine_name: nullableString({
+      description: 'The name of the machine in the request.',
+      examples: ['Lab PC 3'],
+    }),
+    expires_at: expiresAt,
+    features,
+    tier,
+    status: Type.String({ examples: ['active'] }),
+    entitlement: Type.String({
+      description:
+        'A signed statement (JWS, Ed25519) for this machine alone. It repeats the `nonce` of the request. It is valid until ' +
+        'its `exp`: nothing ends it earlier, not even a refund.',
+    }),
+    entitlement_expires_at: dateTime({
+      description: 'The end of the entitlement. Another request then renews it.',
+      examples: ['2027-02-18T10:00:00.000Z'],
+    }),
+  },
+  { $id: 'LicenseAirgapActivateResponse' },
+);
+export type LicenseAirgapActivateResponse = Static<typeof LicenseAirgapActivateResponse>;
+
 export const LicenseValidate = Type.Object(
   {
     license_key: licenseKey,

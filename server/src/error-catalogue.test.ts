@@ -41,6 +41,8 @@ test('every code has a factory', () => {
     factories.licenseNotFound().code,
     factories.activationNotFound().code,
     factories.machineMismatch().code,
+    factories.airgapNotOffered().code,
+    factories.airgapProductMismatch().code,
     factories.activationLimitReached(2, 2).code,
     factories.moveLimitReached(5, 30, new Date(0)).code,
     factories.storageLow(60).code,

@@ -119,6 +119,11 @@ export const errorCatalogue = {
     title: 'Machine mismatch',
     meaning: 'The activation belongs to another machine.',
   },
+  airgap_not_offered: {
+    status: 403,
+    title: 'Air-gapped activation not offered',
+    meaning: 'The product of the license is not activated on machines without a connection.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',
@@ -160,6 +165,11 @@ export const errorCatalogue = {
     title: 'Move limit reached',
     meaning:
       'The license was activated on as many different machines as it allows within `days` days; `available_at` is the time at which the next one is possible.',
+  },
+  airgap_product_mismatch: {
+    status: 409,
+    title: 'Request of another product',
+    meaning: 'The request was created by the software of another product than that of the license.',
   },
   idempotency_key_reused: {
     status: 409,

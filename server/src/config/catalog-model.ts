@@ -64,6 +64,8 @@ export interface Product {
   readonly durationDays: number | null;
   /** The number of days that a client may run without a validation. */
   readonly offlineDays: number;
+  /** How long software may run on a machine without a connection, activated by a request; null: not offered. */
+  readonly airgapDays: number | null;
   readonly moves: CatalogMoves;
   readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;
 }

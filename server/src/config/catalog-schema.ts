@@ -32,6 +32,7 @@ const ProductSchema = mapping({
   max_activations: integer(1, 1_000_000),
   duration_days: Type.Optional(integer(1, 36_500)),
   offline_days: Type.Optional(integer(1, 365)),
+  airgap_days: Type.Optional(integer(1, 3_650)),
   moves: Type.Optional(
     mapping({
       extra: Type.Optional(integer(0, 1_000_000)),

@@ -49,6 +49,7 @@ test('reads the example, which is the default', () => {
     maxActivations: 2,
     durationDays: null,
     offlineDays: 14,
+    airgapDays: null,
     moves: { extra: 3, days: 30 },
     prices: {
       paddle: [TEST_PRICES.personal],
@@ -135,7 +136,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, moves, prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, airgap_days, moves, prices',
   ],
   [
     'a link that is not a web address',
@@ -284,6 +285,7 @@ test('the example shows or explains every field of a product', () => {
     'product_type',
     'duration_days',
     'offline_days',
+    'airgap_days',
     'moves',
   ]) {
     assert.ok(example.includes(`${field}:`), field);

@@ -138,6 +138,7 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
     maxActivations: entry.max_activations,
     durationDays: entry.duration_days ?? null,
     offlineDays,
+    airgapDays: entry.airgap_days ?? null,
     moves: {
       extra: entry.moves?.extra ?? DEFAULT_EXTRA_MOVES,
       // The lifetime of the longest token, so that deactivated machines with a valid token are counted.

@@ -350,6 +350,7 @@ describe('GET /catalog', () => {
         max_activations: 2,
         duration_days: null,
         offline_days: 14,
+        airgap_days: null,
         moves: { extra: 3, days: 30 },
         prices: [
           { provider: 'paddle', price_id: 'pri_1' },

@@ -36,6 +36,7 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['GET', '/api/v1/licenses/{license_key}/activations', '200 400 404 414 422 429 500 503'],
   ['POST', '/api/v1/events', '200 400 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/activate', '200 403 404 409 413 415 422 429 500 503'],
+  ['POST', '/api/v1/licenses/activate-airgapped', '200 403 404 409 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/deactivate', '200 403 404 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/validate', '200 413 415 422 429 500 503'],
   ['POST', '/api/v1/outreach/send', '200 401 403 409 413 415 422 500 503'],

@@ -15,7 +15,7 @@ interface ProductProps {
 
 /** A product on sale, with its prices at the payment providers. */
 export function Product({ product, catalog, problems }: ProductProps) {
-  const { id, name, tier, features, duration_days: days, moves } = product;
+  const { id, name, tier, features, duration_days: days, airgap_days: airgap, moves } = product;
   return (
     <section class="card">
       <h3>
@@ -35,6 +35,7 @@ export function Product({ product, catalog, problems }: ProductProps) {
           ['Machines', formatNumber(product.max_activations)],
           ['Term', days === null ? 'perpetual, or as long as it is paid' : `${days} days`],
           ['Offline', `${product.offline_days} days without a check`],
+          ['Air-gapped activation', airgap === null ? 'not offered' : `for ${airgap} days`],
           ['Moves', `${moves.extra} more machines in ${moves.days} days`],
           ['Prices', <Prices product={product} providers={catalog.providers} />],
         ]}

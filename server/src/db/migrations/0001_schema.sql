@@ -137,6 +137,9 @@ create table activations (
   deactivated_at            timestamptz,
   -- Whether the activation counts against the limit of moves: the license did not know the machine before.
   counts_as_move            boolean     not null default true,
+  -- Until then the machine runs without a connection: the end of its last entitlement for that. It counts as a move until
+  -- then, also when it is deactivated. Null: it never got one.
+  airgapped_until           timestamptz,
   last_validated_at         timestamptz not null,
   validation_count          bigint      not null default 0,
   -- Issue time, digest and signature of the last entitlement, so that an unchanged one is not signed again.
@@ -146,8 +149,9 @@ create table activations (
 ) with (fillfactor = 80);
 -- activation_count_active, however many machines were deactivated.
 create index activations_active on activations (license_id) where deactivated_at is null;
--- activation_find_move, activation_count_moves: the newest moves of a license.
+-- activation_find_move, activation_count_moves: the newest moves of a license, and machines without a connection.
 create index activations_moves on activations (license_id, activated_at desc) where counts_as_move;
+create index activations_airgapped on activations (license_id, airgapped_until) where airgapped_until is not null;
 -- event_store_new: whether the installation of an event shares usage data; install_list_activations.
 create index activations_install on activations (install_id) where install_id is not null;
 -- search_list_activations, by id

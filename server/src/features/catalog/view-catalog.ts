@@ -82,6 +82,7 @@ function viewProduct(product: Product, trialId: string): CatalogView['products']
     max_activations: product.maxActivations,
     duration_days: product.durationDays,
     offline_days: product.offlineDays,
+    airgap_days: product.airgapDays,
     moves: product.moves,
     prices: PRICE_PROVIDERS.flatMap((provider) =>
       product.prices[provider].map((priceId) => ({ provider, price_id: priceId })),

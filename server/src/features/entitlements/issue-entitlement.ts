@@ -63,6 +63,49 @@ export function issueEntitlement(
   return { token, newProof: newProof === null ? null : formatProof(newProof) };
 }
 
+/** The token of a machine without a connection. */
+export interface AirgapEntitlement {
+  readonly token: string;
+  /** The end of the token, which nothing can bring forward. */
+  readonly expiresAt: Date;
+}
+
+/**
+ * Signs the token with which a machine without a connection runs for `airgapDays`, and never past the end of its license
+ * and grace.
+ * @param nonce that of the machine's request
+ */
+export function issueAirgapEntitlement(
+  deps: EntitlementDependencies,
+  license: LicenseStatusFacts,
+  activation: {
+    readonly id: string;
+    readonly machineId: string;
+    readonly status: UsableStatus;
+    readonly terms: LicenseTerms;
+  },
+  { airgapDays, nonce }: { readonly airgapDays: number; readonly nonce: string },
+  now: Date,
+): AirgapEntitlement {
+  const { id, machineId, status, terms } = activation;
+  const key = deps.signingKeys.current(now);
+  const subject = {
+    issuer: deps.config.http.publicUrl,
+    license,
+    terms: { ...terms, offlineDays: airgapDays },
+    status,
+    expiresAt: publicExpiry(license, now),
+    activationId: id,
+    machineHash: hashMachineId(machineId),
+  };
+  const claims = { ...buildClaims(subject, toSeconds(now)), nonce };
+  const { text } = encodeSigningInput(key, claims);
+  return {
+    token: `${text}.${signEntitlement(key, text)}`,
+    expiresAt: new Date(claims.exp * 1000),
+  };
+}
+
 /** The stored part of an activation's last token: enough to send the token again, without its claims. */
 export interface EntitlementProof {
   /** The token's `iat`: whole seconds since 1970. */

@@ -141,7 +141,7 @@ export interface PublishedKey {
 /**
  * Returns the public keys that clients need now: the present one, and old ones until the last token that they signed
  * has expired.
- * @param maxOfflineDays the longest assumed life of a token: the longest present `offline_days`. A token that was
+ * @param maxOfflineDays the longest assumed life of a token: the longest present `offline_days` or `airgap_days`. A token that was
  *   signed while its product's were longer may outlive its key
  */
 export function buildKeySet(

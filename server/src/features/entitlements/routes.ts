@@ -31,8 +31,8 @@ export function registerKeySetRoute(app: App, deps: KeySetDependencies): void {
     },
     async (_request, reply) => {
       const products = [...deps.catalog().products.values()];
-      const offlineDays = products.map((product) => product.offlineDays);
-      const maxOfflineDays = Math.max(DEFAULT_OFFLINE_DAYS, ...offlineDays);
+      const days = products.flatMap((product) => [product.offlineDays, product.airgapDays ?? 0]);
+      const maxOfflineDays = Math.max(DEFAULT_OFFLINE_DAYS, ...days);
       reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
       return buildKeySet(deps.signingKeys.published, maxOfflineDays, deps.clock.now());
     },

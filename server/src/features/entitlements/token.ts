@@ -33,6 +33,8 @@ export interface EntitlementClaims {
   readonly status: UsableStatus;
   readonly license_expires_at: number | null;
   readonly trial: boolean;
+  /** That of the request of a machine without a connection; absent in every other token. */
+  readonly nonce?: string;
 }
 
 /** The facts from which an entitlement is built. */

@@ -94,8 +94,9 @@ function toView({ actions, ...diagnosis }: ReturnType<typeof diagnose>) {
 
 async function readMoves(deps: LicenseChangeDependencies, license: ListedLicense, now: Date) {
   const rule = deps.catalog().products.get(license.productId)?.moves;
-  const { limit, days, since } = readMoveAllowance(license, rule, now);
-  return { ...(await countMoves(deps.pool, license.id, since)), limit, days };
+  const allowance = readMoveAllowance(license, rule, now);
+  const { limit, days } = allowance;
+  return { ...(await countMoves(deps.pool, license.id, allowance)), limit, days };
 }
 
 function sumOf(refusals: readonly RefusalCount[]): number {

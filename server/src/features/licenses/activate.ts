@@ -1,4 +1,5 @@
 import type { LicenseActivate, LicenseActivateResponse } from '@latchkey/contract';
+import type { PoolClient } from 'pg';
 import { v7 as makeUuid } from 'uuid';
 
 import type { Queryable } from '#server/db/statement.ts';
@@ -24,14 +25,9 @@ import {
   type ActivationRecord,
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
-import { findMove, useExtraMove } from './queries/moves.ts';
+import { findEndOfMove, useExtraMove } from './queries/moves.ts';
 import { readMachine, type IdentifiedMachine } from './read-machine.ts';
-import {
-  decideActivation,
-  endOfMove,
-  findMachine,
-  readMoveAllowance,
-} from './rules/decide-activation.ts';
+import { decideActivation, findMachine, readMoveAllowance } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
@@ -74,7 +70,6 @@ export async function activateLicense(
 
 /**
  * Activates a machine in a short transaction that locks the license, so that concurrent calls cannot exceed the limit.
- * Calls for the same license queue before they take a connection.
  * @param usedKey the key by which the license was found; null when it was found without one
  */
 export async function activateMachine(
@@ -84,22 +79,39 @@ export async function activateMachine(
   installId: string | null,
   usedKey: UsedKey | null,
 ): Promise<Activation> {
-  const activation = await deps.licenseLimiter.runForKey(licenseId, () =>
+  return changeMachines(deps, licenseId, usedKey, (client, license) =>
+    activateOnLocked(deps, client, license, machine, installId),
+  );
+}
+
+/**
+ * Runs a change of the machines of a license in a transaction that locks it. Calls for the same license queue before they
+ * take a connection.
+ * @param usedKey as in {@link activateMachine}
+ * @throws licenseNotFound (404), also when the license has another key by now
+ */
+export async function changeMachines<Result>(
+  deps: LicenseDependencies,
+  licenseId: string,
+  usedKey: UsedKey | null,
+  change: (client: PoolClient, license: LicenseRecord) => Promise<Result>,
+): Promise<Result> {
+  const result = await deps.licenseLimiter.runForKey(licenseId, () =>
     deps.databaseLimiter.run(() =>
       inTransaction(deps.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
         if (usedKey !== null) await requireCurrentKey(deps, license, usedKey);
-        return activateOnLocked(deps, client, license, machine, installId);
+        return change(client, license);
       }),
     ),
   );
   deps.licenseActivity.recordMachineChange(licenseId);
-  return activation;
+  return result;
 }
 
 /** The key by which a client found a license. */
-interface UsedKey {
+export interface UsedKey {
   readonly key: string;
   readonly clientAddress: string;
 }
@@ -115,7 +127,8 @@ async function requireCurrentKey(
   throw refuse(deps, 'license_lookup', licenseNotFound());
 }
 
-async function activateOnLocked(
+/** Activates a machine of a locked license, or returns the activation that the machine already has. */
+export async function activateOnLocked(
   deps: LicenseDependencies,
   client: Queryable,
   license: LicenseRecord,
@@ -202,16 +215,12 @@ async function checkMoveLimit(
   const product = deps.catalog().products.get(license.productId);
   const allowance = readMoveAllowance(license, product?.moves, now);
   for (const presented of [identity, ...olderIdentities]) {
-    const candidates = await listMoveCandidates(client, license.id, presented, allowance.since);
+    const candidates = await listMoveCandidates(client, license.id, presented, allowance);
     if (findMachine(candidates, presented) !== undefined) return false;
   }
-  const move = await findMove(client, license.id, allowance.since, allowance.limit);
-  if (move === null) return true;
-  if (await useExtraMove(client, license.id)) return true;
   const { limit, days } = allowance;
-  throw refuseActivation(
-    deps,
-    license.id,
-    moveLimitReached(limit, days, endOfMove(move, allowance)),
-  );
+  const endOfMove = await findEndOfMove(client, license.id, allowance, limit);
+  if (endOfMove === null) return true;
+  if (await useExtraMove(client, license.id)) return true;
+  throw refuseActivation(deps, license.id, moveLimitReached(limit, days, endOfMove));
 }

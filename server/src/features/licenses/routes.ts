@@ -1,6 +1,8 @@
 import {
   LicenseActivate,
   LicenseActivateResponse,
+  LicenseAirgapActivate,
+  LicenseAirgapActivateResponse,
   LicenseCheckResponse,
   LicenseDeactivate,
   LicenseDeactivateResponse,
@@ -16,12 +18,27 @@ import { Type } from 'typebox';
 
 import type { App } from '#server/http/app-instance.ts';
 
+import { activateAirgapped } from './activate-airgapped.ts';
 import { activateLicense } from './activate.ts';
 import { checkTransaction } from './check-transaction.ts';
 import { deactivateLicense } from './deactivate.ts';
 import type { LicenseDependencies } from './dependencies.ts';
 import { listActivations } from './list-activations.ts';
 import { validateLicense } from './validate.ts';
+
+/** Why a license may not be activated on another machine. */
+const ACTIVATION_PROBLEMS = [
+  'license_not_found',
+  'activation_limit_reached',
+  'move_limit_reached',
+  'license_expired',
+  'license_paused',
+  'license_canceled',
+  'license_refunded',
+  'license_suspended',
+  'license_revoked',
+  'rate_limited',
+] as const;
 
 const activateOperation = {
   operationId: 'activateLicense',
@@ -30,18 +47,20 @@ const activateOperation = {
   description: 'The same machine gets its existing activation, however often it activates.',
   body: ref(LicenseActivate),
   response: { 200: ref(LicenseActivateResponse, 'The activation.') },
-  problems: [
-    'license_not_found',
-    'activation_limit_reached',
-    'move_limit_reached',
-    'license_expired',
-    'license_paused',
-    'license_canceled',
-    'license_refunded',
-    'license_suspended',
-    'license_revoked',
-    'rate_limited',
-  ],
+  problems: [...ACTIVATION_PROBLEMS],
+} satisfies FastifySchema;
+
+const activateAirgappedOperation = {
+  operationId: 'activateAirgapped',
+  tags: ['licenses'],
+  summary: 'Activate a license on a machine without a connection',
+  description:
+    'For a machine that never reaches the service: its software shows a request, a person sends it here from another ' +
+    'machine and takes the entitlement back. Only for products with `airgap_days` in the ' +
+    'catalogue. The machine counts like any other; its next request renews the entitlement.',
+  body: ref(LicenseAirgapActivate),
+  response: { 200: ref(LicenseAirgapActivateResponse, 'The activation, with its entitlement.') },
+  problems: [...ACTIVATION_PROBLEMS, 'airgap_not_offered', 'airgap_product_mismatch'],
 } satisfies FastifySchema;
 
 export const validateOperation = {
@@ -97,6 +116,12 @@ const checkTransactionOperation = {
 export function registerLicenseRoutes(app: App, deps: LicenseDependencies): void {
   app.post('/api/v1/licenses/activate', { schema: activateOperation }, (request) =>
     activateLicense(deps, request.body, request.clientNetwork),
+  );
+
+  app.post(
+    '/api/v1/licenses/activate-airgapped',
+    { schema: activateAirgappedOperation },
+    (request) => activateAirgapped(deps, request.body, request.clientNetwork),
   );
 
   app.post('/api/v1/licenses/validate', { schema: validateOperation }, (request) =>

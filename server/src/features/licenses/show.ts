@@ -61,7 +61,7 @@ export async function showLicense(
   return {
     ...toListed(license, now),
     terms: await readTerms(deps.pool, deps.catalog(), license),
-    moves: { ...allowance, ...(await countMoves(deps.pool, license.id, allowance.since)) },
+    moves: { ...allowance, ...(await countMoves(deps.pool, license.id, allowance)) },
     activations: await listActivationsOf(deps.pool, license.id, MAX_LISTED),
     history: await listAuditEntries(deps.pool, license.id),
   };

@@ -28,6 +28,7 @@ function findProduct(priceId: string): Product | null {
     maxActivations: 1,
     durationDays: null,
     offlineDays: 14,
+    airgapDays: null,
     moves: { extra: 3, days: 30 },
     prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
   };

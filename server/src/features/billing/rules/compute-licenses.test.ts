@@ -38,6 +38,7 @@ function findProduct(priceId: string): Product | null {
     maxActivations,
     durationDays: id === 'yearly' ? 365 : null,
     offlineDays: 14,
+    airgapDays: null,
     moves: { extra: 3, days: 30 },
     prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
   };

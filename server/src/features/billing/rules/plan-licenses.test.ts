@@ -26,6 +26,7 @@ const PERSONAL: Product = {
   maxActivations: 2,
   durationDays: null,
   offlineDays: 14,
+  airgapDays: null,
   moves: { extra: 3, days: 30 },
   prices: { paddle: [PRICES.personal], stripe: [], lemonsqueezy: [], standard: [] },
 };

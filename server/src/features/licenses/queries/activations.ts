@@ -12,6 +12,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+import { type MovePeriod } from './moves.ts';
 import { formatComponents, type HashedIdentity } from '../fingerprint/identity.ts';
 
 const Components = Type.Object({
@@ -36,6 +37,7 @@ const ActivationRow = Type.Object({
   lastValidatedAt: Timestamp,
   validationCount: Type.Integer(),
   entitlementProof: Nullable.Text,
+  airgappedUntil: Nullable.Timestamp,
 });
 
 /** A machine on a license, active or deactivated. */
@@ -115,18 +117,21 @@ const listMoveCandidatesStatement = defineStatement(
   'activation_list_move_candidates',
   ActivationRow,
   `select ${COLUMNS} from activations
-   where license_id = $1 and counts_as_move and activated_at > $5 and ${MAY_BE_MACHINE}
+   where license_id = $1 and counts_as_move and (activated_at > $5 or airgapped_until > $6) and ${MAY_BE_MACHINE}
    order by activated_at, id`,
 );
 
-/** Lists the moves of a license since a date, active or not, whose machine may be the given one, oldest first. */
+/**
+ * Lists the moves of a license that count now, active or not, whose machine may be the given one, oldest first.
+ * @param period.since moves after it count, and those of machines that may still run without a connection
+ */
 export async function listMoveCandidates(
   db: Queryable,
   licenseId: string,
   { digest, strong, medium }: HashedIdentity,
-  since: Date,
+  { since, now }: MovePeriod,
 ): Promise<ActivationRecord[]> {
-  const parameters = [licenseId, digest, strong, medium, since];
+  const parameters = [licenseId, digest, strong, medium, since, now];
   return (await queryRows(db, listMoveCandidatesStatement, parameters)).map(fromRow);
 }
 
@@ -234,6 +239,22 @@ export async function storeEntitlementProof(
   proof: string,
 ): Promise<void> {
   await execute(db, storeProofStatement, [licenseId, activationId, proof]);
+}
+
+const setAirgappedStatement = defineCommand(
+  'activation_set_airgapped',
+  `update activations set airgapped_until = greatest(airgapped_until, $3)
+   where license_id = $1 and id = $2`,
+);
+
+/** Records until when a machine may run without a connection; an earlier entitlement may be valid for longer. */
+export async function setAirgappedUntil(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  until: Date,
+): Promise<void> {
+  await execute(db, setAirgappedStatement, [licenseId, activationId, until]);
 }
 
 const deactivateStatement = defineStatement(

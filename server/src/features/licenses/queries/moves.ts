@@ -9,42 +9,55 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+/** The period in which moves are counted. */
+export interface MovePeriod {
+  /** The start of the period. */
+  readonly since: Date;
+  /** The end of the period. */
+  readonly now: Date;
+}
+
+/** A machine that may still run without a connection counts beyond the period. */
+const COUNTS = 'license_id = $1 and counts_as_move and (activated_at > $2 or airgapped_until > $3)';
+
 const findStatement = defineStatement(
   'activation_find_move',
-  Type.Object({ activatedAt: Timestamp }),
-  `select activated_at from activations
-   where license_id = $1 and counts_as_move and activated_at > $2
-   order by activated_at desc
-   offset $3 - 1 limit 1`,
+  Type.Object({ endsAt: Timestamp }),
+  `select greatest(activated_at + make_interval(secs => extract(epoch from $3::timestamptz - $2::timestamptz)::float8),
+                   airgapped_until) as ends_at
+   from activations
+   where ${COUNTS}
+   order by ends_at desc
+   offset $4 - 1 limit 1`,
 );
 
 /**
- * Returns the time of the n-th newest move since a date; null when there were fewer.
+ * Returns when fewer than n moves will count; null when that is so now.
  * @param n at least 1
  */
-export async function findMove(
+export async function findEndOfMove(
   db: Queryable,
   licenseId: string,
-  since: Date,
+  { since, now }: MovePeriod,
   n: number,
 ): Promise<Date | null> {
-  return (await queryRow(db, findStatement, [licenseId, since, n]))?.activatedAt ?? null;
+  return (await queryRow(db, findStatement, [licenseId, since, now, n]))?.endsAt ?? null;
 }
 
 const countStatement = defineStatement(
   'activation_count_moves',
   Type.Object({ used: Type.Integer(), extra: Type.Integer() }),
-  `select (select count(*) from activations where license_id = $1 and counts_as_move and activated_at > $2) as used,
+  `select (select count(*) from activations where ${COUNTS}) as used,
           (select extra_moves from licenses where id = $1) as extra`,
 );
 
-/** Counts the moves of a license since a date, and the unused ones that an operator allowed beyond the limit. */
+/** Counts the moves of a license in a period, and the unused ones that an operator allowed beyond the limit. */
 export async function countMoves(
   db: Queryable,
   licenseId: string,
-  since: Date,
+  { since, now }: MovePeriod,
 ): Promise<{ readonly used: number; readonly extra: number }> {
-  return (await queryRow(db, countStatement, [licenseId, since])) ?? { used: 0, extra: 0 };
+  return (await queryRow(db, countStatement, [licenseId, since, now])) ?? { used: 0, extra: 0 };
 }
 
 const addExtraStatement = defineCommand(

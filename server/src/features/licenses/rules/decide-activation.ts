@@ -70,8 +70,10 @@ export function findMachine<Candidate extends Machine>(
 export interface MoveAllowance {
   readonly limit: number;
   readonly days: number;
-  /** The start of the period that ends now. */
+  /** The start of the period. */
   readonly since: Date;
+  /** The end of the period. */
+  readonly now: Date;
 }
 
 /**
@@ -86,10 +88,5 @@ export function readMoveAllowance(
 ): MoveAllowance {
   const { extra, days } = moves ?? { extra: DEFAULT_EXTRA_MOVES, days: DEFAULT_MOVE_DAYS };
   const since = new Date(now.getTime() - days * DAY_MS);
-  return { limit: maxActivations + extra, days, since };
-}
-
-/** Returns when a move is older than the period, so that another move is possible. */
-export function endOfMove(movedAt: Date, { days }: MoveAllowance): Date {
-  return new Date(movedAt.getTime() + days * DAY_MS);
+  return { limit: maxActivations + extra, days, since, now };
 }
