@@ -12,7 +12,7 @@ import { createLog, type Logger } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 
 import { exchangeAll } from './channel-store.ts';
-import type { WorkerPlace } from './place.ts';
+import type { WorkerAssignment } from './assignment.ts';
 import { createSupervisorMetrics } from './supervisor-metrics.ts';
 import { Supervisor } from './supervisor.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
@@ -126,8 +126,8 @@ function createSupervisor(database: EmbeddedPostgres | null, count: number, log:
   const own = createSupervisorMetrics(() => supervisor.counts);
   const renderMetrics = async (): Promise<string> =>
     metrics.render(supervisor.all, await own.snapshot());
-  const launch = (place: WorkerPlace): WorkerProcess => {
-    const worker: WorkerProcess = launchWorker(place, {
+  const launch = (assignment: WorkerAssignment): WorkerProcess => {
+    const worker: WorkerProcess = launchWorker(assignment, {
       render_metrics: renderMetrics,
       last_metrics: (snapshot) => metrics.record(worker, snapshot),
       exchange_counters: (exchanges) => exchangeAll(counters, exchanges),

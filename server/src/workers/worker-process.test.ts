@@ -4,12 +4,12 @@ import { test } from 'node:test';
 
 import { EarlyEnd, launchWorker } from './worker-process.ts';
 
-const PLACE = { number: 1, isFirst: true, embedded: null };
+const ASSIGNMENT = { number: 1, isFirst: true, embedded: null };
 
 test('a worker whose process cannot be started has ended', async () => {
   // The system finds no such directory.
   cluster.setupPrimary({ exec: import.meta.filename, cwd: '/does/not/exist' });
-  const worker = launchWorker(PLACE, {});
+  const worker = launchWorker(ASSIGNMENT, {});
   const end = await worker.ended;
   assert.match(end.error ?? '', /^spawn .* ENOENT$/u);
   await assert.rejects(worker.ready, new EarlyEnd(end));
@@ -18,7 +18,7 @@ test('a worker whose process cannot be started has ended', async () => {
 
 test('a worker that Node refuses to start has ended', async () => {
   cluster.setupPrimary({ exec: import.meta.filename, cwd: 'a\0b' });
-  const worker = launchWorker(PLACE, {});
+  const worker = launchWorker(ASSIGNMENT, {});
   const end = await worker.ended;
   assert.match(end.error ?? '', /null bytes/u);
   await assert.rejects(worker.ready, new EarlyEnd(end));

@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 import { Channel, type Handlers } from './channel.ts';
-import { PLACE_VARIABLE, renderPlace, type WorkerPlace } from './place.ts';
+import { ASSIGNMENT_VARIABLE, renderAssignment, type WorkerAssignment } from './assignment.ts';
 
 /** How a process ended: one of both is null, or both when it could not be started. */
 export interface ProcessEnd {
@@ -50,10 +50,10 @@ export function describeEnd({ code, signal, error }: ProcessEnd): string {
  * ended.
  * @param handlers answer the worker's requests
  */
-export function launchWorker(place: WorkerPlace, handlers: Handlers): WorkerProcess {
+export function launchWorker(assignment: WorkerAssignment, handlers: Handlers): WorkerProcess {
   const ready = Promise.withResolvers<string>();
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<ProcessEnd>();
-  const worker = fork(place, onEnd);
+  const worker = fork(assignment, onEnd);
   const channel = new Channel((message) => sendTo(worker, message), {
     ...handlers,
     ready: (url) => ready.resolve(String(url)),
@@ -70,15 +70,23 @@ export function launchWorker(place: WorkerPlace, handlers: Handlers): WorkerProc
   const pid = worker?.process.pid ?? 0;
   const kill = (signal: NodeJS.Signals): void => void worker?.process.kill(signal);
   const lostConnection = waitForLostConnection(worker);
-  return { number: place.number, pid, channel, ready: ready.promise, ended, lostConnection, kill };
+  return {
+    number: assignment.number,
+    pid,
+    channel,
+    ready: ready.promise,
+    ended,
+    lostConnection,
+    kill,
+  };
 }
 
 /** Returns null, after a call of `onEnd`, when Node refuses to start the process. */
-function fork(place: WorkerPlace, onEnd: (end: ProcessEnd) => void): Worker | null {
+function fork(assignment: WorkerAssignment, onEnd: (end: ProcessEnd) => void): Worker | null {
   const onFailure = (error: unknown): void =>
     onEnd({ code: null, signal: null, error: messageOf(error) });
   try {
-    const worker = cluster.fork({ [PLACE_VARIABLE]: renderPlace(place) });
+    const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: renderAssignment(assignment) });
     worker.once('exit', (code: number | null, signal: string | null) => onEnd({ code, signal }));
     worker.on('error', (error) => {
       // A process that the system did not start reports no exit. Other errors are of the channel: a worker that ended does not

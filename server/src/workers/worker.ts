@@ -8,7 +8,7 @@ import { startServiceProcess, type ServiceProcess } from '#server/serve.ts';
 
 import { ChannelStore } from './channel-store.ts';
 import { Channel } from './channel.ts';
-import { PLACE_VARIABLE, readPlace } from './place.ts';
+import { ASSIGNMENT_VARIABLE, readAssignment } from './assignment.ts';
 
 /** The supervisor may not read any more. */
 const LAST_MESSAGE_MS = 1_000;
@@ -21,12 +21,12 @@ const STOPPED_EXIT_CODE = 143;
  * @throws StartupError when it cannot start
  */
 export async function runWorker(): Promise<void> {
-  const text = process.env[PLACE_VARIABLE];
-  delete process.env[PLACE_VARIABLE];
+  const text = process.env[ASSIGNMENT_VARIABLE];
+  delete process.env[ASSIGNMENT_VARIABLE];
   if (text === undefined || process.send === undefined) {
     throw new StartupError(['This program is started by latchkey serve --workers.']);
   }
-  const place = readPlace(text);
+  const assignment = readAssignment(text);
   ignoreSignalsOfTerminal();
   let counts: WorkerCounts | null = null;
   let service: ServiceProcess | null = null;
@@ -48,10 +48,10 @@ export async function runWorker(): Promise<void> {
   );
 
   service = await startServiceProcess(loadConfiguration(), {
-    number: place.number,
-    isFirst: place.isFirst,
+    number: assignment.number,
+    isFirst: assignment.isFirst,
     openDatabase: (config, secrets, log) =>
-      connectDatabase(place.embedded, { config, secrets, log }),
+      connectDatabase(assignment.embedded, { config, secrets, log }),
     renderMetrics: async () => String(await channel.request('render_metrics')),
     readLeaderTasks: async () => parseTaskStatuses(await channel.request('leader_tasks')),
     counterStore: new ChannelStore(channel),

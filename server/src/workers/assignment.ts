@@ -7,7 +7,7 @@ import { messageOf } from '#server/lib/unknown-values.ts';
 /** The version of the messages between supervisor and workers; a worker of another one refuses to start. */
 const PROTOCOL = 1;
 
-const PlaceText = Type.Object({
+const AssignmentText = Type.Object({
   protocol: Type.Integer(),
   number: Type.Integer(),
   isFirst: Type.Boolean(),
@@ -24,32 +24,32 @@ const PlaceText = Type.Object({
 });
 
 /** What the supervisor passes to a new worker. */
-export type WorkerPlace = Omit<Static<typeof PlaceText>, 'protocol'>;
+export type WorkerAssignment = Omit<Static<typeof AssignmentText>, 'protocol'>;
 
-/** The variable with the worker's place, as JSON; the worker removes it. */
-export const PLACE_VARIABLE = 'LATCHKEY_WORKER_PLACE';
+/** The variable with the worker's assignment, as JSON; the worker removes it. */
+export const ASSIGNMENT_VARIABLE = 'LATCHKEY_WORKER_ASSIGNMENT';
 
-export function renderPlace(place: WorkerPlace): string {
-  return JSON.stringify({ protocol: PROTOCOL, ...place });
+export function renderAssignment(assignment: WorkerAssignment): string {
+  return JSON.stringify({ protocol: PROTOCOL, ...assignment });
 }
 
 /**
- * Reads the place of this worker.
+ * Reads the assignment of this worker.
  * @throws StartupError when the supervisor is of a version with other messages
  */
-export function readPlace(text: string): WorkerPlace {
-  const place = parsePlace(text);
-  if (place.protocol === PROTOCOL) return place;
+export function readAssignment(text: string): WorkerAssignment {
+  const assignment = parseAssignment(text);
+  if (assignment.protocol === PROTOCOL) return assignment;
   throw new StartupError([
     'This version cannot replace the running one worker by worker: restart the whole service.',
   ]);
 }
 
-function parsePlace(text: string): Static<typeof PlaceText> {
+function parseAssignment(text: string): Static<typeof AssignmentText> {
   try {
-    return Parse(PlaceText, JSON.parse(text));
+    return Parse(AssignmentText, JSON.parse(text));
   } catch (error) {
-    const sentence = `${PLACE_VARIABLE} is set by serve --workers alone (${messageOf(error)}): remove it from the environment.`;
+    const sentence = `${ASSIGNMENT_VARIABLE} is set by serve --workers alone (${messageOf(error)}): remove it from the environment.`;
     throw new StartupError([sentence], { cause: error });
   }
 }
