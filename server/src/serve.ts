@@ -76,6 +76,8 @@ export interface WorkerOptions {
   readonly renderMetrics: () => Promise<string>;
   /** Returns the statuses of tasks of the worker that leads. */
   readonly readLeaderTasks: () => Promise<TaskStatusList>;
+  /** Reports the begin and the end of migrations, whose time does not count as start. */
+  readonly reportMigrating: (isMigrating: boolean) => void;
   /** The counters of limits in the supervisor. */
   readonly counterStore: CounterStore;
   /** Null before the supervisor reported them. */
@@ -187,7 +189,9 @@ async function openContext(
   resources.defer(() => database.close());
   const { pool, replica } = database;
   const disk = database.directory === null ? null : new DiskSpace(database.directory, log);
+  worker?.reportMigrating(true);
   await migrateDatabase(pool, log);
+  worker?.reportMigrating(false);
 
   const limits = await openSharedLimits({ secrets, workers: worker?.counterStore ?? null, log });
   resources.defer(() => limits.close());

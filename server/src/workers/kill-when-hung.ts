@@ -8,8 +8,8 @@ const PING_INTERVAL_MS = 10_000;
 const MAX_UNANSWERED = 6;
 
 /**
- * Kills a worker that hangs, also one that starts or ends. Counts pings, not time: after a pause of this process the worker
- * still has a minute. A start has no other deadline, because a migration can take long.
+ * Kills a worker that hangs, also one that starts, migrates or ends. Counts pings, not time: after a pause of this process
+ * the worker still has a minute.
  */
 export function killWhenHung(worker: WorkerProcess, log: Pick<Logger, 'error'>): void {
   const { channel } = worker;

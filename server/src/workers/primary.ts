@@ -61,7 +61,7 @@ export async function startWorkers(
   return {
     url,
     log,
-    ended: supervisor.gaveUp,
+    ended: supervisor.failed,
     createFirstLink: () => createFirstLink(supervisor),
     reload: async () => supervisor.notify('reload'),
     roll: () => supervisor.roll(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { eventually } from '../../test/eventually.ts';
 import { createFakeWorker, WORKER_URL, type FakeWorker } from '../../test/workers/fake-worker.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -40,4 +41,22 @@ test('a stop while others start, or during a rolling restart, logs no error', as
   await supervisor.stop();
   await rolling;
   assert.deepEqual(errors, []);
+});
+
+test('replaces a worker that does not start within five minutes', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { errors, supervisor, workers } = setUp();
+  await supervisor.start();
+  for (let seconds = 0; seconds < 300; seconds += 10) {
+    assert.deepEqual(errors, []);
+    // They answer the pings.
+    for (const { channel } of workers) channel.receive({ answer: 0 });
+    t.mock.timers.tick(10_000);
+  }
+  await eventually(() => workers.length === 3);
+  assert.deepEqual(errors, ['worker.start_timeout', 'worker.ended']);
+  workers[2]?.listen();
+  await workers[2]?.ready;
+  assert.deepEqual(supervisor.counts, { running: 2, wanted: 2 });
+  await supervisor.stop();
 });

@@ -26,6 +26,8 @@ export interface WorkerProcess {
    * its confirmation, and passes it no further connection.
    */
   readonly lostConnection: Promise<void>;
+  /** Whether it migrates the database, or waits for another process that does. */
+  readonly isMigrating: boolean;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -54,9 +56,11 @@ export function launchWorker(assignment: WorkerAssignment, handlers: Handlers): 
   const ready = Promise.withResolvers<string>();
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<ProcessEnd>();
   const worker = fork(assignment, onEnd);
+  let isMigrating = false;
   const channel = new Channel((message) => sendTo(worker, message), {
     ...handlers,
     ready: (url) => ready.resolve(String(url)),
+    migrating: (payload) => void (isMigrating = payload === true),
   });
   worker?.on('message', (message: unknown) => channel.receive(message));
   void rejectAtEnd();
@@ -67,17 +71,17 @@ export function launchWorker(assignment: WorkerAssignment, handlers: Handlers): 
     ready.reject(early);
   }
 
-  const pid = worker?.process.pid ?? 0;
-  const kill = (signal: NodeJS.Signals): void => void worker?.process.kill(signal);
-  const lostConnection = waitForLostConnection(worker);
   return {
     number: assignment.number,
-    pid,
+    pid: worker?.process.pid ?? 0,
     channel,
     ready: ready.promise,
     ended,
-    lostConnection,
-    kill,
+    lostConnection: waitForLostConnection(worker),
+    get isMigrating() {
+      return isMigrating;
+    },
+    kill: (signal) => void worker?.process.kill(signal),
   };
 }
 

@@ -56,6 +56,7 @@ export async function runWorker(): Promise<void> {
     readLeaderTasks: async () => parseTaskStatuses(await channel.request('leader_tasks')),
     counterStore: new ChannelStore(channel),
     readWorkers: () => counts,
+    reportMigrating: (isMigrating) => channel.notify('migrating', isMigrating),
   });
   channel.notify('ready', service.url);
   await ending.run(service);

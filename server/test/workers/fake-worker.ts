@@ -7,6 +7,7 @@ export const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
 
 /** A worker without a process, which listens, loses a connection and ends when the test says so, and ends when it is asked to stop or to retire. */
 export interface FakeWorker extends WorkerProcess {
+  isMigrating: boolean;
   listen(): void;
   loseConnection(): void;
   end(end: ProcessEnd): void;
@@ -30,6 +31,7 @@ export function createFakeWorker(number: number): FakeWorker {
   return {
     ...process,
     lostConnection: lost.promise,
+    isMigrating: false,
     kill: () => {},
     listen: () => ready.resolve(WORKER_URL),
     loseConnection: () => lost.resolve(),
