@@ -1,4 +1,4 @@
-import { createBoundedCache } from './bounded-cache.ts';
+import { BoundedTable } from './bounded-table.ts';
 
 /** What a limit counted for one client, as numbers whose meaning the limit defines. */
 export type CounterState = readonly number[];
@@ -21,41 +21,6 @@ export type ChangeCounter<Result> = (state: CounterState | null) => CounterChang
 export interface Counters {
   read(kind: string, client: string): Promise<CounterState | null>;
   update<Result>(kind: string, client: string, change: ChangeCounter<Result>): Promise<Result>;
-}
-
-/** Limits memory; of each kind, the least recently used clients are evicted. */
-const MAX_CLIENTS = 50_000;
-
-/** Limits memory, twice the limits of this program: a newer worker may have more. */
-const MAX_KINDS = 32;
-
-type BoundedCache<Value extends {}> = ReturnType<typeof createBoundedCache<Value>>;
-
-/** Values by kind and client, a limited number of each kind. */
-export class BoundedTable<Value extends {}> {
-  readonly #kinds = new Map<string, BoundedCache<Value>>();
-
-  get(kind: string, client: string): Value | null {
-    return this.#kinds.get(kind)?.get(client) ?? null;
-  }
-
-  /** @param value null: none @throws {Error} when there are too many kinds */
-  set(kind: string, client: string, value: Value | null): void {
-    if (value === null) {
-      this.#kinds.get(kind)?.delete(client);
-      return;
-    }
-    this.#openKind(kind).set(client, value);
-  }
-
-  #openKind(kind: string): BoundedCache<Value> {
-    const existing = this.#kinds.get(kind);
-    if (existing !== undefined) return existing;
-    if (this.#kinds.size >= MAX_KINDS) throw new Error(`more than ${MAX_KINDS} kinds of counters`);
-    const clients = createBoundedCache<Value>(MAX_CLIENTS);
-    this.#kinds.set(kind, clients);
-    return clients;
-  }
 }
 
 /** Counts in this process alone. */

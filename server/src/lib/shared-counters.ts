@@ -1,5 +1,6 @@
+import { BoundedTable } from './bounded-table.ts';
 import { CircuitBreaker, type CircuitBreakerEvents } from './circuit-breaker.ts';
-import { BoundedTable, type ChangeCounter, type Counters, type CounterState } from './counters.ts';
+import type { ChangeCounter, Counters, CounterState } from './counters.ts';
 
 /** A request to replace a stored value. */
 export interface Exchange {
