@@ -48,3 +48,40 @@ test('metrics of workers are summed without values that are not valid', async ()
   const text = await renderWith({ ...VALID, values: [...invalid, noNumber, valid] });
   assert.deepEqual(text.match(/^a.*$/gmu), ['a{a="b"} 10']);
 });
+
+/** Counters that differ by a label, as a worker could send them that was broken into. */
+function anyCounters(count: number, label: string): unknown[] {
+  const values = Array.from({ length: count }, (_, index) => ({
+    labels: { a: `${label} ${index}` },
+    value: 1,
+  }));
+  return [{ ...VALID, values }];
+}
+
+test('metrics of a worker that are too many or too long are ignored', async () => {
+  const metrics = new WorkerMetrics(log);
+  const worker = createFakeWorker(1);
+  metrics.record(worker, await snapshotOf(3));
+  metrics.record(worker, anyCounters(30_000, ''));
+  metrics.record(worker, anyCounters(5, 'a'.repeat(1_000_000)));
+  metrics.record(
+    worker,
+    Array.from({ length: 30_001 }, () => null),
+  );
+  const text = await metrics.render([], []);
+  assert.deepEqual(text.match(/^[^#].*$/gmu), ['requests_total 3']);
+});
+
+test('metrics of ended workers have a limit together, and the service continues', async () => {
+  const logged: unknown[] = [];
+  const metrics = new WorkerMetrics({ error: (fields: unknown) => void logged.push(fields) });
+  for (const label of ['one', 'two']) {
+    const worker = createFakeWorker(1);
+    metrics.record(worker, anyCounters(20_000, label));
+    metrics.addEnded(worker);
+  }
+  const text = await metrics.render([], []);
+  assert.equal(text.match(/^a\{a="one \d+"\} 1$/gmu)?.length, 20_000);
+  assert.doesNotMatch(text, /two/u);
+  assert.deepEqual(logged, [{ event: 'worker.metrics_lost', err: new Error('too many values') }]);
+});

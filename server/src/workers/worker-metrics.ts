@@ -2,7 +2,7 @@ import { AggregatorRegistry } from 'prom-client';
 
 import type { Logger } from '#server/log.ts';
 
-import { readSnapshot, type MetricsSnapshot } from './metrics-snapshot.ts';
+import { isTooLarge, readSnapshot, type MetricsSnapshot } from './metrics-snapshot.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 const CUMULATIVE = new Set<unknown>(['counter', 'histogram']);
@@ -21,7 +21,7 @@ export class WorkerMetrics {
     this.#log = log;
   }
 
-  /** Keeps the last numbers of a worker, which it sends before it ends. */
+  /** Keeps the last numbers of a worker, which it sends before it ends. Those that are not valid or too large are ignored. */
   record(worker: WorkerProcess, payload: unknown): void {
     const snapshot = readSnapshot(payload);
     if (snapshot !== null) this.#last.set(worker, snapshot);
@@ -49,7 +49,9 @@ export class WorkerMetrics {
   /** Never rejects: a rejection that nothing handles would end the supervisor. */
   async #sum(sums: MetricsSnapshot, counted: MetricsSnapshot): Promise<MetricsSnapshot> {
     try {
-      return await aggregate([sums, counted]).getMetricsAsJSON();
+      const next = await aggregate([sums, counted]).getMetricsAsJSON();
+      if (isTooLarge(next)) throw new Error('too many values');
+      return next;
     } catch (error) {
       const message = 'could not add the metrics of an ended worker';
       this.#log.error({ event: 'worker.metrics_lost', err: error }, message);
