@@ -12,8 +12,14 @@ const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
  */
 const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03|58030)/;
 
-/** Socket errors when the server is unreachable. */
+/**
+ * Socket errors when the server is unreachable, when no file descriptor is left for a socket, or when too many connections wait at a
+ * socket of the local machine (EAGAIN, connect(2)).
+ */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
+  'EAGAIN',
+  'EMFILE',
+  'ENFILE',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
