@@ -30,11 +30,20 @@ test('--faults causes every fault, and the help names each', () => {
   for (const { name } of ALL_FAULTS) assert.ok(HELP.includes(`  ${name}\n`), name);
 });
 
+const workersOf = (...args: string[]) => readOptions(args)?.workers;
+
+test('faults need two workers, unless another number is set', () => {
+  assert.equal(workersOf('--faults'), 2);
+  assert.equal(workersOf('--fault', 'worker killed'), 2);
+  assert.equal(workersOf('--faults', '--workers', '3'), 3);
+  assert.equal(workersOf('--faults', '--workers', '0'), null);
+});
+
 test('refuses wrong arguments with a sentence', () => {
   for (const [args, message] of [
     [['--machines', '1.5'], '--machines must be a whole number from 100 to 1000000.'],
     [['--minutes', ''], '--minutes must be a number from 0.5 to 1440.'],
-    [['--workers', '0'], '--workers must be a whole number from 1 to 64.'],
+    [['--workers', '65'], '--workers must be a whole number from 0 to 64.'],
     [['--fault', 'x'], 'There is no fault "x". Run npm run soak -- --help for their names.'],
   ] as const) {
     assert.throws(() => readOptions(args), new UsageError(message));

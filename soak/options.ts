@@ -9,7 +9,7 @@ export interface SoakOptions {
   readonly faults: readonly Fault[];
   /** How long the cause of a fault lasts, if the fault does not set it. */
   readonly faultSeconds: number;
-  /** Passed on to `latchkey serve`; null: not passed. */
+  /** The number of `latchkey serve --workers`; null: one process without a supervisor. */
   readonly workers: number | null;
   /** Where the report is written; null: a directory for this run. */
   readonly out: string | null;
@@ -20,6 +20,9 @@ export class UsageError extends Error {}
 
 const LARGE = { machines: 200_000, minutes: 20, faultSeconds: 10 };
 const SMALL = { machines: 2_000, minutes: 2.2, faultSeconds: 3 };
+
+/** The fewest with which one can be killed while another one answers. */
+const WORKERS_WITH_FAULTS = 2;
 
 export const HELP = `Run a simulated day of many machines against the service, and prove that it loses nothing.
 
@@ -34,7 +37,7 @@ Options:
   --minutes N    duration of the day: 0.5 to 1440 (default: 20)
   --faults       cause faults during the day: processes killed, disk full, connections cut, …
   --fault NAME   cause only this fault; can be repeated
-  --workers N    run the service with N workers: 1 to 64 (default: without)
+  --workers N    run the service with N workers, up to 64; 0: without (default: ${WORKERS_WITH_FAULTS} with faults, else 0)
   --small        the size for continuous integration: ${SMALL.machines} machines in ${SMALL.minutes} minutes, 3 minutes in all
   --out DIR      directory of the report (default: soak/results/<time>)
   --help         print this help
@@ -45,8 +48,9 @@ Some faults need root, or programs of Debian (e2fsprogs, libfaketime, util-linux
 
 Examples:
   npm run soak                                    200,000 machines in 20 minutes, without faults
-  npm run soak -- --faults                        the same, each fault twice
+  npm run soak -- --faults                        the same with ${WORKERS_WITH_FAULTS} workers, and each fault twice
   npm run soak -- --small --faults                in 3 minutes
+  npm run soak -- --small --faults --workers 0    the same in one process, without the faults of workers
   npm run soak -- --minutes 1440 --faults         a day that takes a day
   npm run soak -- --small --fault 'disk full'     one fault
 
@@ -58,13 +62,15 @@ export function readOptions(args: readonly string[]): SoakOptions | null {
   const values = parse(args);
   if (values.help) return null;
   const size = values.small ? SMALL : LARGE;
+  const faults = readFaults(values.faults, values.fault);
+  const workersByDefault = faults.length > 0 ? WORKERS_WITH_FAULTS : 0;
+  const workers = readNumber('workers', values.workers, workersByDefault, [0, 64], true);
   return {
     machines: readNumber('machines', values.machines, size.machines, [100, 1_000_000], true),
     minutes: readNumber('minutes', values.minutes, size.minutes, [0.5, 1_440], false),
-    faults: readFaults(values.faults, values.fault),
+    faults,
     faultSeconds: size.faultSeconds,
-    workers:
-      values.workers === undefined ? null : readNumber('workers', values.workers, 0, [1, 64], true),
+    workers: workers === 0 ? null : workers,
     out: values.out ?? null,
   };
 }
