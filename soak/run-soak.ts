@@ -1,19 +1,17 @@
 import { audit } from './audit/audit.ts';
 import type { Check } from './audit/check.ts';
+import { endOf, listJobLosses } from './audit/job-losses.ts';
 import { settleJobs } from './audit/settle.ts';
 import { Expectations } from './expectations/expectations.ts';
 import { Violations } from './expectations/violations.ts';
-import { createLedger, type Ledger } from './ledger/ledger.ts';
-import { readMailNumber } from './load/actors/mails.ts';
+import { createLedger } from './ledger/ledger.ts';
+import { recordMail } from './ledger/record-mail.ts';
 import type { SoakOptions } from './options.ts';
 import { planDay } from './plan/day-plan.ts';
 import { describeResult } from './progress.ts';
 import { writeReport } from './report/write-report.ts';
 import { runDay, type Day, type Run } from './run-day.ts';
 import { openEnvironment, type Environment } from './service/environment.ts';
-
-/** Jobs that run at the same time, of several workers in one: so many e-mails can be on their way when it is killed. */
-const CONCURRENT_JOBS = 2;
 
 /** V8 limits the objects of a process to 256 MiB; buffers, code and threads take the rest. */
 const MAX_MEMORY_MIB = 512;
@@ -23,7 +21,7 @@ export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<
   const run = createRun(options, stop);
   const { expectations, violations } = run;
   await using environment = await openEnvironment(options, {
-    onMail: (address) => recordMail(run.ledger, address),
+    onMail: (mail) => recordMail(run.ledger, mail),
     onUnexpectedEnd: (end) => violations.add(`the service ended by itself: ${end}`),
     report: run.report,
   });
@@ -66,28 +64,16 @@ function createReporter(): (line: string) => void {
   };
 }
 
-function recordMail({ keyMails, outreachMails }: Ledger, address: string): void {
-  const { kind, number } = readMailNumber(address);
-  if (kind === 'buyer') keyMails[number] = (keyMails[number] ?? 0) + 1;
-  else if (kind === 'reader') outreachMails[number] = (outreachMails[number] ?? 0) + 1;
-}
-
 async function auditDay(run: Run, { masterSecret, pool }: Environment, day: Day): Promise<Check[]> {
-  const { ledger, options, plan, report, stop, violations } = run;
+  const { expectations, ledger, options, plan, report, stop, violations } = run;
   report('waiting for mails and other jobs');
-  const open = await settleJobs(pool, plan.purchase.total, stop);
+  const { windows } = expectations;
+  const faultsEndedAt = windows.length === 0 ? null : Math.max(...windows.map(endOf));
+  const open = await settleJobs({ pool, purchases: plan.purchase.total, faultsEndedAt, stop });
   if (open > 0) violations.add(`${open} jobs were not done in time`);
   report('comparing what was acknowledged with the database');
-  const repeatedMails = countLosses(run, day) * CONCURRENT_JOBS;
-  const checks = await audit({ pool, ledger, masterSecret, repeatedMails });
+  const checks = await audit({ pool, ledger, masterSecret, jobLosses: listJobLosses(windows) });
   return [...checks, checkMemory(day, options)];
-}
-
-/** Counts how often a fault could lose the outcome of jobs. */
-function countLosses({ expectations }: Run, { faults }: Day): number {
-  const losing = faults.filter(({ repeatsJobs = false }) => repeatsJobs);
-  const names = new Set(losing.map(({ name }) => name));
-  return expectations.windows.filter(({ fault }) => names.has(fault.name)).length;
 }
 
 function checkMemory({ samples }: Day, { workers }: SoakOptions): Check {

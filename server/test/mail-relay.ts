@@ -165,7 +165,7 @@ export function readHeader({ raw }: RelayedMail, name: string): string | null {
 }
 
 /** Returns the decoded parts of a message. */
-export function readParts({ raw }: RelayedMail): string {
+export function readParts({ raw }: Pick<RelayedMail, 'raw'>): string {
   const boundary = /boundary="(?<name>[^"]+)"/u.exec(raw)?.groups?.['name'];
   if (boundary === undefined) return raw;
   return raw

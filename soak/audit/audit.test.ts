@@ -2,17 +2,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { sealLicenseKey } from '#server/features/licenses/license-key.ts';
 import { toMachineKey } from '#server/features/usage/machine-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 
 import { credentialsOf } from '../../bench/lib/credentials.ts';
 import { openTestPool } from '../../server/test/database-pool.ts';
-import { createLedger } from '../ledger/ledger.ts';
+import { testCatalog } from '../../server/test/test-catalog.ts';
+import { Facts } from '../ledger/counters.ts';
+import { KeyMails } from '../ledger/key-mails.ts';
+import { createLedger, RECIPIENTS_OF_A_REQUEST, type Ledger } from '../ledger/ledger.ts';
+import { hashKey } from '../ledger/uuids.ts';
 import { idOfEvent, sizeOfBatch } from '../load/actors/events.ts';
 import { addressOfSubscriber } from '../load/actors/mails.ts';
 import { idOfPurchase } from '../load/actors/purchases.ts';
-import { planDay } from '../plan/day-plan.ts';
+import { mapActivities } from '../plan/day-plan.ts';
 import { audit } from './audit.ts';
+import type { JobLoss } from './job-losses.ts';
 
 const MACHINES = 100;
 const MASTER_SECRET = 'a master secret for this test alone';
@@ -32,7 +38,9 @@ const INSERT_ACTIVATIONS = `
 
 // One connection, so that a contradiction can be rolled back.
 const pool = await openTestPool({ maxConnections: 1 });
-const ledger = createLedger(planDay(MACHINES, 1), MACHINES);
+const vault = createVault(MASTER_SECRET);
+const PLAN = mapActivities(() => ({ total: 1, dueBefore: new Uint32Array() }));
+const ledger = createLedger(PLAN, MACHINES);
 await store();
 record();
 
@@ -40,7 +48,6 @@ record();
 async function store(): Promise<void> {
   const machines = Array.from({ length: MACHINES }, (_, index) => credentialsOf(index));
   const licenses = [...machines, TRIAL, BOUGHT];
-  const vault = createVault(MASTER_SECRET);
   await pool.query(INSERT_LICENSES, [licenses.map(({ licenseId }) => licenseId), TRIAL.licenseId]);
   await pool.query(INSERT_ACTIVATIONS, [
     licenses.map(({ licenseId }) => licenseId),
@@ -62,7 +69,19 @@ async function store(): Promise<void> {
     [events],
   );
   const bought = [`txn_${idOfPurchase(0)}`, BOUGHT.licenseId];
-  await pool.query(`insert into license_keys values ('\\x01', $1)`, [BOUGHT.licenseId]);
+  const { keyHash, keySealed } = sealLicenseKey(
+    { catalog: testCatalog, vault },
+    BOUGHT.licenseId,
+    BOUGHT.licenseKey,
+  );
+  await pool.query(`insert into license_keys values (decode($1, 'hex'), $2)`, [
+    keyHash,
+    BOUGHT.licenseId,
+  ]);
+  await pool.query('update licenses set key_sealed = $1 where id = $2', [
+    keySealed,
+    BOUGHT.licenseId,
+  ]);
   await pool.query(`insert into billing_licenses values ($1, 'paddle', '', $2)`, bought);
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, created_at) values ($1, 'paddle', 'sent', now())`,
@@ -72,6 +91,12 @@ async function store(): Promise<void> {
     `insert into subscribers (address_hash, id, email, first_subscribed_at, subscribed_at)
      values ('\\x01', gen_random_uuid(), $1, now(), now())`,
     [addressOfSubscriber(0)],
+  );
+  await pool.query(
+    `insert into outreach_messages
+       (request_id, position, template, language, address_hash, message_id, state, created_at, ended_at)
+     select gen_random_uuid(), n, 'personal', 'en', '', n::text, 'sent', now(), now() from generate_series(1, $1::integer) as n`,
+    [RECIPIENTS_OF_A_REQUEST],
   );
 }
 
@@ -93,9 +118,21 @@ function record(): void {
   ledger.buyerValidations.record(0, 'acknowledged');
   ledger.buyerValidations.record(0, 'acknowledged');
   ledger.subscriptions.record(0, 'acknowledged');
-  ledger.keyMails[0] = 1;
-  ledger.outreach.record(0, 'acknowledged');
-  ledger.outreachMails[0] = 1;
+  ledger.keys.set(0, hashKey(BOUGHT.licenseKey));
+  ledger.keyMails.record(0, [BOUGHT.licenseKey], 1_000);
+  for (let recipient = 0; recipient < RECIPIENTS_OF_A_REQUEST; recipient++) {
+    ledger.outreach.record(recipient, 'acknowledged');
+    ledger.outreachMails[recipient] = 1;
+  }
+}
+
+/** Returns the problems that the auditor finds with a ledger. */
+async function listProblems(
+  compared: Ledger,
+  jobLosses: readonly JobLoss[] = [],
+): Promise<string[]> {
+  const checks = await audit({ pool, ledger: compared, masterSecret: MASTER_SECRET, jobLosses });
+  return checks.flatMap(({ problems }) => problems);
 }
 
 /** Returns the problems that the auditor finds after a change, which is rolled back. */
@@ -103,18 +140,17 @@ async function findProblems(change: string): Promise<string[]> {
   await pool.query('begin');
   try {
     await pool.query(change);
-    const checks = await audit({ pool, ledger, masterSecret: MASTER_SECRET, repeatedMails: 0 });
-    return checks.flatMap(({ problems }) => problems);
+    return await listProblems(ledger);
   } finally {
     await pool.query('rollback');
   }
 }
 
 test('finds no problem when everything acknowledged is stored, and says how much was compared', async () => {
-  const checks = await audit({ pool, ledger, masterSecret: MASTER_SECRET, repeatedMails: 0 });
+  const checks = await audit({ pool, ledger, masterSecret: MASTER_SECRET, jobLosses: [] });
   assert.deepEqual(
     checks.map(({ compared, problems }) => [compared, problems]),
-    [200, 2, 100, 1, 1, 1, 1, 1, 1, 1].map((compared) => [compared, []]),
+    [200, 2, 100, 1, 1, 1, 1, 1, 1, 1, 25].map((compared) => [compared, []]),
   );
 });
 
@@ -134,7 +170,7 @@ for (const [change, ...problems] of [
   [
     `update activations set deactivated_at = now() where ${activation}`,
     '1 activations are missing or inactive',
-    '1 machines are inactive although nobody deactivated them',
+    '1 machines are inactive without a request',
   ],
   ['update usage_days set beats = 4', '100 machines have more heartbeats than were sent'],
   [
@@ -156,9 +192,14 @@ for (const [change, ...problems] of [
   [`update licenses set trial = false`, '1 acknowledged trials are missing'],
   [
     `update licenses set trial = true where id = '${BOUGHT.licenseId}'`,
-    '1 trials exist that nobody requested',
+    '1 trials exist without a request',
   ],
-  ['delete from license_keys', '1 acknowledged payments have no license'],
+  [
+    'delete from license_keys',
+    '1 acknowledged payments have no license',
+    '1 licenses have another key',
+  ],
+  [`update license_keys set key_hash = '\\x01'`, '1 licenses have another key'],
   [
     `insert into billing_licenses select transaction_id, provider, 'second', license_id from billing_licenses`,
     '1 payments have several licenses',
@@ -176,21 +217,82 @@ for (const [change, ...problems] of [
   });
 }
 
-test('finds e-mails that did not arrive, or arrived twice', async () => {
-  const findInMails = async (): Promise<string[]> => {
-    const checks = await audit({ pool, ledger, masterSecret: MASTER_SECRET, repeatedMails: 1 });
-    return checks.flatMap(({ problems }) => problems);
+test('finds outreach messages that are not stored', async () => {
+  assert.deepEqual(await findProblems('delete from outreach_messages where position = 1'), [
+    '1 messages are not stored, or stored twice',
+  ]);
+});
+
+/** A ledger whose mails differ from what the service reported. */
+function changeMails(change: (changed: Ledger) => void): Ledger {
+  const changed = {
+    ...ledger,
+    keyMails: new KeyMails(1),
+    outreach: new Facts(RECIPIENTS_OF_A_REQUEST),
+    outreachNotSent: new Facts(RECIPIENTS_OF_A_REQUEST),
+    outreachMails: new Uint8Array(ledger.outreachMails),
   };
-  ledger.keyMails[0] = 0;
-  ledger.outreachMails[0] = 0;
-  assert.deepEqual(await findInMails(), [
+  for (let recipient = 1; recipient < RECIPIENTS_OF_A_REQUEST; recipient++)
+    changed.outreach.record(recipient, 'acknowledged');
+  change(changed);
+  return changed;
+}
+
+test('finds e-mails that did not arrive', async () => {
+  const changed = changeMails(({ outreach, outreachMails }) => {
+    outreach.record(0, 'acknowledged');
+    outreachMails[0] = 0;
+  });
+  assert.deepEqual(await listProblems(changed), [
+    'nothing was acknowledged, of 1 planned',
     '1 buyers received no e-mail',
     '1 messages that were reported as sent did not reach the relay',
   ]);
-  ledger.keyMails[0] = 3;
-  ledger.outreachMails[0] = 2;
-  assert.deepEqual(await findInMails(), [
-    '1 e-mails too many were sent twice',
+});
+
+test('finds e-mails that arrived twice, unless a fault explains it, and those with another key', async () => {
+  const changed = changeMails(({ keyMails, outreach, outreachMails }) => {
+    for (const at of [1_000, 2_000, 3_000]) keyMails.record(0, [BOUGHT.licenseKey], at);
+    outreach.record(0, 'acknowledged');
+    outreachMails[0] = 2;
+  });
+  const loss = { from: 900, until: 1_100, most: 1 };
+  assert.deepEqual(await listProblems(changed, [loss]), [
+    '1 e-mails arrived twice without a fault that explains it',
     '1 messages were sent twice',
   ]);
+  changed.keyMails.record(0, [TRIAL.licenseKey], 4_000);
+  assert.deepEqual(await listProblems(changed, [{ ...loss, until: 3_000, most: 3 }]), [
+    '1 buyers received an e-mail with another key than their page',
+    '1 buyers received two e-mails with different keys',
+    '1 messages were sent twice',
+  ]);
+});
+
+test('finds messages that arrived although they were reported as not sent, and those without an answer', async () => {
+  const changed = changeMails(({ keyMails, outreachNotSent }) => {
+    keyMails.record(0, [BOUGHT.licenseKey], 1_000);
+    outreachNotSent.record(0, 'acknowledged');
+  });
+  assert.deepEqual(await listProblems(changed), [
+    '1 messages that were reported as not sent reached the relay',
+    '1 messages are stored as sent that were not reported so',
+  ]);
+  const unanswered = changeMails(({ keyMails }) => {
+    keyMails.record(0, [BOUGHT.licenseKey], 1_000);
+  });
+  assert.deepEqual(await listProblems(unanswered), [
+    '1 messages were never answered',
+    '1 messages are stored as sent that were not reported so',
+  ]);
+});
+
+test('an empty ledger is no proof: every check finds that nothing was acknowledged', async () => {
+  const empty = createLedger(PLAN, MACHINES);
+  const checks = await audit({ pool, ledger: empty, masterSecret: MASTER_SECRET, jobLosses: [] });
+  const planned = [100, 1, 100, 1, 1, 1, 1, 1, 1, 1, RECIPIENTS_OF_A_REQUEST];
+  assert.deepEqual(
+    checks.map(({ problems }) => problems[0]),
+    planned.map((number) => `nothing was acknowledged, of ${number} planned`),
+  );
 });

@@ -1,3 +1,5 @@
+import type { Facts } from '../ledger/counters.ts';
+
 /** A promise, and whether the database keeps it. */
 export interface Check {
   readonly promise: string;
@@ -7,19 +9,32 @@ export interface Check {
   readonly problems: readonly string[];
 }
 
+/** How much was compared. A plan of which nothing was acknowledged contradicts the promise: it would prove nothing. */
+interface CheckNumbers {
+  readonly planned: number;
+  readonly compared: number;
+}
+
 /** Creates a check of counted contradictions. @param problems the number and the sentence of each kind */
 export function createCheck(
   promise: string,
-  compared: number,
+  { compared, planned }: CheckNumbers,
   problems: readonly (readonly [count: number, sentence: string])[],
 ): Check {
+  const found = problems
+    .filter(([count]) => count > 0)
+    .map(([count, sentence]) => `${count} ${sentence}`);
+  const isEmpty = compared === 0 && planned > 0;
   return {
     promise,
     compared,
-    problems: problems
-      .filter(([count]) => count > 0)
-      .map(([count, sentence]) => `${count} ${sentence}`),
+    problems: isEmpty ? [`nothing was acknowledged, of ${planned} planned`, ...found] : found,
   };
+}
+
+/** Returns how many changes were planned and acknowledged. */
+export function numbersOf(facts: Facts): CheckNumbers {
+  return { planned: facts.size, compared: facts.countAcknowledged() };
 }
 
 const CHUNK = 5_000;

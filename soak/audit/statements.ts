@@ -4,7 +4,7 @@
  */
 import { Type } from 'typebox';
 
-import { defineCommand, defineStatement } from '#server/db/statement.ts';
+import { Bytes, defineCommand, defineStatement } from '#server/db/statement.ts';
 
 const Count = Type.Integer();
 
@@ -86,6 +86,21 @@ export const countPayments = defineStatement(
           (select count(*) from billing_events where status <> 'processed') as unapplied`,
 );
 
+export const SoldKey = Type.Object({
+  transaction_id: Type.String(),
+  license_id: Type.String(),
+  key_sealed: Bytes,
+  key_hash: Type.String(),
+});
+
+export const listSoldKeys = defineStatement(
+  'soak_list_sold_keys',
+  SoldKey,
+  `select b.transaction_id, l.id as license_id, l.key_sealed, encode(k.key_hash, 'hex') as key_hash
+   from billing_licenses b join licenses l on l.id = b.license_id join license_keys k on k.license_id = l.id
+   where b.transaction_id = any ($1::text[])`,
+);
+
 export const compareActivations = defineStatement(
   'soak_compare_activations',
   Type.Object({ missing: Count, lost: Count, surplus: Count }),
@@ -121,6 +136,12 @@ export const countKeyEmails = defineStatement(
    from key_emails`,
 );
 
+export const countOutreach = defineStatement(
+  'soak_count_outreach',
+  Type.Object({ messages: Count, sent: Count }),
+  `select count(*) as messages, count(*) filter (where state = 'sent') as sent from outreach_messages`,
+);
+
 /** Open jobs that send mail or look up buyers. */
 export const countOpenJobs = defineStatement(
   'soak_count_open_jobs',
@@ -135,12 +156,23 @@ export const makeJobsDue = defineCommand(
    where name in ('look_up_customer', 'send_key_email', 'send_confirmation') and lease_id is null and run_at > now()`,
 );
 
-/** Ends the leases of jobs whose process was killed or could not store their outcome: others take less than 15 seconds. */
+/**
+ * Ends the leases, of four minutes, of jobs whose process was killed or could not store their outcome.
+ * $1: milliseconds since the last fault; those of younger leases run.
+ */
 export const endLeases = defineCommand(
   'soak_end_leases',
   `update jobs set leased_until = now()
    where name in ('look_up_customer', 'send_key_email', 'send_confirmation')
-     and leased_until > now() and leased_until < now() + interval '4 minutes' - interval '15 seconds'`,
+     and leased_until > now()
+     and leased_until < now() + interval '4 minutes' - $1 * interval '1 millisecond'`,
+);
+
+/** Makes the second attempt of e-mails due that the relay received without confirming them: it follows after ten minutes. */
+export const endDelays = defineCommand(
+  'soak_end_delays',
+  `update key_emails set unconfirmed_at = unconfirmed_at - interval '1 day'
+   where state = 'waiting' and unconfirmed_at > now() - interval '10 minutes'`,
 );
 
 /** Ends the claims of e-mails that no job is sending. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { MESSAGE_NOT_SENT } from '../load/operations.ts';
 import { Expectations } from './expectations.ts';
 import { Violations } from './violations.ts';
 
@@ -65,6 +66,23 @@ test('the outcome of a subscription is 201', () => {
   expectations.judge({ operation: 'subscribe', outcome: '201', ...times });
   expectations.judge({ operation: 'subscribe', outcome: '200', ...times });
   assert.deepEqual(violations.list(), ['subscribe ended with "200" without a fault']);
+});
+
+test('a message that was not sent needs a fault that allows it, and delays no recovery', () => {
+  const violations = new Violations();
+  const expectations = new Expectations(violations);
+  const message = { outcome: MESSAGE_NOT_SENT, sentAt: 0, endedAt: 50 } as const;
+  expectations.judgeMessage(message);
+  const cut = expectations.begin({ ...killed, name: 'clients cut', allowed: [] }, 40);
+  expectations.judgeMessage(message);
+  const down = expectations.begin({ ...killed, allowed: [MESSAGE_NOT_SENT] }, 45);
+  expectations.judgeMessage(message);
+  assert.deepEqual(violations.list(), [
+    'an outreach message ended with "message not sent" without a fault',
+    'an outreach message ended with "message not sent" during the fault "clients cut", which does not allow it',
+  ]);
+  assert.deepEqual([...down.outcomes], [[MESSAGE_NOT_SENT, 1]]);
+  assert.deepEqual([cut.lastUnusualAt, down.lastUnusualAt], [null, null]);
 });
 
 test('lists each sentence once, with its number', () => {

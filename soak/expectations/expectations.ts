@@ -1,4 +1,4 @@
-import { isNormal } from '../load/operations.ts';
+import { isNormal, type MESSAGE_NOT_SENT, type MESSAGE_UNKNOWN } from '../load/operations.ts';
 import type { Ended } from '../load/recorder.ts';
 import type { Violations } from './violations.ts';
 
@@ -15,6 +15,8 @@ export interface Allowance {
 export interface FaultWindow {
   readonly fault: Allowance;
   readonly from: number;
+  /** How often it interrupts jobs, each time all that are in progress. */
+  readonly interruptions: number;
   /** When the cause ended; null: it lasts. */
   causeEndedAt: number | null;
   /** When the service had recovered; null: not yet. */
@@ -26,6 +28,13 @@ export interface FaultWindow {
 }
 
 type Judged = Ended & { readonly sentAt: number };
+
+/** A message of an outreach request, from the first attempt of the request until its answer. */
+interface JudgedMessage {
+  readonly outcome: typeof MESSAGE_NOT_SENT | typeof MESSAGE_UNKNOWN;
+  readonly sentAt: number;
+  readonly endedAt: number;
+}
 
 /**
  * Judges every outcome: without a fault only normal ones may appear; during a fault and until its recovery also those that the fault
@@ -40,10 +49,11 @@ export class Expectations {
   }
 
   /** Begins a fault, which lasts until its cause ends. */
-  begin(fault: Allowance, now: number): FaultWindow {
+  begin(fault: Allowance, now: number, interruptions = 0): FaultWindow {
     const window: FaultWindow = {
       fault,
       from: now,
+      interruptions,
       causeEndedAt: null,
       recoveredAt: null,
       lastUnusualAt: null,
@@ -56,27 +66,43 @@ export class Expectations {
   judge(ended: Judged): void {
     const { operation, outcome } = ended;
     if (isNormal(operation, outcome)) return;
+    const window = this.#attribute(operation, ended);
+    if (window !== null) window.lastUnusualAt = ended.endedAt;
+  }
+
+  /**
+   * Judges a message of an outreach request that was answered as not sent or unknown. The answer may come long after the recovery: a
+   * repeated request waits until the killed process can no longer send.
+   */
+  judgeMessage(message: JudgedMessage): void {
+    this.#attribute('an outreach message', message);
+  }
+
+  /** Counts an unusual outcome for the fault that allows it, else for the last one; null: there was no fault. */
+  #attribute(subject: string, ended: Omit<Judged, 'dueAt' | 'operation'>): FaultWindow | null {
+    const { outcome } = ended;
     const open = this.windows.filter((window) => overlaps(window, ended));
     // A request may wait from one fault into the next.
     const allowing = open.findLast(({ fault }) => fault.allowed.includes(outcome));
     const window = allowing ?? open.at(-1);
     if (window === undefined) {
-      this.#violations.add(`${operation} ended with "${outcome}" without a fault`);
-      return;
+      this.#violations.add(`${subject} ended with "${outcome}" without a fault`);
+      return null;
     }
     window.outcomes.set(outcome, (window.outcomes.get(outcome) ?? 0) + 1);
-    window.lastUnusualAt = ended.endedAt;
-    if (allowing !== undefined) return;
-    this.#violations.add(
-      `${operation} ended with "${outcome}" during the fault "${window.fault.name}", which does not allow it`,
-    );
+    if (allowing === undefined) {
+      this.#violations.add(
+        `${subject} ended with "${outcome}" during the fault "${window.fault.name}", which does not allow it`,
+      );
+    }
+    return window;
   }
 }
 
 /** Whether a request was open at some time from the beginning of a fault until the end of its recovery. */
 function overlaps(
   { causeEndedAt, fault, from }: FaultWindow,
-  { endedAt, sentAt }: Judged,
+  { endedAt, sentAt }: Pick<Judged, 'endedAt' | 'sentAt'>,
 ): boolean {
   const until = causeEndedAt === null ? Number.POSITIVE_INFINITY : causeEndedAt + fault.recoveryMs;
   return endedAt >= from && sentAt <= until;

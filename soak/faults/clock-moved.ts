@@ -2,6 +2,7 @@ import { glob, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
 import type { Service } from '../service/service.ts';
 import type { Fault, FaultTarget } from './fault.ts';
 
@@ -23,7 +24,14 @@ export const clockMoved: Fault = {
   effect:
     'Restarts the service under libfaketime, moves its clock two hours ahead, then two hours behind, and right again, and restarts it without.',
   // Stops of the service close idle connections, on which a request may be on its way.
-  allowed: ['no answer', '503 draining', '503 starting', '401 stale_signature'],
+  allowed: [
+    'no answer',
+    '503 draining',
+    '503 starting',
+    '401 stale_signature',
+    MESSAGE_NOT_SENT,
+    MESSAGE_UNKNOWN,
+  ],
   recoveryMs: 20_000,
   async findObstacle() {
     return (await findLibrary()) === null

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineCommand, execute } from '#server/db/statement.ts';
 
 import { CUT_PHASES } from '../load/http-connection.ts';
-import { CUT } from '../load/operations.ts';
+import { CUT, MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
 import { noObstacle, type Fault, type FaultTarget } from './fault.ts';
 
 export const clientsCut: Fault = {
@@ -38,9 +38,9 @@ export const databaseConnectionsCut: Fault = {
   name: 'database connections cut',
   effect:
     'Ends every connection of the service to PostgreSQL four times a second, whatever runs on it.',
-  allowed: ['503 database_unavailable'],
+  allowed: ['503 database_unavailable', MESSAGE_NOT_SENT, MESSAGE_UNKNOWN],
   recoveryMs: 10_000,
-  repeatsJobs: true,
+  countInterruptions: ({ holdMs }) => Math.ceil(holdMs / PAUSE_MS),
   findObstacle: noObstacle,
   async cause({ holdMs, pool }: FaultTarget) {
     for (let ms = 0; ms < holdMs; ms += PAUSE_MS) {

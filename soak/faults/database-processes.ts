@@ -7,7 +7,8 @@ import { readPostmasterPid } from '#server/db/embedded/postmaster.ts';
 import { signalProcess } from '#server/db/embedded/processes.ts';
 
 import { listProcessesIn } from '../../server/test/embedded-postgres.ts';
-import { needsLinux, type Fault, type FaultTarget } from './fault.ts';
+import { MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
+import { needsLinux, once, type Fault, type FaultTarget } from './fault.ts';
 
 const clusterOf = ({ dataDirectory }: FaultTarget): string => join(dataDirectory, 'postgres');
 
@@ -23,9 +24,9 @@ export const databaseKilled: Fault = {
   name: 'database killed',
   effect:
     'Kills the main process of PostgreSQL with SIGKILL. The service starts it again, and it recovers.',
-  allowed: ['503 database_unavailable'],
+  allowed: ['503 database_unavailable', MESSAGE_NOT_SENT, MESSAGE_UNKNOWN],
   recoveryMs: 20_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle: needsLinux,
   async cause(target) {
     const pid = await readPostmasterPid(clusterOf(target));
@@ -38,9 +39,9 @@ export const connectionProcessKilled: Fault = {
   name: 'connection process killed',
   effect:
     'Kills a process of PostgreSQL that serves a connection with SIGKILL. PostgreSQL ends all others and recovers.',
-  allowed: ['503 database_unavailable'],
+  allowed: ['503 database_unavailable', MESSAGE_NOT_SENT, MESSAGE_UNKNOWN],
   recoveryMs: 20_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle: needsVisibleProcesses,
   async cause(target) {
     for (const pid of await listProcessesIn(clusterOf(target))) {
@@ -59,9 +60,9 @@ export const databaseFrozen: Fault = {
   name: 'database frozen',
   effect:
     'Stops every process of PostgreSQL for 6 seconds, as when the disk or the storage network stops answering.',
-  allowed: ['503 database_unavailable', '503 overloaded'],
+  allowed: ['503 database_unavailable', '503 overloaded', MESSAGE_NOT_SENT, MESSAGE_UNKNOWN],
   recoveryMs: 15_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle: needsVisibleProcesses,
   async cause(target) {
     const pids = await listProcessesIn(clusterOf(target));

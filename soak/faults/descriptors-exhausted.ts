@@ -7,7 +7,7 @@ import {
   readFileLimit,
   setFileLimit,
 } from '../../server/test/file-limit.ts';
-import { TIMEOUT } from '../load/operations.ts';
+import { TIMEOUT, MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
 import { countDescriptors, listWorkers } from '../service/processes.ts';
 import type { Fault } from './fault.ts';
 
@@ -18,7 +18,14 @@ export const descriptorsExhausted: Fault = {
   effect:
     'Lowers the limit of open files of the service so that it can open none, while clients connect again and again.',
   // Workers that could not take a connection are replaced; until then, connections wait.
-  allowed: ['no answer', TIMEOUT, '503 database_unavailable', '503 overloaded'],
+  allowed: [
+    'no answer',
+    TIMEOUT,
+    '503 database_unavailable',
+    '503 overloaded',
+    MESSAGE_NOT_SENT,
+    MESSAGE_UNKNOWN,
+  ],
   recoveryMs: 60_000,
   findObstacle: findFileLimitObstacle,
   async cause({ client, holdMs, service }) {

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 
 import { defineCommand, execute } from '#server/db/statement.ts';
 
-import { noObstacle, type Fault, type FaultTarget } from './fault.ts';
+import { MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
+import { noObstacle, once, type Fault, type FaultTarget } from './fault.ts';
 
 const run = promisify(execFile);
 
@@ -19,9 +20,15 @@ const BLOCK_BYTES = 4_096;
 export const diskFull: Fault = {
   name: 'disk full',
   effect: 'Fills the file system of the database to its last block for 8 seconds.',
-  allowed: ['503 storage_low', '503 database_unavailable', '503 overloaded'],
+  allowed: [
+    '503 storage_low',
+    '503 database_unavailable',
+    '503 overloaded',
+    MESSAGE_NOT_SENT,
+    MESSAGE_UNKNOWN,
+  ],
   recoveryMs: 30_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle: async ({ disk }) => disk.obstacle,
   async cause({ disk }) {
     const files: string[] = [];

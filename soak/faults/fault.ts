@@ -27,8 +27,11 @@ export interface FaultTarget {
 export interface Fault extends Allowance {
   /** What it does, as a sentence. */
   readonly effect: string;
-  /** Whether it can lose the outcome of a job, which then runs again: an e-mail may be sent twice. */
-  readonly repeatsJobs?: boolean;
+  /**
+   * How often it interrupts the jobs in progress before their outcome is stored; they run again, and may send an e-mail twice.
+   * Default: never.
+   */
+  readonly countInterruptions?: (target: FaultTarget) => number;
   /** Why it cannot be caused here, as a clause; null: it can. */
   findObstacle(target: FaultTarget): Promise<string | null>;
   /** Begins the cause, and ends it after a time. */
@@ -46,3 +49,6 @@ export async function noObstacle(): Promise<null> {
 export async function needsLinux(): Promise<string | null> {
   return process.platform === 'linux' ? null : 'it needs Linux';
 }
+
+/** For faults that interrupt jobs once. */
+export const once = (): number => 1;

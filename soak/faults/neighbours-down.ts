@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { noObstacle, type Fault } from './fault.ts';
+import { MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../load/operations.ts';
+import { noObstacle, once, type Fault } from './fault.ts';
 
 export const neighboursDown: Fault = {
   name: 'relay and provider down',
   effect:
     'Stops the mail relay and the API of the payment provider, cutting their connections, and starts them again.',
-  allowed: [],
+  allowed: [MESSAGE_NOT_SENT, MESSAGE_UNKNOWN],
   recoveryMs: 5_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle: noObstacle,
   async cause({ holdMs, provider, relay }) {
     await Promise.all([relay.stop(), provider.stop()]);

@@ -61,7 +61,8 @@ export async function runFaults(faults: readonly Fault[], run: FaultRun): Promis
 
 async function runFault(fault: Fault, run: FaultRun): Promise<void> {
   const { expectations, report, target } = run;
-  const window = expectations.begin(fault, performance.now());
+  const interruptions = fault.countInterruptions?.(target) ?? 0;
+  const window = expectations.begin(fault, performance.now(), interruptions);
   report(`fault: ${fault.name}`);
   await attempt(fault, run, () => fault.cause(target));
   window.causeEndedAt = performance.now();

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { signalProcess } from '#server/db/embedded/processes.ts';
 
-import { TIMEOUT } from '../load/operations.ts';
+import { TIMEOUT, MESSAGE_UNKNOWN } from '../load/operations.ts';
 import { listWorkers } from '../service/processes.ts';
-import type { Fault, FaultTarget } from './fault.ts';
+import { once, type Fault, type FaultTarget } from './fault.ts';
 
 async function findObstacle({ service, workers }: FaultTarget): Promise<string | null> {
-  if (workers === null) return 'the service runs without workers (--workers)';
+  if (workers === null) return 'the service runs without workers (--workers 0)';
   const running = service.pid === null ? [] : await listWorkers(service.pid);
   return running.length > 0 ? null : 'the service has no worker processes';
 }
@@ -24,9 +24,9 @@ export const workerKilled: Fault = {
   name: 'worker killed',
   effect: 'Kills one worker of the service with SIGKILL. The supervisor replaces it.',
   // A connection that was being passed to the worker stays open without an answer.
-  allowed: ['no answer', TIMEOUT],
+  allowed: ['no answer', TIMEOUT, MESSAGE_UNKNOWN],
   recoveryMs: 30_000,
-  repeatsJobs: true,
+  countInterruptions: once,
   findObstacle,
   async cause(target) {
     const [worker] = await findWorkers(target);

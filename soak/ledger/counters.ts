@@ -52,6 +52,10 @@ export class Facts {
     return this.#states.reduce((sum, state) => sum + (state === 2 ? 1 : 0), 0);
   }
 
+  countUnacknowledged(): number {
+    return this.size - this.countAcknowledged();
+  }
+
   countPossible(): number {
     return this.#states.reduce((sum, state) => sum + (state === 0 ? 0 : 1), 0);
   }

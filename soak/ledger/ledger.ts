@@ -1,5 +1,6 @@
 import type { DayPlan } from '../plan/day-plan.ts';
 import { Counters, Facts } from './counters.ts';
+import { KeyMails } from './key-mails.ts';
 import { UuidColumn } from './uuids.ts';
 
 /** The messages of one outreach request. */
@@ -7,7 +8,7 @@ export const RECIPIENTS_OF_A_REQUEST = 25;
 
 /**
  * Everything that the service acknowledged, to compare with its database. Columns of bytes, because objects for 200,000 machines
- * would take more memory than the service: a machine takes 8 bytes, a purchase 27.
+ * would take more memory than the service: a machine takes 8 bytes, a purchase 67.
  */
 export interface Ledger {
   /** Validations and heartbeats of each machine that was activated before the day. */
@@ -19,16 +20,20 @@ export interface Ledger {
   readonly trialActivations: UuidColumn;
   /** Webhooks of payments; each is sent until it is acknowledged. */
   readonly payments: Facts;
+  /** The hash of the key that the page of each buyer received. */
+  readonly keys: UuidColumn;
   /** The machine of each buyer. */
   readonly activations: Facts;
   readonly activationIds: UuidColumn;
   readonly buyerValidations: Counters;
   readonly deactivations: Facts;
   readonly subscriptions: Facts;
-  /** Outreach messages that were acknowledged as sent, by recipient. */
+  /** Outreach messages, by recipient: acknowledged if reported as sent, unanswered if reported as unknown. */
   readonly outreach: Facts;
+  /** Those that were reported as not sent. */
+  readonly outreachNotSent: Facts;
   /** E-mails that the relay accepted, by buyer and by recipient of outreach. */
-  readonly keyMails: Uint8Array;
+  readonly keyMails: KeyMails;
   readonly outreachMails: Uint8Array;
 }
 
@@ -43,13 +48,15 @@ export function createLedger(plan: DayPlan, machines: number): Ledger {
     trials: new Facts(plan.trial.total),
     trialActivations: new UuidColumn(plan.trial.total),
     payments: new Facts(purchases),
+    keys: new UuidColumn(purchases),
     activations: new Facts(purchases),
     activationIds: new UuidColumn(purchases),
     buyerValidations: new Counters(purchases),
     deactivations: new Facts(purchases),
     subscriptions: new Facts(plan.subscription.total),
     outreach: new Facts(recipients),
-    keyMails: new Uint8Array(purchases),
+    outreachNotSent: new Facts(recipients),
+    keyMails: new KeyMails(purchases),
     outreachMails: new Uint8Array(recipients),
   };
 }

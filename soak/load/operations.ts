@@ -25,3 +25,7 @@ export const NO_ANSWER = 'no answer';
 export const TIMEOUT = 'timeout';
 /** The client itself closed the connection, as a fault. */
 export const CUT = 'cut by the client';
+
+/** Outcomes of one message of an outreach request. */
+export const MESSAGE_NOT_SENT = 'message not sent';
+export const MESSAGE_UNKNOWN = 'message unknown';

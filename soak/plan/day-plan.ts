@@ -65,7 +65,7 @@ const RULES: Readonly<Record<Activity, Rule>> = {
   trial: { perMachine: 0.02, weigh: daytime },
   purchase: { perMachine: 0.03, weigh: sale },
   subscription: { perMachine: 0.005, weigh: daytime },
-  outreach: { perRealMinute: 2, weigh: (minute) => peak(minute, at(10), 180) },
+  outreach: { perRealMinute: 10, weigh: (minute) => peak(minute, at(10), 180) },
   list: { perRealMinute: 120, weigh: daytime },
   report: { perRealMinute: 12, weigh: daytime },
 };

@@ -25,6 +25,7 @@ function createReport(change: Partial<SoakReport> = {}): SoakReport {
   const window: FaultWindow = {
     fault: diskFull,
     from: 1_500,
+    interruptions: 1,
     causeEndedAt: 9_500,
     recoveredAt: 11_000,
     lastUnusualAt: 11_000,
@@ -71,7 +72,7 @@ test('shows the verdict, the checks, the faults and the operations', () => {
     'Every promise was kept.',
     'Every event is stored 1,234',
     'disk full Fills the file system',
-    '503 storage_low: 1 allowed: 503 storage_low, 503 database_unavailable, 503 overloaded 8.0 s ✔ 1.5 s of 30.0 s',
+    '503 storage_low: 1 allowed: 503 storage_low, 503 database_unavailable, 503 overloaded, message not sent, message unknown 8.0 s ✔ 1.5 s of 30.0 s',
     'worker killed : the service runs without workers',
     'validate 200: 1 12.8 12.8 12.8',
     'license validations up to 7',

@@ -16,7 +16,7 @@ import type { SoakOptions } from '../options.ts';
 import { openDatabase } from './database.ts';
 import { openDisk, type Disk } from './disk.ts';
 import { startProvider, type Provider } from './provider.ts';
-import { startRelay, type Relay } from './relay.ts';
+import { startRelay, type OnMail, type Relay } from './relay.ts';
 import { Service } from './service.ts';
 
 export interface Environment extends AsyncDisposable {
@@ -37,7 +37,7 @@ export interface Environment extends AsyncDisposable {
 
 interface EnvironmentEvents {
   /** For each recipient of a message that the relay accepted. */
-  readonly onMail: (address: string) => void;
+  readonly onMail: OnMail;
   /** The service ended although nothing stopped it. */
   readonly onUnexpectedEnd: (end: string) => void;
   readonly report: (line: string) => void;

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 
 import { SMTPServer } from 'smtp-server';
 
-/** An SMTP relay on this machine that accepts and discards every message; it can be down for a time. */
+import type { AcceptedMail } from '../ledger/record-mail.ts';
+
+export type OnMail = (mail: AcceptedMail) => void;
+
+/** An SMTP relay on this machine that accepts every message; it can be down for a time. */
 export interface Relay {
   readonly port: number;
   stop(): Promise<void>;
@@ -13,34 +19,49 @@ export interface Relay {
  * Starts the relay.
  * @param onMail is called for each recipient of an accepted message
  */
-export async function startRelay(port: number, onMail: (address: string) => void): Promise<Relay> {
-  let server = await listen(port, onMail);
+export async function startRelay(port: number, onMail: OnMail): Promise<Relay> {
+  let listening = await listen(port, onMail);
   return {
     port,
-    stop: () => new Promise((resolve) => server.close(resolve)),
+    stop: () => listening.stop(),
     async start() {
-      server = await listen(port, onMail);
+      listening = await listen(port, onMail);
     },
   };
 }
 
-async function listen(port: number, onMail: (address: string) => void): Promise<SMTPServer> {
+async function listen(port: number, onMail: OnMail): Promise<Pick<Relay, 'stop'>> {
+  let isStopping = false;
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     authOptional: true,
     disableReverseLookup: true,
     // Open connections are cut, as by a relay that fails.
     closeTimeout: 10,
-    onData(stream, { envelope }, callback) {
-      stream.resume().once('end', () => {
-        for (const { address } of envelope.rcptTo) onMail(address);
-        callback();
-      });
-    },
+    onData: (stream, { envelope }, confirm) => void receive(stream, envelope.rcptTo, confirm),
   });
+
+  async function receive(
+    stream: Readable,
+    recipients: readonly { readonly address: string }[],
+    confirm: () => void,
+  ): Promise<void> {
+    const raw = await text(stream).catch(() => null);
+    // The sender ended within the message, or was told that the relay ends: the message is not accepted.
+    if (raw === null || isStopping) return;
+    const acceptedAt = performance.now();
+    for (const { address } of recipients) onMail({ address, raw, acceptedAt });
+    confirm();
+  }
+
   // A client that hangs up must not end the run.
   server.on('error', () => undefined);
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
-  return server;
+  return {
+    stop() {
+      isStopping = true;
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import type { Expectations } from '../../expectations/expectations.ts';
 import type { Violations } from '../../expectations/violations.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { HttpClient } from '../http-client.ts';
@@ -6,6 +7,7 @@ import type { HttpClient } from '../http-client.ts';
 export interface LoadContext {
   readonly client: HttpClient;
   readonly ledger: Ledger;
+  readonly expectations: Expectations;
   readonly violations: Violations;
   /** Machines that were activated before the day. */
   readonly machines: number;

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
 import { RECIPIENTS_OF_A_REQUEST } from '../../ledger/ledger.ts';
+import { MESSAGE_NOT_SENT, MESSAGE_UNKNOWN } from '../operations.ts';
 import { OTHER_CLIENTS, type LoadContext } from './actor.ts';
 
 /** Addresses by their number. */
@@ -30,7 +31,7 @@ export async function subscribe(
 
 /** Sends an outreach request until it is answered, each time with the same idempotency key. */
 export async function sendOutreach(
-  { apiKey, client, ledger }: LoadContext,
+  context: LoadContext,
   number: number,
   dueAt: number,
 ): Promise<void> {
@@ -41,25 +42,41 @@ export async function sendOutreach(
   const request = {
     path: '/api/v1/outreach/send',
     body: { template: 'personal', recipients },
-    headers: { 'x-api-key': apiKey, 'idempotency-key': `soak-${number}` },
+    headers: { 'x-api-key': context.apiKey, 'idempotency-key': `soak-${number}` },
     client: OTHER_CLIENTS - 2,
   };
-  await client.sendUntilAnswered(
+  const sentAt = performance.now();
+  await context.client.sendUntilAnswered(
     'outreach',
     () => ({ ...request, dueAt }),
     ({ acknowledgement, text }) => {
-      if (acknowledgement === 'acknowledged') recordResults(ledger.outreach, first, text);
+      if (acknowledgement === 'acknowledged') recordResults(context, { first, sentAt, text });
     },
   );
 }
 
+interface OutreachAnswer {
+  /** The number of the first recipient. */
+  readonly first: number;
+  /** When the first attempt was sent. */
+  readonly sentAt: number;
+  readonly text: string;
+}
+
 function recordResults(
-  facts: LoadContext['ledger']['outreach'],
-  first: number,
-  text: string,
+  { expectations, ledger }: LoadContext,
+  { first, sentAt, text }: OutreachAnswer,
 ): void {
-  Parse(Results, JSON.parse(text)).results.forEach(({ success }, index) => {
-    if (success) facts.record(first + index, 'acknowledged');
+  const { results } = Parse(Results, JSON.parse(text));
+  if (results.length !== RECIPIENTS_OF_A_REQUEST) throw new Error('it lacks results');
+  const endedAt = performance.now();
+  results.forEach(({ error, success }, index) => {
+    if (success) return ledger.outreach.record(first + index, 'acknowledged');
+    const isUnknown = error === 'unknown';
+    if (isUnknown) ledger.outreach.record(first + index, 'unanswered');
+    else ledger.outreachNotSent.record(first + index, 'acknowledged');
+    const outcome = isUnknown ? MESSAGE_UNKNOWN : MESSAGE_NOT_SENT;
+    expectations.judgeMessage({ outcome, sentAt, endedAt });
   });
 }
 

@@ -2,6 +2,7 @@ import { LicenseActivateResponse, LicenseCheckResponse } from '@latchkey/contrac
 import { Parse } from 'typebox/value';
 
 import { createSignature, writePurchase } from '../../../bench/lib/purchases.ts';
+import { hashKey } from '../../ledger/uuids.ts';
 import { OTHER_CLIENTS, type LoadContext } from './actor.ts';
 import { requireValid } from './validations.ts';
 
@@ -86,6 +87,7 @@ async function waitForKey(
   if (acknowledgement !== 'acknowledged') return null;
   const { license_key: key = null } = Parse(LicenseCheckResponse, JSON.parse(text));
   if (key === null) context.violations.add('an acknowledged payment has no license');
+  else context.ledger.keys.set(purchase, hashKey(key));
   return key;
 }
 
