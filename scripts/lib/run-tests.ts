@@ -10,8 +10,8 @@ import {
   openTestCluster,
   TEST_CLUSTER_VARIABLE,
 } from '../../server/test/test-cluster.ts';
-import { bundleTypebox } from './bundle-typebox.ts';
 import { groupTests } from './group-tests.ts';
+import { speedUpImports } from './speed-up-imports.ts';
 import { repository } from './steps.ts';
 import { findTestRoot } from './test-root.ts';
 
@@ -56,7 +56,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
   try {
     // Some tests start programs under another account.
     await chmod(directory, 0o755);
-    const bundling = bundleTypebox(join(directory, 'typebox'));
+    const speedUp = speedUpImports(join(directory, 'imports'));
     await using cluster = await openTestCluster(join(directory, 'cluster'));
     const environment = {
       ...cleanEnvironment(),
@@ -65,7 +65,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
       TMPDIR: directory,
       // Many processes load the same modules.
       NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
-      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${await bundling}`,
+      NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} ${await speedUp}`,
       [TEST_CLUSTER_VARIABLE]: cluster.asVariable,
     };
     const grouped = paths.length === 0 ? await groupTests(files, join(directory, 'groups')) : files;
