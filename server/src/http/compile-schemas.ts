@@ -8,20 +8,18 @@ import {
   parseDateTime,
   parseEmail,
 } from '@latchkey/contract';
-import type { FastifySchemaCompiler } from 'fastify';
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 
 import type { App } from './app-instance.ts';
 import { withNamesOf } from './validation/explain.ts';
 
-/** Shared by all instances of a process, so that each schema is compiled once. */
-const buildValidators = AjvCompiler();
-const buildSerializers = SerializerSelector();
+const named = new Map<string, object>(namedSchemas.map((schema) => [nameOf(schema), schema]));
 
 /**
  * The options of Ajv, which only decides whether a request is valid; `explainRequest` lists the faults.
  * Nothing is coerced or removed. The formats are stricter than usual where the database is.
  */
-export const ajvOptions: Parameters<typeof buildValidators>[1] = {
+const ajvOptions: Parameters<ReturnType<typeof AjvCompiler>>[1] = {
   customOptions: {
     allErrors: false,
     allowUnionTypes: true,
@@ -39,31 +37,64 @@ export const ajvOptions: Parameters<typeof buildValidators>[1] = {
   },
 };
 
+/** Shared by all instances of a process, so that each schema is compiled once. */
+const buildValidators = AjvCompiler();
+const buildSerializers = SerializerSelector();
+const validators = once(() => buildValidators(Object.fromEntries(named), ajvOptions));
+const serializers = new WeakMap<object, Serializer>();
+
 /**
  * Lets each schema be compiled by the first request that needs it. Fastify compiles all of them before it listens, which
  * takes longer than the rest of the start together.
  */
 export function compileSchemasOnDemand(app: App): void {
-  const named = Object.fromEntries(namedSchemas.map((schema) => [nameOf(schema), schema]));
-  const validators = once(() => buildValidators(named, ajvOptions));
-  const serializers = once(() => buildSerializers({ ...named }));
   app.setValidatorCompiler((route) => {
-    const compiled = once(() => validators()({ ...route }));
+    const compiled = once(() => compileValidator(route));
     return route.httpPart === 'headers'
       ? delayValidator(compiled, (headers) => withNamesOf(route.schema, headers))
       : delayValidator(compiled, (data) => data);
   });
   app.setSerializerCompiler((route) => {
-    const compiled = once(() => serializers()({ httpStatus: '', ...route }));
+    const compiled = once(() => compileSerializer(route));
     return (data) => compiled()(data);
   });
 }
 
 type Validator = ReturnType<FastifySchemaCompiler<unknown>>;
+type Serializer = ReturnType<FastifySerializerCompiler<object>>;
+
+/** Compiles the schema of a part of a request. */
+export const compileValidator: FastifySchemaCompiler<unknown> = (route) =>
+  validators()({ ...route });
+
+/** Compiles the schema of an answer. */
+export const compileSerializer: FastifySerializerCompiler<object> = (route) => {
+  const { schema } = route;
+  const known = serializers.get(schema);
+  const serializer =
+    known ?? buildSerializers(listReferenced(schema))({ httpStatus: '', ...route });
+  serializers.set(schema, serializer);
+  return serializer;
+};
+
+/** Lists the named schemas that a schema needs: compiling it takes three times as long with all of them. */
+function listReferenced(schema: object): Record<string, object> {
+  const found = new Map<string, object>();
+  const pending = [schema];
+  for (const each of pending) {
+    for (const [, name = ''] of JSON.stringify(each).matchAll(/"\$ref":"([^"#]+)#/g)) {
+      const target = named.get(name);
+      if (target === undefined || found.has(name)) continue;
+      found.set(name, target);
+      pending.push(target);
+    }
+  }
+  return Object.fromEntries(found);
+}
 
 /** @param toValue returns the value that the schema describes */
 function delayValidator(
-  compiled: () => ReturnType<ReturnType<typeof buildValidators>>,
+  compiled: () => Validator,
   toValue: (data: Parameters<Validator>[0]) => unknown,
 ): Validator {
   const validate: Validator = (data) => {
