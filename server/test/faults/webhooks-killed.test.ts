@@ -116,8 +116,8 @@ describe('killed between arrival and commit', onUnix, () => {
 });
 
 /** A commit stores at most `CLIENTS` events, so these events need more commits than the test waits for. */
-const CLIENTS = 20;
-const PURCHASES = 50;
+const CLIENTS = 10;
+const PURCHASES = 25;
 const MAX_COMMITS = 4;
 const MAX_ROUNDS = 15;
 
