@@ -59,11 +59,13 @@ export async function runDay(run: Run, environment: Environment): Promise<Day> {
   const progress = setInterval(showProgress, PROGRESS_MS);
   const context = { ...environment, ...run, client, machines: run.options.machines };
   const times = { startedAt, durationMs, stop: run.stop };
+  let hasFaults = true;
+  const faulting = runFaults(possible, { ...run, ...times, target }).finally(() => {
+    hasFaults = false;
+  });
   try {
-    const [unsent, late] = await Promise.all([
-      runLoad(context, run.plan, times),
-      runFaults(possible, { ...run, ...times, target }),
-    ]);
+    const load = runLoad(context, run.plan, { ...times, hasFaults: () => hasFaults });
+    const [unsent, late] = await Promise.all([load, faulting]);
     const endedAt = performance.now();
     const all = [...skipped, ...late];
     return { recorder, samples, startedAt, endedAt, unsent, faults: possible, skipped: all };

@@ -10,7 +10,7 @@ import { workerKilled, workersReplaced } from './worker-faults.ts';
 
 /**
  * Every fault, in the order of a run: the disk is full when machines start, the relay is down when payments arrive. The clock, which
- * takes longest, comes last: a slow machine has no time left for it.
+ * takes longest, comes last.
  */
 export const ALL_FAULTS: readonly Fault[] = [
   connectionProcessKilled,

@@ -31,11 +31,28 @@ export const workerKilled: Fault = {
   async cause(target) {
     const [worker] = await findWorkers(target);
     signalProcess(worker, 'SIGKILL');
+    await waitForNewWorkers(target, [worker]);
   },
 };
 
 const REPLACE_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
+
+/** Waits until as many workers run as should, none of them an old one. @throws Error after a minute */
+async function waitForNewWorkers(
+  { service, workers }: FaultTarget,
+  old: readonly number[],
+): Promise<void> {
+  const deadline = performance.now() + REPLACE_TIMEOUT_MS;
+  const isReplaced = async (): Promise<boolean> => {
+    const running = service.pid === null ? [] : await listWorkers(service.pid);
+    return running.length === workers && !running.some((pid) => old.includes(pid));
+  };
+  while (!(await isReplaced())) {
+    if (performance.now() > deadline) throw new Error('the workers were not replaced in time');
+    await sleep(POLL_MS);
+  }
+}
 
 export const workersReplaced: Fault = {
   name: 'workers replaced',
@@ -46,14 +63,6 @@ export const workersReplaced: Fault = {
   async cause(target) {
     const before = await findWorkers(target);
     if (target.service.pid !== null) signalProcess(target.service.pid, 'SIGUSR2');
-    const deadline = performance.now() + REPLACE_TIMEOUT_MS;
-    const isReplaced = async (): Promise<boolean> => {
-      const now = await findWorkers(target);
-      return now.length === before.length && before.every((pid) => !now.includes(pid));
-    };
-    while (!(await isReplaced())) {
-      if (performance.now() > deadline) throw new Error('the workers were not replaced in time');
-      await sleep(POLL_MS);
-    }
+    await waitForNewWorkers(target, before);
   },
 };

@@ -42,6 +42,9 @@ const TICK_MS = 10;
 /** Planned work that is not finished, most of it waiting for its next attempt; more work begins later. Bounds memory. */
 const MAX_UNFINISHED = 4_000;
 
+/** After the day, while the last faults are caused. */
+const LATE_PER_SECOND = 40;
+
 /** How long requests that are late or repeated may continue after the day. */
 const END_MS = 60_000;
 
@@ -50,50 +53,108 @@ export function minuteAt(startedAt: number, durationMs: number, now: number): nu
   return Math.min(MINUTES_OF_A_DAY, ((now - startedAt) / durationMs) * MINUTES_OF_A_DAY);
 }
 
-interface LoadTimes {
+interface LoadOptions {
   /** `performance.now()` */
   readonly startedAt: number;
   readonly durationMs: number;
   /** Ends the day early. */
   readonly stop: AbortSignal;
+  /** Whether faults are being caused or still follow. */
+  readonly hasFaults: () => boolean;
 }
 
 /**
- * Runs the load of a day: every planned request begins when it is due, whether or not others were answered.
+ * Runs the load of a day: every planned request begins when it is due, whether or not others were answered. If the faults take longer
+ * than the day, validations and heartbeats follow until their end, so that each fault meets a load.
  * @returns the number of planned requests that were not sent, because too many others were unfinished
  */
 export async function runLoad(
   context: LoadContext,
   plan: DayPlan,
-  { durationMs, startedAt, stop }: LoadTimes,
+  options: LoadOptions,
 ): Promise<number> {
-  const begun = mapActivities(() => 0);
-  const unfinished = new Set<Promise<void>>();
-  const begin = (activity: Activity): void => {
-    const number = begun[activity]++;
-    const minute = findDueMinute(plan, activity, number);
-    const dueAt = startedAt + (minute / MINUTES_OF_A_DAY) * durationMs;
-    const work = ACTORS[activity](context, number, dueAt)
-      .catch((error: unknown) => {
-        context.violations.add(`an answer to ${activity} could not be read: ${messageOf(error)}`);
-      })
-      .finally(() => unfinished.delete(work));
-    unfinished.add(work);
-  };
-  const countLeft = (): number =>
-    ACTIVITIES.reduce((left, activity) => left + plan[activity].total - begun[activity], 0);
-  const deadline = startedAt + durationMs + END_MS;
-  while (countLeft() > 0 && !stop.aborted && performance.now() < deadline) {
-    const minute = minuteAt(startedAt, durationMs, performance.now());
-    for (const activity of ACTIVITIES) {
-      const due = countDue(plan, activity, minute);
-      while (begun[activity] < due && unfinished.size < MAX_UNFINISHED) begin(activity);
-    }
-    await sleep(TICK_MS);
+  const load = new Load(context, plan, options);
+  await load.runDay();
+  await load.continue();
+  await load.finish();
+  return load.unsent;
+}
+
+class Load {
+  readonly #context: LoadContext;
+  readonly #plan: DayPlan;
+  readonly #options: LoadOptions;
+  readonly #begun = mapActivities(() => 0);
+  readonly #unfinished = new Set<Promise<void>>();
+
+  constructor(context: LoadContext, plan: DayPlan, options: LoadOptions) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#options = options;
   }
-  while (unfinished.size > 0 && !stop.aborted && performance.now() < deadline) await sleep(TICK_MS);
-  context.client.isEnding = true;
-  await Promise.all(unfinished);
-  context.client.closeFree();
-  return countLeft();
+
+  get unsent(): number {
+    return ACTIVITIES.reduce(
+      (left, activity) => left + Math.max(0, this.#plan[activity].total - this.#begun[activity]),
+      0,
+    );
+  }
+
+  /** Begins every planned request when it is due. */
+  async runDay(): Promise<void> {
+    const { durationMs, startedAt, stop } = this.#options;
+    const deadline = startedAt + durationMs + END_MS;
+    while (this.unsent > 0 && !stop.aborted && performance.now() < deadline) {
+      const minute = minuteAt(startedAt, durationMs, performance.now());
+      for (const activity of ACTIVITIES) {
+        const due = countDue(this.#plan, activity, minute);
+        while (this.#begun[activity] < due && this.#canBegin) this.#beginPlanned(activity);
+      }
+      await sleep(TICK_MS);
+    }
+  }
+
+  /** Sends validations and heartbeats until the faults are over. */
+  async continue(): Promise<void> {
+    const { hasFaults, stop } = this.#options;
+    const from = performance.now();
+    for (let sent = 0; hasFaults() && !stop.aborted; await sleep(TICK_MS)) {
+      const due = ((performance.now() - from) / 1_000) * LATE_PER_SECOND;
+      for (; sent < due && this.#canBegin; sent += 1) {
+        this.#begin(sent % 2 === 0 ? 'reconnect' : 'heartbeat', performance.now());
+      }
+    }
+  }
+
+  /** Waits until every request was answered, and ends those that are still repeated after a minute. */
+  async finish(): Promise<void> {
+    const { client } = this.#context;
+    const deadline = performance.now() + END_MS;
+    while (this.#unfinished.size > 0 && !this.#options.stop.aborted && performance.now() < deadline)
+      await sleep(TICK_MS);
+    client.isEnding = true;
+    await Promise.all(this.#unfinished);
+    client.closeFree();
+  }
+
+  get #canBegin(): boolean {
+    return this.#unfinished.size < MAX_UNFINISHED;
+  }
+
+  #beginPlanned(activity: Activity): void {
+    const { durationMs, startedAt } = this.#options;
+    const minute = findDueMinute(this.#plan, activity, this.#begun[activity]);
+    this.#begin(activity, startedAt + (minute / MINUTES_OF_A_DAY) * durationMs);
+  }
+
+  #begin(activity: Activity, dueAt: number): void {
+    const { violations } = this.#context;
+    const number = this.#begun[activity]++;
+    const work = ACTORS[activity](this.#context, number, dueAt)
+      .catch((error: unknown) => {
+        violations.add(`an answer to ${activity} could not be read: ${messageOf(error)}`);
+      })
+      .finally(() => this.#unfinished.delete(work));
+    this.#unfinished.add(work);
+  }
 }
