@@ -56,7 +56,7 @@ export interface ServiceProcess extends Pick<
   /** Starts jobs and housekeeping, which one of several workers runs. */
   lead(): void;
   /**
-   * Accepts no new connections, and waits until the clients have left.
+   * Accepts no new connections, and waits until the clients have left and every outreach request is answered.
    * @param signal ends the wait
    */
   retire(signal: AbortSignal): Promise<void>;
@@ -153,6 +153,8 @@ export async function startServiceProcess(
     async retire(signal) {
       state = 'retiring';
       await letClientsLeave(app, signal);
+      // A stop interrupts them, which would fail their messages.
+      await context.outreach.waitUntilIdle(signal);
     },
     snapshotMetrics: () => own.snapshot(),
     async stop() {

@@ -12,8 +12,8 @@ const CHECK_INTERVAL_MS = 10_000;
 /** 10 s for requests, then 10 s for background work. */
 const STOP_DEADLINE_MS = 22_000;
 
-/** The same after the time in which clients leave the worker. */
-const RETIRE_DEADLINE_MS = 40_000;
+/** The same after the 5 s in which clients leave the worker, and the 55 s that an outreach request may take. */
+const RETIRE_DEADLINE_MS = 90_000;
 
 /**
  * Kills a worker that does not listen in time. Migrations do not count: the statements of one have a time limit

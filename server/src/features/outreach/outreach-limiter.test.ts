@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { OutreachLimiter } from './outreach-limiter.ts';
 
@@ -22,16 +23,48 @@ test('rejects requests beyond the queue at once and those that wait too long, wi
   assert.equal(limiter.queued, 0);
 });
 
+/** Handles a request until its end; returns the reason. */
+function handleUntilEnd(limiter: OutreachLimiter): Promise<string> {
+  return limiter.handle(async ({ reason, signal }) => {
+    assert.equal(signal.aborted, false);
+    await once(signal, 'abort');
+    return reason();
+  });
+}
+
 test('ends a request at its deadline, or as interrupted when the service stops', async () => {
-  const limiter = new OutreachLimiter({ totalMs: 20 });
-  const late = limiter.startDeadline();
-  await once(late.signal, 'abort');
-  assert.equal(late.reason(), 'deadline');
+  assert.equal(await handleUntilEnd(new OutreachLimiter({ totalMs: 20 })), 'deadline');
   const stopped = new OutreachLimiter();
-  const { signal, reason } = stopped.startDeadline();
-  assert.equal(signal.aborted, false);
+  const handled = handleUntilEnd(stopped);
   stopped.stop();
-  assert.deepEqual([signal.aborted, reason()], [true, 'interrupted']);
+  assert.equal(await handled, 'interrupted');
+});
+
+test('a process that retires can wait until all requests are answered, also failed and later ones', async () => {
+  const limiter = new OutreachLimiter();
+  const { signal } = new AbortController();
+  await limiter.waitUntilIdle(signal);
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const failing = assert.rejects(limiter.handle(() => first.promise));
+  let isIdle = false;
+  const idle = limiter.waitUntilIdle(signal).then(() => (isIdle = true));
+  const later = limiter.handle(() => second.promise);
+  first.reject(new Error('it failed'));
+  await failing;
+  await setImmediate();
+  assert.equal(isIdle, false);
+  second.resolve();
+  await Promise.all([later, idle]);
+});
+
+test('the wait for requests ends at a stop', async () => {
+  const limiter = new OutreachLimiter();
+  void limiter.handle(() => new Promise(() => {}));
+  const stopping = new AbortController();
+  const idle = limiter.waitUntilIdle(stopping.signal);
+  stopping.abort();
+  await idle;
+  await limiter.waitUntilIdle(stopping.signal);
 });
 
 test('rejects waiting and later requests when the service stops', async () => {

@@ -40,6 +40,7 @@ export class OutreachLimiter {
   readonly limits: OutreachLimits;
   readonly #limiter: ConcurrencyLimiter;
   readonly #stopping = new AbortController();
+  readonly #open = new Set<Promise<unknown>>();
 
   constructor(limits: Partial<OutreachLimits> = {}) {
     this.limits = { ...defaultLimits, ...limits };
@@ -55,11 +56,31 @@ export class OutreachLimiter {
     return this.#limiter.queued;
   }
 
-  /** Starts the deadline of a request. */
-  startDeadline(): RequestEnd {
+  /** Handles a request, also while it waits, and starts its deadline. */
+  async handle<Result>(handle: (end: RequestEnd) => Promise<Result>): Promise<Result> {
+    const handling = handle(this.#startDeadline());
+    this.#open.add(handling);
+    try {
+      return await handling;
+    } finally {
+      this.#open.delete(handling);
+    }
+  }
+
+  #startDeadline(): RequestEnd {
     const stopping = this.#stopping.signal;
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(this.limits.totalMs)]);
     return { signal, reason: () => (stopping.aborted ? 'interrupted' : 'deadline') };
+  }
+
+  /** Waits until no request is handled. @param signal ends the wait */
+  async waitUntilIdle(signal: AbortSignal): Promise<void> {
+    const { promise: aborted, resolve } = Promise.withResolvers<void>();
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    while (this.#open.size > 0 && !signal.aborted) {
+      await Promise.race([aborted, Promise.allSettled(this.#open)]);
+    }
   }
 
   /**

@@ -24,14 +24,15 @@ export async function sendOutreach(
     const ended = { ...failed('mail_not_configured'), messageId: '' };
     return toResponse(recipients.map(({ email }) => ({ email, ...ended })));
   }
-  const end = outreach.startDeadline();
-  const work = { ...call, recipients, transport: outreachMail, end };
-  if (call.idempotencyKey !== null) {
-    return toResponse(await sendOnce(deps, work, call.idempotencyKey));
-  }
-  return outreach.run(async () => {
-    const stored = await prepareMessages(deps, work, createUuid());
-    return toResponse(await sendMessages(deps, work, stored));
+  return outreach.handle(async (end) => {
+    const work = { ...call, recipients, transport: outreachMail, end };
+    if (call.idempotencyKey !== null) {
+      return toResponse(await sendOnce(deps, work, call.idempotencyKey));
+    }
+    return outreach.run(async () => {
+      const stored = await prepareMessages(deps, work, createUuid());
+      return toResponse(await sendMessages(deps, work, stored));
+    });
   });
 }
 
