@@ -9,7 +9,7 @@ import { findOperatorByEmail } from '#server/features/operators/queries/operator
 import { startSession } from '#server/features/operators/sessions.ts';
 
 import { TEST_ISSUER, type TestService } from './harness.ts';
-import { anyAddress, type Answer, type RequestHeaders } from './http-client.ts';
+import { anyAddress, type Answer, type HttpClient, type RequestHeaders } from './http-client.ts';
 
 const change = { actor: 'test', reason: 'a test asks for it' };
 
@@ -70,7 +70,7 @@ export function cookieOf(answer: Answer): string {
 
 /** Returns a browser of the service with a cookie. */
 export function browse(
-  service: TestService,
+  service: Pick<HttpClient, 'get' | 'post'>,
   { id, email }: { readonly id: string; readonly email: string },
   cookie: string,
 ): Browser {

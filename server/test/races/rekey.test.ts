@@ -4,21 +4,25 @@ import { test } from 'node:test';
 import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
 
 import { eventually } from '../eventually.ts';
-import { startTestService } from '../harness.ts';
+import { readBody } from '../acceptance/bodies.ts';
+import { LICENSES } from '../admin-license-steps.ts';
 import { anyMachine } from '../license-steps.ts';
 import { runConcurrently, tally } from './concurrency.ts';
+import { openBrowsers, openDeployments } from './deployments.ts';
 
-const service = await startTestService();
+const deployments = await openDeployments();
+const { one, pick } = deployments;
+const browserOf = await openBrowsers(deployments);
 
-const activateBy = (licenseKey: string) =>
-  service.post('/api/v1/licenses/activate', {
+const activateBy = (licenseKey: string, index = 0) =>
+  pick(index).post('/api/v1/licenses/activate', {
     license_key: licenseKey,
     machine_fingerprint: anyMachine(),
   });
 
 const rekey = (keyOrId: string) =>
   rekeyLicense(
-    service.context,
+    one.context,
     { keyOrId, actor: 'test', reason: 'a race', keepMachines: true },
     async () => {},
   );
@@ -26,7 +30,7 @@ const rekey = (keyOrId: string) =>
 /** Waits until that many connections wait for a lock. */
 async function waitForLocks(count: number): Promise<void> {
   await eventually(async () => {
-    const { rows } = await service.pool.query(
+    const { rows } = await one.pool.query(
       `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
     );
     return rows.length === count;
@@ -34,8 +38,8 @@ async function waitForLocks(count: number): Promise<void> {
 }
 
 test('an activation whose key is replaced between look-up and lock is refused', async () => {
-  const { license, licenseKey } = await service.issue();
-  const holder = await service.pool.connect();
+  const { license, licenseKey } = await one.issue();
+  const holder = await one.pool.connect();
   try {
     await holder.query('begin');
     await holder.query('select from licenses where id = $1 for update', [license.id]);
@@ -49,17 +53,37 @@ test('an activation whose key is replaced between look-up and lock is refused', 
   } finally {
     holder.release();
   }
-  assert.equal(await service.count('activations'), 0);
+  assert.equal(await one.count('activations'), 0);
 });
 
 test('of several concurrent replacements of a key one succeeds, and the old key activates nothing', async () => {
-  const { licenseKey } = await service.issue();
+  const { licenseKey } = await one.issue();
   const [rekeyed, answers] = await Promise.all([
     Promise.allSettled(Array.from({ length: 4 }, () => rekey(licenseKey))),
-    runConcurrently(30, () => activateBy(licenseKey)),
+    runConcurrently(30, (index) => activateBy(licenseKey, index)),
   ]);
   assert.deepEqual(tally(rekeyed.map(({ status }) => status)), { fulfilled: 1, rejected: 3 });
   assert.ok(answers.every(({ status }) => [200, 404, 409].includes(status)));
-  const after = await runConcurrently(5, () => activateBy(licenseKey));
+  const after = await runConcurrently(5, (index) => activateBy(licenseKey, index));
   assert.deepEqual(tally(after.map(({ status }) => status)), { 404: 5 });
+});
+
+test('of several operators who replace a key at two processes one succeeds, and only its key activates', async () => {
+  const { license, licenseKey } = await one.issue({ maxActivations: 100 });
+  const body = { expected_version: 1, reason: 'a race', keep_machines: true, send_mail: false };
+  const [rekeyed, answers] = await Promise.all([
+    runConcurrently(4, (index) => browserOf(index).post(`${LICENSES}/${license.id}/rekey`, body)),
+    runConcurrently(30, (index) => activateBy(licenseKey, index)),
+  ]);
+  assert.deepEqual(tally(rekeyed.map(({ status }) => status)), { 200: 1, 409: 3 });
+  assert.ok(answers.every(({ status }) => [200, 404].includes(status)));
+  const winner = rekeyed.find(({ status }) => status === 200) ?? assert.fail();
+  const newKey = String(readBody(winner.body)['license_key']);
+  const after = await runConcurrently(10, (index) =>
+    activateBy(index < 5 ? licenseKey : newKey, index),
+  );
+  assert.deepEqual(
+    after.map(({ status }) => status),
+    [404, 404, 404, 404, 404, 200, 200, 200, 200, 200],
+  );
 });

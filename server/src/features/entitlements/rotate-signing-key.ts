@@ -41,11 +41,12 @@ export async function rotateSigningKey(
   options: { readonly immediately: boolean },
   change: { readonly actor: string; readonly reason: string },
 ): Promise<SigningKeyRecord> {
-  const now = deps.clock.now();
-  const activeFrom = options.immediately ? now : new Date(now.getTime() + PUBLISH_LEAD_MS);
-  const record = createRecord(deps, now, activeFrom);
-  await inTransaction(deps.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     await lockSigningKeys(client);
+    // Not before the lock: another process may create a key in between.
+    const now = deps.clock.now();
+    const activeFrom = options.immediately ? now : new Date(now.getTime() + PUBLISH_LEAD_MS);
+    const record = createRecord(deps, now, activeFrom);
     await retireKeys(client, deps.vault, activeFrom);
     await insertSigningKey(client, record);
     await insertAuditEntry(client, {
@@ -55,8 +56,8 @@ export async function rotateSigningKey(
       subjectId: record.kid,
       details: { active_from: activeFrom.toISOString() },
     });
+    return record;
   });
-  return record;
 }
 
 /** The retirement of a key that is not published any more: before any token. */
@@ -114,10 +115,14 @@ async function hasKey(db: Queryable, { clock, vault }: SigningKeyDependencies): 
   return findCurrentKey(records, clock.now()) !== undefined;
 }
 
-/** Seals the retirement of the other keys, so that a change of their rows cannot reactivate them. */
-async function retireKeys(db: Queryable, vault: Vault, retiredAt: Date): Promise<void> {
+/**
+ * Seals the retirement of the other keys, so that a change of their rows cannot reactivate them. A key of a process whose clock
+ * is ahead retires when it was created: only a revoked key is retired before.
+ */
+async function retireKeys(db: Queryable, vault: Vault, from: Date): Promise<void> {
   const { opened } = openSigningKeys(vault, await listSigningKeys(db));
   for (const { record, key } of opened) {
+    const retiredAt = from < record.createdAt ? record.createdAt : from;
     if (record.retiredAt !== null && record.retiredAt <= retiredAt) continue;
     await replaceSigningKeySeal(db, sealSigningKey(vault, key, { ...record, retiredAt }));
   }
