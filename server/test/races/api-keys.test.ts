@@ -6,13 +6,17 @@ import { listApiKeyPage } from '#server/features/api-keys/list-api-keys.ts';
 import { viewApiKey } from '#server/features/api-keys/manage.ts';
 
 import { createKey, revokeKeys, rollKey } from '../api-key-steps.ts';
-import { startTestService } from '../harness.ts';
 import { HOUR_MS } from '../test-clock.ts';
 import { runConcurrently, roundRobin, tally } from './concurrency.ts';
+import { openBrowsers, openDeployments } from './deployments.ts';
 
-const one = await startTestService();
-const two = await startTestService({ beside: one });
-const pick = roundRobin([one, two]);
+const deployments = await openDeployments();
+const { one, two } = deployments;
+const browserOf = await openBrowsers(deployments);
+/** For what the interface does not offer. */
+const pickService = roundRobin([one, two]);
+
+const API_KEYS = '/api/v1/admin/api-keys';
 
 const ROUNDS = 10;
 
@@ -37,10 +41,10 @@ async function listStates(name: string): Promise<string[]> {
 test('a key that is rolled concurrently has one successor', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { key } = await createKey(one);
-    const outcomes = await runConcurrently(6, (index) =>
-      outcomeOf(rollKey(pick(index), key.id, HOUR_MS)),
+    const answers = await runConcurrently(6, (index) =>
+      browserOf(index).post(`${API_KEYS}/${key.id}/roll`, { overlap_seconds: 3_600 }),
     );
-    assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 1, 409: 5 });
     assert.deepEqual(tally(await listStates(key.name)), { active: 1, rolled: 1 });
   }
 });
@@ -49,7 +53,7 @@ test('a name that is rolled concurrently has one key at all times', async () => 
   for (let round = 0; round < ROUNDS; round++) {
     const { key } = await createKey(one);
     const outcomes = await runConcurrently(6, (index) =>
-      outcomeOf(rollKey(pick(index), key.name, HOUR_MS)),
+      outcomeOf(rollKey(pickService(index), key.name, HOUR_MS)),
     );
     const { made = 0 } = tally(outcomes);
     assert.ok(made >= 1);
@@ -60,10 +64,10 @@ test('a name that is rolled concurrently has one key at all times', async () => 
 test('of concurrent creations with one name one succeeds', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `wanted ${round}`;
-    const outcomes = await runConcurrently(6, (index) =>
-      outcomeOf(createKey(pick(index), { name })),
+    const answers = await runConcurrently(6, (index) =>
+      browserOf(index).post(API_KEYS, { name, scopes: ['outreach:send'] }),
     );
-    assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 1, 409: 5 });
     assert.deepEqual(await listStates(name), ['active']);
   }
 });

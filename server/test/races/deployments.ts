@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after } from 'node:test';
 
-import { startTestService, TEST_ISSUER, TEST_MASTER_SECRET, type TestService } from '../harness.ts';
+import {
+  startTestService,
+  TEST_ISSUER,
+  TEST_MASTER_SECRET,
+  type TestService,
+  type TestServiceOptions,
+} from '../harness.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
 import { openBrowser, browse, type Browser } from '../operator-steps.ts';
 import { createServiceHome, type ServiceProcess, type Settings } from '../service-process.ts';
@@ -29,6 +35,8 @@ export interface Deployments {
   readonly deployments: readonly Deployment[];
   /** That of two processes or workers. */
   readonly pick: Deployment['pick'];
+  /** Whether requests go to workers, which have the clock of the system. */
+  readonly isOfWorkers: boolean;
   /** The time of the processes. */
   readonly now: () => Date;
   /** Lets each process read the signing keys, as it does once a minute. */
@@ -38,12 +46,19 @@ export interface Deployments {
 /**
  * Starts the services of a test file, which end with it.
  * @param settings of the workers, in addition to those that correspond to a test service
+ * @param own the same for the services in this process
  */
-export async function openDeployments(settings: Settings = {}): Promise<Deployments> {
+export async function openDeployments(
+  settings: Settings = {},
+  own: Pick<TestServiceOptions, 'mail'> = {},
+): Promise<Deployments> {
   const isOfWorkers = process.env[WORKERS_VARIABLE] !== undefined && lacksWorkers === false;
   // Workers have the clock of the system.
-  const one = await startTestService(isOfWorkers ? { clock: createTestClock(new Date()) } : {});
-  const two = await startTestService({ beside: one });
+  const one = await startTestService({
+    ...own,
+    ...(isOfWorkers ? { clock: createTestClock(new Date()) } : {}),
+  });
+  const two = await startTestService({ ...own, beside: one });
   if (isOfWorkers) {
     const { service, pick } = await startWorkers(one, settings);
     const deployments = [{ name: 'two workers of one service', pick }];
@@ -52,6 +67,7 @@ export async function openDeployments(settings: Settings = {}): Promise<Deployme
       two,
       deployments,
       pick,
+      isOfWorkers,
       now: () => new Date(),
       reload: async () => service.send('SIGHUP'),
     };
@@ -65,7 +81,7 @@ export async function openDeployments(settings: Settings = {}): Promise<Deployme
   const reload = async (): Promise<void> => {
     await Promise.all(rings.map((ring) => ring.refresh()));
   };
-  return { one, two, deployments, pick, now: () => one.clock.now(), reload };
+  return { one, two, deployments, pick, isOfWorkers, now: () => one.clock.now(), reload };
 }
 
 /** Signs an operator in, and returns a browser with this session for the process of each request. */

@@ -70,7 +70,7 @@ test('of signing keys that two processes create at once one signs, and no token 
 
 test('a signing key that is created at one process signs at none before each can publish it', async () => {
   const before = await listKeys();
-  const [signing] = before.filter(({ state }) => state === 'signing');
+  const signing = before.find(({ state }) => state === 'signing');
   const rotated = await runConcurrently(2, (index) =>
     browserOf(index).post(`${SIGNING_KEYS}/rotate`, { reason: 'a race' }),
   );

@@ -14,25 +14,26 @@ import { createUnsubscribeToken } from '#server/features/suppressions/unsubscrib
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import { eventually } from '../eventually.ts';
-import { startTestService } from '../harness.ts';
 import { HOUR_MS, TEST_START } from '../test-clock.ts';
 import { runConcurrently, roundRobin } from './concurrency.ts';
+import { openDeployments } from './deployments.ts';
 
-/** With mail, subscriptions need a confirmation; nothing is sent, because these tests run no jobs. */
+/** With mail, subscriptions need a confirmation. Nothing is sent: these tests run no jobs, and the workers' relay does not answer. */
 const mail: MailTransport = {
   send: () => Promise.reject(new Error('nothing is sent in these tests')),
   close: () => {},
 };
-const one = await startTestService({ mail });
-const two = await startTestService({ beside: one, mail });
-const pick = roundRobin([one, two] as const);
+const settings = { LATCHKEY_SMTP_URL: 'smtp://127.0.0.1:1', LATCHKEY_MAIL_FROM: 'a@example.com' };
+const { one, two, pick, isOfWorkers } = await openDeployments(settings, { mail });
+const pickService = roundRobin([one, two] as const);
+const skip = isOfWorkers && 'needs the clock of the tests';
 
 const { context, pool } = one;
 const EMAIL = 'ada@example.com';
 const addressHash = hashAddress(context.vault, EMAIL);
 
 beforeEach(async () => {
-  one.clock.set(TEST_START);
+  if (!isOfWorkers) one.clock.set(TEST_START);
   await pool.query('truncate subscribers, suppressions, subscriber_confirmations, jobs');
 });
 
@@ -47,7 +48,8 @@ test('30 concurrent subscriptions of one address at two processes create one row
   });
   assert.equal(new Set(bodies.map(({ id }) => id)).size, 1);
   assert.equal(await one.count('subscribers'), 1);
-  assert.equal(await one.count('jobs'), 1);
+  const { rows } = await pool.query(`select from jobs where name = 'send_confirmation'`);
+  assert.equal(rows.length, 1);
 });
 
 test('an erasure concurrent with subscriptions keeps no address, in any order', async () => {
@@ -61,7 +63,7 @@ test('an erasure concurrent with subscriptions keeps no address, in any order', 
   }
 });
 
-test('an unsubscription during the confirmation of an older request wins', async () => {
+test('an unsubscription during the confirmation of an older request wins', { skip }, async () => {
   await subscribe(0);
   const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
@@ -88,7 +90,7 @@ test('an unsubscription during the confirmation of an older request wins', async
   assert.equal((await findSuppression(pool, addressHash))?.reason, 'unsubscribed');
 });
 
-test('ten concurrent confirmations of one link confirm once', async () => {
+test('ten concurrent confirmations of one link confirm once', { skip }, async () => {
   await subscribe(0);
   const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
@@ -96,7 +98,7 @@ test('ten concurrent confirmations of one link confirm once', async () => {
   const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);
   await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
   const views = await runConcurrently(10, (index) =>
-    confirmSubscription(pick(index).context, token),
+    confirmSubscription(pickService(index).context, token),
   );
   const decisions = views.map(({ decision }) => decision).sort();
   assert.deepEqual(decisions, [...Array.from({ length: 9 }, () => 'already'), 'confirm']);
