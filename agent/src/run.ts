@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Clock } from './clock.ts';
 import { readHost } from './collect/host.ts';
+import { readMachineId } from './collect/machine-id.ts';
 import { openCollectors } from './collectors.ts';
 import { type AgentConfig, readTokens } from './config/config.ts';
 import { messageOf } from './errors.ts';
@@ -57,7 +58,14 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   // Disposes opened resources in reverse order, also when a later one fails to open.
   await using opened = new AsyncDisposableStack();
   const { sampler, isStuck } = openSampling(options, opened);
-  const hub = new Hub({ sampler, readHost: () => readHost(roots), clock, intervalSeconds });
+  const machineId = readMachineId(roots);
+  const hub = new Hub({
+    sampler,
+    readHost: () => readHost(roots),
+    clock,
+    intervalSeconds,
+    machineId,
+  });
   const { server, reload } = openServer(options, hub);
   await server.listen(config.listen.host, config.listen.port);
   opened.defer(() => server.close());

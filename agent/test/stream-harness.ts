@@ -24,8 +24,8 @@ export class TestClock implements Clock {
 /** Returns the example snapshot, numbered by its time, and records the requested parts. */
 export class TestSampler {
   readonly requests: (ReadonlySet<PartName> | undefined)[] = [];
-  /** The number of calls of `wake`. */
-  wakes = 0;
+  /** The parts that were not woken, for each call of `wake`. */
+  readonly wakes: ReadonlySet<PartName>[] = [];
   /** Fields added to the snapshots. */
   extra: Partial<AgentSnapshot> = {};
   /** Added to the host facts. */
@@ -40,8 +40,8 @@ export class TestSampler {
     };
   }
 
-  wake(): void {
-    this.wakes += 1;
+  wake(others: ReadonlySet<PartName>): void {
+    this.wakes.push(others);
   }
 }
 
@@ -70,7 +70,15 @@ export async function openStream(options: StreamOptions, listenPort = 0): Promis
   };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
   const { maxBufferedBytes = MAX_BUFFERED_BYTES, ...rest } = options;
-  const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1, maxBufferedBytes });
+  const machineId = '0123456789abcdef0123456789abcdef';
+  const hub = new Hub({
+    sampler,
+    readHost,
+    clock,
+    intervalSeconds: 1,
+    machineId,
+    maxBufferedBytes,
+  });
   const server = new StreamServer({
     hub,
     clock,

@@ -123,5 +123,6 @@ export const AgentSubprotocol = oneOf([
   'latchkey.snapshot.v1',
   'latchkey.vector.v1',
   'latchkey.otlp-json.v1',
+  'latchkey.brief.v1',
 ]);
 export type AgentSubprotocol = Static<typeof AgentSubprotocol>;

@@ -138,6 +138,7 @@ export * from './admin-usage.ts';
 export * from './admin-overview.ts';
 export * from './admin-search.ts';
 export * from './admin-trials.ts';
+export * from './agent-brief.ts';
 export * from './agent-gpu.ts';
 export * from './agent-host.ts';
 export * from './agent-network.ts';

@@ -1,5 +1,6 @@
 /**
- * Connects many viewers to an agent, counts their snapshots for some seconds, and sends the result to the parent process: `crowd.ts <port> <viewers> <seconds>`.
+ * Connects many viewers to an agent, counts their snapshots (or points) for some seconds, and sends the result to the parent
+ * process: `crowd.ts <port> <viewers> <seconds> <subprotocol>`.
  */
 import { WebSocket } from 'ws';
 
@@ -14,14 +15,20 @@ interface Arrivals {
   lastAt: number;
 }
 
-const [port, viewers, seconds] = process.argv.slice(2).map(Number);
-if (port === undefined || viewers === undefined || seconds === undefined) {
-  throw new Error('Usage: crowd.ts <port> <viewers> <seconds>');
+const [port, viewers, seconds] = process.argv.slice(2, 5).map(Number);
+const subprotocol = process.argv[5];
+if (
+  port === undefined ||
+  viewers === undefined ||
+  seconds === undefined ||
+  subprotocol === undefined
+) {
+  throw new Error('Usage: crowd.ts <port> <viewers> <seconds> <subprotocol>');
 }
 const arrivals = new Map<string, Arrivals>();
 for (let open = 0; open < viewers; open += CONNECTING_AT_ONCE) {
   const some = Math.min(CONNECTING_AT_ONCE, viewers - open);
-  await Promise.all(Array.from({ length: some }, () => connect(port)));
+  await Promise.all(Array.from({ length: some }, () => connect(port, subprotocol)));
 }
 arrivals.clear();
 process.send?.('ready');
@@ -36,8 +43,9 @@ process.send?.(result);
 process.disconnect();
 process.exit();
 
-async function connect(toPort: number): Promise<void> {
-  const socket = new WebSocket(`wss://127.0.0.1:${toPort}/`, { rejectUnauthorized: false });
+async function connect(toPort: number, offer: string): Promise<void> {
+  const options = { rejectUnauthorized: false };
+  const socket = new WebSocket(`wss://127.0.0.1:${toPort}/`, offer, options);
   socket.on('message', (data: Buffer) => note(data));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
 }

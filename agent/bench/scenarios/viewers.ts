@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
+import type { AgentSubprotocol } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { type Measurement, median } from '../../../bench/lib/report.ts';
@@ -11,16 +12,45 @@ import { readUsage } from '../lib/process-tree.ts';
 const LAST_VIEWER_GOAL_MS = 150;
 const HALF_A_CORE_MS = 500;
 
+/** The goal for brief viewers, relative to the others. */
+const BRIEF_RATIO = 0.5;
+
 /**
  * Measures many concurrent viewers in a separate process: whether each gets every snapshot, the delay of the last one, and the
- * cost for the agent.
+ * cost for the agent; then the same for viewers of `latchkey.brief.v1`.
  */
 export async function measureViewers(
   agent: AgentProcess,
   viewers: number,
   seconds: number,
 ): Promise<Measurement[]> {
-  const options = [agent.port, viewers, seconds].map(String);
+  const whole = await measureCrowd(agent, viewers, seconds, 'latchkey.snapshot.v1');
+  const brief = await measureCrowd(agent, viewers, seconds, 'latchkey.brief.v1');
+  return [
+    ...describeCrowd(`${viewers} viewers`, whole),
+    ...describeCrowd(`${viewers} brief viewers`, brief),
+    {
+      name: `${viewers} brief viewers: processor time, relative to the others`,
+      value: brief.cpuMs / whole.cpuMs,
+      unit: '',
+      goal: { atMost: BRIEF_RATIO },
+    },
+  ];
+}
+
+interface Crowd extends CrowdResult {
+  readonly viewers: number;
+  /** Processor time of the agent in a second. */
+  readonly cpuMs: number;
+}
+
+async function measureCrowd(
+  agent: AgentProcess,
+  viewers: number,
+  seconds: number,
+  subprotocol: AgentSubprotocol,
+): Promise<Crowd> {
+  const options = [...[agent.port, viewers, seconds].map(String), subprotocol];
   const crowd = fork(new URL('../lib/crowd.ts', import.meta.url), options);
   await once(crowd, 'message');
   const before = readUsage(agent.pid);
@@ -28,27 +58,32 @@ export async function measureViewers(
   const result = Value.Parse(CrowdResult, (await once(crowd, 'message'))[0]);
   const elapsedSeconds = (performance.now() - startedAt) / 1000;
   const after = readUsage(agent.pid);
+  await once(crowd, 'exit');
   const cpuMs = (1000 * (after.cpuSeconds - before.cpuSeconds)) / elapsedSeconds;
+  return { ...result, viewers, cpuMs };
+}
+
+function describeCrowd(name: string, { lastMs, missed, viewers, cpuMs }: Crowd): Measurement[] {
   return [
     {
-      name: `${viewers} viewers: snapshots that one of them did not get`,
-      value: result.missed,
-      unit: `of ${viewers * result.lastMs.length}`,
+      name: `${name}: snapshots that one of them did not get`,
+      value: missed,
+      unit: `of ${viewers * lastMs.length}`,
       goal: { atMost: 0 },
     },
     {
-      name: `${viewers} viewers: the last one has a snapshot, median`,
-      value: median(result.lastMs),
+      name: `${name}: the last one has a snapshot, median`,
+      value: median(lastMs),
       unit: 'ms',
     },
     {
-      name: `${viewers} viewers: the last one has a snapshot, at worst`,
-      value: Math.max(...result.lastMs),
+      name: `${name}: the last one has a snapshot, at worst`,
+      value: Math.max(...lastMs),
       unit: 'ms',
       goal: { atMost: LAST_VIEWER_GOAL_MS },
     },
     {
-      name: `${viewers} viewers: processor time for a second`,
+      name: `${name}: processor time for a second`,
       value: cpuMs,
       unit: 'ms',
       goal: { atMost: HALF_A_CORE_MS },

@@ -81,6 +81,7 @@ const SUBPROTOCOLS: readonly AgentSubprotocol[] = [
   'latchkey.snapshot.v1',
   'latchkey.vector.v1',
   'latchkey.otlp-json.v1',
+  'latchkey.brief.v1',
 ];
 
 /**

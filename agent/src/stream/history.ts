@@ -19,9 +19,12 @@ export const HISTORY_PARTS: ReadonlySet<PartName> = new Set<PartName>([
 export class History {
   readonly #points: AgentHistoryPoint[] = [];
 
-  add(snapshot: AgentSnapshot): void {
+  /** Adds the figures of a snapshot, and returns them. */
+  add(snapshot: AgentSnapshot): AgentHistoryPoint {
+    const point = toPoint(snapshot);
     if (this.#points.length === MAX_POINTS) this.#points.shift();
-    this.#points.push(toPoint(snapshot));
+    this.#points.push(point);
+    return point;
   }
 
   /** Oldest first. */

@@ -1,5 +1,7 @@
 import type {
+  AgentBriefPoint,
   AgentHello,
+  AgentHistoryPoint,
   AgentHost,
   AgentSnapshot,
   AgentSnapshotMessage,
@@ -7,11 +9,15 @@ import type {
 } from '@latchkey/contract';
 
 import type { Clock } from '../clock.ts';
+import type { PartName } from '../collector.ts';
 import { toOtlpRequest } from '../formats/otlp.ts';
 import { toVectorEvents } from '../formats/vector.ts';
+import { findNotices } from '../notices.ts';
 import type { Sampler } from '../sample.ts';
 import { version } from '../version.ts';
+import { BRIEF, BRIEF_PARTS, toBriefHello } from './brief.ts';
 import { History, HISTORY_PARTS } from './history.ts';
+import { NoticeBoard } from './notice-board.ts';
 
 /** A connected viewer. */
 export interface Viewer extends Buffered {
@@ -32,6 +38,8 @@ interface HubOptions {
   readonly readHost: () => AgentHost;
   readonly clock: Clock;
   readonly intervalSeconds: number;
+  /** Identifies the machine; default: unknown. */
+  readonly machineId?: string | null;
   /** The limit of unread bytes of all viewers. */
   readonly maxBufferedBytes?: number;
 }
@@ -44,7 +52,10 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #history = new History();
   readonly #viewers = new Set<Viewer>();
-  #hello: Frames | null = null;
+  readonly #board = new NoticeBoard();
+  readonly #startedAt: string;
+  /** The first messages, encoded once between two ticks. */
+  readonly #hellos = new Map<AgentSubprotocol, Frames>();
   #wholeAtMs = Number.NEGATIVE_INFINITY;
   #host: AgentHost;
   #clockAheadMs: number;
@@ -53,6 +64,7 @@ export class Hub {
     this.#options = options;
     this.#host = options.readHost();
     this.#clockAheadMs = measureAhead(options.clock);
+    this.#startedAt = options.clock.now().toISOString();
   }
 
   get viewers(): ReadonlySet<Viewer> {
@@ -61,9 +73,10 @@ export class Hub {
 
   /** Adds a viewer, sends the hello, and sends every snapshot from the next tick. */
   add(viewer: Viewer): void {
-    if (this.#viewers.size === 0) this.#wakeCollectors();
+    const before = this.#chooseParts();
     this.#viewers.add(viewer);
-    if (viewer.subprotocol === 'latchkey.snapshot.v1') viewer.send(this.#greet());
+    if (before !== undefined && viewer.subprotocol !== BRIEF) this.#wakeCollectors(before);
+    viewer.send(this.#greet(viewer.subprotocol));
     dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
@@ -71,23 +84,25 @@ export class Hub {
     this.#viewers.delete(viewer);
   }
 
-  /** Takes a snapshot. Without viewers, only the parts of the history are collected. */
+  /** Takes a snapshot. Only the parts that viewers need are collected; without viewers, those of the history. */
   tick(): void {
-    const { sampler } = this.#options;
     this.#detectClockStep();
-    const isWatched = this.#viewers.size > 0;
-    const snapshot = isWatched ? this.#sampleAll() : sampler.sample(HISTORY_PARTS);
-    this.#history.add(snapshot);
-    this.#hello = null;
+    const snapshot = this.#sample();
+    const point = this.#history.add(snapshot);
+    this.#hellos.clear();
     const encoded = new Map<AgentSubprotocol, Frames>();
     for (const viewer of this.#viewers) {
       let frames = encoded.get(viewer.subprotocol);
       if (frames === undefined) {
-        frames = encodeSnapshot(viewer.subprotocol, snapshot, this.#host);
+        frames =
+          viewer.subprotocol === BRIEF
+            ? this.#encodePoint(point, snapshot)
+            : encodeSnapshot(viewer.subprotocol, snapshot, this.#host);
         encoded.set(viewer.subprotocol, frames);
       }
       viewer.send(frames);
     }
+    if (!encoded.has(BRIEF)) this.#board.clear();
     dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
@@ -99,17 +114,35 @@ export class Hub {
     for (const viewer of this.#viewers) viewer.ping(data);
   }
 
-  #greet(): Frames {
-    const { intervalSeconds } = this.#options;
-    this.#hello ??= encodeHello({
-      type: 'hello',
-      schema_version: 1,
-      agent_version: version,
-      interval_seconds: intervalSeconds,
-      host: this.#host,
-      history: this.#history.points,
-    });
-    return this.#hello;
+  /** Returns the first messages of a subprotocol: for most of them, none. */
+  #greet(subprotocol: AgentSubprotocol): Frames {
+    let frames = this.#hellos.get(subprotocol);
+    if (frames === undefined) {
+      const hello = this.#createHello(subprotocol);
+      frames = hello === null ? [] : [encode(hello)];
+      this.#hellos.set(subprotocol, frames);
+    }
+    return frames;
+  }
+
+  #createHello(subprotocol: AgentSubprotocol): object | null {
+    const { intervalSeconds, machineId = null } = this.#options;
+    const facts = { agent_version: version, interval_seconds: intervalSeconds, host: this.#host };
+    const { points: history } = this.#history;
+    if (subprotocol === 'latchkey.snapshot.v1') {
+      return { type: 'hello', schema_version: 1, ...facts, history } satisfies AgentHello;
+    }
+    if (subprotocol !== BRIEF) return null;
+    const id = machineId === null ? {} : { machine_id: machineId };
+    const own = { ...facts, ...id, agent_started_at: this.#startedAt };
+    return toBriefHello({ ...own, ...this.#board.announced }, history);
+  }
+
+  /** Encodes a point for viewers of many machines, with the notices if they changed. */
+  #encodePoint(point: AgentHistoryPoint, snapshot: AgentSnapshot): Frames {
+    const nowMs = this.#options.clock.monotonicMs();
+    const news = this.#board.update(findNotices(snapshot), snapshot.time, nowMs);
+    return [encode({ type: 'point', point, ...news } satisfies AgentBriefPoint)];
   }
 
   #detectClockStep(): void {
@@ -123,19 +156,29 @@ export class Hub {
     }
   }
 
-  #sampleAll(): ReturnType<Sampler['sample']> {
-    this.#wholeAtMs = this.#options.clock.monotonicMs();
-    return this.#options.sampler.sample();
+  /** Returns the parts that the viewers need; undefined: all. */
+  #chooseParts(): ReadonlySet<PartName> | undefined {
+    if (this.#viewers.size === 0) return HISTORY_PARTS;
+    for (const { subprotocol } of this.#viewers) if (subprotocol !== BRIEF) return undefined;
+    return BRIEF_PARTS;
   }
 
-  /** Resets the baselines of idle collectors: their first rates would cover the whole pause. */
-  #wakeCollectors(): void {
+  #sample(): AgentSnapshot {
+    const parts = this.#chooseParts();
+    if (parts === undefined) this.#wholeAtMs = this.#options.clock.monotonicMs();
+    return this.#options.sampler.sample(parts);
+  }
+
+  /**
+   * Resets the baselines of idle collectors: their first rates would cover the whole pause.
+   * @param active the parts that were collected at every tick, and keep their baselines
+   */
+  #wakeCollectors(active: ReadonlySet<PartName>): void {
     const { sampler, clock, intervalSeconds } = this.#options;
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#wholeAtMs <= 2000 * intervalSeconds) return;
     this.#wholeAtMs = nowMs;
-    // Collectors of the history keep their baselines: they ran at every tick.
-    sampler.wake(HISTORY_PARTS);
+    sampler.wake(active);
   }
 }
 
@@ -156,11 +199,6 @@ function encodeSnapshot(
   if (subprotocol === 'latchkey.vector.v1') return toVectorEvents(snapshot, host).map(encode);
   if (subprotocol === 'latchkey.otlp-json.v1') return [encode(toOtlpRequest(snapshot, host))];
   return [encode({ type: 'snapshot', snapshot } satisfies AgentSnapshotMessage)];
-}
-
-/** Encodes the first message of `latchkey.snapshot.v1`; the other subprotocols have none. */
-function encodeHello(hello: AgentHello): Frames {
-  return [encode(hello)];
 }
 
 function encode(message: object): Buffer {

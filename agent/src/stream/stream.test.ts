@@ -85,7 +85,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     );
     const first = await connect(stream.port);
     await connect(stream.port);
-    assert.deepEqual([sampler.wakes, sampler.requests.length], [1, 1]);
+    assert.deepEqual([sampler.wakes.length, sampler.requests.length], [1, 1]);
     clock.ms += 1000;
     hub.tick();
     assert.deepEqual(sampler.requests.slice(1), [undefined]);
@@ -128,7 +128,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.equal(viewer.socket.protocol, 'latchkey.vector.v1');
     await assert.rejects(connect(stream.port, ['graphql-ws']), {
       message:
-        '400 None of the subprotocols offered is known here: offer one of latchkey.snapshot.v1, latchkey.vector.v1, latchkey.otlp-json.v1, or none.',
+        '400 None of the subprotocols offered is known here: offer one of latchkey.snapshot.v1, latchkey.vector.v1, latchkey.otlp-json.v1, latchkey.brief.v1, or none.',
     });
   });
 

@@ -18,6 +18,7 @@ function open({ roots }: Machine) {
   return {
     pausedDevices,
     collect: (atMs: number) => gpus.collect(atMs),
+    idle: (atMs: number) => gpus.idle?.(atMs),
     /** Collects, waits for the started reads, and collects again. */
     async collectRead(atMs: number) {
       gpus.collect(atMs);
@@ -138,6 +139,20 @@ test('lists a paused card for other collectors while it is paused', async () => 
   assert.deepEqual(await listLeftAlone(675_000), [device]);
   machine.write(`${card0}/device/power/runtime_status`, 'suspended\n');
   assert.deepEqual(await listLeftAlone(676_000), []);
+});
+
+test('lists all cards for other collectors while nobody watches them', async () => {
+  using machine = copyMachine('gpu-amd');
+  using gpus = open(machine);
+  gpus.idle(0);
+  const devices = ['card0', 'card1', 'card2'].map((card) =>
+    realpathSync(`${machine.roots.sys}/class/drm/${card}/device`),
+  );
+  assert.deepEqual([...gpus.pausedDevices], devices);
+  await gpus.collectRead(1000);
+  assert.deepEqual([...gpus.pausedDevices], []);
+  gpus.idle(2000);
+  assert.deepEqual([...gpus.pausedDevices], devices);
 });
 
 test('never pauses a busy card, nor one that may not sleep', async () => {

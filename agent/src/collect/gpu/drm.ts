@@ -12,6 +12,9 @@ import { FRESH_INTERVALS } from './tool.ts';
 /** How often cards are searched again. */
 const SCAN_INTERVAL_MS = 10_000;
 
+/** How often the cards to leave alone are searched while they are not collected. */
+const IDLE_SCAN_INTERVAL_MS = 60_000;
+
 /** Below this usage, a card has no work. */
 const IDLE_RATIO = 0.01;
 
@@ -31,7 +34,9 @@ export function openDrmCollector(
   pausedDevices: Set<string>,
 ): Collector<AgentGpu[]> {
   const isScanDue = every(SCAN_INTERVAL_MS);
+  const isIdleScanDue = every(IDLE_SCAN_INTERVAL_MS);
   let cards: ReadonlyMap<string, CardCollector> = new Map();
+  let idleDevices: readonly string[] = [];
   return {
     collect(atMs) {
       if (isScanDue(atMs))
@@ -39,6 +44,11 @@ export function openDrmCollector(
           openCardCollector(card, reader, intervalMs, pausedDevices),
         );
       return cards.size === 0 ? null : [...cards.values()].map((card) => card.collect(atMs));
+    },
+    /** Reading its sensors would keep a card awake that nobody watches. */
+    idle(atMs) {
+      if (isIdleScanDue(atMs)) idleDevices = listCards(roots).map(({ device }) => device);
+      for (const device of idleDevices) pausedDevices.add(device);
     },
     close: () => cards.forEach((card) => card.close()),
   };

@@ -1,5 +1,6 @@
 import type { AgentHello, AgentSnapshot } from '@latchkey/contract';
 
+import { findNotices } from '../../notices.ts';
 import { Connection, type ConnectionState } from './connection.ts';
 import { makeCpuPanel, makeLoadPanel, makePressurePanel } from './cpu-panels.ts';
 import { fillChildren, find, make, setText } from './dom.ts';
@@ -9,7 +10,7 @@ import { makeGpuPanel } from './gpu-panel.ts';
 import { Layout } from './layout.ts';
 import { makeMemoryPanel } from './memory-panel.ts';
 import { makeDiskPanel, makeFilesystemPanel, makeNetworkPanel } from './io-panels.ts';
-import { findNotices } from './notices.ts';
+import { describeNotice } from './notices.ts';
 import { makeContainerPanel, makeProcessPanel } from './process-panels.ts';
 import {
   makeBatteryPanel,
@@ -88,7 +89,8 @@ function showSnapshot(snapshot: AgentSnapshot): void {
 }
 
 function showNotices(snapshot: AgentSnapshot): void {
-  fillChildren(find('#notices'), notices, findNotices(snapshot), makeNotice, ({ element }, text) =>
+  const texts = findNotices(snapshot).map(describeNotice);
+  fillChildren(find('#notices'), notices, texts, makeNotice, ({ element }, text) =>
     setText(element, text),
   );
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { AgentGpu } from '@latchkey/contract';
+import type { AgentGpu, AgentSnapshot } from '@latchkey/contract';
 
 import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
+import { findNotices } from '../../notices.ts';
 import { decideDelayMs, readMessage, toAdmissionUrl, toStreamUrl } from './connection.ts';
 import {
   describeHost,
@@ -20,7 +21,7 @@ import {
 } from './format.ts';
 import { assignColumns } from './layout.ts';
 import { splitMemory } from './metric-values.ts';
-import { findNotices } from './notices.ts';
+import { describeNotice } from './notices.ts';
 import { listTiles } from './tiles.ts';
 
 const { time } = exampleSnapshot;
@@ -28,6 +29,11 @@ const { time } = exampleSnapshot;
 /** Replaces no-break spaces by plain ones, which are visible in a test. */
 function show(texts: readonly string[]): string[] {
   return texts.map((text) => text.replaceAll('\u00a0', ' '));
+}
+
+/** Describes the problems of a snapshot. */
+function describeNotices(snapshot: AgentSnapshot): string[] {
+  return findNotices(snapshot).map(describeNotice);
 }
 
 test('formats figures with two or three digits and their unit', () => {
@@ -141,13 +147,13 @@ test('splits memory into pieces that add up to the total', () => {
 });
 
 test('lists problems in sentences', () => {
-  assert.deepEqual(findNotices({ time }), []);
-  assert.deepEqual(findNotices(exampleSnapshot), ['/nfs does not answer.']);
+  assert.deepEqual(describeNotices({ time }), []);
+  assert.deepEqual(describeNotices(exampleSnapshot), ['/nfs does not answer.']);
   const pi = { now: true, since_boot: true };
   const none = { now: false, since_boot: true };
   assert.deepEqual(
     show(
-      findNotices({
+      describeNotices({
         time,
         units: { failed: ['a.service'] },
         sensors: {
@@ -185,8 +191,8 @@ test('lists failing and worn disks', () => {
     self_test_failed: false,
     wear_ratio: 0.99,
   };
-  assert.deepEqual(findNotices({ time, disk_health: [disk] }), []);
-  const notices = findNotices({
+  assert.deepEqual(describeNotices({ time, disk_health: [disk] }), []);
+  const notices = describeNotices({
     time,
     disk_health: [
       { ...disk, failing: true, prefail_now: true },
@@ -206,8 +212,8 @@ test('lists failing and worn disks', () => {
 
 test('does not list full read-only filesystems', () => {
   const full = { mount_point: '/snap', device: 'a', type: 'squashfs', usage_ratio: 1 };
-  assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);
-  assert.deepEqual(show(findNotices({ time, filesystems: [{ ...full, read_only: false }] })), [
+  assert.deepEqual(describeNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);
+  assert.deepEqual(show(describeNotices({ time, filesystems: [{ ...full, read_only: false }] })), [
     '/snap is 100 % full.',
   ]);
 });
