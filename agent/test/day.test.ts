@@ -44,5 +44,6 @@ test(
     // Viewers receive nine of ten ticks, and 72 hellos.
     assert.equal(received['latchkey.otlp-json.v1'], 648);
     assert.equal(received['latchkey.snapshot.v1'], 648 + 72);
+    assert.equal(received['latchkey.brief.v1'], 648 + 72);
   },
 );

@@ -65,14 +65,15 @@ const subprotocols: readonly AgentSubprotocol[] = [
   'latchkey.snapshot.v1',
   'latchkey.vector.v1',
   'latchkey.otlp-json.v1',
+  'latchkey.brief.v1',
 ];
 
-/** Opens a viewer that counts its messages and stores none. */
+/** Opens a viewer that counts how often it is sent messages, and stores none. */
 function openViewer(subprotocol: AgentSubprotocol): Viewer {
   return {
     subprotocol,
-    send: (frames) => {
-      received.set(subprotocol, (received.get(subprotocol) ?? 0) + frames.length);
+    send: () => {
+      received.set(subprotocol, (received.get(subprotocol) ?? 0) + 1);
     },
     ping: () => undefined,
     waitingBytes: 0,

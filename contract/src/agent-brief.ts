@@ -106,9 +106,16 @@ export const AgentBriefHello = object(
 );
 export type AgentBriefHello = Static<typeof AgentBriefHello>;
 
-/** `latchkey.brief.v1`: every message after the first, one for each interval. */
-export const AgentBriefPoint = object(
-  { type: Type.Literal('point'), point: AgentHistoryPoint, ...notices },
-  'AgentBriefPoint',
+/**
+ * `latchkey.brief.v1`: every message after the first, one for each interval. With more than 250 such viewers, an agent sends several
+ * points at once to each: 1,000 viewers get four points every four intervals.
+ */
+export const AgentBriefPoints = object(
+  {
+    type: Type.Literal('points'),
+    points: List(AgentHistoryPoint, { minItems: 1, maxItems: 10, description: 'Oldest first.' }),
+    ...notices,
+  },
+  'AgentBriefPoints',
 );
-export type AgentBriefPoint = Static<typeof AgentBriefPoint>;
+export type AgentBriefPoints = Static<typeof AgentBriefPoints>;

@@ -9,6 +9,8 @@ import { type Program, startProgram } from './program.ts';
 /** The packaged agent, running on a port of this machine. */
 export interface AgentProcess extends Program {
   readonly port: number;
+  /** Disconnects the viewer until the next query. */
+  disconnect(): void;
 }
 
 const PORT = 14_096;
@@ -40,7 +42,8 @@ limits: { connections: 2000, connections_per_address: 2000 }
   });
   stack.use(program);
   const kept = stack.move();
-  return { ...program, port: PORT, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const disconnect = (): void => viewer.close();
+  return { ...program, port: PORT, disconnect, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Connects at the first request for a snapshot. */
@@ -59,6 +62,7 @@ class Viewer {
 
   close(): void {
     this.#socket?.terminate();
+    this.#socket = null;
   }
 
   async #connect(): Promise<WebSocket> {

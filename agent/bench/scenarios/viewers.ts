@@ -10,6 +10,9 @@ import { CrowdResult } from '../lib/crowd-result.ts';
 import { readUsage } from '../lib/process-tree.ts';
 
 const LAST_VIEWER_GOAL_MS = 150;
+
+/** A thousand brief viewers take turns within four ticks. */
+const LAST_BRIEF_VIEWER_GOAL_MS = 3000 + LAST_VIEWER_GOAL_MS;
 const HALF_A_CORE_MS = 500;
 
 /** The goal for brief viewers, relative to the others. */
@@ -24,11 +27,12 @@ export async function measureViewers(
   viewers: number,
   seconds: number,
 ): Promise<Measurement[]> {
+  agent.disconnect();
   const whole = await measureCrowd(agent, viewers, seconds, 'latchkey.snapshot.v1');
   const brief = await measureCrowd(agent, viewers, seconds, 'latchkey.brief.v1');
   return [
-    ...describeCrowd(`${viewers} viewers`, whole),
-    ...describeCrowd(`${viewers} brief viewers`, brief),
+    ...describeCrowd(`${viewers} viewers`, whole, LAST_VIEWER_GOAL_MS),
+    ...describeCrowd(`${viewers} brief viewers`, brief, LAST_BRIEF_VIEWER_GOAL_MS),
     {
       name: `${viewers} brief viewers: processor time, relative to the others`,
       value: brief.cpuMs / whole.cpuMs,
@@ -63,7 +67,11 @@ async function measureCrowd(
   return { ...result, viewers, cpuMs };
 }
 
-function describeCrowd(name: string, { lastMs, missed, viewers, cpuMs }: Crowd): Measurement[] {
+function describeCrowd(
+  name: string,
+  { lastMs, missed, viewers, cpuMs }: Crowd,
+  lastGoalMs: number,
+): Measurement[] {
   return [
     {
       name: `${name}: snapshots that one of them did not get`,
@@ -80,7 +88,7 @@ function describeCrowd(name: string, { lastMs, missed, viewers, cpuMs }: Crowd):
       name: `${name}: the last one has a snapshot, at worst`,
       value: Math.max(...lastMs),
       unit: 'ms',
-      goal: { atMost: LAST_VIEWER_GOAL_MS },
+      goal: { atMost: lastGoalMs },
     },
     {
       name: `${name}: processor time for a second`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 
-import { AgentBriefHello, AgentBriefPoint, AgentHistoryPoint } from '@latchkey/contract';
+import { AgentBriefHello, AgentBriefPoints, AgentHistoryPoint } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
 import { CertificateFixture, lacksOpenssl } from '../../test/certificates.ts';
@@ -10,7 +10,7 @@ import { connect, openStream } from '../../test/stream-harness.ts';
 import { until } from '../../test/wait.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
-import { BRIEF, BRIEF_PARTS, toBriefHello } from './brief.ts';
+import { BRIEF, BRIEF_PARTS, BriefFeed, MAX_AT_ONCE, toBriefHello } from './brief.ts';
 
 const time = (ms: number): string => new Date(ms).toISOString();
 const figures = {
@@ -29,7 +29,7 @@ describe(BRIEF, { skip: lacksOpenssl }, () => {
   after(() => fixture[Symbol.dispose]());
   const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
 
-  test('sends a hello with the history as columns, then a point at each tick', async () => {
+  test('sends a hello with the history as columns, then points at each tick', async () => {
     await using stream = await openStream({ tls });
     stream.hub.tick();
     stream.hub.tick();
@@ -51,13 +51,13 @@ describe(BRIEF, { skip: lacksOpenssl }, () => {
       host: exampleHost,
       history: { time: [time(1), time(2)], ...Object.fromEntries(history) },
     });
-    assert.deepEqual([...Value.Errors(AgentBriefPoint, first)], []);
+    assert.deepEqual([...Value.Errors(AgentBriefPoints, first)], []);
     assert.deepEqual(first, {
-      type: 'point',
-      point: { time: time(3), ...figures },
+      type: 'points',
+      points: [{ time: time(3), ...figures }],
       notices: [{ ...stale, since: time(3) }],
     });
-    assert.deepEqual(second, { type: 'point', point: { time: time(4), ...figures } });
+    assert.deepEqual(second, { type: 'points', points: [{ time: time(4), ...figures }] });
   });
 
   test('sends the present notices to a later viewer, and the next ones to both', async () => {
@@ -84,7 +84,7 @@ describe(BRIEF, { skip: lacksOpenssl }, () => {
     assert.deepEqual(sampler.wakes, [BRIEF_PARTS]);
     hub.tick();
     assert.equal(sampler.requests[1], undefined);
-    assert.equal(JSON.parse((await brief.receive(3))[2] ?? '').type, 'point');
+    assert.equal(JSON.parse((await brief.receive(3))[2] ?? '').type, 'points');
     whole.socket.close();
     await until(() => hub.viewers.size === 1);
     hub.tick();
@@ -105,7 +105,7 @@ describe(BRIEF, { skip: lacksOpenssl }, () => {
   });
 });
 
-test('a point with long numbers has at most 315 bytes', () => {
+test('a point with long numbers has at most 318 bytes', () => {
   const rate = 123_456_789_012.345;
   const point = Value.Parse(AgentHistoryPoint, {
     time: time(0),
@@ -117,9 +117,9 @@ test('a point with long numbers has at most 315 bytes', () => {
     receive_bytes_per_second: rate,
     transmit_bytes_per_second: rate,
   });
-  const { length } = JSON.stringify({ type: 'point', point } satisfies AgentBriefPoint);
+  const { length } = JSON.stringify({ type: 'points', points: [point] } satisfies AgentBriefPoints);
   // With 5,000 bytes of notices a minute, the stream stays below 0.4 kB a second.
-  assert.ok(length <= 315, `${length} bytes`);
+  assert.ok(length <= 318, `${length} bytes`);
 });
 
 test('a column has null where a point lacks the value, and is absent without values', () => {
@@ -133,4 +133,79 @@ test('a column has null where a point lacks the value, and is absent without val
   const hello = toBriefHello(facts, points);
   assert.deepEqual([...Value.Errors(AgentBriefHello, hello)], []);
   assert.deepEqual(hello.history, { time: [time(0), time(1000)], load_1m: [null, 0.5] });
+});
+
+/** Adds viewers to a feed that record their messages. */
+function addViewers(feed: BriefFeed, count: number) {
+  return Array.from({ length: count }, () => {
+    const messages: AgentBriefPoints[] = [];
+    const viewer = {
+      messages,
+      send: (frames: Buffer) =>
+        void messages.push(JSON.parse(frames.toString('utf8', frames.indexOf('{"type"')))),
+    };
+    feed.add(viewer);
+    return viewer;
+  });
+}
+
+function tick(feed: BriefFeed, seconds: number, failed: readonly string[] = []): void {
+  const snapshot = { time: time(seconds), units: { failed: [...failed] } };
+  feed.tick({ time: time(seconds) }, snapshot, seconds * 1000);
+}
+
+function listTimes(messages: readonly AgentBriefPoints[]): number[] {
+  return messages.flatMap(({ points }) => points.map((each) => Date.parse(each.time)));
+}
+
+describe('a crowd of brief viewers', () => {
+  test('gets each point once and the newest notices, in a quarter of the messages', () => {
+    const feed = new BriefFeed();
+    const viewers = addViewers(feed, 4 * MAX_AT_ONCE);
+    for (let second = 1; second <= 8; second += 1) tick(feed, second, second === 5 ? ['a'] : []);
+    for (const [index, { messages }] of viewers.entries()) {
+      const turn = Math.floor(index / MAX_AT_ONCE) + 1;
+      assert.deepEqual(
+        messages.map(({ points }) => points.length),
+        [turn, 4],
+      );
+      assert.deepEqual(listTimes(messages), [1, 2, 3, 4, 5, 6, 7, 8].slice(0, 4 + turn));
+      // The problem is over when the turn of most comes.
+      assert.deepEqual(
+        messages.map(({ notices }) => notices?.length),
+        [0, turn === 1 ? 1 : 0],
+      );
+    }
+  });
+
+  test('loses no point when it grows and shrinks', () => {
+    const feed = new BriefFeed();
+    const [early = assert.fail()] = addViewers(feed, 1);
+    tick(feed, 1);
+    tick(feed, 2);
+    const others = addViewers(feed, 3 * MAX_AT_ONCE);
+    for (let second = 3; second <= 7; second += 1) {
+      tick(feed, second);
+      for (const viewer of others.splice(0, 40)) feed.remove(viewer);
+    }
+    for (const viewer of others.splice(0, 400)) feed.remove(viewer);
+    tick(feed, 8);
+    tick(feed, 9);
+    assert.deepEqual(listTimes(early.messages), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    for (const { messages } of others) assert.deepEqual(listTimes(messages), [3, 4, 5, 6, 7, 8, 9]);
+    assert.equal(early.messages.at(-1)?.points.length, 1);
+  });
+
+  test('gets a message at least every ten ticks, however many they are', () => {
+    const feed = new BriefFeed();
+    const viewers = addViewers(feed, 12 * MAX_AT_ONCE);
+    for (let second = 1; second <= 20; second += 1) tick(feed, second);
+    for (const { messages } of viewers) {
+      assert.deepEqual(
+        listTimes(messages),
+        Array.from({ length: listTimes(messages).length }, (_, at) => at + 1),
+      );
+      assert.ok(messages.every(({ points }) => points.length <= 10));
+    }
+  });
 });

@@ -1,7 +1,5 @@
 import type {
-  AgentBriefPoint,
   AgentHello,
-  AgentHistoryPoint,
   AgentHost,
   AgentSnapshot,
   AgentSnapshotMessage,
@@ -12,18 +10,17 @@ import type { Clock } from '../clock.ts';
 import type { PartName } from '../collector.ts';
 import { toOtlpRequest } from '../formats/otlp.ts';
 import { toVectorEvents } from '../formats/vector.ts';
-import { findNotices } from '../notices.ts';
 import type { Sampler } from '../sample.ts';
 import { version } from '../version.ts';
-import { BRIEF, BRIEF_PARTS, toBriefHello } from './brief.ts';
+import { BRIEF, BRIEF_PARTS, BriefFeed, toBriefHello } from './brief.ts';
+import { encodeFrames } from './frames.ts';
 import { History, HISTORY_PARTS } from './history.ts';
-import { NoticeBoard } from './notice-board.ts';
 
 /** A connected viewer. */
 export interface Viewer extends Buffered {
   readonly subprotocol: AgentSubprotocol;
-  /** Sends messages, or drops the viewer when too much is unread. */
-  send(frames: Frames): void;
+  /** Sends messages, or drops the viewer when too much is unread. @param frames from `encodeFrames` */
+  send(frames: Buffer): void;
   /**
    * Sends a ping, or drops the viewer when it did not answer the last one.
    * @param data echoed in the answer
@@ -52,10 +49,10 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #history = new History();
   readonly #viewers = new Set<Viewer>();
-  readonly #board = new NoticeBoard();
+  readonly #brief = new BriefFeed();
   readonly #startedAt: string;
   /** The first messages, encoded once between two ticks. */
-  readonly #hellos = new Map<AgentSubprotocol, Frames>();
+  readonly #hellos = new Map<AgentSubprotocol, Buffer>();
   #wholeAtMs = Number.NEGATIVE_INFINITY;
   #host: AgentHost;
   #clockAheadMs: number;
@@ -75,13 +72,16 @@ export class Hub {
   add(viewer: Viewer): void {
     const before = this.#chooseParts();
     this.#viewers.add(viewer);
+    if (viewer.subprotocol === BRIEF) this.#brief.add(viewer);
     if (before !== undefined && viewer.subprotocol !== BRIEF) this.#wakeCollectors(before);
-    viewer.send(this.#greet(viewer.subprotocol));
+    const greeting = this.#greet(viewer.subprotocol);
+    if (greeting.length > 0) viewer.send(greeting);
     dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
   remove(viewer: Viewer): void {
     this.#viewers.delete(viewer);
+    this.#brief.remove(viewer);
   }
 
   /** Takes a snapshot. Only the parts that viewers need are collected; without viewers, those of the history. */
@@ -90,19 +90,17 @@ export class Hub {
     const snapshot = this.#sample();
     const point = this.#history.add(snapshot);
     this.#hellos.clear();
-    const encoded = new Map<AgentSubprotocol, Frames>();
+    this.#brief.tick(point, snapshot, this.#options.clock.monotonicMs());
+    const encoded = new Map<AgentSubprotocol, Buffer>();
     for (const viewer of this.#viewers) {
+      if (viewer.subprotocol === BRIEF) continue;
       let frames = encoded.get(viewer.subprotocol);
       if (frames === undefined) {
-        frames =
-          viewer.subprotocol === BRIEF
-            ? this.#encodePoint(point, snapshot)
-            : encodeSnapshot(viewer.subprotocol, snapshot, this.#host);
+        frames = encodeSnapshot(viewer.subprotocol, snapshot, this.#host);
         encoded.set(viewer.subprotocol, frames);
       }
       viewer.send(frames);
     }
-    if (!encoded.has(BRIEF)) this.#board.clear();
     dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
@@ -114,12 +112,12 @@ export class Hub {
     for (const viewer of this.#viewers) viewer.ping(data);
   }
 
-  /** Returns the first messages of a subprotocol: for most of them, none. */
-  #greet(subprotocol: AgentSubprotocol): Frames {
+  /** Returns the first message of a subprotocol; empty where there is none. */
+  #greet(subprotocol: AgentSubprotocol): Buffer {
     let frames = this.#hellos.get(subprotocol);
     if (frames === undefined) {
       const hello = this.#createHello(subprotocol);
-      frames = hello === null ? [] : [encode(hello)];
+      frames = encodeFrames(hello === null ? [] : [hello]);
       this.#hellos.set(subprotocol, frames);
     }
     return frames;
@@ -135,14 +133,7 @@ export class Hub {
     if (subprotocol !== BRIEF) return null;
     const id = machineId === null ? {} : { machine_id: machineId };
     const own = { ...facts, ...id, agent_started_at: this.#startedAt };
-    return toBriefHello({ ...own, ...this.#board.announced }, history);
-  }
-
-  /** Encodes a point for viewers of many machines, with the notices if they changed. */
-  #encodePoint(point: AgentHistoryPoint, snapshot: AgentSnapshot): Frames {
-    const nowMs = this.#options.clock.monotonicMs();
-    const news = this.#board.update(findNotices(snapshot), snapshot.time, nowMs);
-    return [encode({ type: 'point', point, ...news } satisfies AgentBriefPoint)];
+    return toBriefHello({ ...own, ...this.#brief.notices }, history);
   }
 
   #detectClockStep(): void {
@@ -187,22 +178,15 @@ function measureAhead({ now, monotonicMs }: Clock): number {
   return now().getTime() - monotonicMs();
 }
 
-/** Encoded text messages of a subprotocol. */
-export type Frames = readonly Buffer[];
-
 /** Encodes a snapshot for a subprotocol. */
 function encodeSnapshot(
   subprotocol: AgentSubprotocol,
   snapshot: AgentSnapshot,
   host: AgentHost,
-): Frames {
-  if (subprotocol === 'latchkey.vector.v1') return toVectorEvents(snapshot, host).map(encode);
-  if (subprotocol === 'latchkey.otlp-json.v1') return [encode(toOtlpRequest(snapshot, host))];
-  return [encode({ type: 'snapshot', snapshot } satisfies AgentSnapshotMessage)];
-}
-
-function encode(message: object): Buffer {
-  return Buffer.from(JSON.stringify(message));
+): Buffer {
+  if (subprotocol === 'latchkey.vector.v1') return encodeFrames(toVectorEvents(snapshot, host));
+  if (subprotocol === 'latchkey.otlp-json.v1') return encodeFrames([toOtlpRequest(snapshot, host)]);
+  return encodeFrames([{ type: 'snapshot', snapshot } satisfies AgentSnapshotMessage]);
 }
 
 /** A connection with unread data. */

@@ -4,7 +4,7 @@ import type { AgentSubprotocol } from '@latchkey/contract';
 import { WebSocket } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import type { Frames, Viewer } from './hub.ts';
+import type { Viewer } from './hub.ts';
 
 /**
  * A viewer with more unread bytes is dropped. TLS may hold them three times (plain, joined, encrypted): less than 2 MB.
@@ -59,16 +59,14 @@ export class SocketViewer implements Viewer {
     socket.on('error', ({ message }) => this.#reportFault(message));
   }
 
-  send(frames: Frames): void {
+  send(frames: Buffer): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) {
       this.drop('it does not read its messages');
       return;
     }
-    // Packs all messages of a tick into as few packets as possible.
-    this.#transport.cork();
-    for (const frame of frames) this.#socket.send(frame, { binary: false });
-    this.#transport.uncork();
+    // The library would encode the frames again for each viewer. Without compression, it writes its own frames at once, too.
+    this.#transport.write(frames);
   }
 
   get waitingBytes(): number {
