@@ -21,7 +21,7 @@ const checks = Type.Unsafe<Record<string, HealthCheck>>({
   type: 'object',
   additionalProperties: ref(HealthCheck),
   description:
-    'By name: `database`, `migrations`, `process`, `load` (`degraded` while some requests are refused for lack of memory, `unhealthy` while most are), `workers` (`degraded` while one is replaced), `redis` (`degraded` while it does not answer), and the background work: `jobs`, `payments`, `mail` (e-mails with keys) and `outgoing_webhooks`, which are `degraded` at worst. More names may be added.',
+    'By name: `database`, `migrations`, `process`, `load` (`degraded` while some requests are refused for lack of memory, `unhealthy` while most are), `workers` (with `--workers`; `degraded` while fewer run than configured), `redis` (with `REDIS_URL`; `degraded` while it fails, and limits of rates and guessing count on each machine alone), and the background work: `jobs`, `payments`, `mail` (e-mails with keys) and `outgoing_webhooks`, which are `degraded` at worst. More names may be added.',
   examples: [{ database: { status: 'healthy', latency_ms: 0.8 } }],
 });
 

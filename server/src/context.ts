@@ -49,7 +49,9 @@ export interface ContextOptions {
     Secrets,
     'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
   > &
-    Partial<Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret' | 'databaseUrl'>>;
+    Partial<
+      Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret' | 'databaseUrl' | 'redisUrl'>
+    >;
   /** The settings in effect, as operators see them. Default: none. */
   readonly settings?: readonly DescribedSetting[];
   /** Settings without effect. Default: none. */
@@ -166,8 +168,8 @@ export function createContext(options: ContextOptions) {
 
 /** The facts of the installation that operators see, and the doctor checks. */
 function describeInstallation({ secrets, settings = [], warnings = [] }: ContextOptions) {
-  const { databaseUrl = null, smtpUrl = null, paddleApiKey = null } = secrets;
-  return { settings, warnings, databaseUrl, smtpUrl, paddleApiKey };
+  const { databaseUrl = null, redisUrl = null, smtpUrl = null, paddleApiKey = null } = secrets;
+  return { settings, warnings, databaseUrl, redisUrl, smtpUrl, paddleApiKey };
 }
 
 function createReportReader({ config, log, pool, replica = null }: ContextOptions): ReportReader {

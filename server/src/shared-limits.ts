@@ -3,7 +3,7 @@ import { LocalCounters } from './lib/counters.ts';
 import { SharedCounters, type CounterStore } from './lib/shared-counters.ts';
 import { messageOf } from './lib/unknown-values.ts';
 import type { Logger } from './log.ts';
-import { openRedisStore } from './redis-store.ts';
+import { openRedisStore } from './redis/redis-store.ts';
 
 interface SharedLimitsOptions {
   readonly secrets: Pick<Secrets, 'master' | 'redisUrl'>;

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
+import { createClient } from '@redis/client';
+
+import { checkRedis } from '#server/features/doctor/check-redis.ts';
 import { LocalCounters } from '#server/lib/counters.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 import { SharedCounters } from '#server/lib/shared-counters.ts';
-import { openRedisStore } from '#server/redis-store.ts';
+import { openRedisStore } from '#server/redis/redis-store.ts';
 
 import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { anyMachine, anyUnknownKey } from '../license-steps.ts';
@@ -75,6 +78,29 @@ describe('counters in Redis', { skip: lacksRedis }, () => {
     for (const { store } of limiters) store.close();
   });
 });
+
+test(
+  'the doctor reports a server that can be used, evicts, or is full',
+  { skip: lacksRedis },
+  async () => {
+    await using redis = await startRedis();
+    const examine = async (): Promise<string | undefined> => {
+      const [finding, ...others] = await checkRedis(redis.url);
+      assert.deepEqual(others, []);
+      return finding?.code ?? finding?.symptom;
+    };
+    assert.match(
+      (await examine()) ?? '',
+      /^(?:Redis|Valkey) \d+\.\d+\.\d+ at 127\.0\.0\.1:\d+ counts\.$/u,
+    );
+    const client = await createClient({ url: redis.url }).connect();
+    await client.configSet({ maxmemory: '100mb', 'maxmemory-policy': 'allkeys-lru' });
+    assert.equal(await examine(), 'redis.evicts_counts');
+    await client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' });
+    assert.equal(await examine(), 'redis.not_writable');
+    client.destroy();
+  },
+);
 
 describe('two services with one Redis', { skip: lacksRedis }, () => {
   let external: ExternalHome;

@@ -6,6 +6,7 @@ import type { Config } from '#server/config/config.ts';
 import { clusterDirectory } from '#server/config/data-directory.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { checkDatabase, reportNoDatabase } from '#server/features/doctor/check-database.ts';
+import { checkRedis } from '#server/features/doctor/check-redis.ts';
 import { type Finding, ok } from '#server/features/doctor/finding.ts';
 import { listInstallationChecks, runChecks } from '#server/features/doctor/run-checks.ts';
 import { createVault } from '#server/lib/vault.ts';
@@ -30,10 +31,11 @@ export const doctorCommand = command({
 
 async function runAll(): Promise<readonly Finding[]> {
   const reading = readConfiguration();
-  const { config, problems } = reading;
+  const { config, environment, problems } = reading;
   return runChecks([
     ...listInstallationChecks(config, reading),
     () => checkPort(config),
+    () => checkRedis(environment.redisUrl ?? null),
     ...(problems.length === 0 ? [() => openAndCheckDatabase(config)] : []),
   ]);
 }

@@ -6,6 +6,7 @@ import type { Config } from '#server/config/config.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { checkDatabase } from './check-database.ts';
+import { checkRedis } from './check-redis.ts';
 import type { Finding } from './finding.ts';
 import { listInstallationChecks, runChecks } from './run-checks.ts';
 
@@ -20,6 +21,7 @@ export interface DoctorDependencies {
     readonly warnings: readonly string[];
     readonly smtpUrl: string | null;
     readonly databaseUrl: string | null;
+    readonly redisUrl: string | null;
     readonly paddleApiKey: string | null;
   };
 }
@@ -53,6 +55,7 @@ export class Doctor {
     const reading = { problems: [], warnings: installation.warnings };
     const findings = await runChecks([
       ...listInstallationChecks(config, reading),
+      () => checkRedis(installation.redisUrl),
       () => checkDatabase({ ...this.#deps, secrets: installation }),
     ]);
     return {
