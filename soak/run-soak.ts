@@ -4,7 +4,7 @@ import { endOf, listJobLosses } from './audit/job-losses.ts';
 import { settleJobs } from './audit/settle.ts';
 import { Expectations } from './expectations/expectations.ts';
 import { Violations } from './expectations/violations.ts';
-import { createLedger } from './ledger/ledger.ts';
+import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { recordMail } from './ledger/record-mail.ts';
 import type { SoakOptions } from './options.ts';
 import { planDay } from './plan/day-plan.ts';
@@ -32,7 +32,11 @@ export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<
     );
   }
   const checks = stop.aborted ? [] : await auditDay(run, environment, day);
+  const mails = countMails(run.ledger);
   const end = await environment.service.stop();
+  const late = countMails(run.ledger) - mails;
+  if (checks.length > 0 && late > 0)
+    violations.add(`${late} mails arrived after all jobs were done`);
   if (end !== 'exit code 0') violations.add(`the service stopped with ${String(end)}`);
   const broken = [...violations.list(), ...listProblems(checks)];
   const { windows } = expectations;
@@ -54,6 +58,9 @@ function createRun(options: SoakOptions, stop: AbortSignal): Run {
     report: createReporter(),
   };
 }
+
+const countMails = ({ keyMails, outreachMails }: Ledger): number =>
+  keyMails.total + outreachMails.reduce((all, each) => all + each, 0);
 
 /** Returns a function that prints a line with the time since now. */
 function createReporter(): (line: string) => void {

@@ -30,6 +30,10 @@ export class KeyMails {
     this.counts[buyer] = (this.counts[buyer] ?? 0) + 1;
   }
 
+  get total(): number {
+    return this.counts.reduce((all, each) => all + each, 0);
+  }
+
   /** Returns the hash of the keys in the last e-mail to a buyer; null without an e-mail. */
   keyOf(buyer: number): string | null {
     return this.#keys.get(buyer);

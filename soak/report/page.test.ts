@@ -77,6 +77,8 @@ test('shows the verdict, the checks, the faults and the operations', () => {
     'validate 200: 1 12.8 12.8 12.8',
     'license validations up to 7',
     'service up to 123',
+    'Created 2027-05-01 12:00 UTC',
+    'activate none',
   ]) {
     assert.ok(text.includes(part), `${part} is not in: ${text}`);
   }

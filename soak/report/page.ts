@@ -54,6 +54,10 @@ function renderVerdict(broken: readonly string[], isCompared: boolean): Html {
     </ul>`;
 }
 
+/** Formats a time to the minute: `2027-05-01 12:00 UTC`. */
+const formatTime = (time: Date): string =>
+  `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 function renderFacts({ day, options }: SoakReport, createdAt: Date): Html {
   const { cores, machine, memoryGigabytes, node } = describeMachine();
   const seconds = (day.endedAt - day.startedAt) / 1_000;
@@ -65,7 +69,7 @@ function renderFacts({ day, options }: SoakReport, createdAt: Date): Html {
     ['Workers', options.workers === null ? 'none' : String(options.workers)],
     ['Machine', `${machine}, ${cores} cores, ${memoryGigabytes} GB`],
     ['Node.js', node],
-    ['Created', createdAt.toISOString()],
+    ['Created', formatTime(createdAt)],
   ];
   return html`<dl>
     ${facts.map(

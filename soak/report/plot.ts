@@ -74,12 +74,14 @@ function chooseScale(series: readonly Series[], isLogarithmic: boolean): Scale {
 
 function renderLegend(series: readonly Series[]): Html {
   return html`<ul class="legend">
-    ${series.map(({ name, points }, index) => html`<li class="s${index}">${name} <span>up to ${formatNumber(largestOf(points))}</span></li>`)}
+    ${series.map(({ name, points }, index) => html`<li class="s${index}">${name} <span>${describeLargest(points)}</span></li>`)}
   </ul>`;
 }
 
-const largestOf = (points: Series['points']): number =>
-  points.reduce((largest, [, value]) => Math.max(largest, value ?? 0), 0);
+function describeLargest(points: Series['points']): string {
+  const values = points.flatMap(([, value]) => (value === null ? [] : [value]));
+  return values.length === 0 ? 'none' : `up to ${formatNumber(Math.max(...values))}`;
+}
 
 /** Labels closer than this overlap on a narrow page, in shares of the width; the table shows all numbers. */
 const LABEL_DISTANCE = 0.03;
