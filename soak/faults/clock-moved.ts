@@ -23,12 +23,14 @@ export const clockMoved: Fault = {
   name: 'clock moved',
   effect:
     'Restarts the service under libfaketime, moves its clock two hours ahead, then two hours behind, and right again, and restarts it without.',
-  // Stops of the service close idle connections, on which a request may be on its way.
+  // Stops of the service close idle connections, on which a request may be on its way. A limit takes what it counted before the clock
+  // was set back as a quota that is used up.
   allowed: [
     'no answer',
     '503 draining',
     '503 starting',
     '401 stale_signature',
+    '429 rate_limited',
     MESSAGE_NOT_SENT,
     MESSAGE_UNKNOWN,
   ],
