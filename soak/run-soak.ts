@@ -71,12 +71,15 @@ function createReporter(): (line: string) => void {
   };
 }
 
-async function auditDay(run: Run, { masterSecret, pool }: Environment, day: Day): Promise<Check[]> {
+async function auditDay(run: Run, environment: Environment, day: Day): Promise<Check[]> {
+  const { masterSecret, pool, relay } = environment;
   const { expectations, ledger, options, plan, report, stop, violations } = run;
   report('waiting for mails and other jobs');
   const { windows } = expectations;
   const faultsEndedAt = windows.length === 0 ? null : Math.max(...windows.map(endOf));
-  const open = await settleJobs({ pool, purchases: plan.purchase.total, faultsEndedAt, stop });
+  const isReceiving = (): boolean => relay.isReceiving;
+  const purchases = plan.purchase.total;
+  const open = await settleJobs({ pool, purchases, faultsEndedAt, isReceiving, stop });
   if (open > 0) violations.add(`${open} jobs were not done in time`);
   report('comparing what was acknowledged with the database');
   const checks = await audit({ pool, ledger, masterSecret, jobLosses: listJobLosses(windows) });

@@ -20,6 +20,8 @@ interface SettleOptions {
   readonly purchases: number;
   /** When the last fault was over; `performance.now()`. Null: there was none. */
   readonly faultsEndedAt: number | null;
+  /** Whether a message is on its way, of which the job may be done already. */
+  readonly isReceiving: () => boolean;
   readonly stop: AbortSignal;
 }
 
@@ -29,12 +31,13 @@ interface SettleOptions {
  * @returns the number of jobs that are still open
  */
 export async function settleJobs(options: SettleOptions): Promise<number> {
-  const { pool, purchases, stop } = options;
+  const { isReceiving, pool, purchases, stop } = options;
   const deadline = performance.now() + TIMEOUT_MS + purchases * TIMEOUT_PER_PURCHASE_MS;
   for (;;) {
     await endWaiting(options);
     const open = (await queryRow(pool, countOpenJobs, []))?.open ?? 0;
-    if (open === 0 || stop.aborted || performance.now() > deadline) return open;
+    const isDone = open === 0 && !isReceiving();
+    if (isDone || stop.aborted || performance.now() > deadline) return open;
     await sleep(POLL_MS);
   }
 }

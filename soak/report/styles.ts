@@ -4,13 +4,13 @@ export const STYLES = `
   color-scheme: light dark;
   --page: #fff; --text: #1c2430; --quiet: #5a6676; --line: #d9dfe7; --fault: #f3e3cf;
   --kept: #0b7a3e; --broken: #b3261e;
-  --s0: #0067b1; --s1: #c2410c; --s2: #047857; --s3: #9333a8; --s4: #8a6a00; --s5: #0e7490;
+  --s0: #0067b1; --s1: #c2410c; --s2: #047857; --s3: #9333a8; --s4: #8a6a00; --s5: #c2187a;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #12161c; --text: #e4e9f0; --quiet: #9aa7b8; --line: #2c3542; --fault: #3a2d1b;
     --kept: #4ccb84; --broken: #ff8a80;
-    --s0: #5db1ff; --s1: #ff9557; --s2: #3dd6a3; --s3: #d78bf0; --s4: #e3bf4d; --s5: #4fd0e8;
+    --s0: #5db1ff; --s1: #ff9557; --s2: #3dd6a3; --s3: #d78bf0; --s4: #e3bf4d; --s5: #ff8fc4;
   }
 }
 * { box-sizing: border-box; }

@@ -11,6 +11,8 @@ export type OnMail = (mail: AcceptedMail) => void;
 /** An SMTP relay on this machine that accepts every message; it can be down for a time. */
 export interface Relay {
   readonly port: number;
+  /** Whether a message is being received. */
+  readonly isReceiving: boolean;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -23,6 +25,9 @@ export async function startRelay(port: number, onMail: OnMail): Promise<Relay> {
   let listening = await listen(port, onMail);
   return {
     port,
+    get isReceiving() {
+      return listening.isReceiving;
+    },
     stop: () => listening.stop(),
     async start() {
       listening = await listen(port, onMail);
@@ -30,8 +35,9 @@ export async function startRelay(port: number, onMail: OnMail): Promise<Relay> {
   };
 }
 
-async function listen(port: number, onMail: OnMail): Promise<Pick<Relay, 'stop'>> {
+async function listen(port: number, onMail: OnMail): Promise<Pick<Relay, 'isReceiving' | 'stop'>> {
   let isStopping = false;
+  let receiving = 0;
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS', 'AUTH'],
     authOptional: true,
@@ -46,7 +52,9 @@ async function listen(port: number, onMail: OnMail): Promise<Pick<Relay, 'stop'>
     recipients: readonly { readonly address: string }[],
     confirm: () => void,
   ): Promise<void> {
+    receiving += 1;
     const raw = await text(stream).catch(() => null);
+    receiving -= 1;
     // The sender ended within the message, or was told that the relay ends: the message is not accepted.
     if (raw === null || isStopping) return;
     const acceptedAt = performance.now();
@@ -59,6 +67,9 @@ async function listen(port: number, onMail: OnMail): Promise<Pick<Relay, 'stop'>
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');
   return {
+    get isReceiving() {
+      return receiving > 0;
+    },
     stop() {
       isStopping = true;
       return new Promise((resolve) => server.close(resolve));
