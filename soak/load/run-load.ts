@@ -20,7 +20,7 @@ import { buy } from './actors/purchases.ts';
 import { startTrial } from './actors/trials.ts';
 import { validateFor } from './actors/validations.ts';
 
-const ACTORS: Readonly<Record<Activity, Actor>> = {
+const createActors = (): Readonly<Record<Activity, Actor>> => ({
   startup: validateFor('startup'),
   scheduled: validateFor('scheduled'),
   foreground: validateFor('foreground'),
@@ -32,10 +32,24 @@ const ACTORS: Readonly<Record<Activity, Actor>> = {
   trial: startTrial,
   purchase: buy,
   subscription: subscribe,
-  outreach: sendOutreach,
+  // One program of the vendor sends them.
+  outreach: inSequence(sendOutreach),
   list: openList,
   report: openReport,
-};
+});
+
+/** Creates an actor that does one request after the other. */
+function inSequence(actor: Actor): Actor {
+  let last: Promise<unknown> = Promise.resolve();
+  return (...request) => {
+    const done = last.then(() => actor(...request));
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
+/** The rare ones first: while a peak is worked off, as many requests of the frequent ones wait as are allowed. */
+const BY_FREQUENCY = ACTIVITIES.toReversed();
 
 const TICK_MS = 10;
 
@@ -84,6 +98,7 @@ class Load {
   readonly #context: LoadContext;
   readonly #plan: DayPlan;
   readonly #options: LoadOptions;
+  readonly #actors = createActors();
   readonly #begun = mapActivities(() => 0);
   readonly #unfinished = new Set<Promise<void>>();
 
@@ -106,7 +121,7 @@ class Load {
     const deadline = startedAt + durationMs + END_MS;
     while (this.unsent > 0 && !stop.aborted && performance.now() < deadline) {
       const minute = minuteAt(startedAt, durationMs, performance.now());
-      for (const activity of ACTIVITIES) {
+      for (const activity of BY_FREQUENCY) {
         const due = countDue(this.#plan, activity, minute);
         while (this.#begun[activity] < due && this.#canBegin) this.#beginPlanned(activity);
       }
@@ -150,7 +165,8 @@ class Load {
   #begin(activity: Activity, dueAt: number): void {
     const { violations } = this.#context;
     const number = this.#begun[activity]++;
-    const work = ACTORS[activity](this.#context, number, dueAt)
+    const act = this.#actors[activity];
+    const work = act(this.#context, number, dueAt)
       .catch((error: unknown) => {
         violations.add(`an answer to ${activity} could not be read: ${messageOf(error)}`);
       })
