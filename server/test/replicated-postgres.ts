@@ -18,6 +18,8 @@ export interface ReplicatedServer extends Server {
   readonly host: string;
   /** Runs a statement in a database of the server. */
   query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** Stops all of its processes with SIGSTOP: it keeps its connections, and answers nothing. It must be killed afterwards. */
+  freeze(): Promise<void>;
   /** Kills all of its processes with SIGKILL. */
   kill(): Promise<void>;
 }
@@ -88,6 +90,9 @@ async function startOne(
     host: `127.0.0.1:${port}`,
     query: (sql, database = 'postgres') =>
       queryOnce({ host: '127.0.0.1', port, user: 'latchkey', database }, sql),
+    async freeze() {
+      for (const pid of await listProcessesIn(server.data)) process.kill(pid, 'SIGSTOP');
+    },
     async kill() {
       for (const pid of await listProcessesIn(server.data)) process.kill(pid, 'SIGKILL');
       await eventually(async () => (await listProcessesIn(server.data)).length === 0);

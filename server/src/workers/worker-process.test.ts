@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict';
 import cluster from 'node:cluster';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { eventually } from '../../test/eventually.ts';
 import { EarlyEnd, launchWorker } from './worker-process.ts';
+
+/** A program that migrates until it gets a message. */
+const PROGRAM = `
+  process.send({ latchkey: 'migrating', payload: true });
+  process.once('message', () => {
+    process.send({ latchkey: 'migrating', payload: false });
+    process.send({ latchkey: 'ready', payload: 'http://127.0.0.1:8080' });
+  });
+`;
 
 const ASSIGNMENT = { number: 1, isFirst: true, embedded: null };
 
@@ -14,6 +27,22 @@ test('a worker whose process cannot be started has ended', async () => {
   assert.match(end.error ?? '', /^spawn .* ENOENT$/u);
   await assert.rejects(worker.ready, new EarlyEnd(end));
   worker.kill('SIGKILL');
+});
+
+test('a worker reports that it migrates, and its URL', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-worker-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const program = join(directory, 'worker.mjs');
+  await writeFile(program, PROGRAM);
+  cluster.setupPrimary({ exec: program, cwd: directory, execArgv: [] });
+  const worker = launchWorker(ASSIGNMENT, {});
+  assert.equal(worker.isMigrating, false);
+  await eventually(() => worker.isMigrating);
+  worker.channel.notify('continue');
+  assert.equal(await worker.ready, 'http://127.0.0.1:8080');
+  assert.equal(worker.isMigrating, false);
+  worker.kill('SIGKILL');
+  assert.deepEqual(await worker.ended, { code: null, signal: 'SIGKILL' });
 });
 
 test('a worker that Node refuses to start has ended', async () => {

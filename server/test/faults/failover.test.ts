@@ -15,6 +15,7 @@ import {
   type Settings,
 } from '../service-process.ts';
 import { assertUnavailable, failuresOf, issueForLoad } from './loaded-service.ts';
+import { measureReturn, verifyEvents } from './failover-steps.ts';
 import { startRecordedEvents, type RecordedEvents } from './recorded-events.ts';
 import { startRecordedLoad, type RecordedLoad } from './recorded-load.ts';
 import { verifyLedger } from './verify-ledger.ts';
@@ -107,34 +108,6 @@ async function waitForRefusals(load: RecordedLoad, events: RecordedEvents): Prom
     );
   const paths = ['licenses/activate', 'licenses/validate', 'trial/start', 'events'];
   await eventually(() => paths.every((path) => isRefused(`/api/v1/${path}`)));
-}
-
-/** Returns the time from the start of the promotion until a write of each kind was acknowledged. */
-async function measureReturn(
-  { ledger }: RecordedLoad,
-  events: RecordedEvents,
-  promote: () => Promise<unknown>,
-): Promise<number> {
-  const count = () =>
-    [ledger.activations, ledger.trials, events.acknowledged].map((of) => of.length);
-  const before = count();
-  const startedAt = performance.now();
-  const promoted = promote();
-  await eventually(() => count().every((now, index) => now > (before[index] ?? 0)));
-  const backMs = performance.now() - startedAt;
-  await promoted;
-  return backMs;
-}
-
-/** Asserts that each acknowledged event is stored once, and no other event than those in doubt. */
-async function verifyEvents(standby: ReplicatedServer, events: RecordedEvents): Promise<void> {
-  const rows = await standby.query('select event_id::text from events', 'latchkey');
-  const stored = rows.map((row) => String(row['event_id']));
-  assert.equal(new Set(stored).size, stored.length);
-  const inDoubt = new Set(events.unanswered);
-  const certain = stored.filter((id) => !inDoubt.has(id));
-  assert.ok(events.acknowledged.length > 0);
-  assert.deepEqual(certain.toSorted(), events.acknowledged.toSorted());
 }
 
 function assertHostChanged(

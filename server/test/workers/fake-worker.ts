@@ -5,7 +5,7 @@ export const WORKER_URL = 'http://127.0.0.1:8080';
 
 export const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A worker without a process, which listens, loses a connection and ends when the test says so, and ends when it is asked to stop or to retire. */
+/** A worker without a process. The test makes it listen, lose a connection and end; it also ends when it is asked to stop or to retire. */
 export interface FakeWorker extends WorkerProcess {
   isMigrating: boolean;
   listen(): void;
