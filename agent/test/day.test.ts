@@ -11,8 +11,8 @@ const DAY_SECONDS = 86_400;
 /** 720 ticks, each with a changed machine. */
 const INTERVAL_SECONDS = 120;
 
-/** A hundred bytes for each tick after the first tenth. Runs without a leak differ by a few kilobytes. */
-const MAX_GROWTH_BYTES = 64 * 1024;
+/** 50 bytes for each tick of the second half, at whose start the history is full. Runs without a leak differ by a few kilobytes. */
+const MAX_GROWTH_BYTES = 360 * 50;
 
 /** Optimised code of V8 takes about a megabyte of the heap at unpredictable times. */
 const V8_FLAGS = ['--expose-gc', '--no-opt', '--no-maglev'];

@@ -135,9 +135,9 @@ function measure(): Resources {
   return { heapBytes: heapUsed + external, openFiles: readdirSync('/proc/self/fd').length };
 }
 
-await work(0, seconds / 10);
+await work(0, seconds / 2);
 const early = measure();
-await work(seconds / 10, seconds);
+await work(seconds / 2, seconds);
 const late = measure();
 process.stdout.write(
   JSON.stringify({ early, late, received: Object.fromEntries(received), warnings: [...warnings] }),
