@@ -57,6 +57,18 @@ test('returns the stored answer for a repeated request, and sends nothing', asyn
   }
 });
 
+test('resumes a request that a killed process claimed before the clock was set back', async () => {
+  const { sendWell, relay, service } = await startOutreachService();
+  const key = { 'idempotency-key': 'k' };
+  const first = await sendWell({ recipients }, key);
+  await service.pool.query(
+    `update outreach_idempotency_keys set answered_at = null, claimed_at = $1`,
+    [new Date(service.clock.now().getTime() + 20_001)],
+  );
+  assert.deepEqual(await sendWell({ recipients }, key), first);
+  assert.equal(relay.mails.length, 2);
+});
+
 test('rejects another body under the same key for a day', async () => {
   const { send, sendWell, relay, service } = await startOutreachService();
   const key = { 'idempotency-key': 'k' };

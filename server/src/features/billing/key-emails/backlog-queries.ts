@@ -42,6 +42,7 @@ const resetStatement = defineStatement(
    on conflict (transaction_id, provider) do update
    set state = 'waiting', reason = null, unconfirmed_at = null, license_ids = '{}', created_at = excluded.created_at
    where email.state <> 'sending' or email.claimed_at < $3
+      or email.claimed_at - $2::timestamptz > $2::timestamptz - $3::timestamptz
    returning ${KEY}`,
 );
 
@@ -49,7 +50,7 @@ const resetStatement = defineStatement(
  * Resets the e-mail of a transaction in any state, so that all its keys are sent again. Returns its keys; none if the
  * transaction has no licenses or the e-mail is being sent.
  * @param transactionId the provider's id of the transaction, or an alias
- * @param abandonedBefore claims older than this have timed out
+ * @param abandonedBefore claims older than this have timed out, and those as far ahead: the clock was set back
  */
 export async function resetKeyEmail(
   db: Queryable,

@@ -53,7 +53,7 @@ interface KeyEmailClaim {
   readonly licenseIds: readonly string[];
   readonly addressHash: string;
   readonly now: Date;
-  /** Claims older than this have timed out. */
+  /** Claims older than this have timed out, and those as far ahead: the clock was set back. */
   readonly abandonedBefore: Date;
 }
 
@@ -75,7 +75,7 @@ const claimStatement = defineStatement(
        unconfirmed_at = case when address_hash = $4 then unconfirmed_at end
    where transaction_id = $1 and provider = $2
      and (state in ('waiting', 'withheld')
-          or state = 'sending' and claimed_at < $6
+          or state = 'sending' and (claimed_at < $6 or claimed_at - $5::timestamptz > $5::timestamptz - $6::timestamptz)
           or state = 'refused' and address_hash is distinct from $4
           or state = 'sent' and not license_ids @> $3::uuid[])
    returning license_ids as "sentBefore", unconfirmed_at is not null as "isUnconfirmed", created_at as "createdAt"`,

@@ -103,6 +103,16 @@ test('skips an e-mail that is being sent until its claim times out', async () =>
   assert.equal(await resendKeyEmails(context, { which, ...by }), 1);
 });
 
+test('resets an e-mail that a killed process claimed before the clock was set back', async () => {
+  await buy('txn_1');
+  await pool.query(
+    `insert into key_emails (transaction_id, provider, state, created_at, claimed_at)
+     values ('txn_1', 'paddle', 'sending', $1, $1)`,
+    [new Date(service.clock.now().getTime() + 180_001)],
+  );
+  assert.equal(await resendKeyEmails(context, { which: { transactionId: 'txn_1' }, ...by }), 1);
+});
+
 test('resends all permanently refused e-mails and no others', async () => {
   for (const id of ['txn_1', 'txn_2', 'txn_3']) await buy(id);
   await send('txn_3');

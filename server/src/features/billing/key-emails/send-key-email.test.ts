@@ -130,6 +130,16 @@ test('resends with the same Message-ID after the claim of a killed process timed
   assert.equal(readHeader(mailed, 'Message-ID'), `<${sent[0]?.messageToken}@example.com>`);
 });
 
+test('sends after a killed process claimed the e-mail and the clock was set back', async () => {
+  await buy('1');
+  await pool.query(
+    `insert into key_emails (transaction_id, provider, state, created_at, claimed_at) values ($1, $2, 'sending', $3, $4)`,
+    [name.transactionId, name.provider, TEST_START, new Date(TEST_START.getTime() + 180_001)],
+  );
+  await sendKeyEmail(context, name);
+  assert.equal(mails().length, 1);
+});
+
 function never(sent: MailMessage[], message: MailMessage): Promise<SendResult> {
   sent.push(message);
   return new Promise(() => {});

@@ -102,10 +102,14 @@ export async function findIdempotencyKey(
 const claimAbandonedStatement = defineCommand(
   'outreach_key_claim_abandoned',
   `update outreach_idempotency_keys set claimed_at = $3
-   where api_key_id = $1 and key_hash = decode($2, 'hex') and answered_at is null and claimed_at < $4`,
+   where api_key_id = $1 and key_hash = decode($2, 'hex') and answered_at is null
+     and (claimed_at < $4 or claimed_at - $3::timestamptz > $3::timestamptz - $4::timestamptz)`,
 );
 
-/** Claims an unanswered key whose lease was renewed before a time; returns false when there is none. */
+/**
+ * Claims an unanswered key whose lease was renewed before a time, or is as far ahead because the clock was set back; returns false
+ * when there is none.
+ */
 export async function claimAbandonedKey(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
