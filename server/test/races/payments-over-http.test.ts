@@ -84,12 +84,19 @@ async function readSoldLicenses({ checkoutId }: PaymentScenario): Promise<SeenLi
   });
 }
 
-/** Lists the number of licenses of each e-mail with keys. */
+/** Lists the number of licenses of each e-mail with keys: in a job, or after it, because workers run it. */
 async function listKeyEmails({ checkoutId, otherIds }: PaymentScenario): Promise<number[]> {
   const { rows } = await one.pool.query<{ licenses: number }>(
-    `select (select count(*)::integer from billing_licenses made
-             where made.transaction_id = payload->>'transactionId') as licenses
-     from jobs where payload->>'transactionId' = any ($1)`,
+    `with queued as (
+       select payload->>'transactionId' as transaction_id from jobs
+       where payload->>'transactionId' = any ($1)
+     ), handled as (
+       select transaction_id from key_emails
+       where transaction_id = any ($1) and transaction_id not in (select transaction_id from queued)
+     )
+     select (select count(*)::integer from billing_licenses made
+             where made.transaction_id = each.transaction_id) as licenses
+     from (select * from queued union all select * from handled) each`,
     [[checkoutId, ...otherIds]],
   );
   return rows.map(({ licenses }) => licenses);
