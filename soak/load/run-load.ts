@@ -48,7 +48,7 @@ function inSequence(actor: Actor): Actor {
   };
 }
 
-/** The rare ones first: while a peak is worked off, as many requests of the frequent ones wait as are allowed. */
+/** The rare ones first. */
 const BY_FREQUENCY = ACTIVITIES.toReversed();
 
 const TICK_MS = 10;
@@ -120,12 +120,21 @@ class Load {
     const { durationMs, startedAt, stop } = this.#options;
     const deadline = startedAt + durationMs + END_MS;
     while (this.unsent > 0 && !stop.aborted && performance.now() < deadline) {
-      const minute = minuteAt(startedAt, durationMs, performance.now());
-      for (const activity of BY_FREQUENCY) {
-        const due = countDue(this.#plan, activity, minute);
-        while (this.#begun[activity] < due && this.#canBegin) this.#beginPlanned(activity);
-      }
+      this.#beginDue(minuteAt(startedAt, durationMs, performance.now()));
       await sleep(TICK_MS);
+    }
+  }
+
+  /** Begins one request of each kind in turn, so that none has to wait for another kind while a peak is worked off. */
+  #beginDue(minute: number): void {
+    const due = mapActivities((activity) => countDue(this.#plan, activity, minute));
+    for (;;) {
+      const late = BY_FREQUENCY.filter((activity) => this.#begun[activity] < due[activity]);
+      if (late.length === 0) return;
+      for (const activity of late) {
+        if (!this.#canBegin) return;
+        this.#beginPlanned(activity);
+      }
     }
   }
 
