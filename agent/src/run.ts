@@ -31,6 +31,8 @@ interface AgentOptions {
   readonly roots: Roots;
   readonly clock: Clock;
   readonly log: Log;
+  /** Reads the allowed origins again at a reload. @throws ConfigError */
+  readonly readAllowedOrigins: () => Promise<ReadonlySet<string>>;
   /** Called after each tick with the number of viewers. */
   readonly onTick?: (viewers: number) => void;
 }
@@ -38,10 +40,11 @@ interface AgentOptions {
 /** A running agent. */
 export interface RunningAgent {
   /**
-   * Reloads certificates, revocation lists and tokens. When one cannot be read, the old ones stay in use, and the problem is logged.
+   * Reloads certificates, revocation lists, tokens and allowed origins. When one cannot be read, the old ones stay in use, and the
+   * problem is logged.
    * @returns the problem as a sentence; null on success
    */
-  reload(): string | null;
+  reload(): Promise<string | null>;
   /** Stops within two seconds. */
   close(): Promise<void>;
   /** Whether a thread is blocked in the kernel, so that the process cannot exit normally. */
@@ -66,14 +69,14 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     intervalSeconds,
     machineId,
   });
-  const { server, reload } = openServer(options, hub);
+  const { server, reload, reloadFiles } = openServer(options, hub);
   await server.listen(config.listen.host, config.listen.port);
   opened.defer(() => server.close());
   if (controlSocket !== null) {
     opened.use(await openControl({ path: controlSocket, reload, log }));
   }
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
-  opened.use(watchFiles(files, reload));
+  opened.use(watchFiles(files, reloadFiles));
   // A baseline for the rates of the first tick.
   sampler.sample(HISTORY_PARTS);
   repeat(opened, 1000 * intervalSeconds, () => {
@@ -100,9 +103,9 @@ function openSampling(
   return { sampler, isStuck: () => prober.isStuck() || reader.isStuck() };
 }
 
-/** Creates the stream server and its reload function. */
-function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
-  const { allowedOrigins } = config;
+/** Creates the stream server and its reload functions. */
+function openServer({ config, clock, log, readAllowedOrigins }: AgentOptions, hub: Hub) {
+  let { allowedOrigins } = config;
   let isToken = openAccessTokens(readTokens(config.tokensFile));
   const server = new StreamServer({
     ...config,
@@ -114,7 +117,7 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
     readRules: () => ({ isToken, allowedOrigins }),
   });
 
-  function reload(): string | null {
+  function reloadFiles(): string | null {
     try {
       const tokens = openAccessTokens(readTokens(config.tokensFile));
       const tls = readTlsMaterial(config.tls);
@@ -131,7 +134,30 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
     }
   }
 
-  return { server, reload };
+  /** Reloads the files also when the configuration has a mistake, because certificates expire. */
+  async function reload(): Promise<string | null> {
+    const originsProblem = await reloadOrigins();
+    return reloadFiles() ?? originsProblem;
+  }
+
+  async function reloadOrigins(): Promise<string | null> {
+    try {
+      allowedOrigins = await readAllowedOrigins();
+      return null;
+    } catch (error) {
+      const why = messageOf(error);
+      log.warn(
+        'agent.reload_failed',
+        'could not reload allowed_origins; the old ones stay in use',
+        {
+          error: why,
+        },
+      );
+      return `allowed_origins could not be reloaded, and the previous ones stay in use: ${why}`;
+    }
+  }
+
+  return { server, reload, reloadFiles };
 }
 
 function repeat(opened: AsyncDisposableStack, everyMs: number, work: () => void): void {

@@ -21,6 +21,10 @@ const OPTIONS: readonly (readonly [string, string])[] = [
   ['--cert-file <file>', 'a certificate of your own, with --key-file (LATCHKEY_CERT_FILE)'],
   ['--key-file <file>', 'its key (LATCHKEY_KEY_FILE)'],
   ['--scrape-interval <seconds>', 'seconds between snapshots, 1 to 60 (LATCHKEY_SCRAPE_INTERVAL)'],
+  [
+    '--allowed-origins <origins>',
+    'pages of other sites that may watch, separated by commas (LATCHKEY_ALLOWED_ORIGINS)',
+  ],
   ['--open-firewall', 'open the required ports (LATCHKEY_OPEN_FIREWALL=yes)'],
   ['--skip-dns-check', 'accept a domain that resolves elsewhere (LATCHKEY_SKIP_DNS_CHECK=yes)'],
   ['--dry-run', 'print every step and file without changing anything'],

@@ -10,6 +10,7 @@ import { type CommandProcess, commandProcess, runIn } from './command-process.ts
 import { doctorCommand } from './doctor-command.ts';
 import { installCommand, openPortCommand, uninstallCommand } from './install-command.ts';
 import { onceCommand } from './once-command.ts';
+import { originsCommand } from './origins-command.ts';
 import { jsonOption, type OutputOptions, printNote, printResult, withExamples } from './output.ts';
 import { runCommand } from './run-command.ts';
 import { healthCommand, reloadCommand, validateCommand } from './service-commands.ts';
@@ -31,6 +32,7 @@ export function buildProgram(): Command {
     .addCommand(onceCommand())
     .addCommand(watchCommand())
     .addCommand(clientCertCommand())
+    .addCommand(originsCommand())
     .addCommand(installCommand())
     .addCommand(uninstallCommand())
     .addCommand(openPortCommand(), { hidden: true })

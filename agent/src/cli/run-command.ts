@@ -34,7 +34,7 @@ async function run({ config: path }: ConfigOptions): Promise<void> {
   service.ready(status);
   process.on('SIGHUP', () => {
     service.reloading();
-    service.ready(agent.reload() ?? status);
+    void agent.reload().then((problem) => service.ready(problem ?? status));
   });
   await stopped;
   service.stopping();
@@ -62,7 +62,9 @@ async function start(path: string): Promise<Started> {
   const status = `Listens on ${host}:${port}.`;
   const onTick = (viewers: number): void => service.tick(`${status} Watching: ${viewers}.`);
   try {
-    const agent = await runAgent({ config, roots: machineRoots, clock, log, onTick });
+    const readAllowedOrigins = async () => (await loadConfig(path)).allowedOrigins;
+    const roots = machineRoots;
+    const agent = await runAgent({ config, roots, clock, log, readAllowedOrigins, onTick });
     printNote(`latchkey-agent listens on ${host}:${port}.`);
     return { agent, service, status };
   } catch (error) {

@@ -26,7 +26,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
 
     assert.deepEqual(await runCommand('reload', '--config', config), {
       code: 0,
-      stdout: 'The agent has reloaded its certificates, lists and tokens.\n',
+      stdout: 'The agent has reloaded its certificates, lists, tokens and allowed origins.\n',
       stderr: '',
     });
 

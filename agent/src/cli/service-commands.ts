@@ -19,7 +19,7 @@ import {
 export function reloadCommand(): Command {
   const command = new Command('reload')
     .description(
-      'Reload certificates, revocation lists and tokens of the running agent; exit code 0 or 1.',
+      'Reload certificates, revocation lists, tokens and allowed origins of the running agent; exit code 0 or 1.',
     )
     .addOption(configOption())
     .addOption(jsonOption())
@@ -42,7 +42,7 @@ async function reload(options: ConfigOptions & OutputOptions): Promise<void> {
   }
   const { requestReload } = await import('../service/client.ts');
   const problem = await requestReload(controlSocket);
-  const done = 'The agent has reloaded its certificates, lists and tokens.';
+  const done = 'The agent has reloaded its certificates, lists, tokens and allowed origins.';
   printResult(options, { reloaded: problem === null, problem }, () => problem ?? done);
   if (problem !== null) commandProcess().exitCode = 1;
 }

@@ -26,7 +26,8 @@ const LISTEN = {
 };
 const SERVER_NAME = { pattern: /^[a-z\d.:-]{1,253}$/iu, must: 'a name or an address' };
 const CERTIFICATES = { pattern: /^(?:off|required)$/u, must: 'off or required' };
-const ORIGIN = {
+/** An origin of a page, or all. */
+export const ORIGIN = {
   pattern: /^(?:\*|https?:\/\/[^\s/*?#@]+)$/u,
   must: 'an origin such as https://console.example.com, or "*"',
 };
@@ -128,7 +129,7 @@ function readConfig(root: unknown, problems: Problem[]): AgentConfig {
 }
 
 /** Returns the origin as browsers send it: in lower case, without the default port. */
-function normalizeOrigin(text: string): string {
+export function normalizeOrigin(text: string): string {
   return URL.parse(text)?.origin ?? text;
 }
 

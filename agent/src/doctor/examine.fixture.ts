@@ -74,6 +74,7 @@ export const standalone: Inspection = {
   },
   nginx: null,
   proxy: null,
+  origins: [],
   firewall: { tool: 'ufw', openPorts: [22, 80, 4096] },
   selinux: null,
   renewal,

@@ -21,7 +21,7 @@ import {
 test('reports no fault of a healthy machine, and runs every check', () => {
   for (const inspection of [standalone, proxied]) {
     const findings = examine(inspection);
-    assert.equal(new Set(findings.map(({ check }) => check)).size, 17);
+    assert.equal(new Set(findings.map(({ check }) => check)).size, 18);
     assert.deepEqual(listFaults(inspection), []);
   }
   const states = examine(proxied).map(({ check, state }) => [check, state]);

@@ -8,6 +8,7 @@ import {
 } from './checks/certificate.ts';
 import { checkDomain } from './checks/domain.ts';
 import { checkFirewall } from './checks/firewall.ts';
+import { checkOrigins } from './checks/origins.ts';
 import { checkBindAddress, checkPorts } from './checks/ports.ts';
 import {
   checkProxyCertificates,
@@ -38,6 +39,7 @@ const CHECKS: readonly ((inspection: Inspection) => Finding)[] = [
   checkProxyRoute,
   checkProxyCertificates,
   checkViewers,
+  checkOrigins,
 ];
 
 /** Runs all checks on an inspection. */

@@ -8,6 +8,7 @@ export type CheckName =
   | 'configuration'
   | 'domain'
   | 'firewall'
+  | 'origins'
   | 'ports'
   | 'proxy_certificates'
   | 'proxy_health'

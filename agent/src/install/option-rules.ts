@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
+import { normalizeOrigin, ORIGIN } from '../config/load-config.ts';
+
 /** A parsed value, or the problem with it: the rest of a sentence that begins with the option's name. */
 export type Read<T> = { readonly value: T } | { readonly problem: string };
 
@@ -79,6 +81,18 @@ export const readAcmeServer: Rule<string> = (text) => {
   return {
     problem:
       'must be the https address of an ACME directory, such as https://acme.example.com/directory',
+  };
+};
+
+/** Reads origins that are separated by commas; `none` is an empty list. */
+export const readOrigins: Rule<readonly string[]> = (text) => {
+  if (text === 'none') return { value: [] };
+  const origins = text.split(',').map((each) => each.trim());
+  if (origins.every((each) => ORIGIN.pattern.test(each))) {
+    return { value: [...new Set(origins.map(normalizeOrigin))] };
+  }
+  return {
+    problem: 'must be origins such as https://console.example.com, separated by commas, or none',
   };
 };
 

@@ -22,6 +22,7 @@ test('needs only a domain, and has defaults for the rest', () => {
       acmeServer: null,
       certificateFiles: null,
       scrapeIntervalSeconds: null,
+      allowedOrigins: null,
       opensFirewall: false,
       skipsDnsCheck: false,
     },
@@ -41,6 +42,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     acmeServer: 'https://localhost:14000/dir',
     certificateFiles: { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' },
     scrapeIntervalSeconds: 5,
+    allowedOrigins: ['https://console.example.com', 'http://localhost:3000'],
     opensFirewall: true,
     skipsDnsCheck: true,
   };
@@ -55,6 +57,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     LATCHKEY_CERT_FILE: '/etc/ssl/a.pem',
     LATCHKEY_KEY_FILE: '/etc/ssl/a.key',
     LATCHKEY_SCRAPE_INTERVAL: '5',
+    LATCHKEY_ALLOWED_ORIGINS: 'https://Console.example.com:443, http://localhost:3000',
     LATCHKEY_OPEN_FIREWALL: 'yes',
     LATCHKEY_SKIP_DNS_CHECK: 'yes',
   };
@@ -69,6 +72,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     certFile: '/etc/ssl/a.pem',
     keyFile: '/etc/ssl/a.key',
     scrapeInterval: '5',
+    allowedOrigins: 'https://console.example.com,http://localhost:3000',
     openFirewall: true,
     skipDnsCheck: true,
   };

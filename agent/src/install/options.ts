@@ -18,6 +18,8 @@ export interface InstallOptions {
   /** A certificate of the administrator's own, instead of one by certbot. */
   readonly certificateFiles: CertificateFiles | null;
   readonly scrapeIntervalSeconds: number | null;
+  /** The pages of other sites that may watch. */
+  readonly allowedOrigins: readonly string[] | null;
   readonly opensFirewall: boolean;
   readonly skipsDnsCheck: boolean;
 }
@@ -44,6 +46,7 @@ const SOURCES = {
   certFile: { flag: '--cert-file', variable: 'LATCHKEY_CERT_FILE' },
   keyFile: { flag: '--key-file', variable: 'LATCHKEY_KEY_FILE' },
   scrapeInterval: { flag: '--scrape-interval', variable: 'LATCHKEY_SCRAPE_INTERVAL' },
+  allowedOrigins: { flag: '--allowed-origins', variable: 'LATCHKEY_ALLOWED_ORIGINS' },
   openFirewall: { flag: '--open-firewall', variable: 'LATCHKEY_OPEN_FIREWALL' },
   skipDnsCheck: { flag: '--skip-dns-check', variable: 'LATCHKEY_SKIP_DNS_CHECK' },
 } as const;
@@ -72,6 +75,7 @@ export function readOptions(
     acmeServer: reader.read('acmeServer', rules.readAcmeServer, null),
     certificateFiles: reader.readPair() ?? installed?.certificateFiles ?? null,
     scrapeIntervalSeconds: reader.read('scrapeInterval', rules.readInterval, null),
+    allowedOrigins: reader.read('allowedOrigins', rules.readOrigins, null),
     opensFirewall: reader.read('openFirewall', rules.readFlag, false),
     skipsDnsCheck: reader.read('skipDnsCheck', rules.readFlag, false),
   };

@@ -41,7 +41,7 @@ test('returns the outcome, and creates the directory', async (t) => {
   const path = join(makeDirectory(t), 'run', 'control.sock');
   const outcomes = [null, 'The files are bad.'];
   const { log, warnings } = takeWarnings();
-  await open(t, { path, reload: () => outcomes.pop() ?? null, log });
+  await open(t, { path, reload: async () => outcomes.pop() ?? null, log });
   assert.equal(await requestReload(path), 'The files are bad.');
   assert.equal(await requestReload(path), null);
   assert.deepEqual(warnings, []);
@@ -51,8 +51,8 @@ test('replaces the socket of a killed agent, and not that of a running one', asy
   const path = join(makeDirectory(t), 'control.sock');
   await leaveSocket(path);
   const { log, warnings } = takeWarnings();
-  await open(t, { path, reload: () => 'the first', log });
-  await open(t, { path, reload: () => 'the second', log });
+  await open(t, { path, reload: async () => 'the first', log });
+  await open(t, { path, reload: async () => 'the second', log });
   assert.equal(await requestReload(path), 'the first');
   assert.deepEqual(warnings, [`control_socket.open_failed: another agent uses ${path}`]);
 });
@@ -61,7 +61,7 @@ test('keeps another file at the path of the socket, and logs it', async (t) => {
   const path = join(makeDirectory(t), 'agent.yaml');
   writeFileSync(path, 'listen: 0.0.0.0:4096');
   const { log, warnings } = takeWarnings();
-  await open(t, { path, reload: () => null, log });
+  await open(t, { path, reload: async () => null, log });
   assert.equal(readFileSync(path, 'utf8'), 'listen: 0.0.0.0:4096');
   assert.deepEqual(warnings, [`control_socket.open_failed: ${path} exists and is not a socket`]);
 });
@@ -71,7 +71,7 @@ test('logs a directory that cannot be created, and continues', async (t) => {
   writeFileSync(join(directory, 'file'), '');
   const { log, warnings } = takeWarnings();
   const path = join(directory, 'file', 'control.sock');
-  await open(t, { path, reload: () => null, log });
+  await open(t, { path, reload: async () => null, log });
   assert.match(warnings[0] ?? '', /^control_socket\.open_failed: .*file/u);
 });
 
@@ -79,7 +79,7 @@ test('rejects unknown commands, and closes connections that send too much', asyn
   const path = join(makeDirectory(t), 'control.sock');
   const { log } = takeWarnings();
   let reloads = 0;
-  await open(t, { path, reload: () => `${(reloads += 1)}`, log });
+  await open(t, { path, reload: async () => `${(reloads += 1)}`, log });
   const ask = async (text: string): Promise<string> => {
     const socket = connect(path)
       .setEncoding('utf8')

@@ -14,7 +14,7 @@ export interface ControlOptions {
   /** The path of the socket, which only the agent's account and root may use. */
   readonly path: string;
   /** @returns the problem of a reload as a sentence; null on success */
-  readonly reload: () => string | null;
+  readonly reload: () => Promise<string | null>;
   readonly log: Log;
 }
 
@@ -87,10 +87,14 @@ function receive(socket: Socket, { reload }: ControlOptions): void {
   socket.on('data', (chunk: string) => {
     received += chunk;
     if (received.length > MAX_LINE_BYTES) socket.destroy();
-    else if (received === RELOAD) socket.end(encodeAnswer({ problem: reload() }));
+    else if (received === RELOAD) void answerReload(socket, reload);
     else if (received.includes('\n'))
       socket.end(encodeAnswer({ problem: 'Unknown command; supported: reload.' }));
   });
+}
+
+async function answerReload(socket: Socket, reload: ControlOptions['reload']): Promise<void> {
+  socket.end(encodeAnswer({ problem: await reload() }));
 }
 
 /** The control protocol: one line as a command, one line of JSON as the answer. */

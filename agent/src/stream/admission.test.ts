@@ -63,7 +63,7 @@ test('admits a valid certificate, or a token where there are tokens', () => {
 
 test('admits pages of the same host, and of allowed origins', () => {
   const foreign =
-    '403 Pages of this origin may not watch: add it to allowed_origins in the configuration.';
+    '403 Pages of this origin may not watch: allow it with latchkey-agent origins add.';
   const origin = 'https://console.example.com';
   assert.equal(decide({ origin: 'https://db-1.example.com:4096' }, open), 'latchkey.snapshot.v1');
   assert.equal(decide({ origin: 'http://db-1.example.com:4096' }, open), foreign);

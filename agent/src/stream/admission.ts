@@ -45,15 +45,19 @@ export function decideAdmission(credentials: Credentials, rules: AdmissionRules)
   return { refusal: { status: 400, text }, subprotocol: null };
 }
 
+/** Whether a page of another origin is listed. */
+export function isListedOrigin(origin: string, { allowedOrigins }: AdmissionRules): boolean {
+  return allowedOrigins.has('*') || allowedOrigins.has(origin);
+}
+
 /** Refuses pages of other origins, which would connect with the certificate of their visitor. */
-function checkOrigin({ origin, host }: Credentials, rules: AdmissionRules): Refusal | null {
+export function checkOrigin({ origin, host }: Credentials, rules: AdmissionRules): Refusal | null {
   if (origin === undefined) return null;
   const { protocol, host: originHost } = URL.parse(origin) ?? {};
   // Without TLS, an attacker on the path could replace the page's scripts.
   const isOwn = protocol === 'https:' && originHost === host?.toLowerCase();
-  if (isOwn || rules.allowedOrigins.has('*') || rules.allowedOrigins.has(origin)) return null;
-  const text =
-    'Pages of this origin may not watch: add it to allowed_origins in the configuration.';
+  if (isOwn || isListedOrigin(origin, rules)) return null;
+  const text = 'Pages of this origin may not watch: allow it with latchkey-agent origins add.';
   return { status: 403, text };
 }
 

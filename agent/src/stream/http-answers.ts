@@ -15,30 +15,72 @@ const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-/** The query of the live page, since browsers do not expose why a WebSocket was refused. */
+/** The query of pages, since browsers do not expose why a WebSocket was refused. */
 const ADMISSION_QUERY = 'admission';
 
-/**
- * Answers plain HTTP requests: health, the live page, and whether a client may watch.
- * @param findRefusal applies the rules of the WebSocket
- */
+/** The rules of the WebSocket. */
+interface Rules {
+  readonly findRefusal: (request: IncomingMessage) => Refusal | null;
+  /** Whether pages of another origin may watch, and so may read the reason of a refusal. */
+  readonly isListedOrigin: (origin: string) => boolean;
+}
+
+/** Answers plain HTTP requests: health, the live page, and whether a client may watch. */
 export async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  findRefusal: (request: IncomingMessage) => Refusal | null,
+  rules: Rules,
 ): Promise<void> {
   const [path, query] = (request.url ?? '').split('?');
+  if (path === '/' && query === ADMISSION_QUERY && request.method === 'OPTIONS') {
+    sendPreflight(request, response, rules);
+    return;
+  }
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path !== '/health' && path !== '/') send(response, 404, 'There is nothing here.');
   else if (!isRead) send(response, 405, 'Only GET and HEAD are supported.', { Allow: 'GET, HEAD' });
   else if (path === '/health') send(response, 200, 'OK');
-  else if (query === ADMISSION_QUERY) sendAdmission(response, findRefusal(request));
+  else if (query === ADMISSION_QUERY) sendAdmission(request, response, rules);
   else await sendPage(request, response);
 }
 
-function sendAdmission(response: ServerResponse, refusal: Refusal | null): void {
-  if (refusal === null) send(response, 200, 'OK');
-  else send(response, refusal.status, refusal.text, describeRefusal(refusal.status));
+function sendAdmission(request: IncomingMessage, response: ServerResponse, rules: Rules): void {
+  const refusal = rules.findRefusal(request);
+  const shared = describeSharing(request, rules);
+  if (refusal === null) send(response, 200, 'OK', shared);
+  else
+    send(response, refusal.status, refusal.text, { ...shared, ...describeRefusal(refusal.status) });
+}
+
+/** Browsers ask first whether a page may send a token (CORS). They send no certificate then, so none is needed. */
+function sendPreflight(request: IncomingMessage, response: ServerResponse, rules: Rules): void {
+  const shared = describeSharing(request, rules);
+  const isListed = ALLOW_ORIGIN in shared;
+  response.writeHead(isListed ? 204 : 403, { ...shared, ...(isListed ? PREFLIGHT : {}) }).end();
+}
+
+const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
+
+const PREFLIGHT = {
+  'Access-Control-Allow-Methods': 'GET',
+  'Access-Control-Allow-Headers': 'Authorization',
+  'Access-Control-Max-Age': '600',
+} as const;
+
+/** Lets pages of listed origins read the answer. Other pages learn nothing, not even that an agent answered. */
+function describeSharing(
+  { headers: { origin } }: IncomingMessage,
+  rules: Rules,
+): Readonly<Record<string, string>> {
+  const vary = { Vary: 'Origin' };
+  if (origin === undefined || !rules.isListedOrigin(origin)) return vary;
+  return {
+    ...vary,
+    [ALLOW_ORIGIN]: origin,
+    // With the certificate of the visitor, which the WebSocket shows, too.
+    'Access-Control-Allow-Credentials': 'true',
+    'Access-Control-Expose-Headers': REFUSED_BY_HEADER,
+  };
 }
 
 async function sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {

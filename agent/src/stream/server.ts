@@ -16,8 +16,10 @@ import {
   type Admission,
   type AdmissionRules,
   chooseSubprotocol,
-  decideAdmission,
   checkIdentity,
+  checkOrigin,
+  decideAdmission,
+  isListedOrigin,
   readOffer,
   type Credentials,
 } from './admission.ts';
@@ -80,8 +82,11 @@ export class StreamServer {
     this.#viewerLimit = new ClientLimit(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
       const { address } = this.#identify(request, request.socket);
-      answerRequest(request, response, (each) => this.#admit(each, each.socket).refusal).catch(
-        (error: unknown) => this.#report(address, 'stream.page_build_failed', messageOf(error)),
+      answerRequest(request, response, {
+        findRefusal: (each) => this.#admit(each, each.socket).refusal,
+        isListedOrigin: (origin) => isListedOrigin(origin, this.#readRules()),
+      }).catch((error: unknown) =>
+        this.#report(address, 'stream.page_build_failed', messageOf(error)),
       );
     });
     this.#server.maxConnections = options.maxConnections;
@@ -110,16 +115,17 @@ export class StreamServer {
     return address;
   }
 
-  /** Uses this TLS material from now on, and closes viewers whose certificate or token is no longer valid. */
+  /** Uses this TLS material from now on, and closes viewers whose certificate, token or origin is no longer valid. */
   setTls(tls: TlsMaterial): void {
     this.#server.setSecureContext(tls.context);
     this.#tls = tls;
     const rules = this.#readRules();
-    this.#closeWhere(({ peer: { certificates }, credentials }) =>
-      certificates.length === 0
-        ? (checkIdentity(credentials, rules)?.text ?? null)
-        : findFirst(certificates, (each) => this.#findFault(each)),
-    );
+    this.#closeWhere(({ peer: { certificates }, credentials }) => {
+      const refusal =
+        checkOrigin(credentials, rules) ??
+        (certificates.length === 0 ? checkIdentity(credentials, rules) : null);
+      return refusal?.text ?? findFirst(certificates, (each) => this.#findFault(each));
+    });
   }
 
   /** Closes viewers whose certificate has expired. */

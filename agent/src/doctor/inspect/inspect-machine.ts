@@ -24,9 +24,11 @@ import type {
   ConfigurationStatus,
   DomainStatus,
   Inspection,
+  OriginStatus,
   ProxyStatus,
   RevocationsStatus,
 } from './inspection.ts';
+import { inspectOrigins } from './origins.ts';
 import {
   inspectFirewall,
   inspectUnit,
@@ -63,9 +65,10 @@ export async function inspectMachine(
     isClockSynchronized(runProgram),
     detectSelinux(detection),
     inspectChallenges(renewal),
+    config === null ? [] : inspectAllowedOrigins(config, installed),
   ]);
   const [agentFault, proxy, domain, unit, nginx, firewall, revocations, ...rest] = others;
-  const [isSynchronized, selinux, challenges] = rest;
+  const [isSynchronized, selinux, challenges, origins] = rest;
   return {
     now,
     isRoot: process.getuid?.() === 0,
@@ -77,6 +80,7 @@ export async function inspectMachine(
     domain,
     nginx,
     proxy,
+    origins,
     firewall,
     selinux,
     renewal,
@@ -176,6 +180,17 @@ async function inspectProxy({
     identity === null ? null : ask({ ...target, path: `${proxyPath}?admission` }, identity),
   ]);
   return { health, route, routeWithCertificate };
+}
+
+async function inspectAllowedOrigins(
+  config: AgentConfig,
+  installed: InstalledFacts | null,
+): Promise<OriginStatus[]> {
+  if (config.allowedOrigins.size === 0) return [];
+  const isProxied = installed?.mode === 'proxy';
+  const proxyHost = isProxied ? (await probeProxy(installed)).host : null;
+  const identity = installed?.mutualTls === true ? readIdentity() : null;
+  return inspectOrigins(config, installed, proxyHost, identity);
 }
 
 /** Returns the proxy's own certificate, signed by the authority; null when it cannot be read. */

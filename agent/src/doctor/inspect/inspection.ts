@@ -27,6 +27,7 @@ export interface Inspection {
   readonly nginx: NginxFacts | null;
   /** Null without a proxy. */
   readonly proxy: ProxyStatus | null;
+  readonly origins: readonly OriginStatus[];
   readonly firewall: FirewallStatus;
   /** Null where SELinux is not enforced. */
   readonly selinux: SelinuxFacts | null;
@@ -91,6 +92,14 @@ export type Answer =
       /** The error code, such as `ECONNREFUSED`. */
       readonly code: string;
     };
+
+/** A page's origin in `allowed_origins`, and who lets it read the reason of a refusal; null when there was no answer. */
+export interface OriginStatus {
+  readonly origin: string;
+  readonly isAllowedByAgent: boolean | null;
+  /** Null also without a proxy. */
+  readonly isPassedByProxy: boolean | null;
+}
 
 export interface FirewallStatus {
   readonly tool: HostFacts['firewall'];

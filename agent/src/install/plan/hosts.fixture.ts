@@ -23,6 +23,7 @@ export const OPTIONS: InstallOptions = {
   acmeServer: null,
   certificateFiles: null,
   scrapeIntervalSeconds: null,
+  allowedOrigins: null,
   opensFirewall: false,
   skipsDnsCheck: false,
 };

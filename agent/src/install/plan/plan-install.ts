@@ -1,7 +1,7 @@
 // The planner: decides the steps of an installation from its options and the facts of the machine.
 import { version } from '../../version.ts';
 
-import type { HostFacts, InstallMode } from '../facts.ts';
+import type { ConfiguredFacts, HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
 import {
@@ -99,7 +99,6 @@ function describeConfiguration(
   facts: HostFacts,
 ): readonly string[] {
   const { installed, configured } = facts;
-  const { scrapeIntervalSeconds: seconds } = options;
   if (configured === null) return [];
   if (!keepsConfiguration(options, mode, installed)) {
     const changes = describeChanges(configured.settings, planSettings(options, mode, facts));
@@ -108,9 +107,27 @@ function describeConfiguration(
       `${paths.configuration} is rewritten with your settings (${what}); the previous file is kept as ${paths.configurationBefore}.`,
     ];
   }
+  return [...describeInterval(options, configured), ...describeOrigins(options, configured)];
+}
+
+function describeInterval(
+  { scrapeIntervalSeconds: seconds }: InstallOptions,
+  configured: ConfiguredFacts,
+): readonly string[] {
   if (seconds === null || seconds === configured.intervalSeconds) return [];
   return [
     `${paths.configuration} is kept, so the interval is not changed: set interval_seconds: ${seconds} in it, then systemctl restart ${agentUnit}.`,
+  ];
+}
+
+function describeOrigins(
+  { allowedOrigins: wanted }: InstallOptions,
+  { settings }: ConfiguredFacts,
+): readonly string[] {
+  const before = settings.get('viewers.allowed_origins') ?? [];
+  if (wanted === null || JSON.stringify(wanted) === JSON.stringify(before)) return [];
+  return [
+    `${paths.configuration} is kept, so the allowed origins are not changed: use latchkey-agent origins add and remove.`,
   ];
 }
 

@@ -174,3 +174,24 @@ test('notes unrestricted viewers, unless certificates or tokens are required', (
   assert.equal(isOpen(options, { 'viewers.tokens_file': '/etc/latchkey-agent/tokens' }), false);
   assert.equal(isOpen({ ...options, mutualTls: true }, {}), false);
 });
+
+test('writes the origins of an installation, replaces them in a rewrite, and only reports them otherwise', () => {
+  const origins = ['https://console.example.com', 'https://wall.example.com'];
+  const options = { ...OPTIONS, allowedOrigins: origins };
+  const line = `allowed_origins: ${JSON.stringify(origins)}`;
+  const fresh = planInstall(options, BARE);
+  assert.ok(textOf(fresh).includes(line));
+  const own = { 'viewers.allowed_origins': ['https://old.example.com'] };
+  const moved = plan(
+    { ...options, domain: 'other.example.com', certificateFiles: FILES },
+    BARE,
+    own,
+  );
+  assert.ok(textOf(moved).includes(line));
+  const kept = plan(options, BARE, own);
+  assert.ok(kept.kind === 'plan');
+  const note = `${paths.configuration} is kept, so the allowed origins are not changed: use latchkey-agent origins add and remove.`;
+  assert.ok(kept.notes.includes(note), kept.notes.join('\n'));
+  const same = plan(options, BARE, { 'viewers.allowed_origins': origins });
+  assert.ok(same.kind === 'plan' && !same.notes.includes(note));
+});

@@ -18,6 +18,7 @@ const SERVER_NAME = 'tls.server_name';
 const CERTIFICATES = 'viewers.certificates';
 const AUTHORITY = 'viewers.authority_file';
 const REVOCATIONS = 'viewers.revocation_file';
+const ORIGINS = 'viewers.allowed_origins';
 const IN_HANDSHAKE = 'viewers.refuse_in_handshake';
 
 /**
@@ -40,6 +41,9 @@ export function planSettings(
     ...planCertificate(before, isSameDomain && installed.mode === mode),
     [SERVER_NAME, (isSameDomain ? before.get(SERVER_NAME) : null) ?? options.domain],
     ...planAdmission(options, before),
+    ...(options.allowedOrigins === null
+      ? []
+      : [[ORIGINS, options.allowedOrigins] satisfies [string, unknown]]),
   ]);
 }
 

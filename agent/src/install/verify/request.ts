@@ -30,6 +30,8 @@ export interface Answer {
   readonly contentType: string;
   /** The target of a redirect; empty without one. */
   readonly location: string;
+  /** The origin whose pages may read the answer (CORS); empty without one. */
+  readonly sharedWith: string;
   readonly body: string;
   /** Whether the agent itself refused, and not a proxy in front of it. */
   readonly isRefusedByAgent: boolean;
@@ -43,6 +45,7 @@ const NO_ANSWER = {
   status: null,
   contentType: '',
   location: '',
+  sharedWith: '',
   body: '',
   isRefusedByAgent: false,
 } as const;
@@ -51,8 +54,9 @@ const NO_ANSWER = {
 export async function requestPage(
   target: Target,
   certificate: ClientCertificate | null = null,
+  additional: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  return send(target, { headers: { Host: target.domain }, ...certificate });
+  return send(target, { headers: { ...additional, Host: target.domain }, ...certificate });
 }
 
 /** Requests a WebSocket, and closes it at once. */
@@ -108,6 +112,7 @@ function describe({ statusCode, headers }: IncomingMessage, body: string): Answe
     status: statusCode ?? null,
     contentType: headers['content-type'] ?? '',
     location: headers.location ?? '',
+    sharedWith: headers['access-control-allow-origin'] ?? '',
     body,
     isRefusedByAgent: headers[REFUSED_BY_HEADER.toLowerCase()] === REFUSED_BY_AGENT,
     fault: null,
