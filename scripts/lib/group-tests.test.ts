@@ -9,7 +9,7 @@ import { groupTests } from './group-tests.ts';
 const directory = await mkdtemp(join(tmpdir(), 'group-tests-'));
 after(() => rm(directory, { recursive: true }));
 
-const features = Array.from({ length: 17 }, (_, n) => `server/src/features/f${n}.test.ts`);
+const features = Array.from({ length: 33 }, (_, n) => `server/src/features/f${n}.test.ts`);
 const alone = ['server/test/faults/killed.test.ts', 'server/test/security/root.test.ts'];
 
 /** Returns the files that each module imports. */
@@ -27,9 +27,9 @@ test('puts each file into one process', async () => {
   assert.deepEqual(groups.flat().toSorted(), [...features, ...alone].toSorted());
 });
 
-test('lets at most eight files share a process', async () => {
+test('lets at most sixteen files share a process', async () => {
   const sizes = (await group(features, 'sharing')).map((files) => files.length);
-  assert.deepEqual(sizes, [8, 8, 1]);
+  assert.deepEqual(sizes, [16, 16, 1]);
 });
 
 test('gives a file that changes or measures its process one of its own, between the others', async () => {
