@@ -11,18 +11,21 @@ export interface Step {
 
 export const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Static checks of the sources. */
+/**
+ * Static checks of the sources, the longest first. On one thread, the compiler takes 11 s of processor time instead of the 19 s of
+ * its four checkers, which each check the types that their files share; the linter runs beside it.
+ */
 export const SOURCE_CHECKS: readonly Step[] = [
-  { name: 'types', command: ['node_modules/typescript/bin/tsc'] },
+  { name: 'types', command: ['node_modules/typescript/bin/tsc', '--singleThreaded'] },
+  { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
+  {
+    name: 'console types',
+    command: ['node_modules/typescript/bin/tsc', '--singleThreaded', '--project', 'console'],
+  },
   {
     name: 'page types',
     command: ['node_modules/typescript/bin/tsc', '--project', 'agent/src/page/browser'],
   },
-  {
-    name: 'console types',
-    command: ['node_modules/typescript/bin/tsc', '--project', 'console'],
-  },
-  { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
   { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
 ];
 
@@ -33,22 +36,29 @@ export const INTERFACE_CHECK: Step = {
 };
 
 /**
- * Runs every step, also after a failure, and prints each result, with the output of failed ones.
+ * Runs every step, two at a time, also after a failure, and prints each result, with the output of failed ones.
  * @returns the names of failed steps
  */
 export async function runSteps(steps: readonly Step[], stop: AbortSignal): Promise<string[]> {
   const failed: string[] = [];
-  for (const step of steps) {
-    if (stop.aborted) break;
-    const startedAt = performance.now();
-    const { ok, output } = await runStep(step, stop);
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    console.log(`${ok ? '✔' : '✖'} ${step.name.padEnd(10)} ${seconds.padStart(5)} s`);
-    if (ok) continue;
-    failed.push(step.name);
-    process.stdout.write(output);
-  }
+  const left = steps.values();
+  const runNext = async (): Promise<void> => {
+    for (const step of left) {
+      if (stop.aborted) return;
+      if (!(await runAndPrint(step, stop))) failed.push(step.name);
+    }
+  };
+  await Promise.all([runNext(), runNext()]);
   return failed;
+}
+
+async function runAndPrint(step: Step, stop: AbortSignal): Promise<boolean> {
+  const startedAt = performance.now();
+  const { ok, output } = await runStep(step, stop);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${ok ? '✔' : '✖'} ${step.name.padEnd(10)} ${seconds.padStart(5)} s`);
+  if (!ok) process.stdout.write(output);
+  return ok;
 }
 
 async function runStep(step: Step, stop: AbortSignal): Promise<{ ok: boolean; output: string }> {
