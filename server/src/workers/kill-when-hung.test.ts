@@ -33,6 +33,14 @@ test('does not kill a worker that answers, be it with an error', (t) => {
   assert.deepEqual(kills, []);
 });
 
+test('kills a worker that requests more than it reads', async (t) => {
+  const { kills, logged, worker } = watch(t);
+  worker.stopReading();
+  await worker.stoppedReading;
+  assert.deepEqual(kills, ['SIGKILL']);
+  assert.deepEqual(logged, [{ event: 'worker.stopped_reading', worker: 1, pid: 1 }]);
+});
+
 test('does not kill the next process with the id of a worker that has ended', async (t) => {
   const { kills, worker } = watch(t);
   worker.end({ code: 0, signal: null });

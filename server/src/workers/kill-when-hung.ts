@@ -8,11 +8,15 @@ const PING_INTERVAL_MS = 10_000;
 const MAX_UNANSWERED = 6;
 
 /**
- * Kills a worker that hangs, also one that starts, migrates or ends. Counts pings, not time: after a pause of this process
- * the worker still has a minute.
+ * Kills a worker that hangs, also one that starts, migrates or ends, and one that requests more than it reads. Counts pings, not
+ * time: after a pause of this process the worker still has a minute.
  */
 export function killWhenHung(worker: WorkerProcess, log: Pick<Logger, 'error'>): void {
   const { channel } = worker;
+  const kill = (event: string, message: string): void => {
+    log.error({ event, worker: worker.number, pid: worker.pid }, message);
+    worker.kill('SIGKILL');
+  };
   let received = channel.received;
   let unanswered = 0;
   const ping = (): void => {
@@ -26,11 +30,11 @@ export function killWhenHung(worker: WorkerProcess, log: Pick<Logger, 'error'>):
       ping();
       return;
     }
-    const fields = { event: 'worker.hung', worker: worker.number, pid: worker.pid };
-    log.error(fields, 'worker does not answer: killing it');
-    worker.kill('SIGKILL');
+    kill('worker.hung', 'worker does not answer: killing it');
   }, PING_INTERVAL_MS);
   timer.unref();
   ping();
   void worker.ended.then(() => clearInterval(timer));
+  const message = 'worker requests more than it reads: killing it';
+  void worker.stoppedReading.then(() => kill('worker.stopped_reading', message));
 }

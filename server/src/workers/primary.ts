@@ -7,6 +7,7 @@ import { chooseAccount, type Account } from '#server/db/embedded/account.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { dropPrivileges } from '#server/drop-privileges.ts';
 import { listenForMetrics, requireFreePorts } from '#server/http/listen.ts';
+import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { LocalStore } from '#server/lib/shared-counters.ts';
 import { createLog, type Logger } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
@@ -124,18 +125,27 @@ function createSupervisor(database: EmbeddedPostgres | null, count: number, log:
     },
   });
   const own = createSupervisorMetrics(() => supervisor.counts);
-  const renderMetrics = async (): Promise<string> =>
-    metrics.render(supervisor.all, await own.snapshot());
+  // Requests of workers at the same time share one answer, however many there are.
+  const renderMetrics = shareConcurrent(async () =>
+    metrics.render(supervisor.all, await own.snapshot()),
+  );
+  const readLeaderTasks = shareConcurrent(
+    async () => (await supervisor.leader?.channel.request('tasks')) ?? null,
+  );
   const launch = (assignment: WorkerAssignment): WorkerProcess => {
     const worker: WorkerProcess = launchWorker(assignment, {
       render_metrics: renderMetrics,
       last_metrics: (snapshot) => metrics.record(worker, snapshot),
       exchange_counters: (exchanges) => exchangeAll(counters, exchanges),
-      leader_tasks: () => supervisor.leader?.channel.request('tasks') ?? null,
+      leader_tasks: readLeaderTasks,
     });
     return worker;
   };
   return { supervisor, renderMetrics };
+}
+
+function shareConcurrent<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  return cacheBriefly(() => performance.now(), 0, load);
 }
 
 /** The path through a descriptor of this process is that of the worker's own. */

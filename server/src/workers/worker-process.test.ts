@@ -17,6 +17,17 @@ const PROGRAM = `
   });
 `;
 
+/** A program that sends requests, and then reads no answer. */
+const FLOODING_PROGRAM = `
+  let sent = 0;
+  for (let id = 0; id < 1_000; id++) {
+    process.send({ latchkey: 'flood', id }, undefined, undefined, () => {
+      sent++;
+      if (sent === 1_000) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });
+  }
+`;
+
 const ASSIGNMENT = { number: 1, isFirst: true, embedded: null };
 
 test('a worker whose process cannot be started has ended', async () => {
@@ -41,6 +52,26 @@ test('a worker reports that it migrates, and its URL', async (t) => {
   worker.channel.notify('continue');
   assert.equal(await worker.ready, 'http://127.0.0.1:8080');
   assert.equal(worker.isMigrating, false);
+  worker.kill('SIGKILL');
+  assert.deepEqual(await worker.ended, { code: null, signal: 'SIGKILL' });
+});
+
+test('a worker that requests more than it reads is noticed, and receives no more', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-worker-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const program = join(directory, 'worker.mjs');
+  await writeFile(program, FLOODING_PROGRAM);
+  cluster.setupPrimary({ exec: program, cwd: directory, execArgv: [] });
+  let answered = 0;
+  const answer = 'a'.repeat(10_000);
+  const worker = launchWorker(ASSIGNMENT, {
+    flood() {
+      answered++;
+      return answer;
+    },
+  });
+  await worker.stoppedReading;
+  await eventually(() => answered === 1_000);
   worker.kill('SIGKILL');
   assert.deepEqual(await worker.ended, { code: null, signal: 'SIGKILL' });
 });

@@ -3,6 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 import { Channel, type Handlers } from './channel.ts';
+import { createMessageSender } from './message-sender.ts';
 import { ASSIGNMENT_VARIABLE, renderAssignment, type WorkerAssignment } from './assignment.ts';
 
 /** How a process ended: one of both is null, or both when it could not be started. */
@@ -26,6 +27,8 @@ export interface WorkerProcess {
    * its confirmation, and passes it no further connection.
    */
   readonly lostConnection: Promise<void>;
+  /** Resolves when the worker requests more than it reads; it receives no message any more. */
+  readonly stoppedReading: Promise<void>;
   /** Whether it migrates the database, or waits for another process that does. */
   readonly isMigrating: boolean;
   kill(signal: NodeJS.Signals): void;
@@ -57,7 +60,8 @@ export function launchWorker(assignment: WorkerAssignment, handlers: Handlers): 
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<ProcessEnd>();
   const worker = fork(assignment, onEnd);
   let isMigrating = false;
-  const channel = new Channel((message) => sendTo(worker, message), {
+  const { send, stoppedReading } = createMessageSender(worker);
+  const channel = new Channel(send, {
     ...handlers,
     ready: (url) => ready.resolve(String(url)),
     migrating: (payload) => void (isMigrating = payload === true),
@@ -78,6 +82,7 @@ export function launchWorker(assignment: WorkerAssignment, handlers: Handlers): 
     ready: ready.promise,
     ended,
     lostConnection: waitForLostConnection(worker),
+    stoppedReading,
     get isMigrating() {
       return isMigrating;
     },
@@ -113,10 +118,4 @@ function waitForLostConnection(worker: Worker | null): Promise<void> {
       if (isRecord(message) && message['cmd'] === LOST_HANDLE) resolve();
     });
   });
-}
-
-function sendTo(worker: Worker | null, message: object): void {
-  if (worker?.isConnected() !== true) return;
-  // With a callback, a closed channel is no error event.
-  worker.process.send?.(message, undefined, undefined, () => {});
 }

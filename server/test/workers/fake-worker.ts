@@ -10,6 +10,7 @@ export interface FakeWorker extends WorkerProcess {
   isMigrating: boolean;
   listen(): void;
   loseConnection(): void;
+  stopReading(): void;
   end(end: ProcessEnd): void;
 }
 
@@ -17,6 +18,7 @@ export function createFakeWorker(number: number): FakeWorker {
   const ended = Promise.withResolvers<ProcessEnd>();
   const ready = Promise.withResolvers<string>();
   const lost = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
   const end = (how: ProcessEnd): void => {
     ended.resolve(how);
@@ -31,6 +33,8 @@ export function createFakeWorker(number: number): FakeWorker {
   return {
     ...process,
     lostConnection: lost.promise,
+    stoppedReading: stopped.promise,
+    stopReading: () => stopped.resolve(),
     isMigrating: false,
     kill: () => {},
     listen: () => ready.resolve(WORKER_URL),
