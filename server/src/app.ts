@@ -9,6 +9,7 @@ import { registerAuditRoutes } from './features/audit/admin-routes.ts';
 import { registerPaymentEventRoutes } from './features/billing/admin-routes.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerSigningKeyRoutes } from './features/entitlements/admin-routes.ts';
+import { registerBuyerRoutes } from './features/buyers/routes.ts';
 import { registerCustomerRoutes } from './features/customers/admin-routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import { registerCatalogRoutes } from './features/catalog/admin-routes.ts';
@@ -72,6 +73,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerOutreachRoutes(scope, context);
     registerBillingRoutes(scope, context);
     registerUnsubscribeRoutes(scope, context);
+    registerBuyerRoutes(scope, context);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
     registerConsoleRoutes(scope, {

@@ -4,6 +4,7 @@ import { createAnalyticsTasks } from './features/analytics/housekeeping.ts';
 import { createBillingJobs, createBillingTasks } from './features/billing/background.ts';
 import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
 import { createKeyRefreshTask } from './features/entitlements/key-ring.ts';
+import { createBuyerCleanup, createBuyerJobs } from './features/buyers/background.ts';
 import type { BacklogCounter } from './features/health/count-backlog.ts';
 import { createLicenseTasks } from './features/licenses/background.ts';
 import {
@@ -23,6 +24,7 @@ import { QueueRunner } from './jobs/work-queue.ts';
 export function createJobHandlers(context: Context): readonly JobHandler[] {
   return [
     ...createBillingJobs(context),
+    ...createBuyerJobs(context),
     defineJobHandler('send_confirmation', (payload, signal) =>
       sendConfirmation(context, payload, signal),
     ),
@@ -45,6 +47,7 @@ function createTasks(
     ...createAnalyticsTasks(context),
     ...createWebhookTasks(context),
     createSubscriberCleanup(context),
+    createBuyerCleanup(context),
     createOutreachCleanup(context),
   ];
 }

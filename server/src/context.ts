@@ -16,6 +16,7 @@ import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createPaymentEventBatch } from './features/billing/payment-event-batch.ts';
 import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
+import { BuyerLimits } from './features/buyers/limits.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { LicenseActivity } from './features/licenses/activity.ts';
@@ -148,6 +149,7 @@ export function createContext(options: ContextOptions) {
     passwords: options.passwords ?? new PasswordHasher(),
     counters,
     signIns: new SignInLimiter(clock, counters),
+    buyerLimits: new BuyerLimits(clock, counters),
     provider:
       config.operators.oidc === null
         ? null

@@ -34,10 +34,13 @@ const operations = paths.map(([path, item]) => ({
 const validators = new Map<unknown, ReturnType<typeof Compile>>();
 
 /** Pages, the document itself and the metrics, which are not operations. */
-const PATHS_WITHOUT_OPERATION = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
+const PATHS_WITHOUT_OPERATION = /^\/(?:docs|openapi\.json|metrics|u\/|s\/|my(?:\/|$))/;
 
 /** Paths for people, which also answer failures with a page. */
-const PAGES_FOR_PEOPLE = /^\/[us]\//;
+const PAGES_FOR_PEOPLE = /^\/(?:[us]\/|my(?:\/|$))/;
+
+/** Pages with forms whose origin browsers must send, which they do not with `no-referrer`. */
+const PAGES_FOR_BUYERS = /^\/my(?:\/|$)/;
 
 /** Statuses that precede the look-up of an operation, or replace it. */
 const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
@@ -53,8 +56,9 @@ export function assertConforms(method: string, url: string, answer: CheckedAnswe
   const { headers, status } = answer;
   assert.match(headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,128}$/);
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
-  assert.equal(headers.get('referrer-policy'), 'no-referrer');
   const pathname = new URL(url).pathname;
+  const referrer = PAGES_FOR_BUYERS.test(pathname) ? 'same-origin' : 'no-referrer';
+  assert.equal(headers.get('referrer-policy'), referrer);
   const framing = FRAMED_PATHS.test(pathname) && status === 200 ? 'self' : 'none';
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, new RegExp(`frame-ancestors '${framing}'`));

@@ -13,6 +13,7 @@ export interface Catalog {
   readonly keyPrefix: string;
   readonly trial: CatalogTrial;
   readonly outreach: CatalogOutreach;
+  readonly buyers: CatalogBuyers;
   /** By id, in the order of the file. */
   readonly products: ReadonlyMap<string, Product>;
   /** Returns the product that a payment provider's price buys, or null. */
@@ -23,6 +24,12 @@ export interface Catalog {
 export interface CatalogTrial {
   readonly productId: string;
   readonly features: readonly string[];
+}
+
+/** The links of the buyer's page. */
+export interface CatalogBuyers {
+  /** The pages of payment providers for cards and invoices. Null: no link. */
+  readonly portals: Readonly<Record<PriceProvider, string | null>>;
 }
 
 /** The languages of the catalogue's texts. */

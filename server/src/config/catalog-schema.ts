@@ -44,6 +44,18 @@ const ProductSchema = mapping({
   ),
 });
 
+/** The pages where buyers manage card and invoices, by payment provider. */
+const BuyersSchema = mapping({
+  portals: Type.Optional(
+    mapping({
+      paddle: Type.Optional(webUrl),
+      stripe: Type.Optional(webUrl),
+      lemonsqueezy: Type.Optional(webUrl),
+      standard: Type.Optional(webUrl),
+    }),
+  ),
+});
+
 const OutreachSchema = mapping({
   product_name: Type.Optional(name),
   sender: Type.Optional(name),
@@ -71,6 +83,7 @@ export const CatalogSchema = mapping({
     description: 'a list of 1 to 1000 products',
   }),
   outreach: Type.Optional(OutreachSchema),
+  buyers: Type.Optional(BuyersSchema),
 });
 
 /** The content of `catalog.yaml`, without defaults. */

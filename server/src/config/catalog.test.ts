@@ -201,12 +201,12 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an empty file',
     '',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach, buyers',
   ],
   [
     'a list at the top',
     '- x\n',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach, buyers',
   ],
   [
     'a repeated field',
@@ -287,6 +287,7 @@ test('the example shows or explains every field of a product', () => {
     'offline_days',
     'airgap_days',
     'moves',
+    'portals',
   ]) {
     assert.ok(example.includes(`${field}:`), field);
   }

@@ -11,6 +11,7 @@ import {
   DEFAULT_OFFLINE_DAYS,
   PRICE_PROVIDERS,
   type Catalog,
+  type CatalogBuyers,
   type CatalogOutreach,
   type Product,
 } from './catalog-model.ts';
@@ -80,6 +81,7 @@ export function parseCatalog(text: string, fileName: string): Catalog {
     keyPrefix: file.key_prefix.toUpperCase(),
     trial: { productId, features: features ?? trialProduct?.features ?? [] },
     outreach: toOutreach(file.outreach ?? {}, trialProduct?.name ?? ''),
+    buyers: toBuyers(file.buyers ?? {}),
     products: new Map(products.map((product) => [product.id, product])),
     findPrice: indexPrices(products),
   };
@@ -151,6 +153,11 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
       standard: prices.standard ?? [],
     },
   };
+}
+
+function toBuyers({ portals = {} }: NonNullable<CatalogFile['buyers']>): CatalogBuyers {
+  const { paddle = null, stripe = null, lemonsqueezy = null, standard = null } = portals;
+  return { portals: { paddle, stripe, lemonsqueezy, standard } };
 }
 
 type OutreachEntry = NonNullable<CatalogFile['outreach']>;

@@ -6,6 +6,7 @@ import {
   renderPage,
   type PageContent,
 } from '#server/pages/render-page.ts';
+import { renderDocument, type PageDocument } from '#server/pages/render-document.ts';
 import { choosePageLanguage } from '#server/pages/page-language.ts';
 
 import type { App } from './app-instance.ts';
@@ -16,7 +17,20 @@ export function sendPage(reply: FastifyReply, status: number, content: PageConte
   return reply.code(status).headers(pageHeaders(content)).send(renderPage(content));
 }
 
-function pageHeaders({ language }: PageContent): Record<string, string> {
+/** Sends a page for people that a feature renders. @param policy its content security policy */
+export function sendDocument(
+  reply: FastifyReply,
+  status: number,
+  document: PageDocument,
+  policy: string,
+): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...pageHeaders(document), 'content-security-policy': policy })
+    .send(renderDocument(document));
+}
+
+function pageHeaders({ language }: { readonly language: string }): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,

@@ -92,3 +92,40 @@ export function expiredFlowCookie(publicUrl: string): string {
 export function readFlowCookie(headers: IncomingHttpHeaders, publicUrl: string): string | null {
   return readCookie(headers, isSecure(publicUrl) ? `__Host-${FLOW_NAME}` : FLOW_NAME);
 }
+
+/** `session`: a signed-in buyer; `code`: a browser that asked for a code. */
+export type BuyerCookie = 'session' | 'code';
+
+/** Sent to the page for buyers alone; `__Host-` would send them with every request. */
+const BUYER_ATTRIBUTES = 'Path=/my; HttpOnly; SameSite=Strict';
+
+function buyerCookieName(publicUrl: string, cookie: BuyerCookie): string {
+  const name = cookie === 'session' ? 'latchkey-my' : 'latchkey-my-code';
+  return isSecure(publicUrl) ? `__Secure-${name}` : name;
+}
+
+/**
+ * Returns the `Set-Cookie` of a buyer.
+ * @param value an empty one removes the cookie
+ * @throws httpsRequired (403) where the cookie would cross a network in plain text
+ */
+export function buyerCookie(
+  headers: IncomingHttpHeaders,
+  publicUrl: string,
+  cookie: BuyerCookie,
+  value: string,
+  maxAgeSeconds: number,
+): string {
+  requireSafeTransport(headers, publicUrl);
+  const pair = `${buyerCookieName(publicUrl, cookie)}=${value}; Max-Age=${maxAgeSeconds}`;
+  return `${pair}; ${BUYER_ATTRIBUTES}${isSecure(publicUrl) ? '; Secure' : ''}`;
+}
+
+/** Returns a cookie of a buyer; null if the request has none. */
+export function readBuyerCookie(
+  headers: IncomingHttpHeaders,
+  publicUrl: string,
+  cookie: BuyerCookie,
+): string | null {
+  return readCookie(headers, buyerCookieName(publicUrl, cookie));
+}

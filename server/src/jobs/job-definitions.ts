@@ -52,6 +52,23 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
   },
+  /** Mails a buyer the code for the page for buyers, if a license has the address. */
+  send_buyer_code: {
+    payload: Type.Object({ tokenHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+    priority: URGENT,
+  },
+  /** Tells the owner of a license that a machine was deactivated on the page for buyers. */
+  send_machine_freed: {
+    payload: Type.Object({
+      licenseId: Identifier,
+      activationId: Identifier,
+      /** So that each deactivation has a Message-ID of its own. */
+      freedAt: Identifier,
+      /** As in `send_replaced_key`. */
+      isRepeat: Type.Boolean(),
+    }),
+    priority: URGENT,
+  },
   /** Asks a new subscriber to confirm by e-mail. */
   send_confirmation: {
     payload: Type.Object({ addressHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-
-import { escapeHtml } from '#server/lib/text.ts';
-
+import { markup } from './markup.ts';
 import type { PageLanguage } from './page-language.ts';
+import { createPagePolicy, PAGE_STYLE, renderDocument } from './render-document.ts';
 
 /** Pages for people who follow a link of an e-mail. All texts are plain and are escaped. */
 export interface PageContent {
@@ -17,97 +15,21 @@ export interface PageContent {
   readonly note: string | null;
 }
 
-const STYLE = `
-:root {
-  color-scheme: light dark;
-  --back: light-dark(#f3f4f6, #14161a);
-  --card: light-dark(#ffffff, #1e2127);
-  --line: light-dark(#d3d8de, #343941);
-  --ink: light-dark(#14181f, #f2f4f7);
-  --plain: light-dark(#333a45, #d5d9e0);
-  --quiet: light-dark(#5d6675, #a3aab6);
-  --button: light-dark(#1d4ed8, #9db8ff);
-  --label: light-dark(#ffffff, #10131a);
-}
-body {
-  margin: 0;
-  padding: clamp(0px, 8vh - 1rem, 5rem) 0;
-  background: var(--back);
-  color: var(--plain);
-  font: 1rem/1.55 system-ui, sans-serif;
-  overflow-wrap: anywhere;
-}
-main {
-  box-sizing: border-box;
-  max-width: 35rem;
-  margin: 0 auto;
-  padding: clamp(1.5rem, 6vw, 2.5rem);
-  background: var(--card);
-  border: 1px solid var(--line);
-  border-radius: 12px;
-}
-h1 { margin: 0.25rem 0 1rem; color: var(--ink); font-size: 1.5rem; line-height: 1.25; text-wrap: balance; }
-p { margin: 0 0 1rem; }
-p:last-child { margin: 0; }
-small { color: var(--quiet); font-size: 0.875rem; }
-form { margin: 1.5rem 0; }
-button {
-  min-height: 44px;
-  padding: 0.6rem 1.4rem;
-  border: 2px solid transparent;
-  border-radius: 8px;
-  background: var(--button);
-  color: var(--label);
-  font: 600 1rem/1.3 system-ui, sans-serif;
-  cursor: pointer;
-}
-button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
-@media (max-width: 35rem) {
-  body { padding: 0; }
-  main { min-height: 100vh; border: 0; border-radius: 0; }
-}
-`;
-
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-
-/** The content security policy: the page's own style, and posts to its own origin. No script runs and nothing is loaded. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${STYLE_HASH}'`,
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The content security policy of these pages. */
+export const PAGE_POLICY = createPagePolicy(PAGE_STYLE);
 
 /** Renders a page of HTML, which is readable without its style. */
 export function renderPage(content: PageContent): string {
   const { language, sender, title, paragraphs, button, note } = content;
   const body = [
-    `<p><small>${escapeHtml(sender)}</small></p>`,
-    `<h1>${escapeHtml(title)}</h1>`,
-    ...paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`),
-    ...(button === null
-      ? []
-      : [`<form method="post"><button type="submit">${escapeHtml(button)}</button></form>`]),
-    ...(note === null ? [] : [`<p><small>${escapeHtml(note)}</small></p>`]),
+    markup`<p><small>${sender}</small></p>`,
+    markup`<h1>${title}</h1>`,
+    ...paragraphs.map((text) => markup`<p>${text}</p>`),
+    button !== null && markup`<form method="post"><button type="submit">${button}</button></form>`,
+    note !== null && markup`<p><small>${note}</small></p>`,
   ];
-  return `<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-${body.join('\n')}
-</main>
-</body>
-</html>
-`;
+  const lines = body.filter((line) => line !== false).map((line) => markup`${line}\n`);
+  return renderDocument({ language, title, style: PAGE_STYLE, content: markup`${lines}` });
 }
 
 type FailureTexts = Pick<PageContent, 'title' | 'paragraphs'>;

@@ -96,6 +96,28 @@ create index licenses_cancel_scheduled on licenses (cancel_scheduled_for, id) wh
 create index licenses_canceled on licenses (canceled_at, id) where canceled_at is not null;
 create index licenses_paused on licenses (paused_at, id) where paused_at is not null;
 
+-- The codes with which buyers prove that they own an address on their page; distributed by token_hash. Removed an hour after they
+-- expired.
+create table buyer_codes (
+  -- SHA-256 of 256 random bits, which only the browser has that asked for the code. The code is derived from this hash and the
+  -- master secret, and stored nowhere.
+  token_hash    bytea       not null,
+  address_hash  bytea       not null,
+  -- As it was entered; whether any license has it is not examined until the code is mailed.
+  email_sealed  bytea       not null,
+  language      text        not null,
+  requested_at  timestamptz not null,
+  expires_at    timestamptz not null,
+  tries         integer     not null default 0,
+  used_at       timestamptz,
+  constraint buyer_codes_pkey primary key (token_hash),
+  constraint buyer_codes_language_check check (language in ('en', 'fr', 'de'))
+);
+-- buyer_code_find_earlier, buyer_code_delete_of_address
+create index buyer_codes_by_address on buyer_codes (address_hash, requested_at desc);
+-- buyer_code_delete_expired
+create index buyer_codes_by_end on buyer_codes (expires_at);
+
 -- Finds the license of a key; distributed by key_hash.
 create table license_keys (
   key_hash    bytea not null,
@@ -140,6 +162,8 @@ create table activations (
   -- Until then the machine runs without a connection: the end of its last entitlement for that. It counts as a move until
   -- then, also when it is deactivated. Null: it never got one.
   airgapped_until           timestamptz,
+  -- Whether the owner of the license deactivated it on the page for buyers.
+  freed_by_owner            boolean     not null default false,
   last_validated_at         timestamptz not null,
   validation_count          bigint      not null default 0,
   -- Issue time, digest and signature of the last entitlement, so that an unchanged one is not signed again.
@@ -152,6 +176,8 @@ create index activations_active on activations (license_id) where deactivated_at
 -- activation_find_move, activation_count_moves: the newest moves of a license, and machines without a connection.
 create index activations_moves on activations (license_id, activated_at desc) where counts_as_move;
 create index activations_airgapped on activations (license_id, airgapped_until) where airgapped_until is not null;
+-- activation_find_freed: those that the owner deactivated, newest first.
+create index activations_freed on activations (license_id, deactivated_at desc) where freed_by_owner;
 -- event_store_new: whether the installation of an event shares usage data; install_list_activations.
 create index activations_install on activations (install_id) where install_id is not null;
 -- search_list_activations, by id

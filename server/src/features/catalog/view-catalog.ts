@@ -60,15 +60,15 @@ function checkFile(path: string, current: Catalog): Pick<CatalogView, 'is_outdat
   }
 }
 
-function contentOf({ keyPrefix, trial, outreach, products }: Catalog) {
-  return { keyPrefix, trial, outreach, products: [...products.values()] };
+function contentOf({ keyPrefix, trial, outreach, buyers, products }: Catalog) {
+  return { keyPrefix, trial, outreach, buyers, products: [...products.values()] };
 }
 
 /** Reads a sentence such as `catalog.yaml:12: products[0].tier must be a text`. */
 function toProblem(sentence: string): CatalogView['problems'][number] {
   const { line, message = sentence } =
     /^[^:]+:(?<line>\d+): (?<message>.*)$/su.exec(sentence)?.groups ?? {};
-  const path = /^(?:key_prefix|trial|products|outreach)\S*/u.exec(message)?.[0] ?? null;
+  const path = /^(?:key_prefix|trial|products|outreach|buyers)\S*/u.exec(message)?.[0] ?? null;
   return { line: line === undefined ? null : Number(line), path, message };
 }
 

@@ -6,6 +6,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { listArchives } from '../analytics/installs/list-archives.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
+import { deleteCodes } from '../buyers/queries/codes.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
@@ -111,6 +112,7 @@ async function eraseRows(
   for (const hash of address.hashes) {
     await deleteSubscriber(client, hash);
     await deleteConfirmations(client, hash);
+    await deleteCodes(client, hash);
     await anonymizeMessages(client, hash);
     await deleteRecipient(client, hash);
   }

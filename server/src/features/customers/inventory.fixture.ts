@@ -40,6 +40,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     linked: 'customer_id subscription_id transaction_id',
     none: 'event_id provider',
   },
+  buyer_codes: { address: 'address_hash', none: 'token_hash email_sealed language' },
   event_archives: { none: 'checksum location' },
   event_days: { free: 'name app_version' },
   event_drops: { none: 'reason' },

@@ -6,8 +6,15 @@ import {
   issueAirgapEntitlement,
   type AirgapEntitlement,
 } from '../entitlements/issue-entitlement.ts';
-import { activateOnLocked, changeMachines, type Activation, type UsedKey } from './activate.ts';
+import {
+  activateOnLocked,
+  changeMachines,
+  requireUsedKey,
+  type Activation,
+  type Authorize,
+} from './activate.ts';
 import type { LicenseDependencies } from './dependencies.ts';
+import { readFingerprint } from './fingerprint/read-fingerprint.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import { setAirgappedUntil } from './queries/activations.ts';
 import { readMachine, type IdentifiedMachine } from './read-machine.ts';
@@ -18,13 +25,13 @@ import {
 } from './rules/airgap-request.ts';
 
 /** A machine that was activated by its request. */
-interface AirgappedActivation extends Activation {
+export interface AirgappedActivation extends Activation {
   readonly entitlement: AirgapEntitlement;
   /** As the request calls the machine; null: it has no name. */
   readonly machineName: string | null;
 }
 
-const PROBLEMS: Readonly<Record<AirgapRequestProblem | 'machine', string>> = {
+const PROBLEMS: Readonly<Record<MachineRequestProblem, string>> = {
   missing: 'request contains no activation request, which begins with LKR1.',
   damaged: 'request is cut or changed: its check does not match',
   version: 'request has an unknown version',
@@ -43,9 +50,10 @@ export async function activateAirgapped(
   clientAddress: string,
 ): Promise<LicenseAirgapActivateResponse> {
   const request = readMachineRequest(deps, text);
+  if (typeof request === 'string') throw invalid(request);
   const { license } = await requireByKey(deps, licenseKey, null, clientAddress);
-  const usedKey = { key: licenseKey, clientAddress };
-  const activation = await activateByRequest(deps, license.id, request, usedKey);
+  const authorize = requireUsedKey(deps, { key: licenseKey, clientAddress });
+  const activation = await activateByRequest(deps, license.id, request, authorize);
   const { activationId, status, expiresAt, terms, entitlement, machineName } = activation;
   return {
     activation_id: activationId,
@@ -60,38 +68,41 @@ export async function activateAirgapped(
 }
 
 /** A request and the machine that it identifies. */
-interface MachineRequest {
+export interface MachineRequest {
   readonly request: AirgapRequest;
   readonly machine: IdentifiedMachine & { readonly machineId: string };
 }
 
-/** Reads the request in a text. @throws InvalidRequestError (422) */
-function readMachineRequest(
+/** Why a text is no request of a machine; `machine`: it does not identify one. */
+export type MachineRequestProblem = AirgapRequestProblem | 'machine';
+
+/** Reads the request in a text; returns why it is none. */
+export function readMachineRequest(
   { vault }: Pick<LicenseDependencies, 'vault'>,
   text: string,
-): MachineRequest {
+): MachineRequest | MachineRequestProblem {
   const reading = readAirgapRequest(text);
-  if (!reading.ok) throw invalid(reading.problem);
+  if (!reading.ok) return reading.problem;
   const { request } = reading;
+  if (!readFingerprint(request.machineFingerprint).ok) return 'content';
   const machine = readMachine(vault, request.machineFingerprint);
   const { machineId } = machine;
-  if (machineId === null) throw invalid('machine');
-  return { request, machine: { ...machine, machineId } };
+  return machineId === null ? 'machine' : { request, machine: { ...machine, machineId } };
 }
 
 /**
  * Activates the machine of a request. The same machine keeps its activation, however often its requests are used, and
  * gets a new entitlement.
- * @param usedKey the key by which the license was found; null when it was found without one
+ * @param authorize as in {@link changeMachines}
  * @throws licenseNotFound, airgapNotOffered, airgapProductMismatch, and what an activation throws
  */
-async function activateByRequest(
+export async function activateByRequest(
   deps: LicenseDependencies,
   licenseId: string,
   { request, machine }: MachineRequest,
-  usedKey: UsedKey | null,
+  authorize: Authorize,
 ): Promise<AirgappedActivation> {
-  return changeMachines(deps, licenseId, usedKey, async (client, license) => {
+  return changeMachines(deps, licenseId, authorize, async (client, license) => {
     const airgapDays = requireOffer(deps, license, request);
     const activation = await activateOnLocked(deps, client, license, machine, null);
     const { activationId: id, status, terms } = activation;
@@ -107,7 +118,7 @@ async function activateByRequest(
   });
 }
 
-function invalid(problem: keyof typeof PROBLEMS) {
+function invalid(problem: MachineRequestProblem) {
   const loc = ['body', 'request'];
   return invalidRequest([{ loc, msg: PROBLEMS[problem], type: 'value_error' }]);
 }

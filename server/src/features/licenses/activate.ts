@@ -79,7 +79,7 @@ export async function activateMachine(
   installId: string | null,
   usedKey: UsedKey | null,
 ): Promise<Activation> {
-  return changeMachines(deps, licenseId, usedKey, (client, license) =>
+  return changeMachines(deps, licenseId, requireUsedKey(deps, usedKey), (client, license) =>
     activateOnLocked(deps, client, license, machine, installId),
   );
 }
@@ -87,13 +87,13 @@ export async function activateMachine(
 /**
  * Runs a change of the machines of a license in a transaction that locks it. Calls for the same license queue before they
  * take a connection.
- * @param usedKey as in {@link activateMachine}
- * @throws licenseNotFound (404), also when the license has another key by now
+ * @param authorize throws when the caller may no longer change the license
+ * @throws licenseNotFound (404)
  */
 export async function changeMachines<Result>(
   deps: LicenseDependencies,
   licenseId: string,
-  usedKey: UsedKey | null,
+  authorize: Authorize,
   change: (client: PoolClient, license: LicenseRecord) => Promise<Result>,
 ): Promise<Result> {
   const result = await deps.licenseLimiter.runForKey(licenseId, () =>
@@ -101,7 +101,7 @@ export async function changeMachines<Result>(
       inTransaction(deps.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
-        if (usedKey !== null) await requireCurrentKey(deps, license, usedKey);
+        await authorize(client, license);
         return change(client, license);
       }),
     ),
@@ -110,10 +110,23 @@ export async function changeMachines<Result>(
   return result;
 }
 
+/** Throws when a caller may not change a license, which is locked. */
+export type Authorize = (client: PoolClient, license: LicenseRecord) => Promise<void>;
+
 /** The key by which a client found a license. */
-export interface UsedKey {
+interface UsedKey {
   readonly key: string;
   readonly clientAddress: string;
+}
+
+/**
+ * Requires that a license still has the key by which it was found.
+ * @param usedKey null: it was found without one
+ */
+export function requireUsedKey(deps: LicenseDependencies, usedKey: UsedKey | null): Authorize {
+  return async (_client, license) => {
+    if (usedKey !== null) await requireCurrentKey(deps, license, usedKey);
+  };
 }
 
 /** The key may have been replaced between its look-up and the lock of the license. */

@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg';
+
 import { inTransaction } from '#server/db/transaction.ts';
 import { activationNotFound, licenseNotFound } from '#server/errors.ts';
 
@@ -6,14 +8,15 @@ import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import type { LicenseChangeDependencies } from './dependencies.ts';
 import { freeActivation } from './queries/activations.ts';
 import { refreshLicenseActivity } from './queries/license-activity.ts';
-import { lockLicense } from './queries/licenses.ts';
+import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
 
-/** A machine that an operator deactivates. */
+/** A machine that somebody else than its software deactivates. */
 export interface FreedMachine {
   readonly licenseId: string;
   readonly activationId: string;
   readonly actor: string;
-  readonly reason: string;
+  /** Null: the owner of the license, who gives none. */
+  readonly reason: string | null;
 }
 
 /**
@@ -23,19 +26,30 @@ export interface FreedMachine {
  */
 export async function freeMachine(
   deps: LicenseChangeDependencies,
-  { licenseId, activationId, actor, reason }: FreedMachine,
+  freed: FreedMachine,
 ): Promise<void> {
   await inTransaction(deps.pool, async (client) => {
-    const license = await lockLicense(client, licenseId);
+    const license = await lockLicense(client, freed.licenseId);
     if (license === null) throw licenseNotFound();
-    const now = deps.clock.now();
-    const isFreed = await freeActivation(client, licenseId, activationId, now);
-    if (isFreed === null) throw activationNotFound();
-    if (!isFreed) return;
-    await refreshLicenseActivity(client, [licenseId]);
-    const details = { activation_id: activationId };
-    await recordEvents(deps, client, [{ type: 'activation.removed', license, details }], now);
-    const subject = { action: 'license.free_machine', subjectId: licenseId };
-    await insertAuditEntry(client, { ...subject, occurredAt: now, actor, reason, details });
+    await freeMachineOf(deps, client, license, freed);
   });
+}
+
+/** As {@link freeMachine}, for a license that is locked. @returns whether the machine was active */
+export async function freeMachineOf(
+  deps: LicenseChangeDependencies,
+  client: PoolClient,
+  license: LicenseRecord,
+  { activationId, actor, reason }: Omit<FreedMachine, 'licenseId'>,
+): Promise<boolean> {
+  const now = deps.clock.now();
+  const isFreed = await freeActivation(client, license.id, activationId, now);
+  if (isFreed === null) throw activationNotFound();
+  if (!isFreed) return false;
+  await refreshLicenseActivity(client, [license.id]);
+  const details = { activation_id: activationId };
+  await recordEvents(deps, client, [{ type: 'activation.removed', license, details }], now);
+  const subject = { action: 'license.free_machine', subjectId: license.id };
+  await insertAuditEntry(client, { ...subject, occurredAt: now, actor, reason, details });
+  return true;
 }

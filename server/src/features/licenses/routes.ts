@@ -56,7 +56,7 @@ const activateAirgappedOperation = {
   summary: 'Activate a license on a machine without a connection',
   description:
     'For a machine that never reaches the service: its software shows a request, a person sends it here from another ' +
-    'machine and takes the entitlement back. Only for products with `airgap_days` in the ' +
+    'machine (as the page `/my` does) and takes the entitlement back. Only for products with `airgap_days` in the ' +
     'catalogue. The machine counts like any other; its next request renews the entitlement.',
   body: ref(LicenseAirgapActivate),
   response: { 200: ref(LicenseAirgapActivateResponse, 'The activation, with its entitlement.') },

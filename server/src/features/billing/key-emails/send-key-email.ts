@@ -210,7 +210,7 @@ const TOKEN_DIGITS = 32;
  */
 export function createMessageToken(
   { vault }: BillingDependencies,
-  kind: 'key' | 'rekey' | 'resend',
+  kind: 'key' | 'rekey' | 'resend' | 'freed',
   content: readonly unknown[],
 ): string {
   return `${kind}-${vault.hashText(`${kind}-email`, JSON.stringify(content)).slice(-TOKEN_DIGITS)}`;

@@ -15,7 +15,7 @@ import type { EmailedKey } from './write-key-email.ts';
 type OwnedKey = EmailedKey & { readonly customerName: string | null };
 
 interface OwnerMail {
-  readonly kind: 'rekey' | 'resend';
+  readonly kind: 'rekey' | 'resend' | 'freed';
   /** What distinguishes the Message-ID, beside the key. */
   readonly occasion?: string;
   readonly write: (language: KeyEmailLanguage, key: OwnedKey) => RenderedMail;
@@ -25,7 +25,7 @@ interface OwnerMail {
 }
 
 /**
- * Sends the owner of a license an e-mail with its current key. Repetitions have the same Message-ID while the key and the occasion are the same.
+ * Sends the owner of a license an e-mail, such as one with its current key. Repetitions have the same Message-ID while the key and the occasion are the same.
  * @param job.isRepeat whether the relay received the e-mail before and did not confirm it
  * @throws Error if no mail is configured or a retry may succeed
  */
@@ -39,18 +39,26 @@ export async function sendToOwner(
   if (deps.mail === null) throw new Error('no mail is configured');
   const message = await compose(deps, license, license.customerEmail, mail);
   const result = await deps.mail.send(message, mail.signal);
-  deps.metrics.countMail('key', result.outcome);
+  deps.metrics.countMail(mail.kind === 'freed' ? 'machine_freed' : 'key', result.outcome);
   if (result.outcome === 'sent') return;
   const { outcome, reason } = result;
   if (outcome === 'temporary') throw new Error(`the mail relay did not accept it: ${reason}`);
   if (outcome === 'unknown' && !isRepeat) {
     return mail.requeue(new Date(deps.clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS));
   }
-  deps.log.warn(
-    { event: 'mail.replaced_key_failed', reason, licenseId },
-    'could not deliver the e-mail with a key; send the key to the customer another way',
-  );
+  const failure = mail.kind === 'freed' ? FREED_FAILURE : KEY_FAILURE;
+  deps.log.warn({ event: failure.event, reason, licenseId }, failure.message);
 }
+
+const KEY_FAILURE = {
+  event: 'mail.replaced_key_failed',
+  message: 'could not deliver the e-mail with a key; send the key to the customer another way',
+};
+
+const FREED_FAILURE = {
+  event: 'mail.machine_freed_failed',
+  message: 'could not deliver the e-mail about a deactivated machine',
+};
 
 async function compose(
   deps: BillingDependencies,

@@ -22,7 +22,7 @@ const Components = Type.Object({
 });
 
 /** The columns of an activation that the service reads. */
-const ActivationRow = Type.Object({
+export const ActivationRow = Type.Object({
   licenseId: Type.String(),
   id: Type.String(),
   machineId: Nullable.Text,
@@ -73,7 +73,7 @@ export async function listActivationsOf(
   limit: number,
 ): Promise<ActivationRecord[]> {
   const rows = await queryRows(db, listStatement, [licenseId, limit]);
-  return rows.map(fromRow);
+  return rows.map(toActivation);
 }
 
 const countActiveStatement = defineStatement(
@@ -110,7 +110,7 @@ export async function listCandidateActivations(
   { digest, strong, medium }: HashedIdentity,
 ): Promise<ActivationRecord[]> {
   const rows = await queryRows(db, listCandidatesStatement, [licenseId, digest, strong, medium]);
-  return rows.map(fromRow);
+  return rows.map(toActivation);
 }
 
 const listMoveCandidatesStatement = defineStatement(
@@ -132,7 +132,7 @@ export async function listMoveCandidates(
   { since, now }: MovePeriod,
 ): Promise<ActivationRecord[]> {
   const parameters = [licenseId, digest, strong, medium, since, now];
-  return (await queryRows(db, listMoveCandidatesStatement, parameters)).map(fromRow);
+  return (await queryRows(db, listMoveCandidatesStatement, parameters)).map(toActivation);
 }
 
 const listPageStatement = defineStatement(
@@ -154,7 +154,7 @@ export async function listActivationsAfter(
   limit: number,
 ): Promise<ActivationRecord[]> {
   const rows = await queryRows(db, listPageStatement, [after.licenseId, after.id, limit]);
-  return rows.map(fromRow);
+  return rows.map(toActivation);
 }
 
 const listOfAllStatement = defineStatement(
@@ -177,7 +177,7 @@ export async function listActivationsOfAll(
   limit: number,
 ): Promise<ActivationRecord[]> {
   const parameters = [licenseIds, after.licenseId, after.id, limit];
-  return (await queryRows(db, listOfAllStatement, parameters)).map(fromRow);
+  return (await queryRows(db, listOfAllStatement, parameters)).map(toActivation);
 }
 
 const insertStatement = defineCommand(
@@ -338,7 +338,8 @@ function toParameters(activation: ActivationChange): (string | null)[] {
   ];
 }
 
-function fromRow({
+/** Converts a row of {@link ActivationRow}. */
+export function toActivation({
   components,
   machineDigest,
   ...row

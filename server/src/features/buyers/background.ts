@@ -1,0 +1,46 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
+
+import { deleteExpiredCodes } from './queries/codes.ts';
+import { sendCode, type CodeMailDependencies } from './send-code.ts';
+import { sendMachineFreed, type FreedMailDependencies } from './send-machine-freed.ts';
+
+/** Creates the handlers of the e-mails to buyers. */
+export function createBuyerJobs(
+  deps: CodeMailDependencies & FreedMailDependencies,
+): readonly JobHandler[] {
+  return [
+    defineJobHandler('send_buyer_code', (job, signal) => sendCode(deps, job, signal)),
+    defineJobHandler('send_machine_freed', (job, signal) => sendMachineFreed(deps, job, signal)),
+  ];
+}
+
+const HOUR_MS = 3_600_000;
+
+const BATCH_ROWS = 1_000;
+
+/** Deletes codes an hour after they expired. */
+export function createBuyerCleanup({
+  pool,
+  clock,
+}: {
+  readonly pool: Pool;
+  readonly clock: Clock;
+}): BackgroundTask {
+  return {
+    name: 'buyer_code_cleanup',
+    scope: 'singleton',
+    intervalMs: HOUR_MS,
+    event: 'buyers.cleanup',
+    action: 'delete expired codes of buyers',
+    failureLevel: 'error',
+    async run(signal) {
+      const before = new Date(clock.now().getTime() - HOUR_MS);
+      await deleteInBatches(signal, BATCH_ROWS, (limit) => deleteExpiredCodes(pool, before, limit));
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { PageLanguage } from '#server/pages/page-language.ts';
+
+/** British dates, as in all texts. */
+const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', fr: 'fr', de: 'de' };
+
+function createFormats(options: Intl.DateTimeFormatOptions) {
+  const create = (language: PageLanguage): Intl.DateTimeFormat =>
+    new Intl.DateTimeFormat(LOCALES[language], { ...options, timeZone: 'UTC' });
+  return { en: create('en'), fr: create('fr'), de: create('de') };
+}
+
+const DATES = createFormats({ dateStyle: 'long' });
+const TIMES = createFormats({ dateStyle: 'long', timeStyle: 'short' });
+
+/** Formats a day, such as `20 November 2026`. */
+export function formatDate(language: PageLanguage, date: Date): string {
+  return DATES[language].format(date);
+}
+
+/** Formats a time to the minute, in UTC. */
+export function formatDateTime(language: PageLanguage, date: Date): string {
+  return `${TIMES[language].format(date)} UTC`;
+}

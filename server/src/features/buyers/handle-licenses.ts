@@ -1,0 +1,99 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { BuyerDependencies } from './dependencies.ts';
+import { listOwnLicenses, listOwnMachines, type OwnMachines } from './own-licenses.ts';
+import { doorsPage } from './pages/doors.ts';
+import { textsOf } from './pages/frame.ts';
+import { licenseListPage } from './pages/license-list.ts';
+import { licensePage } from './pages/license-page.ts';
+import { frameOf, send, sessionOf, viewOf, type PageDependencies } from './handle-request.ts';
+import { sendOwnKeys } from './send-own-keys.ts';
+import type { BuyerSession } from './session.ts';
+
+/** Shows the doors, or to a signed-in buyer all licenses; a single one at once. */
+export async function showLicenses(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const session = sessionOf(deps, request);
+  if (session === null) {
+    return send(reply, 200, doorsPage(frameOf(deps, request), deps.mail !== null));
+  }
+  const licenses = await listOwnLicenses(deps, session);
+  const [only] = licenses;
+  if (only !== undefined && licenses.length === 1) {
+    return reply.redirect(`/my/licenses/${only.id}${keysQueryOf(request)}`, 303);
+  }
+  const view = viewOf(deps, request);
+  return send(reply, 200, licenseListPage(view, licenses, keysNotice(deps, request)));
+}
+
+/** Shows a license with its machines. */
+export async function showLicense(
+  deps: PageDependencies,
+  session: BuyerSession,
+  licenseId: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const page = Number.parseInt(readQuery(request, 'page') ?? '1', 10);
+  const number = Number.isSafeInteger(page) && page > 0 ? page : 1;
+  const machines = await listOwnMachines(deps, session, licenseId, number);
+  const view = viewOf(deps, request);
+  const options = {
+    hasOthers: session.door === 'email',
+    portal: findPortal(deps, machines),
+    offersAirgap: offersAirgap(deps, machines.license),
+    freedId: readQuery(request, 'freed'),
+    notice: keysNotice(deps, request),
+  };
+  return send(reply, 200, licensePage(view, machines, options));
+}
+
+/** Returns whether machines without a connection can be activated by a license. */
+export function offersAirgap(
+  { catalog }: BuyerDependencies,
+  license: { readonly productId: string; readonly trial: boolean },
+): boolean {
+  return !license.trial && airgapDaysOf({ catalog }, license.productId) !== null;
+}
+
+/** Returns how long an entitlement for a machine without a connection is valid; null: not offered. */
+export function airgapDaysOf(
+  { catalog }: Pick<BuyerDependencies, 'catalog'>,
+  productId: string,
+): number | null {
+  return catalog().products.get(productId)?.airgapDays ?? null;
+}
+
+function findPortal({ catalog }: BuyerDependencies, { provider }: OwnMachines): string | null {
+  const entries = Object.entries(catalog().buyers.portals);
+  return entries.find(([name]) => name === provider)?.[1] ?? null;
+}
+
+/** E-mails the keys of all licenses of a session. */
+export async function submitKeys(
+  deps: PageDependencies,
+  session: BuyerSession,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const isQueued = await sendOwnKeys(deps, session);
+  return reply.redirect(`/my?keys=${isQueued ? 'sent' : 'none'}`, 303);
+}
+
+function keysQueryOf(request: FastifyRequest): string {
+  const keys = readQuery(request, 'keys');
+  return keys === 'sent' || keys === 'none' ? `?keys=${keys}` : '';
+}
+
+function keysNotice(deps: PageDependencies, request: FastifyRequest): string | null {
+  const { list } = textsOf(frameOf(deps, request));
+  const keys = readQuery(request, 'keys');
+  if (keys === 'sent') return list.keysSent;
+  return keys === 'none' ? list.noKeys : null;
+}
+
+function readQuery(request: FastifyRequest, name: string): string | null {
+  return new URL(request.url, 'http://localhost').searchParams.get(name);
+}

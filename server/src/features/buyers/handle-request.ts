@@ -1,0 +1,116 @@
+/** What the handlers of all pages for buyers share. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { PublicError } from '#server/errors.ts';
+import type { ErrorCode } from '#server/error-catalogue.ts';
+import type { App } from '#server/http/app-instance.ts';
+import { sendDocument } from '#server/http/send-page.ts';
+import { buyerCookie, readBuyerCookie } from '#server/http/session-cookie.ts';
+
+import {
+  createPageFrame,
+  type PageFrame,
+  type SenderSettings,
+} from '../suppressions/page-frame.ts';
+import type { BuyerDependencies } from './dependencies.ts';
+import { doorsPage } from './pages/doors.ts';
+import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
+import type { LicenseView } from './pages/license-list.ts';
+import { BUYER_POLICY } from './pages/style.ts';
+import { openSession, sealSession, SESSION_TERM_MS, type BuyerSession } from './session.ts';
+import type { BuyerTexts } from './texts/texts.ts';
+
+/** The dependencies of the pages. */
+export type PageDependencies = BuyerDependencies & SenderSettings;
+
+/** Returns language and sender of the page for a request. */
+export function frameOf(deps: PageDependencies, { headers }: FastifyRequest): PageFrame {
+  return createPageFrame(deps, headers['accept-language']);
+}
+
+/** Returns what the pages of licenses show besides them. */
+export function viewOf(deps: PageDependencies, request: FastifyRequest): LicenseView {
+  const { products } = deps.catalog();
+  return {
+    frame: frameOf(deps, request),
+    now: deps.clock.now(),
+    nameProduct: (id) => products.get(id)?.name ?? id,
+    hasMail: deps.mail !== null,
+  };
+}
+
+export function send(reply: FastifyReply, status: number, page: BuyerPage): FastifyReply {
+  return sendDocument(reply, status, toDocument(page), BUYER_POLICY);
+}
+
+/** Signs a browser in, and shows the licenses. */
+export function signIn(
+  deps: PageDependencies,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  session: BuyerSession,
+): FastifyReply {
+  const { publicUrl } = deps.config.http;
+  const sealed = sealSession(deps, session);
+  const seconds = SESSION_TERM_MS / 1000;
+  return reply
+    .header('set-cookie', [
+      buyerCookie(headers, publicUrl, 'session', sealed, seconds),
+      buyerCookie(headers, publicUrl, 'code', '', 0),
+    ])
+    .redirect('/my', 303);
+}
+
+/** Returns the session of a request; null without one. */
+export function sessionOf(
+  deps: PageDependencies,
+  { headers }: FastifyRequest,
+): BuyerSession | null {
+  return openSession(deps, readBuyerCookie(headers, deps.config.http.publicUrl, 'session'));
+}
+
+/** Runs a handler with the session of a request; without one, the doors are shown. */
+export async function signedIn(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: (session: BuyerSession) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const session = sessionOf(deps, request);
+  if (session !== null) return handle(session);
+  const frame = frameOf(deps, request);
+  const general = textsOf(frame).errors.signedOut;
+  return send(reply, 401, doorsPage(frame, deps.mail !== null, { general }));
+}
+
+/** Returns seconds as whole minutes, rounded up. */
+export function minutesOf(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds / 60));
+}
+
+/** Shows problems as pages with their sentence; those without one are failures. */
+export function showProblems(app: App, deps: PageDependencies): void {
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof PublicError)) throw error;
+    const frame = frameOf(deps, request);
+    const sentence = explain(textsOf(frame).errors, error);
+    if (sentence === null) throw error;
+    reply.headers(error.headers);
+    const isKey = request.routeOptions.url === '/my/key' && error.code === 'license_not_found';
+    const errors = isKey ? { key: textsOf(frame).errors.key } : { general: sentence };
+    return send(reply, error.status, doorsPage(frame, deps.mail !== null, errors));
+  });
+}
+
+function explain(texts: BuyerTexts['errors'], { code, headers }: PublicError): string | null {
+  const sentences: Partial<Record<ErrorCode, string>> = {
+    license_not_found: texts.notFound,
+    activation_not_found: texts.notFound,
+    airgap_not_offered: texts.notFound,
+    cross_origin: texts.otherOrigin,
+    https_required: texts.https,
+    payload_too_large: texts.tooLarge,
+    rate_limited: texts.tooMany(minutesOf(Number(headers['retry-after'] ?? 0))),
+  };
+  return sentences[code] ?? null;
+}

@@ -1,0 +1,170 @@
+import { isUuid } from '@latchkey/contract';
+
+import { activationNotFound, licenseNotFound } from '#server/errors.ts';
+
+import { listLastUsesOf } from '../licenses/list-activations.ts';
+import type { ActivationRecord } from '../licenses/queries/activations.ts';
+import {
+  findMachineOf,
+  listActiveMachines,
+  listDeactivatedMachines,
+} from '../licenses/queries/machine-pages.ts';
+import { countMoves } from '../licenses/queries/moves.ts';
+import { readMoveAllowance } from '../licenses/rules/decide-activation.ts';
+import { listTransactionsOfLicense } from '../billing/queries/purchases.ts';
+import type { BuyerDependencies } from './dependencies.ts';
+import { findOwnLicense, listLicensesOfAddress, type OwnLicense } from './queries/own-licenses.ts';
+import { ownsLicense, type BuyerSession } from './session.ts';
+
+/** The maximum length of a list of licenses. */
+export const MAX_LICENSES = 100;
+
+/** The length of a page of machines. */
+const MACHINES_PER_PAGE = 50;
+
+const MAX_DEACTIVATED = 20;
+
+/** Lists the licenses of a session, newest first; one more than {@link MAX_LICENSES} if there are more. */
+export async function listOwnLicenses(
+  deps: BuyerDependencies,
+  session: BuyerSession,
+): Promise<OwnLicense[]> {
+  const { databaseLimiter, pool } = deps;
+  if (session.door === 'email') {
+    return databaseLimiter.run(() => listLicensesOfAddress(pool, session.email, MAX_LICENSES + 1));
+  }
+  const license = await findOwn(deps, session, session.licenseId);
+  return license === null ? [] : [license];
+}
+
+/** Finds a license of a session. @throws licenseNotFound (404) also for a license of somebody else */
+export async function requireOwnLicense(
+  deps: BuyerDependencies,
+  session: BuyerSession,
+  licenseId: string,
+): Promise<OwnLicense> {
+  const license = isUuid(licenseId) ? await findOwn(deps, session, licenseId) : null;
+  if (license === null) throw licenseNotFound();
+  return license;
+}
+
+async function findOwn(
+  { databaseLimiter, pool }: BuyerDependencies,
+  session: BuyerSession,
+  licenseId: string,
+): Promise<OwnLicense | null> {
+  return databaseLimiter.run(async () => {
+    const license = await findOwnLicense(pool, licenseId);
+    return license !== null && (await ownsLicense(pool, session, license)) ? license : null;
+  });
+}
+
+/** A machine as its owner sees it. */
+export interface OwnMachine {
+  readonly activationId: string;
+  /** What the software calls the machine; a hash where it has no id. */
+  readonly machineId: string;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly lastSeenAt: Date;
+  readonly activatedAt: Date;
+  readonly deactivatedAt: Date | null;
+  readonly airgappedUntil: Date | null;
+}
+
+/** A page of the machines of a license. */
+export interface OwnMachines {
+  readonly license: OwnLicense;
+  readonly active: readonly OwnMachine[];
+  /** The last ones; only on the first page. */
+  readonly deactivated: readonly OwnMachine[];
+  readonly page: number;
+  readonly pages: number;
+  /** How many more different machines the license can be activated on within a number of days. */
+  readonly moves: { readonly left: number; readonly days: number };
+  /** The payment provider that sold the license; null: none. */
+  readonly provider: string | null;
+}
+
+/**
+ * Reads a page of the machines of a license.
+ * @param page from 1; one that does not exist is the last one
+ * @throws licenseNotFound (404)
+ */
+export async function listOwnMachines(
+  deps: BuyerDependencies,
+  session: BuyerSession,
+  licenseId: string,
+  page: number,
+): Promise<OwnMachines> {
+  const license = await requireOwnLicense(deps, session, licenseId);
+  const pages = Math.max(1, Math.ceil(license.active / MACHINES_PER_PAGE));
+  const shown = Math.min(page, pages);
+  const { databaseLimiter, pool } = deps;
+  return databaseLimiter.run(async () => {
+    const range = { offset: (shown - 1) * MACHINES_PER_PAGE, limit: MACHINES_PER_PAGE };
+    const active = await listActiveMachines(pool, license.id, range);
+    const deactivated =
+      shown === 1 ? await listDeactivatedMachines(pool, license.id, MAX_DEACTIVATED) : [];
+    const [bought] = await listTransactionsOfLicense(pool, license.id);
+    return {
+      license,
+      active: await describe(deps, active),
+      deactivated: await describe(deps, deactivated),
+      page: shown,
+      pages,
+      moves: await readMoves(deps, license),
+      provider: bought?.provider ?? null,
+    };
+  });
+}
+
+/** Returns how many more different machines a license can be activated on within the period of its limit. */
+export async function readMoves(
+  { catalog, clock, pool }: BuyerDependencies,
+  license: OwnLicense,
+): Promise<OwnMachines['moves']> {
+  const rule = catalog().products.get(license.productId)?.moves;
+  const allowance = readMoveAllowance(license, rule, clock.now());
+  const { used, extra } = await countMoves(pool, license.id, allowance);
+  return { left: Math.max(0, allowance.limit - used) + extra, days: allowance.days };
+}
+
+async function describe(
+  deps: BuyerDependencies,
+  activations: readonly ActivationRecord[],
+): Promise<OwnMachine[]> {
+  const uses = await listLastUsesOf(deps, activations);
+  return activations.map((activation, index) => {
+    const use = uses[index] ?? null;
+    const { lastValidatedAt, versionsReportedAt } = activation;
+    const newer = use !== null && use.lastAt >= versionsReportedAt ? use : null;
+    return {
+      activationId: activation.id,
+      machineId: activation.machineId ?? activation.identity.digest,
+      osVersion: newer?.osVersion ?? activation.osVersion,
+      appVersion: newer?.appVersion ?? activation.appVersion,
+      lastSeenAt: use !== null && use.lastAt > lastValidatedAt ? use.lastAt : lastValidatedAt,
+      activatedAt: activation.activatedAt,
+      deactivatedAt: activation.deactivatedAt,
+      airgappedUntil: activation.airgappedUntil,
+    };
+  });
+}
+
+/** Finds a machine of a license of a session. @throws licenseNotFound, activationNotFound (404) */
+export async function requireOwnMachine(
+  deps: BuyerDependencies,
+  session: BuyerSession,
+  licenseId: string,
+  activationId: string,
+): Promise<{ readonly license: OwnLicense; readonly machine: OwnMachine }> {
+  const license = await requireOwnLicense(deps, session, licenseId);
+  const machine = await deps.databaseLimiter.run(async () => {
+    if (!isUuid(activationId)) return null;
+    const found = await findMachineOf(deps.pool, license.id, activationId);
+    return found === null ? null : (await describe(deps, [found]))[0];
+  });
+  if (machine === null || machine === undefined) throw activationNotFound();
+  return { license, machine };
+}

@@ -1,0 +1,54 @@
+import { markup, type Markup } from '#server/pages/markup.ts';
+
+import type { PageFrame } from '../../suppressions/page-frame.ts';
+import { MAX_LICENSES } from '../own-licenses.ts';
+import type { OwnLicense } from '../queries/own-licenses.ts';
+import { noticeLine, postButton, textsOf, type BuyerPage } from './frame.ts';
+import { statusLines } from './license-status.ts';
+
+/** What the pages of licenses show besides them. */
+export interface LicenseView {
+  readonly frame: PageFrame;
+  readonly now: Date;
+  readonly nameProduct: (productId: string) => string;
+  /** Whether keys can be mailed. */
+  readonly hasMail: boolean;
+}
+
+/** The page with all licenses of an address. @param notice what happened before; null: nothing */
+export function licenseListPage(
+  view: LicenseView,
+  licenses: readonly OwnLicense[],
+  notice: string | null,
+): BuyerPage {
+  const { list, title } = textsOf(view.frame);
+  const shown = licenses.slice(0, MAX_LICENSES);
+  return {
+    frame: view.frame,
+    title,
+    isSignedIn: true,
+    content: markup`${noticeLine(notice)}
+${shown.length === 0 ? markup`<p>${list.none}</p>` : markup`<ul class="plain">${shown.map((license) => listItem(view, license))}</ul>`}
+${licenses.length > MAX_LICENSES && markup`<p>${list.more(MAX_LICENSES)}</p>`}
+${view.hasMail && shown.length > 0 && sendKeysForm(view.frame)}`,
+  };
+}
+
+function listItem({ frame, nameProduct, now }: LicenseView, license: OwnLicense): Markup {
+  const { list } = textsOf(frame);
+  const { active, id, keyHint, maxActivations, productId } = license;
+  const product = nameProduct(productId);
+  return markup`
+<li>
+<h2>${product}</h2>
+<p class="hint">${keyHint !== '' && `${list.keyEnds(keyHint)} · `}${list.machines(active, maxActivations)}</p>
+${statusLines(frame.language, license, now)}
+<a class="button quiet" href="/my/licenses/${id}">${list.open}<span class="hidden"> (${product}, ${keyHint})</span></a>
+</li>`;
+}
+
+/** The button that mails the keys. */
+export function sendKeysForm(frame: PageFrame): Markup {
+  const { sendKeys, sendKeysHint } = textsOf(frame).list;
+  return markup`<div class="row">${postButton('/my/keys', sendKeys)}<p class="hint">${sendKeysHint}</p></div>`;
+}

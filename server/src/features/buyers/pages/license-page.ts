@@ -1,0 +1,115 @@
+import { cutText } from '#server/lib/text.ts';
+import { markup, type Markup } from '#server/pages/markup.ts';
+
+import type { PageFrame } from '../../suppressions/page-frame.ts';
+import { formatDate } from '../format-date.ts';
+import type { OwnMachine, OwnMachines } from '../own-licenses.ts';
+import { noticeLine, textsOf, type BuyerPage } from './frame.ts';
+import { sendKeysForm, type LicenseView } from './license-list.ts';
+import { statusLines } from './license-status.ts';
+
+/** Enough to recognize a machine; an id may have 1,024 characters. */
+const SHOWN_ID_CHARACTERS = 64;
+
+/** What a page of a license offers. */
+export interface LicensePageOptions {
+  /** Whether the buyer sees other licenses as well. */
+  readonly hasOthers: boolean;
+  /** The payment provider's page for card and invoices; null: none. */
+  readonly portal: string | null;
+  readonly offersAirgap: boolean;
+  /** The machine that was freed before; null: none. */
+  readonly freedId: string | null;
+  readonly notice: string | null;
+}
+
+/** The id of a machine, short enough for a page. */
+export function shortMachineId({ machineId }: Pick<OwnMachine, 'machineId'>): string {
+  return cutText(machineId, SHOWN_ID_CHARACTERS);
+}
+
+/** The page of one license with its machines. */
+export function licensePage(
+  view: LicenseView,
+  machines: OwnMachines,
+  options: LicensePageOptions,
+): BuyerPage {
+  const { frame, hasMail, nameProduct, now } = view;
+  const { license, list } = textsOf(frame);
+  const { license: own, deactivated } = machines;
+  const freed = deactivated.find(({ activationId }) => activationId === options.freedId);
+  return {
+    frame,
+    title: nameProduct(own.productId),
+    isSignedIn: true,
+    content: markup`${options.hasOthers && markup`<nav><a href="/my">${list.back}</a></nav>`}
+${freed !== undefined && noticeLine(license.freed(shortMachineId(freed)), hasMail && own.customerEmail !== null ? license.freedNotice : null)}
+${noticeLine(options.notice)}
+${statusLines(frame.language, own, now)}
+<p class="hint">${own.keyHint !== '' && list.keyEnds(own.keyHint)}</p>
+${options.portal !== null && markup`<p><a href="${options.portal}" rel="noopener noreferrer">${license.portal}</a></p>`}
+<p>${license.moves(machines.moves.left, machines.moves.days)}</p>
+${options.offersAirgap && markup`<p><a class="button quiet" href="/my/licenses/${own.id}/offline">${textsOf(frame).airgap.link}</a></p>`}
+${machineSection(frame, machines)}
+${deactivated.length > 0 && deactivatedSection(frame, deactivated)}
+${hasMail && own.customerEmail !== null && sendKeysForm(frame)}`,
+  };
+}
+
+function machineSection(frame: PageFrame, machines: OwnMachines): Markup {
+  const { license, list } = textsOf(frame);
+  const { active, license: own } = machines;
+  const items = active.map((machine) => machineItem(frame, own.id, machine));
+  return markup`<section aria-labelledby="machines">
+<h2 id="machines">${license.machines}</h2>
+<p>${list.machines(own.active, own.maxActivations)}</p>
+${active.length === 0 ? markup`<p>${license.none} ${license.unused}</p>` : markup`<ul class="plain">${items}</ul>`}
+${machines.pages > 1 && pager(frame, machines)}
+</section>`;
+}
+
+function machineItem(frame: PageFrame, licenseId: string, machine: OwnMachine): Markup {
+  const { free } = textsOf(frame).license;
+  const id = shortMachineId(machine);
+  return markup`
+<li>
+<h3><code>${id}</code></h3>
+${machineFacts(frame, machine)}
+<a class="button quiet" href="/my/licenses/${licenseId}/machines/${machine.activationId}">${free}<span class="hidden"> ${id}</span></a>
+</li>`;
+}
+
+/** What is known about a machine, as a list of terms. */
+export function machineFacts(frame: PageFrame, machine: OwnMachine): Markup {
+  const { license } = textsOf(frame);
+  const day = (date: Date | null) => (date === null ? null : formatDate(frame.language, date));
+  const facts: readonly (readonly [string, string | null])[] = [
+    [license.lastSeen, day(machine.lastSeenAt)],
+    [license.version, machine.appVersion],
+    [license.system, machine.osVersion],
+    [license.since, day(machine.activatedAt)],
+    [license.offlineUntil, day(machine.airgappedUntil)],
+    [license.deactivatedOn, day(machine.deactivatedAt)],
+  ];
+  const known = facts.filter(([, value]) => value !== null);
+  return markup`<dl>${known.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function deactivatedSection(frame: PageFrame, machines: readonly OwnMachine[]): Markup {
+  const { license } = textsOf(frame);
+  const items = machines.map(
+    (machine) => markup`
+<li><h3><code>${shortMachineId(machine)}</code></h3>${machineFacts(frame, machine)}</li>`,
+  );
+  return markup`<details><summary>${license.deactivated(machines.length)}</summary><ul class="plain">${items}</ul></details>`;
+}
+
+function pager(frame: PageFrame, { license: own, page, pages }: OwnMachines): Markup {
+  const { license } = textsOf(frame);
+  const href = (number: number): string => `/my/licenses/${own.id}?page=${number}`;
+  return markup`<nav aria-label="${license.pages}">
+${page > 1 && markup`<a href="${href(page - 1)}">${license.newer}</a>`}
+<span>${license.page(page, pages)}</span>
+${page < pages && markup`<a href="${href(page + 1)}">${license.older}</a>`}
+</nav>`;
+}

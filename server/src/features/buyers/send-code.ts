@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import type { Vault } from '#server/lib/vault.ts';
+import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
+
+import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
+import { codeLabel } from './codes.ts';
+import { renderCodeMail } from './mails/code-mail.ts';
+import { findCode } from './queries/codes.ts';
+import { isBuyer } from './queries/own-licenses.ts';
+import { deriveCode, formatCode } from './rules/code.ts';
+
+export interface CodeMailDependencies extends SenderSettings {
+  readonly clock: Clock;
+  readonly mail: MailTransport | null;
+  readonly metrics: { countMail(mail: string, outcome: SendResult['outcome']): void };
+  readonly pool: Pool;
+  readonly vault: Vault;
+}
+
+const TOKEN_DIGITS = 32;
+
+/**
+ * Mails a code, unless no license has the address or the code has expired. Retries send the same code and Message-ID.
+ * @throws Error when the relay may accept the e-mail later
+ */
+export async function sendCode(
+  deps: CodeMailDependencies,
+  { tokenHash }: { readonly tokenHash: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const { clock, mail, metrics, pool, vault } = deps;
+  const code = await findCode(pool, tokenHash, clock.now());
+  if (code === null || mail === null) return;
+  const email = vault.open(code.emailSealed, codeLabel(tokenHash));
+  if (!(await isBuyer(pool, email))) return;
+  const text = formatCode(deriveCode(vault, tokenHash));
+  const message = {
+    ...renderCodeMail(code.language, { sender: nameSender(deps), code: text, email }),
+    to: { address: email, name: null },
+    messageToken: `code-${vault.hashText('code-mail', tokenHash).slice(-TOKEN_DIGITS)}`,
+    headers: { 'Content-Language': code.language },
+  };
+  const result = await mail.send(message, signal);
+  metrics.countMail('buyer_code', result.outcome);
+  if (result.outcome === 'temporary') {
+    throw new Error(`mail relay did not accept the e-mail: ${result.reason}`);
+  }
+}

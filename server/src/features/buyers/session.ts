@@ -1,0 +1,99 @@
+import { Type, type Static } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import type { Queryable } from '#server/db/statement.ts';
+
+import { requireByKey } from '../licenses/find-license.ts';
+import { hashWithAllSecrets } from '../licenses/license-key.ts';
+import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
+import type { BuyerDependencies } from './dependencies.ts';
+
+/** How long a buyer stays signed in. */
+export const SESSION_TERM_MS = 30 * 60_000;
+
+const LABEL = 'buyer-session';
+
+/** The hashes are those of the key under all master secrets. */
+const KeySession = Type.Object({
+  door: Type.Literal('key'),
+  licenseId: Type.String(),
+  keyHashes: Type.Array(Type.String()),
+  expiresAtMs: Type.Integer(),
+});
+
+const EmailSession = Type.Object({
+  door: Type.Literal('email'),
+  email: Type.String(),
+  expiresAtMs: Type.Integer(),
+});
+
+const BuyerSession = Type.Union([KeySession, EmailSession]);
+
+/**
+ * A signed-in buyer, who proved a key or an address. Nothing is stored: the browser keeps it, sealed under the master
+ * secret.
+ */
+export type BuyerSession = Static<typeof BuyerSession>;
+
+/** Seals a session for the browser. */
+export function sealSession(
+  { vault }: Pick<BuyerDependencies, 'vault'>,
+  session: BuyerSession,
+): string {
+  return vault.seal(JSON.stringify(session), LABEL).toString('base64url');
+}
+
+/** Opens what a browser sent; null when it is not a session, or has ended. */
+export function openSession(
+  { clock, vault }: Pick<BuyerDependencies, 'clock' | 'vault'>,
+  sealed: string | null,
+): BuyerSession | null {
+  if (sealed === null) return null;
+  try {
+    const text = vault.open(Buffer.from(sealed, 'base64url'), LABEL);
+    const session = Parse(BuyerSession, JSON.parse(text));
+    return session.expiresAtMs > clock.now().getTime() ? session : null;
+  } catch {
+    // Changed, cut, or sealed under another master secret.
+    return null;
+  }
+}
+
+/** Starts a session of a buyer who proved an address. */
+export function startEmailSession({ clock }: BuyerDependencies, email: string): BuyerSession {
+  return { door: 'email', email, expiresAtMs: clock.now().getTime() + SESSION_TERM_MS };
+}
+
+/**
+ * Starts a session of a buyer who has a key; it shows that license alone.
+ * @throws licenseNotFound (404), rateLimited (429) as every look-up of a key
+ */
+export async function signInByKey(
+  deps: BuyerDependencies,
+  licenseKey: string,
+  clientNetwork: string,
+): Promise<BuyerSession> {
+  const { license } = await requireByKey(deps, licenseKey, null, clientNetwork);
+  return {
+    door: 'key',
+    licenseId: license.id,
+    keyHashes: hashWithAllSecrets(deps, licenseKey),
+    expiresAtMs: deps.clock.now().getTime() + SESSION_TERM_MS,
+  };
+}
+
+/**
+ * Returns whether a license belongs to a session now: an operator may have replaced its key, or changed its owner, since
+ * the session began.
+ */
+export async function ownsLicense(
+  db: Queryable,
+  session: BuyerSession,
+  license: { readonly id: string; readonly customerEmail: string | null },
+): Promise<boolean> {
+  if (session.door === 'email') {
+    return license.customerEmail?.toLowerCase() === session.email.toLowerCase();
+  }
+  if (session.licenseId !== license.id) return false;
+  return (await findLicenseIdByKey(db, session.keyHashes)) === license.id;
+}

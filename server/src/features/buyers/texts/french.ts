@@ -1,0 +1,186 @@
+import type { BuyerTexts } from './texts.ts';
+
+const minutesOf = (count: number): string => (count === 1 ? 'une minute' : `${count}\u00a0minutes`);
+
+const computersOf = (count: number): string =>
+  count === 1 ? '1\u00a0ordinateur' : `${count}\u00a0ordinateurs`;
+
+export const french: BuyerTexts = {
+  title: 'Vos licences',
+  intro:
+    'Consultez vos ordinateurs, libérez celui que vous n’utilisez plus et recevez vos clés de nouveau.',
+  keyDoor: {
+    heading: 'Avec votre clé de licence',
+    label: 'Clé de licence',
+    hint: 'Elle figure dans l’e-mail reçu après votre achat. Majuscules et minuscules n’ont pas d’importance.',
+    button: 'Afficher cette licence',
+  },
+  emailDoor: {
+    heading: 'Avec votre adresse e-mail',
+    label: 'Adresse e-mail',
+    hint: 'Celle de votre achat. Vous recevrez un code par e-mail.',
+    button: 'Recevoir un code',
+  },
+  code: {
+    title: 'Saisissez votre code',
+    sent: 'S’il existe des licences à votre adresse, un e-mail contenant un code de six caractères est en route. Le code est valable 15\u00a0minutes.',
+    late: 'Pas d’e-mail après quelques minutes\u202f? Regardez dans les indésirables, et essayez l’adresse avec laquelle vous avez acheté.',
+    label: 'Code',
+    button: 'Afficher mes licences',
+    again: 'Demander un autre code',
+  },
+  errors: {
+    key: 'Aucune licence n’a cette clé. Copiez-la de nouveau en entier depuis l’e-mail.',
+    address: 'Ce n’est pas une adresse e-mail. Saisissez-la comme nom@example.com.',
+    codeWrong: (left) =>
+      `Ce n’est pas le code. Utilisez l’e-mail le plus récent\u00a0; il vous reste ${left === 1 ? 'un essai' : `${left}\u00a0essais`}.`,
+    codeOver: 'Ce code n’est plus valable. Demandez-en un autre.',
+    codeLimit: (minutes) =>
+      `Trois codes ont été demandés pour cette adresse. Utilisez l’un des derniers e-mails, ou réessayez dans ${minutesOf(minutes)}.`,
+    tooMany: (minutes) => `Il y a eu trop d’essais. Réessayez dans ${minutesOf(minutes)}.`,
+    signedOut: 'Vous avez été déconnecté après 30\u00a0minutes. Identifiez-vous de nouveau.',
+    notFound: 'Cette page n’affiche aucune de vos licences. Recommencez.',
+    otherOrigin: 'Un autre site a envoyé ce formulaire. Ouvrez cette page elle-même et réessayez.',
+    https: 'Cette page ne fonctionne qu’en https. Merci de le signaler au vendeur.',
+    tooLarge: 'Ce fichier est trop grand pour être une demande.',
+  },
+  status: {
+    active: ({ end, isCancelScheduled, isSubscription, isTrial }) => {
+      if (end === null) return { sentence: 'Valable sans limite de durée.', advice: null };
+      if (isTrial) return { sentence: `Essai jusqu’au ${end}.`, advice: null };
+      if (isCancelScheduled) {
+        return {
+          sentence: `Valable jusqu’au ${end}. L’abonnement est résilié et prendra fin à cette date.`,
+          advice: null,
+        };
+      }
+      const sentence = isSubscription
+        ? `Valable. Payée jusqu’au ${end}.`
+        : `Valable jusqu’au ${end}.`;
+      return { sentence, advice: null };
+    },
+    past_due: ({ end }) => ({
+      sentence: `Encore valable, mais le paiement dû le ${end ?? 'dernier terme'} n’est pas arrivé.`,
+      advice:
+        'Vérifiez votre carte auprès du service de paiement, afin que le logiciel continue de fonctionner.',
+    }),
+    expired: ({ end, isTrial }) => ({
+      sentence: `${isTrial ? 'L’essai' : 'Cette licence'} a pris fin le ${end ?? 'dernier jour'}.`,
+      advice: 'Achetez une licence pour continuer.',
+    }),
+    canceled: ({ end }) => ({
+      sentence: `L’abonnement a pris fin le ${end ?? 'dernier jour'}.`,
+      advice: 'Achetez une licence pour continuer.',
+    }),
+    paused: ({ end }) => ({
+      sentence: `L’abonnement est en pause depuis ${end === null ? 'quelque temps' : `le ${end}`}.`,
+      advice: 'Reprenez-le auprès du service de paiement.',
+    }),
+    suspended: () => ({
+      sentence: 'Cette licence est suspendue, le logiciel ne fonctionne donc pas.',
+      advice: 'Écrivez au vendeur.',
+    }),
+    refunded: () => ({
+      sentence: 'Le paiement a été remboursé, cette licence n’est donc plus valable.',
+      advice: null,
+    }),
+    revoked: () => ({
+      sentence: 'Le vendeur a mis fin à cette licence.',
+      advice: 'Écrivez au vendeur si vous n’en connaissez pas la raison.',
+    }),
+  },
+  list: {
+    none: 'Il n’y a pas de licence à cette adresse. Vous avez peut-être acheté avec une autre\u00a0; ou identifiez-vous avec votre clé de licence.',
+    more: (count) =>
+      `Voici les ${count}\u00a0licences les plus récentes. Identifiez-vous avec la clé d’une plus ancienne pour la voir.`,
+    machines: (active, max) => `${active} sur ${computersOf(max)} en service`,
+    keyEnds: (hint) => `La clé se termine par ${hint}`,
+    open: 'Afficher les ordinateurs',
+    sendKeys: 'M’envoyer mes clés par e-mail',
+    sendKeysHint: 'À l’adresse de l’achat, pour chaque licence valable.',
+    keysSent: 'Vos clés sont en route vers l’adresse de l’achat.',
+    noKeys:
+      'Aucun e-mail n’a été envoyé\u00a0: aucune de ces licences n’est valable et n’a d’adresse e-mail.',
+    signOut: 'Se déconnecter',
+    back: 'Toutes les licences',
+  },
+  license: {
+    machines: 'Ordinateurs en service',
+    none: 'Aucun ordinateur n’utilise cette licence.',
+    unused: 'Saisissez la clé dans le logiciel sur un ordinateur pour l’y utiliser.',
+    lastSeen: 'Vu pour la dernière fois',
+    version: 'Version',
+    system: 'Système',
+    since: 'En service depuis',
+    offlineUntil: 'Sans connexion jusqu’au',
+    free: 'Libérer',
+    freed: (machine) => `L’ordinateur ${machine} est retiré. Sa place est libre.`,
+    freedNotice: 'Le titulaire de la licence a reçu un e-mail à ce sujet.',
+    deactivated: (count) => `Ordinateurs retirés (${count})`,
+    deactivatedOn: 'Retiré le',
+    moves: (left, days) =>
+      left === 0
+        ? `Ces ${days}\u00a0derniers jours, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Pour l’instant, seuls ceux-ci peuvent occuper une place libre.`
+        : `Cette licence peut passer prochainement sur ${left === 1 ? 'un autre ordinateur' : `${left}\u00a0autres ordinateurs`}\u00a0; les ${days}\u00a0derniers jours comptent.`,
+    portal: 'Carte, factures et abonnement',
+    page: (page, pages) => `Page ${page} sur ${pages}`,
+    pages: 'Pages des ordinateurs',
+    newer: 'Vus plus récemment',
+    older: 'Vus il y a plus longtemps',
+    contact: (address) => `Des questions\u202f? Écrivez à ${address}.`,
+  },
+  freeing: {
+    title: 'Libérer cet ordinateur\u202f?',
+    effect: (days) =>
+      `Un autre ordinateur peut aussitôt prendre sa place. Sur cet ordinateur, le logiciel peut encore fonctionner jusqu’à ${days}\u00a0jours, jusqu’à sa prochaine vérification de la licence.`,
+    noMoves: (days) =>
+      `Mais ces ${days}\u00a0derniers jours, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet\u00a0: pour l’instant, seul l’un d’eux peut prendre la place.`,
+    mailed: 'Le titulaire de la licence reçoit un e-mail à ce sujet.',
+    button: 'Libérer cet ordinateur',
+    cancel: 'Le garder',
+    already: 'Cet ordinateur est déjà retiré. Sa place est libre.',
+    airgapped: (until) =>
+      `Cet ordinateur fonctionne sans connexion jusqu’au ${until}, sa place n’est donc pas libre avant. S’il est perdu ou en panne, écrivez au vendeur.`,
+    limit: (limit, days, from) =>
+      `${computersOf(limit)} ont été libérés ces ${days}\u00a0derniers jours, c’est la limite. Le prochain pourra l’être à partir du ${from}. S’il vous le faut plus tôt, écrivez au vendeur.`,
+  },
+  airgap: {
+    link: 'Activer un ordinateur sans connexion',
+    title: 'Un ordinateur sans connexion',
+    about: (days) =>
+      `Pour un ordinateur qui n’accède jamais à Internet. Il fonctionne alors pendant ${days}\u00a0jours, et autant encore avec une nouvelle demande.`,
+    steps: [
+      'Dans le logiciel de cet ordinateur, choisissez l’activation sans connexion. Il affiche une demande.',
+      'Apportez la demande ici\u00a0: sous forme de texte, de fichier, ou en scannant son code avec un téléphone et en copiant le texte.',
+      'Rapportez la réponse à cet ordinateur, et collez-la dans le logiciel.',
+    ],
+    label: 'Demande sous forme de texte',
+    file: 'ou de fichier',
+    button: 'Créer la réponse',
+    done: 'Votre réponse est prête',
+    doneAbout: (machine) =>
+      machine === null
+        ? 'Elle ne fonctionne que sur l’ordinateur de la demande.'
+        : `Elle ne fonctionne que sur l’ordinateur «\u00a0${machine}\u00a0».`,
+    validUntil: (until) =>
+      `Elle est valable jusqu’au ${until}. Jusque-là, cet ordinateur garde sa place.`,
+    renew: 'Pour continuer ensuite, apportez ici une nouvelle demande avant cette date.',
+    textLabel: 'Réponse à coller dans le logiciel',
+    fileLink: 'Enregistrer comme fichier',
+    codeLabel: 'La réponse sous forme de code, pour un ordinateur avec caméra',
+    errors: {
+      missing: 'Ce texte ne contient pas de demande. Une demande commence par LKR1.',
+      damaged: 'Une partie de la demande manque ou a été modifiée. Copiez-la de nouveau en entier.',
+      version: 'Cette demande est trop récente pour cette page. Merci de le signaler au vendeur.',
+      content:
+        'Le logiciel a créé une demande que cette page ne comprend pas. Merci de le signaler au vendeur.',
+      machine: 'La demande ne désigne pas son ordinateur. Merci de le signaler au vendeur.',
+      product:
+        'Cette demande provient d’un autre produit que cette licence. Choisissez la licence de ce produit.',
+      full: (max) =>
+        `${max === 1 ? 'Le seul ordinateur' : `Les ${max}\u00a0ordinateurs`} de cette licence ${max === 1 ? 'est' : 'sont'} en service. Libérez-en un, puis apportez la demande de nouveau.`,
+      moves: (from) =>
+        `Cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Le prochain est possible à partir du ${from}. S’il vous le faut plus tôt, écrivez au vendeur.`,
+    },
+  },
+};

@@ -1,0 +1,186 @@
+import type { BuyerTexts } from './texts.ts';
+
+const minutesOf = (count: number): string => (count === 1 ? 'einer Minute' : `${count} Minuten`);
+
+const computersOf = (count: number): string => (count === 1 ? '1 Computer' : `${count} Computer`);
+
+export const german: BuyerTexts = {
+  title: 'Ihre Lizenzen',
+  intro:
+    'Hier sehen Sie Ihre Computer, geben einen nicht mehr genutzten frei und erhalten Ihre Schlüssel noch einmal.',
+  keyDoor: {
+    heading: 'Mit Ihrem Lizenzschlüssel',
+    label: 'Lizenzschlüssel',
+    hint: 'Aus der E-Mail nach Ihrem Kauf. Groß- und Kleinschreibung sind egal.',
+    button: 'Diese Lizenz zeigen',
+  },
+  emailDoor: {
+    heading: 'Mit Ihrer E-Mail-Adresse',
+    label: 'E-Mail-Adresse',
+    hint: 'Die Adresse, mit der Sie gekauft haben. Sie bekommen einen Code per E-Mail.',
+    button: 'Code zusenden',
+  },
+  code: {
+    title: 'Geben Sie Ihren Code ein',
+    sent: 'Wenn es Lizenzen unter Ihrer Adresse gibt, ist eine E-Mail mit einem Code aus sechs Zeichen unterwegs. Der Code gilt 15 Minuten.',
+    late: 'Keine E-Mail nach ein paar Minuten? Sehen Sie im Spam-Ordner nach, und versuchen Sie es mit der Adresse, mit der Sie gekauft haben.',
+    label: 'Code',
+    button: 'Meine Lizenzen zeigen',
+    again: 'Einen anderen Code anfordern',
+  },
+  errors: {
+    key: 'Keine Lizenz hat diesen Schlüssel. Kopieren Sie ihn noch einmal vollständig aus der E-Mail.',
+    address: 'Das ist keine E-Mail-Adresse. Geben Sie sie so ein: name@example.com.',
+    codeWrong: (left) =>
+      `Das ist nicht der Code. Nehmen Sie die neueste E-Mail; Sie haben noch ${left === 1 ? 'einen Versuch' : `${left} Versuche`}.`,
+    codeOver: 'Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.',
+    codeLimit: (minutes) =>
+      `Für diese Adresse wurden drei Codes angefordert. Nehmen Sie eine der neuesten E-Mails, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
+    tooMany: (minutes) =>
+      `Es gab zu viele Versuche. Versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
+    signedOut: 'Sie wurden nach 30 Minuten abgemeldet. Melden Sie sich noch einmal an.',
+    notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Fangen Sie noch einmal an.',
+    otherOrigin:
+      'Eine andere Website hat dieses Formular geschickt. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
+    https: 'Diese Seite funktioniert nur über https. Bitte sagen Sie das dem Verkäufer.',
+    tooLarge: 'Diese Datei ist zu groß für eine Anforderung.',
+  },
+  status: {
+    active: ({ end, isCancelScheduled, isSubscription, isTrial }) => {
+      if (end === null) return { sentence: 'Gilt unbegrenzt.', advice: null };
+      if (isTrial) return { sentence: `Testzeit bis ${end}.`, advice: null };
+      if (isCancelScheduled) {
+        return {
+          sentence: `Gilt bis ${end}. Das Abonnement ist gekündigt und endet dann.`,
+          advice: null,
+        };
+      }
+      const sentence = isSubscription ? `Gilt. Bezahlt bis ${end}.` : `Gilt bis ${end}.`;
+      return { sentence, advice: null };
+    },
+    past_due: ({ end }) => ({
+      sentence: `Gilt noch, aber die am ${end ?? 'letzten Termin'} fällige Zahlung ist nicht angekommen.`,
+      advice: 'Prüfen Sie Ihre Karte beim Zahlungsdienst, damit die Software weiter läuft.',
+    }),
+    expired: ({ end, isTrial }) => ({
+      sentence: `${isTrial ? 'Die Testzeit' : 'Diese Lizenz'} endete am ${end ?? 'letzten Tag'}.`,
+      advice: 'Kaufen Sie eine Lizenz, um die Software weiter zu nutzen.',
+    }),
+    canceled: ({ end }) => ({
+      sentence: `Das Abonnement endete am ${end ?? 'letzten Tag'}.`,
+      advice: 'Kaufen Sie eine Lizenz, um die Software weiter zu nutzen.',
+    }),
+    paused: ({ end }) => ({
+      sentence: `Das Abonnement pausiert seit ${end ?? 'einiger Zeit'}.`,
+      advice: 'Setzen Sie es beim Zahlungsdienst fort.',
+    }),
+    suspended: () => ({
+      sentence: 'Diese Lizenz ist gesperrt, deshalb läuft die Software nicht.',
+      advice: 'Schreiben Sie dem Verkäufer.',
+    }),
+    refunded: () => ({
+      sentence: 'Die Zahlung wurde erstattet, deshalb gilt diese Lizenz nicht mehr.',
+      advice: null,
+    }),
+    revoked: () => ({
+      sentence: 'Der Verkäufer hat diese Lizenz beendet.',
+      advice: 'Schreiben Sie dem Verkäufer, wenn Sie den Grund nicht kennen.',
+    }),
+  },
+  list: {
+    none: 'Unter dieser Adresse gibt es keine Lizenzen. Vielleicht haben Sie mit einer anderen gekauft; oder melden Sie sich mit Ihrem Lizenzschlüssel an.',
+    more: (count) =>
+      `Das sind die neuesten ${count} Lizenzen. Eine ältere sehen Sie, wenn Sie sich mit ihrem Schlüssel anmelden.`,
+    machines: (active, max) => `${active} von ${computersOf(max)} genutzt`,
+    keyEnds: (hint) => `Schlüssel endet auf ${hint}`,
+    open: 'Computer zeigen',
+    sendKeys: 'Meine Schlüssel zusenden',
+    sendKeysHint: 'An die Adresse des Kaufs, für jede gültige Lizenz.',
+    keysSent: 'Ihre Schlüssel sind unterwegs an die Adresse des Kaufs.',
+    noKeys:
+      'Es wurde keine E-Mail geschickt: Keine dieser Lizenzen gilt und hat eine E-Mail-Adresse.',
+    signOut: 'Abmelden',
+    back: 'Alle Lizenzen',
+  },
+  license: {
+    machines: 'Genutzte Computer',
+    none: 'Kein Computer nutzt diese Lizenz.',
+    unused:
+      'Geben Sie den Schlüssel in der Software auf einem Computer ein, um sie dort zu nutzen.',
+    lastSeen: 'Zuletzt gesehen',
+    version: 'Version',
+    system: 'System',
+    since: 'Genutzt seit',
+    offlineUntil: 'Ohne Verbindung bis',
+    free: 'Freigeben',
+    freed: (machine) => `Der Computer ${machine} ist entfernt. Sein Platz ist frei.`,
+    freedNotice: 'Der Inhaber der Lizenz hat eine E-Mail darüber erhalten.',
+    deactivated: (count) => `Entfernte Computer (${count})`,
+    deactivatedOn: 'Entfernt am',
+    moves: (left, days) =>
+      left === 0
+        ? `In den letzten ${days} Tagen wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Vorerst können nur diese einen freien Platz nutzen.`
+        : `Diese Lizenz kann in nächster Zeit auf ${left === 1 ? 'einen weiteren Computer' : `${left} weitere Computer`} umziehen; es zählen die letzten ${days} Tage.`,
+    portal: 'Karte, Rechnungen und Abonnement',
+    page: (page, pages) => `Seite ${page} von ${pages}`,
+    pages: 'Seiten der Computer',
+    newer: 'Später gesehene',
+    older: 'Früher gesehene',
+    contact: (address) => `Fragen? Schreiben Sie an ${address}.`,
+  },
+  freeing: {
+    title: 'Diesen Computer freigeben?',
+    effect: (days) =>
+      `Ein anderer Computer kann seinen Platz sofort einnehmen. Die Software auf diesem Computer läuft vielleicht noch bis zu ${days} Tage, bis sie die Lizenz wieder prüft.`,
+    noMoves: (days) =>
+      `Aber in den letzten ${days} Tagen wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt: Vorerst kann nur einer von diesen den Platz einnehmen.`,
+    mailed: 'Der Inhaber der Lizenz bekommt eine E-Mail darüber.',
+    button: 'Diesen Computer freigeben',
+    cancel: 'Behalten',
+    already: 'Dieser Computer ist schon entfernt. Sein Platz ist frei.',
+    airgapped: (until) =>
+      `Dieser Computer läuft bis ${until} ohne Verbindung, sein Platz wird vorher nicht frei. Ist er verloren oder defekt, schreiben Sie dem Verkäufer.`,
+    limit: (limit, days, from) =>
+      `In den letzten ${days} Tagen wurden ${computersOf(limit)} freigegeben, mehr ist nicht möglich. Der nächste kann ab ${from} freigegeben werden. Brauchen Sie es früher, schreiben Sie dem Verkäufer.`,
+  },
+  airgap: {
+    link: 'Einen Computer ohne Verbindung aktivieren',
+    title: 'Ein Computer ohne Verbindung',
+    about: (days) =>
+      `Für einen Computer, der nie ins Internet kommt. Er läuft dann ${days} Tage lang, und mit einer neuen Anforderung noch einmal so lange.`,
+    steps: [
+      'Wählen Sie in der Software auf jenem Computer die Aktivierung ohne Verbindung. Sie zeigt eine Anforderung.',
+      'Bringen Sie die Anforderung hierher: als Text, als Datei, oder indem Sie ihren Code mit dem Telefon scannen und den Text kopieren.',
+      'Nehmen Sie die Antwort mit zu jenem Computer, und fügen Sie sie in der Software ein.',
+    ],
+    label: 'Anforderung als Text',
+    file: 'oder als Datei',
+    button: 'Antwort erzeugen',
+    done: 'Ihre Antwort ist fertig',
+    doneAbout: (machine) =>
+      machine === null
+        ? 'Sie gilt nur auf dem Computer der Anforderung.'
+        : `Sie gilt nur auf dem Computer „${machine}“.`,
+    validUntil: (until) => `Sie gilt bis ${until}. So lange behält dieser Computer seinen Platz.`,
+    renew: 'Um danach weiterzumachen, bringen Sie vor diesem Tag eine neue Anforderung hierher.',
+    textLabel: 'Antwort zum Einfügen in die Software',
+    fileLink: 'Als Datei speichern',
+    codeLabel: 'Die Antwort als Code, für einen Computer mit Kamera',
+    errors: {
+      missing: 'In diesem Text ist keine Anforderung. Sie beginnt mit LKR1.',
+      damaged:
+        'Ein Teil der Anforderung fehlt oder ist verändert. Kopieren Sie sie noch einmal vollständig.',
+      version:
+        'Diese Anforderung ist neuer, als diese Seite versteht. Bitte sagen Sie das dem Verkäufer.',
+      content:
+        'Die Software hat eine Anforderung erzeugt, die diese Seite nicht versteht. Bitte sagen Sie das dem Verkäufer.',
+      machine: 'Die Anforderung nennt ihren Computer nicht. Bitte sagen Sie das dem Verkäufer.',
+      product:
+        'Diese Anforderung ist von einem anderen Produkt als diese Lizenz. Wählen Sie die Lizenz jenes Produkts.',
+      full: (max) =>
+        `Diese Lizenz wird auf ${max === 1 ? 'ihrem einen Computer' : `allen ${max} Computern`} genutzt. Geben Sie einen frei, und bringen Sie die Anforderung noch einmal.`,
+      moves: (from) =>
+        `Diese Lizenz wurde auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Der nächste ist ab ${from} möglich. Brauchen Sie es früher, schreiben Sie dem Verkäufer.`,
+    },
+  },
+};
