@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { formatCsvLine } from '#server/lib/csv.ts';
+
 import { createKey } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';
 import { openBrowser } from '../operator-steps.ts';
@@ -170,7 +172,9 @@ describe('signing keys', () => {
       lines.map((line) => line.split(',')[1]),
       ['revoked', 'retired', 'signing'],
     );
-    assert.equal(lines[0]?.startsWith(`${kid},revoked,`), true);
+    // A kid may begin with a minus sign, which the export escapes.
+    const start = formatCsvLine([kid, 'revoked', '']).trimEnd();
+    assert.equal(lines[0]?.slice(0, start.length), start);
     assert.deepEqual(await lastEntry('signing_keys'), entry('signing_key.export', null));
   });
 
