@@ -15,6 +15,8 @@ const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
+const CLOSE = { Connection: 'close' } as const;
+
 /** The query of pages, since browsers do not expose why a WebSocket was refused. */
 const ADMISSION_QUERY = 'admission';
 
@@ -23,9 +25,17 @@ interface Rules {
   readonly findRefusal: (request: IncomingMessage) => Refusal | null;
   /** Whether pages of another origin may watch, and so may read the reason of a refusal. */
   readonly isListedOrigin: (origin: string) => boolean;
+  /** Answers an admitted scrape. */
+  readonly sendMetrics: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+  ) => Promise<void>;
 }
 
-/** Answers plain HTTP requests: health, the live page, and whether a client may watch. */
+const PATHS: ReadonlySet<string | undefined> = new Set(['/', '/health', '/metrics']);
+
+/** Answers plain HTTP requests: health, the live page, metrics for scrapers, and whether a client may watch. */
 export async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,9 +47,10 @@ export async function answerRequest(
     return;
   }
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (path !== '/health' && path !== '/') send(response, 404, 'There is nothing here.');
+  if (!PATHS.has(path)) send(response, 404, 'There is nothing here.');
   else if (!isRead) send(response, 405, 'Only GET and HEAD are supported.', { Allow: 'GET, HEAD' });
   else if (path === '/health') send(response, 200, 'OK');
+  else if (path === '/metrics') await sendMetrics(request, response, rules);
   else if (query === ADMISSION_QUERY) sendAdmission(request, response, rules);
   else await sendPage(request, response);
 }
@@ -50,6 +61,16 @@ function sendAdmission(request: IncomingMessage, response: ServerResponse, rules
   if (refusal === null) send(response, 200, 'OK', shared);
   else
     send(response, refusal.status, refusal.text, { ...shared, ...describeRefusal(refusal.status) });
+}
+
+async function sendMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  rules: Rules,
+): Promise<void> {
+  const refusal = rules.findRefusal(request);
+  if (refusal === null) await rules.sendMetrics(request, response, { ...HEADERS, ...CLOSE });
+  else send(response, refusal.status, refusal.text, describeRefusal(refusal.status));
 }
 
 /** Browsers ask first whether a page may send a token (CORS). They send no certificate then, so none is needed. */

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type {
   AgentHello,
   AgentHost,
@@ -41,6 +43,23 @@ interface HubOptions {
   readonly maxBufferedBytes?: number;
 }
 
+/** Time for reads in the background, after collectors were woken for a scrape. */
+const SETTLE_MS = 500;
+
+/** With a longer interval, a scrape gets a snapshot of its own: scrapers wait ten seconds by default. */
+const MAX_WAIT_SECONDS = 2;
+
+/** Programs that report GPUs keep running this long after a scrape, because they need seconds to start. */
+const KEEP_GPUS_MS = 150_000;
+
+const GPUS: ReadonlySet<PartName> = new Set<PartName>(['gpus']);
+
+/** A snapshot with all parts. */
+export interface TakenSnapshot {
+  readonly snapshot: AgentSnapshot;
+  readonly host: AgentHost;
+}
+
 /** A larger difference means that the wall clock was set, as on machines without a hardware clock after boot. */
 const CLOCK_STEP_MS = 1000;
 
@@ -53,6 +72,9 @@ export class Hub {
   readonly #startedAt: string;
   /** The first messages, encoded once between two ticks. */
   readonly #hellos = new Map<AgentSubprotocol, Buffer>();
+  /** Who waits for the next snapshot with all parts. */
+  #waiting: ((taken: TakenSnapshot) => void)[] = [];
+  #scrapedAtMs = Number.NEGATIVE_INFINITY;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
   #host: AgentHost;
   #clockAheadMs: number;
@@ -84,6 +106,20 @@ export class Hub {
     this.#brief.remove(viewer);
   }
 
+  /** Waits for the next snapshot, with all parts: for a scrape. It is the one that viewers get. */
+  async takeSnapshot(): Promise<TakenSnapshot> {
+    const active = this.#chooseParts();
+    this.#scrapedAtMs = this.#options.clock.monotonicMs();
+    if (active !== undefined) {
+      this.#wakeCollectors(active);
+      await sleep(SETTLE_MS);
+    }
+    const { promise, resolve } = Promise.withResolvers<TakenSnapshot>();
+    this.#waiting.push(resolve);
+    if (this.#options.intervalSeconds > MAX_WAIT_SECONDS) this.tick();
+    return promise;
+  }
+
   /** Takes a snapshot. Only the parts that viewers need are collected; without viewers, those of the history. */
   tick(): void {
     this.#detectClockStep();
@@ -101,6 +137,7 @@ export class Hub {
       }
       viewer.send(frames);
     }
+    this.#answerWaiting(snapshot);
     dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
@@ -147,11 +184,19 @@ export class Hub {
     }
   }
 
-  /** Returns the parts that the viewers need; undefined: all. */
+  #answerWaiting(snapshot: AgentSnapshot): void {
+    const taken = { snapshot, host: this.#host };
+    for (const resolve of this.#waiting) resolve(taken);
+    this.#waiting = [];
+  }
+
+  /** Returns the parts that viewers and scrapes need; undefined: all. */
   #chooseParts(): ReadonlySet<PartName> | undefined {
-    if (this.#viewers.size === 0) return HISTORY_PARTS;
+    if (this.#waiting.length > 0) return undefined;
     for (const { subprotocol } of this.#viewers) if (subprotocol !== BRIEF) return undefined;
-    return BRIEF_PARTS;
+    const parts = this.#viewers.size === 0 ? HISTORY_PARTS : BRIEF_PARTS;
+    const sinceScrapeMs = this.#options.clock.monotonicMs() - this.#scrapedAtMs;
+    return sinceScrapeMs <= KEEP_GPUS_MS ? parts.union(GPUS) : parts;
   }
 
   #sample(): AgentSnapshot {

@@ -25,6 +25,7 @@ import {
 } from './admission.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
+import { MetricsAnswers } from './metrics-answer.ts';
 import { identifyPeer, type Peer } from './identify-peer.ts';
 import { CLOSE_DEADLINE_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
 import { reportConnectionErrors } from './connection-errors.ts';
@@ -70,6 +71,7 @@ export class StreamServer {
   readonly #report: ReportClient;
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
+  readonly #metrics: MetricsAnswers;
   readonly #connections = new Set<Socket>();
   readonly #sessions = new Set<Session>();
   readonly #viewerLimit: ClientLimit;
@@ -79,12 +81,14 @@ export class StreamServer {
     this.#options = options;
     this.#report = options.reports.report;
     this.#tls = options.tls;
+    this.#metrics = new MetricsAnswers(options.hub);
     this.#viewerLimit = new ClientLimit(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
       const { address } = this.#identify(request, request.socket);
       answerRequest(request, response, {
         findRefusal: (each) => this.#admit(each, each.socket).refusal,
         isListedOrigin: (origin) => isListedOrigin(origin, this.#readRules()),
+        sendMetrics: async (...each) => this.#metrics.answer(...each),
       }).catch((error: unknown) =>
         this.#report(address, 'stream.page_build_failed', messageOf(error)),
       );

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { findProgram } from '#agent/read/small-file.ts';
+
+import { findFreePort } from './find-free-port.ts';
+import { waitFor } from './wait.ts';
+
+const searchPath = process.env['PATH'] ?? '';
+
+/** The programs of Debian's package `prometheus`; null where one is not installed. */
+export const promtool = findProgram('promtool', searchPath);
+export const prometheus = findProgram('prometheus', searchPath);
+
+/** A running Prometheus. */
+export interface Prometheus extends AsyncDisposable {
+  /** Waits until an expression has results that satisfy a condition, and returns the values by the label `job`. */
+  waitForValues(
+    expression: string,
+    isDone: (values: ReadonlyMap<string, string>) => boolean,
+  ): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Starts Prometheus on a free port. @param configuration the text of prometheus.yml */
+export async function startPrometheus(
+  program: string,
+  directory: string,
+  configuration: string,
+): Promise<Prometheus> {
+  const port = await findFreePort();
+  const file = join(directory, 'prometheus.yml');
+  writeFileSync(file, configuration);
+  const child = spawn(program, [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ]);
+  const ended = once(child, 'exit');
+  return {
+    async waitForValues(expression, isDone) {
+      let values: ReadonlyMap<string, string> | null = null;
+      const ask = async (): Promise<void> => {
+        while (values === null && child.exitCode === null) {
+          const read = await query(port, expression).catch(() => new Map<string, string>());
+          if (isDone(read)) values = read;
+        }
+      };
+      void ask();
+      return waitFor(() => values);
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function query(port: number, expression: string): Promise<ReadonlyMap<string, string>> {
+  const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`;
+  const answer: {
+    data: { result: { metric: { job: string }; value: [number, string] }[] };
+  } = JSON.parse(await (await fetch(url)).text());
+  return new Map(answer.data.result.map(({ metric, value }) => [metric.job, value[1]]));
+}
