@@ -1,3 +1,4 @@
+import { buyerSchemas } from './buyers.ts';
 import { customerSchemas } from './admin-customers.ts';
 import { installSchemas } from './admin-installs.ts';
 import {
@@ -146,6 +147,7 @@ export * from './agent-snapshot.ts';
 export * from './agent-storage.ts';
 export * from './agent-stream.ts';
 export * from './billing.ts';
+export * from './buyers.ts';
 export * from './date-time.ts';
 export * from './email.ts';
 export * from './entitlements.ts';
@@ -257,6 +259,7 @@ export const namedSchemas = [
   ...serviceHealthSchemas,
   ...catalogSchemas,
   ...jobSchemas,
+  ...buyerSchemas,
   ...customerSchemas,
   ...installSchemas,
   HealthCheck,

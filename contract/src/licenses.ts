@@ -94,7 +94,7 @@ export const LicenseActivateResponse = Type.Object(
 export type LicenseActivateResponse = Static<typeof LicenseActivateResponse>;
 
 /** The maximum length of a request, in characters: the largest fingerprint, encoded, and text around it. */
-const MAX_AIRGAP_REQUEST_LENGTH = 20_000;
+export const MAX_AIRGAP_REQUEST_LENGTH = 20_000;
 
 export const LicenseAirgapActivate = Type.Object(
   {

@@ -9,6 +9,7 @@ import { registerAuditRoutes } from './features/audit/admin-routes.ts';
 import { registerPaymentEventRoutes } from './features/billing/admin-routes.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerSigningKeyRoutes } from './features/entitlements/admin-routes.ts';
+import { registerBuyerInterface } from './features/buyers/interface-routes.ts';
 import { registerBuyerRoutes } from './features/buyers/routes.ts';
 import { registerCustomerRoutes } from './features/customers/admin-routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
@@ -74,6 +75,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerBillingRoutes(scope, context);
     registerUnsubscribeRoutes(scope, context);
     registerBuyerRoutes(scope, context);
+    registerBuyerInterface(scope, context);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
     registerConsoleRoutes(scope, {

@@ -58,6 +58,11 @@ export const errorCatalogue = {
     meaning:
       'The one-time link is unknown, was used before, or has expired; `latchkey operator reset` creates another.',
   },
+  buyer_session_invalid: {
+    status: 401,
+    title: 'No session of a buyer',
+    meaning: 'The session of the buyer is missing, unknown, or has ended after 30 minutes.',
+  },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
@@ -119,6 +124,12 @@ export const errorCatalogue = {
     title: 'Machine mismatch',
     meaning: 'The activation belongs to another machine.',
   },
+  code_invalid: {
+    status: 403,
+    title: 'Code invalid',
+    meaning:
+      'The code is wrong, was used, has expired, or was tried too often; `tries_left` is the number of further tries.',
+  },
   airgap_not_offered: {
     status: 403,
     title: 'Air-gapped activation not offered',
@@ -170,6 +181,18 @@ export const errorCatalogue = {
     status: 409,
     title: 'Request of another product',
     meaning: 'The request was created by the software of another product than that of the license.',
+  },
+  machine_airgapped: {
+    status: 409,
+    title: 'Machine without a connection',
+    meaning:
+      'The machine runs without a connection until `until`, so that its place cannot be freed before.',
+  },
+  freeing_limit_reached: {
+    status: 409,
+    title: 'Limit of freed machines reached',
+    meaning:
+      'The owner of the license freed as many machines as allowed within `days` days; `available_at` is the time at which the next one can be freed.',
   },
   idempotency_key_reused: {
     status: 409,

@@ -73,6 +73,9 @@ const CLOSE = { connection: 'close' };
 export const licenseNotFound = refusal('license_not_found');
 export const activationNotFound = refusal('activation_not_found');
 export const machineMismatch = refusal('machine_mismatch');
+export const buyerSessionInvalid = refusal('buyer_session_invalid', {
+  'www-authenticate': 'X-Buyer-Session',
+});
 export const airgapNotOffered = refusal('airgap_not_offered');
 export const airgapProductMismatch = refusal('airgap_product_mismatch');
 export const invalidApiKey = refusal('invalid_api_key', API_KEY_CHALLENGE);
@@ -186,6 +189,26 @@ export function overloaded(retryAfterSeconds: number): PublicError {
 /** @param cause the driver's error */
 export function databaseUnavailable(cause: unknown): PublicError {
   return new PublicError('database_unavailable', { cause, headers: retryAfter(1) });
+}
+
+/** @param triesLeft how often the code can be tried again */
+export function codeInvalid(triesLeft: number): PublicError {
+  return new PublicError('code_invalid', { members: { tries_left: triesLeft } });
+}
+
+/** @param until the end of the machine's entitlement */
+export function machineAirgapped(until: Date): PublicError {
+  return new PublicError('machine_airgapped', { members: { until: until.toISOString() } });
+}
+
+/**
+ * @param max how many machines the owner of a license may free within `days` days
+ * @param availableAt when the next one can be freed
+ */
+export function freeingLimitReached(max: number, days: number, availableAt: Date): PublicError {
+  return new PublicError('freeing_limit_reached', {
+    members: { max, days, available_at: availableAt.toISOString() },
+  });
 }
 
 export function storageLow(retryAfterSeconds: number): PublicError {

@@ -4,8 +4,7 @@ import { airgapNotOffered, type PublicError } from '#server/errors.ts';
 
 import { activateOwnMachine } from './activate-own-machine.ts';
 import { formatDate } from './format-date.ts';
-import { airgapDaysOf, offersAirgap } from './handle-licenses.ts';
-import { requireOwnLicense } from './own-licenses.ts';
+import { airgapDaysOf, requireOwnLicense } from './own-licenses.ts';
 import { send, viewOf, type PageDependencies } from './handle-request.ts';
 import { airgapPage, entitlementPage, type AirgapPageFacts } from './pages/airgap-page.ts';
 import { textsOf } from './pages/frame.ts';
@@ -66,18 +65,19 @@ async function requireOffered(
   licenseId: string,
 ): Promise<OwnLicense> {
   const license = await requireOwnLicense(deps, session, licenseId);
-  if (!offersAirgap(deps, license)) throw airgapNotOffered();
+  if (airgapDaysOf(deps, license) === null) throw airgapNotOffered();
   return license;
 }
 
 function factsOf(
   deps: PageDependencies,
   { nameProduct }: LicenseView,
-  { id, productId }: OwnLicense,
+  license: OwnLicense,
   entered: string,
 ): AirgapPageFacts {
-  const airgapDays = airgapDaysOf(deps, productId) ?? 0;
-  return { licenseId: id, product: nameProduct(productId), airgapDays, entered };
+  const airgapDays = airgapDaysOf(deps, license) ?? 0;
+  const product = nameProduct(license.productId);
+  return { licenseId: license.id, product, airgapDays, entered };
 }
 
 /** Returns why a license refuses a machine: a limit, another product, or its status. */

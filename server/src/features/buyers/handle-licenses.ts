@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { BuyerDependencies } from './dependencies.ts';
-import { listOwnLicenses, listOwnMachines, type OwnMachines } from './own-licenses.ts';
+import { airgapDaysOf, findPortal, listOwnLicenses, listOwnMachines } from './own-licenses.ts';
 import { doorsPage } from './pages/doors.ts';
 import { textsOf } from './pages/frame.ts';
 import { licenseListPage } from './pages/license-list.ts';
@@ -44,32 +43,11 @@ export async function showLicense(
   const options = {
     hasOthers: session.door === 'email',
     portal: findPortal(deps, machines),
-    offersAirgap: offersAirgap(deps, machines.license),
+    offersAirgap: airgapDaysOf(deps, machines.license) !== null,
     freedId: readQuery(request, 'freed'),
     notice: keysNotice(deps, request),
   };
   return send(reply, 200, licensePage(view, machines, options));
-}
-
-/** Returns whether machines without a connection can be activated by a license. */
-export function offersAirgap(
-  { catalog }: BuyerDependencies,
-  license: { readonly productId: string; readonly trial: boolean },
-): boolean {
-  return !license.trial && airgapDaysOf({ catalog }, license.productId) !== null;
-}
-
-/** Returns how long an entitlement for a machine without a connection is valid; null: not offered. */
-export function airgapDaysOf(
-  { catalog }: Pick<BuyerDependencies, 'catalog'>,
-  productId: string,
-): number | null {
-  return catalog().products.get(productId)?.airgapDays ?? null;
-}
-
-function findPortal({ catalog }: BuyerDependencies, { provider }: OwnMachines): string | null {
-  const entries = Object.entries(catalog().buyers.portals);
-  return entries.find(([name]) => name === provider)?.[1] ?? null;
 }
 
 /** E-mails the keys of all licenses of a session. */

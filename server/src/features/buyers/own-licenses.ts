@@ -168,3 +168,20 @@ export async function requireOwnMachine(
   if (machine === null || machine === undefined) throw activationNotFound();
   return { license, machine };
 }
+
+/** Returns how long an entitlement for a machine without a connection is valid; null: a license gets none. */
+export function airgapDaysOf(
+  { catalog }: Pick<BuyerDependencies, 'catalog'>,
+  { productId, trial }: { readonly productId: string; readonly trial: boolean },
+): number | null {
+  return trial ? null : (catalog().products.get(productId)?.airgapDays ?? null);
+}
+
+/** Returns the page of the payment provider that sold a license; null: none is known. */
+export function findPortal(
+  { catalog }: Pick<BuyerDependencies, 'catalog'>,
+  { provider }: Pick<OwnMachines, 'provider'>,
+): string | null {
+  const entries = Object.entries(catalog().buyers.portals);
+  return entries.find(([name]) => name === provider)?.[1] ?? null;
+}

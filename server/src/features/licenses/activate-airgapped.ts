@@ -7,6 +7,7 @@ import {
   type AirgapEntitlement,
 } from '../entitlements/issue-entitlement.ts';
 import {
+  ACTIVATION_PROBLEMS,
   activateOnLocked,
   changeMachines,
   requireUsedKey,
@@ -31,7 +32,15 @@ export interface AirgappedActivation extends Activation {
   readonly machineName: string | null;
 }
 
-const PROBLEMS: Readonly<Record<MachineRequestProblem, string>> = {
+/** Why a license may not be activated on another machine, also one without a connection. */
+export const AIRGAP_PROBLEMS = [
+  ...ACTIVATION_PROBLEMS,
+  'airgap_not_offered',
+  'airgap_product_mismatch',
+] as const;
+
+/** Why a text is no request of a machine, for the interface. */
+export const AIRGAP_REQUEST_PROBLEMS: Readonly<Record<MachineRequestProblem, string>> = {
   missing: 'request contains no activation request, which begins with LKR1.',
   damaged: 'request is cut or changed: its check does not match',
   version: 'request has an unknown version',
@@ -54,6 +63,11 @@ export async function activateAirgapped(
   const { license } = await requireByKey(deps, licenseKey, null, clientAddress);
   const authorize = requireUsedKey(deps, { key: licenseKey, clientAddress });
   const activation = await activateByRequest(deps, license.id, request, authorize);
+  return toAirgapResponse(activation);
+}
+
+/** Returns an activation as the interface shows it. */
+export function toAirgapResponse(activation: AirgappedActivation): LicenseAirgapActivateResponse {
   const { activationId, status, expiresAt, terms, entitlement, machineName } = activation;
   return {
     activation_id: activationId,
@@ -120,7 +134,7 @@ export async function activateByRequest(
 
 function invalid(problem: MachineRequestProblem) {
   const loc = ['body', 'request'];
-  return invalidRequest([{ loc, msg: PROBLEMS[problem], type: 'value_error' }]);
+  return invalidRequest([{ loc, msg: AIRGAP_REQUEST_PROBLEMS[problem], type: 'value_error' }]);
 }
 
 /** Returns how long an entitlement of the license's product is valid. @throws airgapNotOffered, airgapProductMismatch */

@@ -32,6 +32,20 @@ import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
 
+/** Why a license may not be activated on another machine. */
+export const ACTIVATION_PROBLEMS = [
+  'license_not_found',
+  'activation_limit_reached',
+  'move_limit_reached',
+  'license_expired',
+  'license_paused',
+  'license_canceled',
+  'license_refunded',
+  'license_suspended',
+  'license_revoked',
+  'rate_limited',
+] as const;
+
 /** An active machine of a license. */
 export interface Activation {
   readonly activationId: string;

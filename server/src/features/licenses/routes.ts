@@ -18,27 +18,13 @@ import { Type } from 'typebox';
 
 import type { App } from '#server/http/app-instance.ts';
 
-import { activateAirgapped } from './activate-airgapped.ts';
-import { activateLicense } from './activate.ts';
+import { activateAirgapped, AIRGAP_PROBLEMS } from './activate-airgapped.ts';
+import { ACTIVATION_PROBLEMS, activateLicense } from './activate.ts';
 import { checkTransaction } from './check-transaction.ts';
 import { deactivateLicense } from './deactivate.ts';
 import type { LicenseDependencies } from './dependencies.ts';
 import { listActivations } from './list-activations.ts';
 import { validateLicense } from './validate.ts';
-
-/** Why a license may not be activated on another machine. */
-const ACTIVATION_PROBLEMS = [
-  'license_not_found',
-  'activation_limit_reached',
-  'move_limit_reached',
-  'license_expired',
-  'license_paused',
-  'license_canceled',
-  'license_refunded',
-  'license_suspended',
-  'license_revoked',
-  'rate_limited',
-] as const;
 
 const activateOperation = {
   operationId: 'activateLicense',
@@ -60,7 +46,7 @@ const activateAirgappedOperation = {
     'catalogue. The machine counts like any other; its next request renews the entitlement.',
   body: ref(LicenseAirgapActivate),
   response: { 200: ref(LicenseAirgapActivateResponse, 'The activation, with its entitlement.') },
-  problems: [...ACTIVATION_PROBLEMS, 'airgap_not_offered', 'airgap_product_mismatch'],
+  problems: [...AIRGAP_PROBLEMS],
 } satisfies FastifySchema;
 
 export const validateOperation = {

@@ -35,6 +35,7 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
     security: [],
     tags: [
       { name: 'licenses', description: 'Activation and validation of licenses' },
+      { name: 'buyers', description: 'The licenses of the owner of an e-mail address' },
       { name: 'entitlements', description: 'Signed tokens that prove a license offline' },
       { name: 'trial', description: 'The one-time trial of a machine' },
       { name: 'usage', description: 'Daily use, per machine' },
