@@ -15,6 +15,8 @@ interface Activation {
   readonly deactivatedAt: Date | null;
   readonly lastValidatedAt: Date;
   readonly validationCount: number;
+  /** Until then it may run without a connection; null: it has no entitlement for that. */
+  readonly airgappedUntil: Date | null;
 }
 
 /** The last heartbeat of a machine. */
@@ -26,7 +28,7 @@ interface Use {
 
 /**
  * Returns a machine as operators see it, with the versions reported last. Its token lasts for `offlineDays` from its last
- * validation, and not beyond the license.
+ * validation, and not beyond the license; a machine without a connection has a token of its own.
  */
 export function viewMachine(
   activation: Activation,
@@ -37,8 +39,6 @@ export function viewMachine(
   const newer = use !== null && use.lastAt >= activation.versionsReportedAt ? use : null;
   const { deactivatedAt, lastValidatedAt } = activation;
   const seenAt = use !== null && use.lastAt > lastValidatedAt ? use.lastAt : lastValidatedAt;
-  const token = new Date(lastValidatedAt.getTime() + offlineDays * DAY_MS);
-  const offlineUntil = usableUntil !== null && usableUntil < token ? usableUntil : token;
   return {
     activation_id: activation.id,
     machine_id: activation.machineId,
@@ -49,8 +49,21 @@ export function viewMachine(
     deactivated_at: deactivatedAt?.toISOString() ?? null,
     last_seen_at: seenAt.toISOString(),
     validation_count: activation.validationCount,
-    offline_until: deactivatedAt === null ? offlineUntil.toISOString() : null,
+    offline_until:
+      deactivatedAt === null
+        ? endOfTokens(activation, offlineDays, usableUntil).toISOString()
+        : null,
   };
+}
+
+function endOfTokens(
+  { airgappedUntil, lastValidatedAt }: Activation,
+  offlineDays: number,
+  usableUntil: Date | null,
+): Date {
+  const token = new Date(lastValidatedAt.getTime() + offlineDays * DAY_MS);
+  const end = usableUntil !== null && usableUntil < token ? usableUntil : token;
+  return airgappedUntil !== null && airgappedUntil > end ? airgappedUntil : end;
 }
 
 /**
@@ -65,8 +78,10 @@ export function readMachineFacts(
   now: Date,
 ): MachineFacts {
   const oldest = now.getTime() - offlineDays * DAY_MS;
-  const isOverdue = ({ deactivatedAt, lastValidatedAt }: Activation): boolean =>
-    deactivatedAt === null && lastValidatedAt.getTime() < oldest;
+  const isOverdue = ({ airgappedUntil, deactivatedAt, lastValidatedAt }: Activation): boolean =>
+    deactivatedAt === null &&
+    lastValidatedAt.getTime() < oldest &&
+    (airgappedUntil === null || airgappedUntil <= now);
   return {
     active,
     everActivated: activations.length,
