@@ -86,7 +86,7 @@ describe('killed between arrival and commit', onUnix, () => {
   for (const { when, hold, blocked, commits } of POINTS) {
     test(`${when}: one license, one e-mail`, async () => {
       const { pool, relay } = shop;
-      const [known, unknown] = [createPurchases(10), createPurchases(10)];
+      const [known, unknown] = [createPurchases(6), createPurchases(6)];
       const payments = [...known, ...unknown].map(({ payment }) => payment);
       const events = [...payments, ...unknown.map(({ customer }) => customer)];
       for (const { customer } of known) assert.equal(await deliver(service, customer), 'processed');
