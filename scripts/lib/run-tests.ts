@@ -119,6 +119,8 @@ async function runNodeTests(
   // Two more than the cores: files that wait for something leave their core to another.
   const concurrency = availableParallelism() + 2;
   const flags = [
+    // Loading modules fills a small young generation again and again, whose collections took 7 % of the processor time of groups.
+    '--min-semi-space-size=16',
     '--test',
     `--test-concurrency=${concurrency}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
