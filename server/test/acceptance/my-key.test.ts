@@ -37,7 +37,7 @@ describe('the door by key', () => {
     await activate(service, licenseKey, machine);
     const answer = await browser.submit('/my/key', { key: `  ${licenseKey.toLowerCase()} ` });
     assert.deepEqual([answer.status, titleOf(answer)], [200, 'Personal']);
-    assert.match(answer.text, /<p class="good">Works, without an end\.<\/p>/u);
+    assert.match(answer.text, /<p class="good">Works, with no end date\.<\/p>/u);
     assert.match(answer.text, /<p>1 of 2 computers in use<\/p>/u);
     assert.ok(answer.text.includes(`<h3><code>${id}</code></h3>`));
     assert.match(answer.text, /<dt>Version<\/dt><dd>2\.4\.0<\/dd><dt>System<\/dt><dd>15\.1<\/dd>/u);
@@ -69,7 +69,7 @@ describe('the door by key', () => {
   for (const [language, title, sentence] of [
     ['de', 'Ihre Lizenzen', 'Gilt unbegrenzt.'],
     ['fr', 'Vos licences', 'Valable sans limite de durée.'],
-    ['pl', 'Your licenses', 'Works, without an end.'],
+    ['pl', 'Your licenses', 'Works, with no end date.'],
   ] as const) {
     test(`speaks to a browser of the language ${language}`, async () => {
       assert.equal(titleOf(await openBrowser(service, { language }).get('/my')), title);

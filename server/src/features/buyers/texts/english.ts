@@ -44,7 +44,7 @@ export const english: BuyerTexts = {
   },
   status: {
     active: ({ end, isCancelScheduled, isSubscription, isTrial }) => {
-      if (end === null) return { sentence: 'Works, without an end.', advice: null };
+      if (end === null) return { sentence: 'Works, with no end date.', advice: null };
       if (isTrial) return { sentence: `Trial until ${end}.`, advice: null };
       if (isCancelScheduled) {
         return {
@@ -115,7 +115,7 @@ export const english: BuyerTexts = {
     moves: (left, days) =>
       left === 0
         ? `In the last ${days} days, this license was used on as many different computers as it allows. For now, only those can use a free place.`
-        : `This license can be moved to ${left === 1 ? 'one more computer' : `${left} more computers`} in the next days; it counts the last ${days} days.`,
+        : `You can still use this license on ${left === 1 ? 'one more new computer' : `${left} more new computers`}. A new computer counts for ${days} days.`,
     portal: 'Card, invoices and subscription',
     page: (page, pages) => `Page ${page} of ${pages}`,
     pages: 'Pages of computers',

@@ -121,7 +121,7 @@ export const french: BuyerTexts = {
     moves: (left, days) =>
       left === 0
         ? `Ces ${days}\u00a0derniers jours, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Pour l’instant, seuls ceux-ci peuvent occuper une place libre.`
-        : `Cette licence peut passer prochainement sur ${left === 1 ? 'un autre ordinateur' : `${left}\u00a0autres ordinateurs`}\u00a0; les ${days}\u00a0derniers jours comptent.`,
+        : `Vous pouvez encore utiliser cette licence sur ${left === 1 ? 'un nouvel ordinateur' : `${left}\u00a0nouveaux ordinateurs`}. Un nouvel ordinateur compte pendant ${days}\u00a0jours.`,
     portal: 'Carte, factures et abonnement',
     page: (page, pages) => `Page ${page} sur ${pages}`,
     pages: 'Pages des ordinateurs',

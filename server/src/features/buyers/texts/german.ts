@@ -120,7 +120,7 @@ export const german: BuyerTexts = {
     moves: (left, days) =>
       left === 0
         ? `In den letzten ${days} Tagen wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Vorerst können nur diese einen freien Platz nutzen.`
-        : `Diese Lizenz kann in nächster Zeit auf ${left === 1 ? 'einen weiteren Computer' : `${left} weitere Computer`} umziehen; es zählen die letzten ${days} Tage.`,
+        : `Sie können diese Lizenz noch auf ${left === 1 ? 'einem weiteren neuen Computer' : `${left} weiteren neuen Computern`} nutzen. Ein neuer Computer zählt ${days} Tage lang.`,
     portal: 'Karte, Rechnungen und Abonnement',
     page: (page, pages) => `Seite ${page} von ${pages}`,
     pages: 'Seiten der Computer',
