@@ -40,7 +40,7 @@ export class MetricsAnswers {
 }
 
 /** Prometheus prefers OpenMetrics; the older text is for clients that request only that. */
-export function chooseFormat(accept = '*/*'): MetricsFormat {
+function chooseFormat(accept = '*/*'): MetricsFormat {
   const isOlder = accept.includes('text/plain') && !accept.includes('application/openmetrics-text');
   return isOlder ? 'text' : 'openmetrics';
 }
