@@ -21,6 +21,7 @@ const TEST_TIMEOUT_MS = 300_000;
 /** The tests of `npm run test:console`: together they take longer than all others. */
 export const CONSOLE_TESTS = [
   'console/test/actions.test.ts',
+  'console/test/buyer-page.test.ts',
   'console/test/pages.test.ts',
   'console/test/provider.test.ts',
   'console/test/restart.test.ts',
