@@ -5,6 +5,7 @@
  *   npm run bench               everything: about half an hour
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
  *   npm run bench -- --validate only validations, and the memory after them: a quarter of an hour
+ *   npm run bench -- --events   events in batches, with ids of version 4 and 7, against COPY: four minutes
  *   npm run bench -- --citus    events spread over two workers of Citus against one server: a few minutes; needs Citus
  *   npm run bench -- --workers  validations with one process and with one and two workers: five minutes; needs wrk
  *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
@@ -119,6 +120,18 @@ async function measureConsoleOnly(scale: Scale): Promise<void> {
   }
 }
 
+/** Measures events against COPY and the empty route, and prints them. */
+async function measureEventsOnly(scale: Scale): Promise<void> {
+  await measureAlone(`Medians of ${scale.rounds} rounds`, async (root) => {
+    const directory = join(root, 'events');
+    await seedDataDirectory(directory, scale.fewActivations);
+    const service = await startServiceProcess(directory);
+    const measurements = await measureEvents(service, scale);
+    await service.stop();
+    return () => printMeasurements(measurements);
+  });
+}
+
 /** Measures Citus against one server, and prints it. */
 async function measureCitusOnly(scale: Scale): Promise<void> {
   await measureAlone('One coordinator, two workers', async (root) => {
@@ -167,6 +180,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     validate: { type: 'boolean', default: false },
+    events: { type: 'boolean', default: false },
     citus: { type: 'boolean', default: false },
     workers: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
@@ -176,7 +190,8 @@ const { values } = parseArgs({
   },
 });
 const scale = values.quick ? QUICK : FULL;
-if (values.citus) await measureCitusOnly(scale);
+if (values.events) await measureEventsOnly(scale);
+else if (values.citus) await measureCitusOnly(scale);
 else if (values.workers) await measureWorkersOnly(scale);
 else if (values.console) await measureConsoleOnly(scale);
 else await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

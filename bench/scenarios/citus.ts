@@ -20,7 +20,7 @@ import { seedDataDirectory, startServiceProcess, type ServiceProcess } from '../
 import { median, printProgress, type Measurement } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-const CONNECTIONS = 64;
+const CONNECTIONS = [64, 256] as const;
 
 /** As on a server in production. */
 const DURABLE = ['fsync = on', 'max_connections = 300'];
@@ -30,6 +30,13 @@ const log = createLog({ level: 'warn' });
 interface Rates {
   readonly validate: number;
   readonly events: number;
+}
+
+/** Rates of one server and of the spread ones, measured one after the other. */
+interface Round {
+  readonly connections: number;
+  readonly plain: Rates;
+  readonly spread: Rates;
 }
 
 /**
@@ -48,9 +55,15 @@ export async function measureCitus(root: string, scale: Scale): Promise<Measurem
   resources.defer(() => plain.stop());
   const spread = await startOn(join(root, 'spread'), spreadUrl, scale, spreadEvents);
   resources.defer(() => spread.stop());
-  const rounds: { plain: Rates; spread: Rates }[] = [];
+  const rounds: Round[] = [];
   for (let round = 0; round < scale.rounds; round++) {
-    rounds.push({ plain: await load(plain, scale), spread: await load(spread, scale) });
+    for (const connections of CONNECTIONS) {
+      rounds.push({
+        connections,
+        plain: await load(plain, connections, scale),
+        spread: await load(spread, connections, scale),
+      });
+    }
     printProgress(`citus, round ${round + 1} of ${scale.rounds}`);
   }
   const sizes = [await measureBytes(plainUrl), await measureBytes(spreadUrl)];
@@ -76,8 +89,8 @@ function spreadEvents(pool: Pool): Promise<void> {
   return spreadTables({ pool, clock }, change, 'benchmark');
 }
 
-async function load({ target }: ServiceProcess, scale: Scale): Promise<Rates> {
-  const options = { target, connections: CONNECTIONS, seconds: scale.secondsPerLoad };
+async function load({ target }: ServiceProcess, connections: number, scale: Scale): Promise<Rates> {
+  const options = { target, connections, seconds: scale.secondsPerLoad };
   return {
     validate: await measureRate({
       ...options,
@@ -115,28 +128,38 @@ async function withPool<Result>(
 }
 
 function toMeasurements(
-  rounds: readonly { readonly plain: Rates; readonly spread: Rates }[],
+  rounds: readonly Round[],
   [plainBytes = Number.NaN, spreadBytes = Number.NaN]: readonly number[],
 ): Measurement[] {
-  const middle = (read: (round: (typeof rounds)[number]) => number) => median(rounds.map(read));
   return [
-    { name: 'validate, one server', value: middle(({ plain }) => plain.validate), unit: 'req/s' },
-    { name: 'validate, spread', value: middle(({ spread }) => spread.validate), unit: 'req/s' },
-    {
-      name: 'validate, spread / one server',
-      value: middle(({ plain, spread }) => spread.validate / plain.validate),
-      unit: '',
-      goal: { atLeast: 0.9 },
-    },
-    { name: 'single event, one server', value: middle(({ plain }) => plain.events), unit: 'req/s' },
-    { name: 'single event, spread', value: middle(({ spread }) => spread.events), unit: 'req/s' },
-    {
-      name: 'single event, spread / one server',
-      value: middle(({ plain, spread }) => spread.events / plain.events),
-      unit: '',
-      goal: { atLeast: 0.4 },
-    },
+    ...CONNECTIONS.flatMap((connections) => [
+      ...compareRates('validate', 'validate', 0.9, rounds, connections),
+      ...compareRates('single event', 'events', 0.4, rounds, connections),
+    ]),
     { name: 'stored event, one server', value: plainBytes, unit: 'bytes' },
     { name: 'stored event, spread', value: spreadBytes, unit: 'bytes' },
+  ];
+}
+
+/** The medians of the rounds with as many connections, and that of their ratio. */
+function compareRates(
+  name: string,
+  kind: keyof Rates,
+  goal: number,
+  rounds: readonly Round[],
+  connections: number,
+): Measurement[] {
+  const some = rounds.filter((round) => round.connections === connections);
+  const middle = (read: (round: Round) => number) => median(some.map(read));
+  const title = `${name}, ${connections} connections`;
+  return [
+    { name: `${title}, one server`, value: middle(({ plain }) => plain[kind]), unit: 'req/s' },
+    { name: `${title}, spread`, value: middle(({ spread }) => spread[kind]), unit: 'req/s' },
+    {
+      name: `${title}, spread / one server`,
+      value: middle(({ plain, spread }) => spread[kind] / plain[kind]),
+      unit: '',
+      goal: { atLeast: goal },
+    },
   ];
 }
