@@ -58,6 +58,10 @@ export interface Stream extends AsyncDisposable {
 export type StreamOptions = Partial<StreamServerOptions> & {
   readonly tls: TlsMaterial;
   readonly maxBufferedBytes?: number;
+  /** When the agent started, in epoch milliseconds. */
+  readonly startedMs?: number;
+  /** Differences from the example host. */
+  readonly host?: Partial<AgentHost>;
 };
 
 /** @param listenPort default: a free port */
@@ -69,7 +73,9 @@ export async function openStream(options: StreamOptions, listenPort = 0): Promis
     warn: (event, _message, fields = {}) => void warnings.push(`${event}: ${fields['reason']}`),
   };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
-  const { maxBufferedBytes = MAX_BUFFERED_BYTES, ...rest } = options;
+  const { maxBufferedBytes = MAX_BUFFERED_BYTES, startedMs, host = {}, ...rest } = options;
+  clock.ms = startedMs ?? clock.ms;
+  sampler.host = host;
   const machineId = '0123456789abcdef0123456789abcdef';
   const hub = new Hub({
     sampler,

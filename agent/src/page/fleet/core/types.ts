@@ -97,7 +97,7 @@ export interface Machine {
   readonly agentRestartedAt: number | null;
 }
 
-/** What happened since the page was opened. */
+/** What happened since the page was opened. The reason of a gap may be corrected in the same object. */
 export interface FleetEvent {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -159,6 +159,7 @@ export interface FleetOptions {
       readonly mode: 'cors' | 'no-cors';
       readonly credentials: 'include';
       readonly cache: 'no-store';
+      readonly redirect: 'error' | 'follow';
       readonly headers: Record<string, string>;
       readonly signal: AbortSignal;
     },

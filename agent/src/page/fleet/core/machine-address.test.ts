@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { isPrivateMachineAddress, parseMachineAddress } from './machine-address.ts';
+
+test('parses host and port, and adds the default port', () => {
+  const cases = [
+    ['db-1.example.com', 'db-1.example.com:4096'],
+    [' DB-1.Example.com:8443 ', 'db-1.example.com:8443'],
+    ['db-1:443', 'db-1:443'],
+    ['192.0.2.7', '192.0.2.7:4096'],
+    ['[2001:DB8::7]:9000', '[2001:db8::7]:9000'],
+    ['[::1]', '[::1]:4096'],
+    ['bücher.example', 'xn--bcher-kva.example:4096'],
+  ];
+  for (const [text = '', address] of cases) assert.equal(parseMachineAddress(text), address, text);
+});
+
+test('rejects everything that is more than a host and a port', () => {
+  const invalid = [
+    '',
+    'https://db-1',
+    'db-1/path',
+    'db-1\\path',
+    'user@db-1',
+    'user:secret@db-1',
+    'db-1?query',
+    'db-1#fragment',
+    'db-1:0',
+    'db-1:65536',
+    'db-1:4096:1',
+    'db-1:',
+    'db 1',
+    'db\n1',
+    'db%2f1',
+    'db-1;evil.example',
+    '2001:db8::7',
+    '[2001:db8::7',
+    `${'a'.repeat(301)}.example.com`,
+  ];
+  for (const text of invalid) assert.equal(parseMachineAddress(text), null, text);
+});
+
+test('a parsed address is a host of a URL, and parses to itself', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webAuthority()), (text) => {
+      const address = parseMachineAddress(text);
+      if (address === null) return;
+      assert.equal(parseMachineAddress(address), address);
+      const { host, pathname, username } = new URL(`wss://${address}/`);
+      assert.deepEqual([host, pathname, username], [address.replace(/:443$/u, ''), '/', '']);
+    }),
+  );
+});
+
+test('knows private addresses', () => {
+  const own = ['10.0.0.1', '127.0.0.1', '172.31.0.9', '192.168.1.1', '100.64.0.1', '169.254.1.1'];
+  const names = ['localhost', 'nas.local', '[::1]', '[fd00::1]', '[fe80::1]'];
+  const others = ['172.32.0.1', '100.128.0.1', '11.0.0.1', '10.example.com', '[2001:db8::1]'];
+  for (const host of [...own, ...names]) assert.ok(isPrivateMachineAddress(`${host}:4096`), host);
+  for (const host of others) assert.ok(!isPrivateMachineAddress(`${host}:4096`), host);
+});
