@@ -39,9 +39,7 @@ test('every export is used by another source, or by its own file and a test', ()
       // A schema has the same name as its type, which is exported for users of its values.
       .filter((name) => !text.includes(`export type ${name} `))
       .filter((name) => {
-        const keys = [file, file.startsWith('contract/') ? '@latchkey/contract' : file].flatMap(
-          (from) => [keyOf(from, name), keyOf(from, '*')],
-        );
+        const keys = namesOf(file).flatMap((from) => [keyOf(from, name), keyOf(from, '*')]);
         const isUsedHere = text.split(new RegExp(`\\b${name}\\b`)).length > 2;
         return !keys.some((key) => usedByProduct.has(key) || (isUsedHere && used.has(key)));
       })
@@ -52,6 +50,12 @@ test('every export is used by another source, or by its own file and a test', ()
     [],
   );
 });
+
+/** Returns the names under which a file is imported. */
+function namesOf(file: string): string[] {
+  if (!file.startsWith('contract/')) return [file];
+  return [file, file.replace(/\.ts$/, ''), '@latchkey/contract'];
+}
 
 /** Lists sources below a folder, without following links: those of fixtures of /sys are circular. */
 function listFiles(folder: string): string[] {

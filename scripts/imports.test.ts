@@ -69,12 +69,16 @@ test('the agent imports nothing from the server, and only types from the contrac
   assert.deepEqual(wrong, []);
 });
 
-test('the console imports nothing from the server, and only types and constants from the contract', () => {
+/** What the console loads of other packages: files without schemas and dependencies. */
+const LOADED_BY_CONSOLE =
+  /^@latchkey\/(?:contract\/(?:constants|fleet-lines)|agent\/fleet\/[\w/-]+\.ts)$/;
+
+test('the console imports nothing from the server, only types and plain files of the contract, and the fleet page of the agent', () => {
   const modules = readSources('console/src', /\.tsx?$/);
   assert.ok(modules.length > 40, 'the sources were not found');
   const wrong = modules.flatMap(({ file, imports }) =>
     imports
-      .filter(({ target }) => target !== '@latchkey/contract/constants')
+      .filter(({ target }) => !LOADED_BY_CONSOLE.test(target))
       .filter(({ target, typesOnly }) =>
         target === '@latchkey/contract'
           ? !typesOnly
@@ -83,8 +87,10 @@ test('the console imports nothing from the server, and only types and constants 
       .map(({ target }) => `${file} imports ${target}`),
   );
   assert.deepEqual(wrong, []);
-  const constants = readSources('contract/src').find(({ file }) => file === 'constants.ts');
-  assert.deepEqual(constants?.imports, []);
+  const contract = readSources('contract/src');
+  for (const name of ['constants.ts', 'fleet-lines.ts']) {
+    assert.deepEqual(contract.find(({ file }) => file === name)?.imports, [], name);
+  }
 });
 
 test('the tables contain only existing paths', () => {

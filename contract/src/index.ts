@@ -1,5 +1,6 @@
 import { buyerSchemas } from './buyers.ts';
 import { customerSchemas } from './admin-customers.ts';
+import { fleetSchemas } from './admin-fleet.ts';
 import { installSchemas } from './admin-installs.ts';
 import {
   Passkey,
@@ -123,6 +124,7 @@ export * from './admin-catalog.ts';
 export * from './admin-health.ts';
 export * from './admin-jobs.ts';
 export * from './admin-customers.ts';
+export * from './admin-fleet.ts';
 export * from './admin-installs.ts';
 export * from './admin-list.ts';
 export * from './admin-operators.ts';
@@ -276,4 +278,5 @@ export const namedSchemas = [
   ...composeSchemas,
   ...subscriberSchemas,
   ...mailSchemas,
+  ...fleetSchemas,
 ] as const;

@@ -20,6 +20,7 @@ import { registerServiceHealthRoutes } from './features/health/admin-routes.ts';
 import { createHealth } from './features/health/check-health.ts';
 import type { HealthDependencies } from './features/health/dependencies.ts';
 import { registerHealthRoutes } from './features/health/routes.ts';
+import { registerFleetRoutes } from './features/fleet/admin-routes.ts';
 import { registerCredentialRoutes } from './features/operators/admin-credential-routes.ts';
 import { registerOperatorRoutes } from './features/operators/admin-operator-routes.ts';
 import { registerPasskeyRoutes } from './features/operators/admin-passkey-routes.ts';
@@ -45,6 +46,7 @@ import { registerUnsubscribeRoutes } from './features/suppressions/routes.ts';
 import { registerAdminTrialRoutes } from './features/trials/admin-routes.ts';
 import { registerTrialRoutes } from './features/trials/routes.ts';
 import { registerUsageRoutes } from './features/usage/routes.ts';
+import { findFleetHosts } from './find-fleet-hosts.ts';
 import type { App } from './http/app-instance.ts';
 import { registerDocumentationRoutes, registerRootRoute } from './http/docs/routes.ts';
 import { addMetricsRoute } from './http/metrics-endpoint.ts';
@@ -80,6 +82,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerDocumentationRoutes(scope);
     registerConsoleRoutes(scope, {
       isAnyOperator: () => context.databaseLimiter.run(() => isAnyOperator(context.pool)),
+      findFleetHosts: ({ headers }) => findFleetHosts(context, headers),
     });
   });
   app.register(async (scope: App) => {
@@ -91,6 +94,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     runInDatabaseSlots(scope, context.databaseLimiter);
     registerPaymentEventRoutes(scope, context);
     registerWebhookRoutes(scope, context);
+    registerFleetRoutes(scope, context);
     registerMailRoutes(scope, context);
     registerSessionRoutes(scope, context);
     registerCredentialRoutes(scope, context);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
+import { addServer } from '#server/features/fleet/change-servers.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
 import { readBody, readItems } from './acceptance/bodies.ts';
@@ -112,6 +113,10 @@ const CREATORS: Readonly<Record<string, Create>> = {
     await service.issue();
     const found = await firstItem(admin, 'webhook-deliveries', 'endpoint_id', id);
     return { message_id: String(found['message_id']), endpoint_id: id };
+  },
+  async 'fleet-servers'({ context }) {
+    const entry = { name: 'server', address: `${randomUUID()}.example.com`, labels: [] };
+    return { id: (await addServer(context, entry, { actor: 'test', reason: null })).id };
   },
   async jobs({ pool }) {
     const key = randomUUID();

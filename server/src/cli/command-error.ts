@@ -2,7 +2,7 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import { ArchiveError } from '#server/features/analytics/archive/archive-error.ts';
 import { LicenseChangeError } from '#server/features/licenses/change-license.ts';
-import { PublicError } from '#server/errors.ts';
+import { InvalidRequestError, PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 /** Exit code of a command line that is not valid. */
@@ -34,6 +34,9 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
   if (error instanceof StartupError) return { lines: error.problems, exitCode: error.exitCode };
   if (error instanceof CommandError) return { lines: [error.message], exitCode: error.exitCode };
   if (error instanceof PublicError) return { lines: [error.detail], exitCode: 1 };
+  if (error instanceof InvalidRequestError) {
+    return { lines: error.items.map(({ msg }) => `${msg}.`), exitCode: 1 };
+  }
   if (error instanceof LicenseChangeError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof ArchiveError) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {

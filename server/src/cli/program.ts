@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'signing-key': async () => (await import('./signing-key.ts')).signingKeyCommand(),
   webhook: async () => (await import('./webhook.ts')).webhookCommand(),
   endpoint: async () => (await import('./endpoint/endpoint.ts')).endpointCommand(),
+  fleet: async () => (await import('./fleet.ts')).fleetCommand(),
   jobs: async () => (await import('./jobs.ts')).jobsCommand(),
   mail: async () => (await import('./mail.ts')).mailCommand(),
   subscriber: async () => (await import('./subscriber.ts')).subscriberCommand(),

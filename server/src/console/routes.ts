@@ -1,5 +1,5 @@
 /** The console at `/console`: one document for every page, and its hashed files. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { notFound } from '#server/errors.ts';
 import type { App } from '#server/http/app-instance.ts';
@@ -7,26 +7,14 @@ import { sendPage } from '#server/http/send-page.ts';
 
 import { chooseEncoding } from './choose-encoding.ts';
 import { openConsole } from './console-files.ts';
+import { FLEET_POLICY, limitConnections, POLICY } from './policy.ts';
 
 export interface ConsoleDependencies {
   /** Whether anybody could sign in. */
   readonly isAnyOperator: () => Promise<boolean>;
+  /** The hosts with ports that the fleet page connects to; none for a visitor who is not signed in. */
+  readonly findFleetHosts: (request: FastifyRequest) => Promise<readonly string[]>;
 }
-
-/** Nothing inline, nothing from elsewhere. Mail previews are documents of this service in a frame, with a policy of their own. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
 
 const DOCUMENT_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
@@ -46,14 +34,19 @@ const FILE_HEADERS = {
 const hidden = { schema: { hide: true } };
 
 /** Registers the console. Other responses are `no-store` and `nosniff` already. */
-export function registerConsoleRoutes(app: App, { isAnyOperator }: ConsoleDependencies): void {
+export function registerConsoleRoutes(app: App, deps: ConsoleDependencies): void {
   let hasOperator = false;
+  /** Answers the first steps while nobody could sign in. */
+  const answer = async (reply: FastifyReply, send: () => Promise<FastifyReply>) => {
+    hasOperator ||= await deps.isAnyOperator();
+    return hasOperator ? send() : sendFirstSteps(reply);
+  };
   for (const path of ['/console', '/console/*']) {
-    app.get(path, hidden, async (_request, reply) => {
-      hasOperator ||= await isAnyOperator();
-      return hasOperator ? sendDocument(reply) : sendFirstSteps(reply);
-    });
+    app.get(path, hidden, (_request, reply) => answer(reply, () => sendDocument(reply)));
   }
+  app.get('/console/fleet', hidden, (request, reply) =>
+    answer(reply, async () => sendFleetDocument(reply, await deps.findFleetHosts(request))),
+  );
   // Also for the link that creates the first operator.
   app.get('/console/welcome', hidden, (_request, reply) => sendDocument(reply));
   app.get<{ Params: { name: string } }>(
@@ -77,6 +70,17 @@ export function registerConsoleRoutes(app: App, { isAnyOperator }: ConsoleDepend
 async function sendDocument(reply: FastifyReply): Promise<FastifyReply> {
   const { document } = await openConsole();
   return reply.headers(DOCUMENT_HEADERS).send(document);
+}
+
+/** The document of the fleet page, the only one that connects to other hosts than the service. */
+async function sendFleetDocument(
+  reply: FastifyReply,
+  hosts: readonly string[],
+): Promise<FastifyReply> {
+  if (hosts.length === 0) return sendDocument(reply);
+  const { document } = await openConsole();
+  const headers = { ...DOCUMENT_HEADERS, 'content-security-policy': FLEET_POLICY };
+  return reply.headers(headers).send(limitConnections(document, hosts));
 }
 
 /** Nobody can sign in: names the command, because a page that creates the first operator would serve the first visitor. */

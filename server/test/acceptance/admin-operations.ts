@@ -159,6 +159,12 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   GET /api/v1/admin/webhook-deliveries/{message_id}/{endpoint_id} 200 400 401 403 404 414 422 500 503
   POST /api/v1/admin/webhook-deliveries/{message_id}/{endpoint_id}/replay 200 400 401 403 404 413 414 415 422 500 503
   POST /api/v1/admin/webhook-deliveries/replay 200 401 403 404 413 415 422 500 503
+  GET /api/v1/admin/fleet-servers 200 401 403 500 503
+  GET /api/v1/admin/fleet-servers/export 200 401 403 500 503
+  POST /api/v1/admin/fleet-servers 200 401 403 409 413 415 422 500 503
+  POST /api/v1/admin/fleet-servers/import 200 401 403 409 413 415 422 500 503
+  POST /api/v1/admin/fleet-servers/{id}/update 200 400 401 403 404 409 413 414 415 422 500 503
+  POST /api/v1/admin/fleet-servers/{id}/remove 200 400 401 403 404 409 413 414 415 422 500 503
   GET /api/v1/admin/catalog 200 401 403 500 503
   GET /api/v1/admin/settings 200 401 403 500 503
   POST /api/v1/admin/doctor 200 401 403 500 503

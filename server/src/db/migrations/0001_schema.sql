@@ -706,6 +706,25 @@ create table webhook_expiry_cursor (
 
 
 -- ============================================================================================================
+-- Fleet: servers watched by agents
+-- ============================================================================================================
+
+-- The servers that operators see on the fleet page; at most 500 rows.
+create table fleet_servers (
+  id          uuid        not null,
+  name        text        not null,
+  -- The host in lower case, and the port unless it is 4096.
+  address     text        not null,
+  labels      text[]      not null default '{}',
+  created_at  timestamptz not null,
+  -- Counts the changes by operators.
+  version     integer     not null default 1,
+  constraint fleet_servers_pkey primary key (id),
+  constraint fleet_servers_address_key unique (address)
+);
+
+
+-- ============================================================================================================
 -- Background jobs
 -- ============================================================================================================
 

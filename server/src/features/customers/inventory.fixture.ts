@@ -47,6 +47,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   event_name_days: { free: 'name' },
   event_prop_days: { free: 'key name value' },
   events: { linked: 'app_version name os_version props' },
+  fleet_servers: { free: 'name labels', none: 'address' },
   jobs: { address: 'payload', linked: 'key', none: 'last_error name' },
   key_emails: {
     address: 'address_hash',

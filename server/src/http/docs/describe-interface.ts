@@ -65,6 +65,7 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
         name: 'admin: health',
         description: 'Health, jobs, catalogue and settings, for operators',
       },
+      { name: 'admin: fleet', description: 'Servers watched by agents, for operators' },
       { name: 'admin: mails', description: 'Mails of all kinds, for operators' },
       { name: 'health', description: 'Probes and the health report' },
       { name: 'service', description: 'The service itself' },

@@ -1,0 +1,42 @@
+/** Feature: the list of servers that operators watch on the fleet page, each with an agent. */
+import { MAX_FLEET_SERVERS, type FleetServer } from '@latchkey/contract';
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+
+import { recordAccess } from '../audit/record-access.ts';
+import { listServerAddresses, listServerRecords, type ServerRecord } from './queries.ts';
+import { withPort } from './rules/address.ts';
+
+/** The dependencies of reading and changing the list. */
+export interface FleetDependencies {
+  readonly clock: Clock;
+  readonly pool: Pool;
+}
+
+/** Lists the servers by name. */
+export function listServers({ pool }: Pick<FleetDependencies, 'pool'>): Promise<ServerRecord[]> {
+  return listServerRecords(pool, MAX_FLEET_SERVERS);
+}
+
+/** Reads all servers, after an audit entry. */
+export async function exportServers(
+  deps: FleetDependencies,
+  actor: string,
+): Promise<ServerRecord[]> {
+  const entry = { action: 'fleet_server.export', subjectId: 'fleet_servers', reason: null };
+  await recordAccess(deps, { ...entry, actor, details: {} });
+  return listServers(deps);
+}
+
+/** Lists the hosts with ports that the fleet page connects to, such as `web-1.example.com:4096`. */
+export async function listFleetHosts({ pool }: Pick<FleetDependencies, 'pool'>): Promise<string[]> {
+  return (await listServerAddresses(pool, MAX_FLEET_SERVERS)).map(withPort);
+}
+
+/** Converts a server to the form of the interface. */
+export function viewServer(server: ServerRecord): FleetServer {
+  const { id, name, address, version } = server;
+  const createdAt = server.createdAt.toISOString();
+  return { id, name, address, labels: [...server.labels], created_at: createdAt, version };
+}
