@@ -34,7 +34,8 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   machines: readonly Machine[] = [];
   isPaused = false;
   readonly #options: FleetOptions;
-  readonly #tokens: Map<string, string>;
+  /** Tokens that were entered or removed since, by id. */
+  readonly #tokens = new Map<string, string | null>();
   readonly #clock: { end: number };
   readonly #turns: Turns<MachineConnection>;
   readonly #log = new EventLog();
@@ -46,11 +47,12 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   #isChanged = false;
   #tickedAtMs: number;
   #graceUntilMs = 0;
+  /** By how much this page's clock was set back so far; negative. */
+  #setBackMs = 0;
   #cancelTick = (): void => undefined;
 
   constructor(options: FleetOptions) {
-    this.#options = options;
-    this.#tokens = new Map(options.tokens);
+    this.#options = { ...options, now: () => this.#readClock(options.now()) };
     this.#turns = new Turns(options.maxOpen ?? MAX_OPEN);
     this.#tickedAtMs = options.now();
     this.#clock = { end: toSecond(this.#tickedAtMs) };
@@ -84,8 +86,7 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   }
 
   setToken(id: string, token: string | null): void {
-    if (token === null) this.#tokens.delete(id);
-    else this.#tokens.set(id, token);
+    this.#tokens.set(id, token);
     this.#connections.get(id)?.setToken(token, !this.isPaused);
     this.#runTurns(this.#options.now());
   }
@@ -158,7 +159,9 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
 
   #createConnection(listed: ListedMachine): MachineConnection {
     const machine = new WatchedMachine(listed, this.#clock, this);
-    const token = this.#tokens.get(listed.id) ?? null;
+    const { id } = listed;
+    const entered = this.#tokens.get(id);
+    const token = entered === undefined ? (this.#options.tokens.get(id) ?? null) : entered;
     return new MachineConnection(machine, token, { options: this.#options, slots: this });
   }
 
@@ -170,7 +173,7 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   #tick(): void {
     const nowMs = this.#options.now();
     if (nowMs - this.#tickedAtMs > FROZEN_MS) this.#graceUntilMs = nowMs + GRACE_MS;
-    const seconds = this.#followClock(nowMs);
+    const seconds = this.#advanceClock(nowMs);
     this.#tickedAtMs = nowMs;
     if (nowMs >= this.#graceUntilMs) {
       for (const connection of this.#connections.values()) connection.checkSilence(nowMs);
@@ -181,26 +184,34 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
     this.#cancelTick = this.#options.schedule(() => this.#tick(), TICK_MS);
   }
 
-  /**
-   * Advances the common clock. A page's clock that was set back by a second or less is followed by the alignment of the points.
-   * @returns the seconds, negative when it was set back by more
-   */
-  #followClock(nowMs: number): number {
-    const difference = toSecond(nowMs) - this.#clock.end;
-    const seconds = difference === -1 ? 0 : difference;
+  /** Follows a clock that was set back, before anything is compared with it. */
+  #readClock(nowMs: number): number {
     const setBackMs = nowMs - this.#tickedAtMs;
+    if (setBackMs > -1000) return nowMs;
+    this.#tickedAtMs = nowMs;
+    this.#setBackMs += setBackMs;
+    this.#graceUntilMs += setBackMs;
+    const seconds = toSecond(nowMs) - this.#clock.end;
     this.#clock.end += seconds;
     for (const connection of this.#connections.values()) {
-      if (seconds > 0) connection.machine.history.advance(seconds);
-      else if (seconds < 0) connection.machine.history.relabel(seconds);
-      if (setBackMs < 0) connection.shiftClock(setBackMs);
+      connection.machine.history.relabel(seconds);
+      connection.shiftClock(setBackMs);
     }
+    return nowMs;
+  }
+
+  /** Advances the common clock. @returns the seconds; none after a small step back, which the alignment of points follows */
+  #advanceClock(nowMs: number): number {
+    const seconds = Math.max(0, toSecond(nowMs) - this.#clock.end);
+    this.#clock.end += seconds;
+    if (seconds === 0) return 0;
+    for (const { machine } of this.#connections.values()) machine.history.advance(seconds);
     return seconds;
   }
 
   #runTurns(nowMs: number): void {
     if (this.isPaused) return;
-    const { start, stop } = this.#turns.step(nowMs);
+    const { start, stop } = this.#turns.step(nowMs - this.#setBackMs);
     for (const connection of start) connection.open();
     for (const connection of stop) connection.endTurn();
     for (const connection of this.#turns.waiting) connection.waitForTurn();

@@ -58,6 +58,8 @@ type Fetch = FleetOptions['fetch'];
 /** The browser's side of a fleet: a clock, timers, sockets and answers. */
 export class FakeNetwork {
   nowMs = Date.parse('2026-11-21T12:00:00Z');
+  /** How far the page's clock was set forward since; timers do not follow. */
+  leapMs = 0;
   readonly sockets: FakeSocket[] = [];
   readonly requests: { readonly url: string; readonly init: Parameters<Fetch>[1] }[] = [];
   /** Answers requests; by default nothing is reached. */
@@ -78,7 +80,7 @@ export class FakeNetwork {
         this.requests.push({ url, init });
         return this.answer(init.mode);
       },
-      now: () => this.nowMs,
+      now: () => this.nowMs + this.leapMs,
       schedule: (run, delayMs) => {
         const timer = {};
         this.#timers.set(timer, { atMs: this.nowMs + delayMs, run });

@@ -67,6 +67,14 @@ test('a machine that hangs while it closes counts as open', async () => {
   assert.equal(fleet.machines.filter(({ host }) => host !== null).length, 8);
 });
 
+test('turns go on after the clock of the page is set back', async () => {
+  const { network, fleet, live } = openFleet(8, 4);
+  await live(5);
+  network.leapMs = -3_600_000;
+  await live(45);
+  assert.equal(fleet.machines.filter(({ host }) => host !== null).length, 8);
+});
+
 test('pauses and resumes with the history in between', async () => {
   const { network, fleet, live } = openFleet(4, 4);
   await live(5);

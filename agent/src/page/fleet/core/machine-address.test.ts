@@ -43,9 +43,12 @@ test('rejects everything that is more than a host and a port', () => {
   for (const text of invalid) assert.equal(parseMachineAddress(text), null, text);
 });
 
+/** Texts of the characters that separate the parts of a URL. */
+const addressLike = fc.string({ unit: fc.constantFrom(...Array.from('a1.-:[]@/\\%#?é')) });
+
 test('a parsed address is a host of a URL, and parses to itself', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webAuthority()), (text) => {
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), addressLike), (text) => {
       const address = parseMachineAddress(text);
       if (address === null) return;
       assert.equal(parseMachineAddress(address), address);

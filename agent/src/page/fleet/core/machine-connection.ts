@@ -128,9 +128,10 @@ export class MachineConnection {
 
   /** Uses another token from now on. @param isConnecting false while paused */
   setToken(token: string | null, isConnecting: boolean): void {
+    const isSame = this.#token === toSendableToken(token);
     this.#token = toSendableToken(token);
+    if (!isConnecting || (isSame && this.machine.state.kind === 'live')) return;
     this.#attempt = 0;
-    if (!isConnecting) return;
     if (this.#socket === null) this.connect(true);
     else this.#closeSocket('reopen');
   }

@@ -118,6 +118,14 @@ describe('history on the common clock', () => {
     assert.deepEqual(page.read(6500, 5), [1, 2, 3, 4, 5]);
   });
 
+  test('stays on its seconds while messages arrive shortly before and after full ones', () => {
+    const page = new Page();
+    page.hello(2010, [[1950, 1]]);
+    page.points(2960, [[2950, 2]]);
+    page.points(4010, [[3950, 3]]);
+    assert.deepEqual(page.read(6500, 4), [1, 2, 3, null]);
+  });
+
   test('a hello after a lost connection fills the gap, and doubles nothing', () => {
     const page = new Page();
     page.hello(1100, [[1000, 1]]);

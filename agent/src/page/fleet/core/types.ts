@@ -150,8 +150,8 @@ export interface FleetSocket {
 /** What the core needs of the outside, and its settings. */
 export interface FleetOptions {
   readonly list: readonly ListedMachine[];
-  /** Access tokens by id of the machine. */
-  readonly tokens: ReadonlyMap<string, string>;
+  /** The access tokens that this browser keeps, by id of the machine. Read when a machine enters the list. */
+  readonly tokens: { readonly get: (id: string) => string | undefined };
   readonly WebSocket: new (url: string, protocols: string[]) => FleetSocket;
   readonly fetch: (
     url: string,
