@@ -70,6 +70,7 @@ test('every code has a factory', () => {
     factories.invalidSignature().code,
     factories.staleSignature().code,
     factories.billingNotConfigured().code,
+    factories.mailNotConfigured().code,
     factories.unknownProvider().code,
     factories.totpState().code,
     factories.conflict({}).code,

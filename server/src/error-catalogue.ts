@@ -255,6 +255,11 @@ export const errorCatalogue = {
     title: 'Database unavailable',
     meaning: 'The database is currently unreachable.',
   },
+  mail_not_configured: {
+    status: 503,
+    title: 'Mail not configured',
+    meaning: 'The service sends no e-mail, because no mail relay is configured.',
+  },
   overloaded: {
     status: 503,
     title: 'Overloaded',

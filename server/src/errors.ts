@@ -95,6 +95,7 @@ export const invalidSignature = refusal('invalid_signature');
 export const staleSignature = refusal('stale_signature');
 export const providerUnavailable = refusal('provider_unavailable', retryAfter(10));
 export const billingNotConfigured = refusal('billing_not_configured', retryAfter(60));
+export const mailNotConfigured = refusal('mail_not_configured', retryAfter(60));
 export const unknownProvider = refusal('unknown_provider');
 export const totpState = refusal('totp_state');
 export const idempotencyKeyReused = refusal('idempotency_key_reused');

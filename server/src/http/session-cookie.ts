@@ -93,14 +93,20 @@ export function readFlowCookie(headers: IncomingHttpHeaders, publicUrl: string):
   return readCookie(headers, isSecure(publicUrl) ? `__Host-${FLOW_NAME}` : FLOW_NAME);
 }
 
-/** `session`: a signed-in buyer; `code`: a browser that asked for a code. */
-export type BuyerCookie = 'session' | 'code';
+/** `session`: a signed-in buyer; `code`: a browser that asked for a code; `known`: one that signed in with a code before. */
+export type BuyerCookie = keyof typeof BUYER_NAMES;
+
+const BUYER_NAMES = {
+  session: 'latchkey-my',
+  code: 'latchkey-my-code',
+  known: 'latchkey-my-known',
+} as const;
 
 /** Sent to the page for buyers alone; `__Host-` would send them with every request. */
 const BUYER_ATTRIBUTES = 'Path=/my; HttpOnly; SameSite=Strict';
 
 function buyerCookieName(publicUrl: string, cookie: BuyerCookie): string {
-  const name = cookie === 'session' ? 'latchkey-my' : 'latchkey-my-code';
+  const name = BUYER_NAMES[cookie];
   return isSecure(publicUrl) ? `__Secure-${name}` : name;
 }
 

@@ -7,6 +7,7 @@ import { Parse } from 'typebox/value';
 import { AIRGAP_PRODUCT, createRequest } from '../airgap-steps.ts';
 import { codeOf, startBuyerService } from '../buyer-steps.ts';
 import { verifyEntitlement } from '../entitlements.ts';
+import { startTestService } from '../harness.ts';
 import { activate, anyMachine } from '../license-steps.ts';
 import { fromStart, DAY_MS, TEST_START } from '../test-clock.ts';
 import { problem, readBody, readItems, validationErrorsOf } from './bodies.ts';
@@ -235,10 +236,10 @@ describe('422', () => {
 });
 
 describe('429', () => {
-  test('a fourth code for an address within ten minutes', async () => {
-    for (let count = 0; count < 3; count += 1) await requestCode('often@example.com');
+  test('a code for an address after 20 within an hour', async () => {
+    for (let count = 0; count < 20; count += 1) await requestCode('often@example.com');
     const answer = await service.post(`${BASE}/codes`, { email: 'often@example.com' });
-    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, '600']);
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [429, '3600']);
   });
 
   test('a fourth e-mail with keys within an hour', async () => {
@@ -246,5 +247,19 @@ describe('429', () => {
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await post('/keys')).status);
     assert.deepEqual(statuses, [200, 200, 200, 429]);
+  });
+});
+
+describe('503', () => {
+  test('a code without a mail relay, whoever has the address', async () => {
+    const withoutMail = await startTestService();
+    await withoutMail.issue({ customerEmail: 'ada@example.com' });
+    for (const email of ['ada@example.com', 'nobody@example.com']) {
+      const answer = await withoutMail.post(`${BASE}/codes`, { email });
+      assert.deepEqual([answer.status, answer.body], [503, problem('mail_not_configured')]);
+      assert.equal(answer.headers.get('retry-after'), '60');
+    }
+    const { rows } = await withoutMail.pool.query('select from buyer_codes');
+    assert.equal(rows.length, 0);
   });
 });

@@ -93,5 +93,10 @@ describe('the door by e-mail', () => {
     const { text } = await openBrowser(without).get('/my');
     assert.match(text, /action="\/my\/key"/u);
     assert.doesNotMatch(text, /\/my\/email/u);
+    const answer = await openBrowser(without).submit('/my/email', { email: 'ada@example.com' });
+    assert.deepEqual(
+      [answer.status, errorsOf(answer)],
+      [503, ['No e-mail can be sent at present. Sign in with your license key.']],
+    );
   });
 });

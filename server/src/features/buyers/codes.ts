@@ -3,6 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseEmail } from '@latchkey/contract';
 
 import type { Queryable } from '#server/db/statement.ts';
+import { mailNotConfigured } from '#server/errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
@@ -11,6 +12,7 @@ import type { PageLanguage } from '#server/pages/page-language.ts';
 import { lockAddress } from '../subscribers/queries/subscribers.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import type { BuyerDependencies } from './dependencies.ts';
+import { readKnownBrowser } from './known-browser.ts';
 import { findEarlierRequest, insertCode, takeTry, useCode } from './queries/codes.ts';
 import {
   CODE_PERIOD_MS,
@@ -32,33 +34,58 @@ export function codeLabel(tokenHash: string): string {
   return `buyer-code:${tokenHash}`;
 }
 
-/** Why no code is sent: `address`: it is none; `limit`: the address requested as many as allowed. */
+/** Why no code is sent: `address`: it is none; `limit`: as many were requested for the address as allowed. */
 export type CodeRequest =
   | { readonly kind: 'requested'; readonly token: string }
   | { readonly kind: 'address' }
   | { readonly kind: 'limit'; readonly retryAfterSeconds: number };
 
+/** Who requests a code. */
+export interface CodeRequester {
+  readonly network: string;
+  /** What the browser kept since it signed in, see {@link readKnownBrowser}; null: nothing. */
+  readonly knownBrowser: string | null;
+}
+
 /**
  * Requests a code for an address. The answer and the work are the same whether or not a license has the address: a job
  * examines that, and mails the code.
- * @throws rateLimited (429) for a network that requests too many
+ * @throws mailNotConfigured (503), rateLimited (429) for a network that requests too many
  */
 export async function requestCode(
   deps: BuyerDependencies,
   address: string,
   language: PageLanguage,
-  clientNetwork: string,
+  { network, knownBrowser }: CodeRequester,
 ): Promise<CodeRequest> {
+  if (deps.mail === null) throw mailNotConfigured();
   const parsed = parseEmail(address.trim());
   if ('fault' in parsed) return { kind: 'address' };
-  await deps.buyerLimits.take('codes', clientNetwork);
+  await deps.buyerLimits.take('codes', network);
   const addressHash = hashAddress(deps.vault, parsed.email);
+  const browser = readKnownBrowser(deps, knownBrowser, addressHash);
+  const client = `${addressHash} ${browser ?? network}`;
+  const retryAfterSeconds = await deps.buyerLimits.tryTake('codesOfAddress', client);
+  if (retryAfterSeconds > 0) return { kind: 'limit', retryAfterSeconds };
+  const isKnown = browser !== null;
+  const requested = await store(deps, { email: parsed.email, addressHash }, language, isKnown);
+  if (requested.kind === 'limit') await deps.buyerLimits.refund('codesOfAddress', client);
+  return requested;
+}
+
+/** Stores and queues a code. @param isKnown whether a browser asks that the limit of all others does not concern */
+async function store(
+  deps: BuyerDependencies,
+  { email, addressHash }: { readonly email: string; readonly addressHash: string },
+  language: PageLanguage,
+  isKnown: boolean,
+): Promise<CodeRequest> {
   return deps.databaseLimiter.run(() =>
     inTransaction(deps.pool, async (db) => {
       await lockAddress(db, addressHash);
-      const retryAfterSeconds = await readWait(db, addressHash, deps.clock.now());
-      if (retryAfterSeconds > 0) return { kind: 'limit', retryAfterSeconds };
-      return { kind: 'requested', token: await store(deps, db, parsed.email, language) };
+      const wait = await readWait(db, addressHash, deps.clock.now());
+      if (wait > 0 && !isKnown) return { kind: 'limit', retryAfterSeconds: wait };
+      return { kind: 'requested', token: await queueCode(deps, db, email, language) };
     }),
   );
 }
@@ -71,7 +98,7 @@ async function readWait(db: Queryable, addressHash: string, now: Date): Promise<
   return Math.max(1, Math.ceil((earlier.getTime() + CODE_PERIOD_MS - now.getTime()) / 1000));
 }
 
-async function store(
+async function queueCode(
   { clock, vault }: BuyerDependencies,
   db: Queryable,
   email: string,

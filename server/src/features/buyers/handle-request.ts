@@ -5,7 +5,7 @@ import { PublicError } from '#server/errors.ts';
 import type { ErrorCode } from '#server/error-catalogue.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { sendDocument } from '#server/http/send-page.ts';
-import { buyerCookie, readBuyerCookie } from '#server/http/session-cookie.ts';
+import { buyerCookie, readBuyerCookie, type BuyerCookie } from '#server/http/session-cookie.ts';
 
 import {
   createPageFrame,
@@ -13,6 +13,7 @@ import {
   type SenderSettings,
 } from '../suppressions/page-frame.ts';
 import type { BuyerDependencies } from './dependencies.ts';
+import { KNOWN_BROWSER_TERM_MS, sealKnownBrowser } from './known-browser.ts';
 import { doorsPage } from './pages/doors.ts';
 import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
 import type { LicenseView } from './pages/license-list.ts';
@@ -51,13 +52,14 @@ export function signIn(
   session: BuyerSession,
 ): FastifyReply {
   const { publicUrl } = deps.config.http;
-  const sealed = sealSession(deps, session);
-  const seconds = SESSION_TERM_MS / 1000;
+  const set = (cookie: BuyerCookie, value: string, termMs: number): string =>
+    buyerCookie(headers, publicUrl, cookie, value, termMs / 1000);
+  const cookies = [set('session', sealSession(deps, session), SESSION_TERM_MS), set('code', '', 0)];
+  if (session.door === 'email') {
+    cookies.push(set('known', sealKnownBrowser(deps, session.email), KNOWN_BROWSER_TERM_MS));
+  }
   return reply
-    .header('set-cookie', [
-      buyerCookie(headers, publicUrl, 'session', sealed, seconds),
-      buyerCookie(headers, publicUrl, 'code', '', 0),
-    ])
+    .header('set-cookie', cookies)
     .redirect('/my', 303);
 }
 
@@ -110,6 +112,7 @@ function explain(texts: BuyerTexts['errors'], { code, headers }: PublicError): s
     cross_origin: texts.otherOrigin,
     https_required: texts.https,
     payload_too_large: texts.tooLarge,
+    mail_not_configured: texts.noMail,
     rate_limited: texts.tooMany(minutesOf(Number(headers['retry-after'] ?? 0))),
   };
   return sentences[code] ?? null;

@@ -48,19 +48,20 @@ function registerSignIn(app: App, deps: BuyerDependencies): void {
         operationId: 'requestBuyerCode',
         summary: 'Mail a code to the buyer of licenses',
         description:
-          'The answer is the same for every address, whether or not it has licenses. At most three codes in ten minutes ' +
-          'for an address. The code works for 15 minutes, once, with five tries.',
+          'The answer is the same for every address, whether or not it has licenses. At most five codes in an hour for an ' +
+          'address by a network, and 20 by all. The code works for 15 minutes, once, with five tries.',
         body: ref(BuyerCodeRequest),
         response: {
           200: ref(BuyerCodeRequested, 'The code is mailed if a license has the address.'),
         },
-        problems: ['rate_limited'],
+        problems: ['rate_limited', 'mail_not_configured'],
       },
     },
     async ({ body, clientNetwork }) => {
       const requestedAt = deps.clock.now().getTime();
       const { email, language = 'en' } = body;
-      const requested = await requestCode(deps, email, language, clientNetwork);
+      const requester = { network: clientNetwork, knownBrowser: null };
+      const requested = await requestCode(deps, email, language, requester);
       if (requested.kind === 'limit') throw rateLimited(requested.retryAfterSeconds);
       if (requested.kind === 'address') throw new Error('the schema accepted an invalid address');
       return {

@@ -7,8 +7,13 @@ const MINUTES = 60;
 const HOURS = 3_600;
 
 const POLICIES = {
-  /** Requests of codes by network; {@link MAX_CODES} limits them by address. */
+  /** Requests of codes by network. */
   codes: { name: 'buyer-codes', quota: 10, windowSeconds: 10 * MINUTES },
+  /**
+   * Codes for one address by the network that asks, or by a browser that knows the address; MAX_CODES limits those of all
+   * networks together. One network alone cannot use them up.
+   */
+  codesOfAddress: { name: 'buyer-address-codes', quota: 5, windowSeconds: 1 * HOURS },
   /** Codes entered by network; MAX_TRIES limits them by code. */
   tries: { name: 'buyer-tries', quota: 20, windowSeconds: 5 * MINUTES },
   /** E-mails with keys by license or address. */
@@ -24,6 +29,7 @@ export class BuyerLimits {
     this.#clock = clock;
     this.#limiters = {
       codes: new RateLimiter(counters, POLICIES.codes),
+      codesOfAddress: new RateLimiter(counters, POLICIES.codesOfAddress),
       tries: new RateLimiter(counters, POLICIES.tries),
       keys: new RateLimiter(counters, POLICIES.keys),
     };
@@ -31,7 +37,18 @@ export class BuyerLimits {
 
   /** Counts an action. @param client a network, or who does it @throws rateLimited (429) */
   async take(action: keyof typeof POLICIES, client: string): Promise<void> {
+    const retryAfterSeconds = await this.tryTake(action, client);
+    if (retryAfterSeconds > 0) throw rateLimited(retryAfterSeconds);
+  }
+
+  /** Counts an action, unless there were too many; returns the seconds to wait, or 0. */
+  async tryTake(action: keyof typeof POLICIES, client: string): Promise<number> {
     const verdict = await this.#limiters[action].take(client, this.#clock.now().getTime());
-    if (verdict.retryAfterSeconds > 0) throw rateLimited(verdict.retryAfterSeconds);
+    return verdict.retryAfterSeconds;
+  }
+
+  /** Stops counting an action that was not executed. */
+  async refund(action: keyof typeof POLICIES, client: string): Promise<void> {
+    await this.#limiters[action].refund(client, this.#clock.now().getTime());
   }
 }

@@ -98,9 +98,13 @@ async function submitEmail(
   const frame = frameOf(deps, request);
   const { errors } = textsOf(frame);
   const address = form.get('email') ?? '';
-  const requested = await requestCode(deps, address, frame.language, request.clientNetwork);
+  const { publicUrl } = deps.config.http;
+  const requester = {
+    network: request.clientNetwork,
+    knownBrowser: readBuyerCookie(request.headers, publicUrl, 'known'),
+  };
+  const requested = await requestCode(deps, address, frame.language, requester);
   if (requested.kind === 'requested') {
-    const { publicUrl } = deps.config.http;
     const seconds = CODE_TERM_MS / 1000;
     const cookie = buyerCookie(request.headers, publicUrl, 'code', requested.token, seconds);
     return reply.header('set-cookie', cookie).redirect('/my/code', 303);

@@ -7,6 +7,7 @@ import { requireByKey } from '../licenses/find-license.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
 import type { BuyerDependencies } from './dependencies.ts';
+import { openValue, sealValue } from './sealed-value.ts';
 
 /** How long a buyer stays signed in. */
 export const SESSION_TERM_MS = 30 * 60_000;
@@ -37,26 +38,18 @@ export type BuyerSession = Static<typeof BuyerSession>;
 
 /** Seals a session for the browser. */
 export function sealSession(
-  { vault }: Pick<BuyerDependencies, 'vault'>,
+  deps: Pick<BuyerDependencies, 'vault'>,
   session: BuyerSession,
 ): string {
-  return vault.seal(JSON.stringify(session), LABEL).toString('base64url');
+  return sealValue(deps, LABEL, session);
 }
 
 /** Opens what a browser sent; null when it is not a session, or has ended. */
 export function openSession(
-  { clock, vault }: Pick<BuyerDependencies, 'clock' | 'vault'>,
+  deps: Pick<BuyerDependencies, 'clock' | 'vault'>,
   sealed: string | null,
 ): BuyerSession | null {
-  if (sealed === null) return null;
-  try {
-    const text = vault.open(Buffer.from(sealed, 'base64url'), LABEL);
-    const session = Parse(BuyerSession, JSON.parse(text));
-    return session.expiresAtMs > clock.now().getTime() ? session : null;
-  } catch {
-    // Changed, cut, or sealed under another master secret.
-    return null;
-  }
+  return openValue(deps, LABEL, (value) => Parse(BuyerSession, value), sealed);
 }
 
 /** Starts a session of a buyer who proved an address. */

@@ -1,7 +1,7 @@
 import { decodeSymbol, encodeSymbol } from '#server/lib/license-key.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 
-/** 30 bits: with five tries for each of three codes in ten minutes, a guesser needs thousands of years. */
+/** 30 bits: with five tries for each of 20 codes in an hour, a guesser needs a thousand years for all of them. */
 const CODE_SYMBOLS = 6;
 
 /** How long a code can be entered. */
@@ -10,10 +10,10 @@ export const CODE_TERM_MS = 15 * 60_000;
 /** How often a code can be entered. */
 export const MAX_TRIES = 5;
 
-/** How many codes an address can request in {@link CODE_PERIOD_MS}, from all networks together. */
-export const MAX_CODES = 3;
+/** How many codes can be requested for an address in {@link CODE_PERIOD_MS}, from all networks together. */
+export const MAX_CODES = 20;
 
-export const CODE_PERIOD_MS = 10 * 60_000;
+export const CODE_PERIOD_MS = 60 * 60_000;
 
 /**
  * Derives a code: six symbols of Crockford's base 32. It is not stored, and a retried e-mail has the same.

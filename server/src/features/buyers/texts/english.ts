@@ -34,11 +34,12 @@ export const english: BuyerTexts = {
       `This is not the code. Use the newest e-mail; you can try ${left === 1 ? 'once more' : `${left} more times`}.`,
     codeOver: 'This code does not work any more. Ask for another one.',
     codeLimit: (minutes) =>
-      `This address has asked for three codes. Use one of the newest e-mails, or try again in ${minutesOf(minutes)}.`,
+      `Too many codes were requested for this address. Use the newest e-mail, sign in with your license key, or try again in ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `There were too many tries. Try again in ${minutesOf(minutes)}.`,
     signedOut: 'You were signed out after 30 minutes. Sign in again.',
     notFound: 'This page shows none of your licenses. Start again.',
     otherOrigin: 'Another website sent this form. Open this page itself and try again.',
+    noMail: 'No e-mail can be sent at present. Sign in with your license key.',
     https: 'This page works over https only. Please tell the seller.',
     tooLarge: 'This file is too large to be a request.',
   },

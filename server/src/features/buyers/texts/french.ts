@@ -36,11 +36,13 @@ export const french: BuyerTexts = {
       `Ce n’est pas le code. Utilisez l’e-mail le plus récent\u00a0; il vous reste ${left === 1 ? 'un essai' : `${left}\u00a0essais`}.`,
     codeOver: 'Ce code n’est plus valable. Demandez-en un autre.',
     codeLimit: (minutes) =>
-      `Trois codes ont été demandés pour cette adresse. Utilisez l’un des derniers e-mails, ou réessayez dans ${minutesOf(minutes)}.`,
+      `Trop de codes ont été demandés pour cette adresse. Utilisez le dernier e-mail, identifiez-vous avec votre clé de licence, ou réessayez dans ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `Il y a eu trop d’essais. Réessayez dans ${minutesOf(minutes)}.`,
     signedOut: 'Vous avez été déconnecté après 30\u00a0minutes. Identifiez-vous de nouveau.',
     notFound: 'Cette page n’affiche aucune de vos licences. Recommencez.',
     otherOrigin: 'Un autre site a envoyé ce formulaire. Ouvrez cette page elle-même et réessayez.',
+    noMail:
+      'Aucun e-mail ne peut être envoyé actuellement. Identifiez-vous avec votre clé de licence.',
     https: 'Cette page ne fonctionne qu’en https. Merci de le signaler au vendeur.',
     tooLarge: 'Ce fichier est trop grand pour être une demande.',
   },

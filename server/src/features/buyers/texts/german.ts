@@ -35,13 +35,14 @@ export const german: BuyerTexts = {
       `Das ist nicht der Code. Nehmen Sie die neueste E-Mail; Sie haben noch ${left === 1 ? 'einen Versuch' : `${left} Versuche`}.`,
     codeOver: 'Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.',
     codeLimit: (minutes) =>
-      `Für diese Adresse wurden drei Codes angefordert. Nehmen Sie eine der neuesten E-Mails, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
+      `Für diese Adresse wurden zu viele Codes angefordert. Nehmen Sie die neueste E-Mail, melden Sie sich mit Ihrem Lizenzschlüssel an, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     tooMany: (minutes) =>
       `Es gab zu viele Versuche. Versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     signedOut: 'Sie wurden nach 30 Minuten abgemeldet. Melden Sie sich noch einmal an.',
     notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Fangen Sie noch einmal an.',
     otherOrigin:
       'Eine andere Website hat dieses Formular geschickt. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
+    noMail: 'Zurzeit kann keine E-Mail geschickt werden. Melden Sie sich mit Ihrem Lizenzschlüssel an.',
     https: 'Diese Seite funktioniert nur über https. Bitte sagen Sie das dem Verkäufer.',
     tooLarge: 'Diese Datei ist zu groß für eine Anforderung.',
   },

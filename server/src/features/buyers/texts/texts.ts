@@ -46,6 +46,7 @@ export interface BuyerTexts {
     readonly notFound: string;
     readonly otherOrigin: string;
     readonly https: string;
+    readonly noMail: string;
     readonly tooLarge: string;
   };
   readonly status: Readonly<Record<LicenseStatus, (facts: StatusFacts) => StatusText>>;
