@@ -64,9 +64,9 @@ const CustomerSubscription = Type.Object({
 });
 
 const CustomerMail = Type.Object({
-  kind: oneOf(['keys', 'outreach'], { examples: ['keys'] }),
+  kind: oneOf(['keys', 'owner', 'outreach'], { examples: ['keys'] }),
   id: Type.String({
-    description: 'Of an e-mail with keys the transaction; of an outreach message the template.',
+    description: 'Of an e-mail with keys the transaction; of another one the template.',
     examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
   }),
   state: Type.String({ examples: ['sent'] }),

@@ -3,8 +3,11 @@ import { type Static, Type } from 'typebox';
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
-/** The mails that are stored; what an operator previews has more templates. */
-const MAIL_KINDS = ['key', 'confirmation', 'outreach'] as const;
+/**
+ * The mails that are stored: `key`: with the keys of a purchase; `owner`: another one to the owner of a license, such as a code
+ * for the page for buyers. What an operator previews has more templates.
+ */
+const MAIL_KINDS = ['key', 'owner', 'confirmation', 'outreach'] as const;
 
 /**
  * `held`: it waits for an address, a mail relay or a valid license; `unconfirmed`: the relay received it without confirming
@@ -34,7 +37,11 @@ export type MailRowsQuery = Static<typeof MailRowsQuery>;
 
 const item = {
   id: Type.String({ examples: ['key:paddle:txn_01hv8wptq8987qeep44cyrewp9'] }),
-  kind: oneOf(MAIL_KINDS, { examples: ['key'] }),
+  kind: oneOf(MAIL_KINDS, {
+    description:
+      '`key`: with the keys of a purchase; `owner`: another one to the owner of a license, by `template`: `buyer_code`, `machine_freed`, `replaced_key` or `license_key`.',
+    examples: ['key'],
+  }),
   state: oneOf(MAIL_STATES, {
     description:
       '`held`: it waits for an address, a mail relay or a valid license; `unconfirmed`: the relay received it without confirming it.',

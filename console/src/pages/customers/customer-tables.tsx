@@ -9,6 +9,8 @@ import { Status } from '#console/ui/status.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameProvider } from '#console/ui/labels.ts';
 
+import { nameMail } from '../mail/mail-labels.ts';
+
 type Rows<Name extends keyof Customer> = { readonly rows: Customer[Name] };
 
 export function Licenses({ rows }: Rows<'licenses'>) {
@@ -163,11 +165,14 @@ export function Mails({ rows }: Rows<'mails'>) {
           key: 'what',
           label: 'What',
           grow: true,
-          cell: ({ id, kind }) => (
-            <>
-              {KINDS[kind]} <span class="dim">{id}</span>
-            </>
-          ),
+          cell: ({ id, kind }) =>
+            kind === 'owner' ? (
+              nameMail({ kind, template: id })
+            ) : (
+              <>
+                {KINDS[kind]} <span class="dim">{id}</span>
+              </>
+            ),
         },
         {
           key: 'state',

@@ -14,7 +14,7 @@ import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameLanguage } from '#console/ui/labels.ts';
 
-import { MAILS, nameKind, toneOfMail } from './mail-labels.ts';
+import { MAILS, nameMail, toneOfMail } from './mail-labels.ts';
 
 const BACK = { to: '/mail', label: 'Mail log' };
 
@@ -36,7 +36,7 @@ interface MailViewProps {
 function MailView({ mail, path }: MailViewProps) {
   return (
     <Page
-      title={nameKind(mail.kind)}
+      title={nameMail(mail)}
       back={BACK}
       status={<Badge tone={toneOfMail(mail.state)}>{mail.state}</Badge>}
       actions={

@@ -9,12 +9,12 @@ import { Notice } from '#console/ui/error-box.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { Time } from '#console/ui/time.tsx';
-import { labelOf, nameLanguage } from '#console/ui/labels.ts';
+import { nameLanguage } from '#console/ui/labels.ts';
 
 import {
   KIND_OPTIONS,
   MAILS,
-  nameKind,
+  nameMail,
   RELAY_CHECK,
   STATE_OPTIONS,
   toneOfMail,
@@ -129,10 +129,9 @@ function Log() {
 }
 
 function NameOf({ kind, template, language }: MailItem) {
-  const name = kind === 'outreach' ? `Outreach: ${labelOf(template)}` : nameKind(kind);
   return (
     <>
-      {name} {language !== null && <span class="dim">{nameLanguage(language)}</span>}
+      {nameMail({ kind, template })} {language !== null && <span class="dim">{nameLanguage(language)}</span>}
     </>
   );
 }

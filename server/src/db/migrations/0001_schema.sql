@@ -603,6 +603,30 @@ create index key_emails_unsent on key_emails (state, reason, created_at) where s
 -- mail_list
 create index key_emails_created on key_emails (created_at, ('key:' || provider || ':' || transaction_id));
 
+-- The log of the e-mails to owners of licenses besides those of a purchase: codes for the page /my, machines that were freed
+-- there, replaced keys, and keys that were sent again. It contains no code and no key. Kept for 30 days.
+create table owner_emails (
+  -- The part of the Message-ID that is unique; the same for each attempt.
+  id          text        not null,
+  template    text        not null,
+  language    text        not null,
+  email       text        not null,
+  -- unknown: the relay received all of it without confirming it.
+  state       text        not null,
+  -- A code for why it waits or failed.
+  error       text,
+  message_id  text,
+  created_at  timestamptz not null,
+  sent_at     timestamptz,
+  constraint owner_emails_pkey primary key (id),
+  constraint owner_emails_template_check check (template in ('buyer_code', 'machine_freed', 'replaced_key', 'license_key')),
+  constraint owner_emails_state_check check (state in ('waiting', 'sent', 'failed', 'unknown'))
+);
+-- mail_list; owner_email_delete_old
+create index owner_emails_created on owner_emails (created_at, ('owner:' || id));
+-- mail_list: those to an address; owner_email_delete, customer_show_mails
+create index owner_emails_address on owner_emails (lower(email));
+
 
 -- ============================================================================================================
 -- Outgoing webhooks

@@ -5,6 +5,7 @@ import { deleteInBatches } from '#server/db/delete-in-batches.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
+import { deleteOldOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
 import { deleteExpiredCodes } from './queries/codes.ts';
 import { sendCode, type CodeMailDependencies } from './send-code.ts';
 import { sendMachineFreed, type FreedMailDependencies } from './send-machine-freed.ts';
@@ -23,7 +24,10 @@ const HOUR_MS = 3_600_000;
 
 const BATCH_ROWS = 1_000;
 
-/** Deletes codes an hour after they expired. */
+/** Operators see for this long which e-mails were sent. */
+const LOG_KEPT_MS = 30 * 24 * HOUR_MS;
+
+/** Deletes codes an hour after they expired, and the log of e-mails to owners. */
 export function createBuyerCleanup({
   pool,
   clock,
@@ -36,11 +40,15 @@ export function createBuyerCleanup({
     scope: 'singleton',
     intervalMs: HOUR_MS,
     event: 'buyers.cleanup',
-    action: 'delete expired codes of buyers',
+    action: 'delete expired codes and logged e-mails of buyers',
     failureLevel: 'error',
     async run(signal) {
       const before = new Date(clock.now().getTime() - HOUR_MS);
       await deleteInBatches(signal, BATCH_ROWS, (limit) => deleteExpiredCodes(pool, before, limit));
+      const oldest = new Date(clock.now().getTime() - LOG_KEPT_MS);
+      await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+        deleteOldOwnerEmails(pool, oldest, limit),
+      );
     },
   };
 }

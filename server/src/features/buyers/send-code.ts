@@ -4,6 +4,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Vault } from '#server/lib/vault.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
+import { recordOwnerEmail } from '../billing/key-emails/owner-email-queries.ts';
 import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
 import { codeLabel } from './codes.ts';
 import { renderCodeMail } from './mails/code-mail.ts';
@@ -43,6 +44,9 @@ export async function sendCode(
     headers: { 'Content-Language': code.language },
   };
   const result = await mail.send(message, signal);
+  const { messageToken } = message;
+  const sent = { messageToken, template: 'buyer_code', language: code.language, email } as const;
+  await recordOwnerEmail(pool, sent, result, true, clock.now());
   metrics.countMail('buyer_code', result.outcome);
   if (result.outcome === 'temporary') {
     throw new Error(`mail relay did not accept the e-mail: ${result.reason}`);

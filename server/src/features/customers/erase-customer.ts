@@ -6,6 +6,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { listArchives } from '../analytics/installs/list-archives.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
+import { deleteOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
 import { deleteCodes } from '../buyers/queries/codes.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
@@ -107,6 +108,7 @@ async function eraseRows(
   await clearKeyEmails(client, person.keyEmails);
   await clearMessages(client, person.messageIds);
   await removeJobs(client, person);
+  await deleteOwnerEmails(client, address.spellings);
   const suppression = { addressHash: address.hash, reason: 'erased', suppressedAt: now } as const;
   await insertSuppression(client, suppression);
   for (const hash of address.hashes) {

@@ -75,6 +75,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   outreach_idempotency_keys: { none: 'api_key_id body_hash key_hash' },
   outreach_messages: { address: 'address_hash', none: 'error language message_id state template' },
   outreach_recipients: { person: 'email name', address: 'address_hash' },
+  owner_emails: { person: 'email', none: 'error id language message_id state template' },
   rollup_marks: { none: 'source' },
   schema_migrations: { none: 'checksum name' },
   signing_keys: { none: 'kid private_key_sealed' },

@@ -73,7 +73,7 @@ export async function showCustomer(
       name,
       locale,
     })),
-    mails: (await listMailsOf(pool, payments, address.hashes)).map(({ at, ...mail }) => ({
+    mails: (await listMailsOf(pool, payments, address)).map(({ at, ...mail }) => ({
       ...mail,
       at: at.toISOString(),
     })),

@@ -149,7 +149,8 @@ const listOperation = {
   tags: TAGS,
   summary: 'List the mails of all kinds',
   description:
-    'E-mails with keys, confirmations of subscriptions, and outreach of the last 30 days.',
+    'E-mails with keys and confirmations of subscriptions; of the last 30 days outreach, and e-mails to owners of licenses: codes for ' +
+    'the page for buyers, freed machines, and keys that were replaced or sent again. No mail shows a key or a code.',
   querystring: MailQuery,
   response: { 200: ref(Mails, 'A page of the mails, the newest first.') },
 } satisfies FastifySchema;

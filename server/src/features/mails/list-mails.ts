@@ -132,6 +132,7 @@ export async function requireMail(
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const KEY_ID = /^key:(?<provider>[a-z]+):(?<transactionId>.+)$/su;
+const OWNER_ID = /^owner:[a-z]+-[0-9a-f]{32}$/u;
 const CONFIRMATION_ID = new RegExp(`^confirmation:(?<subscriberId>${UUID})$`, 'u');
 const OUTREACH_ID = new RegExp(`^outreach:(?<requestId>${UUID}):[0-9]{1,9}$`, 'u');
 
@@ -140,6 +141,7 @@ function readId(id: string): MailKey | null {
   if (provider !== undefined && transactionId !== undefined) {
     return { kind: 'key', provider, transactionId };
   }
+  if (OWNER_ID.test(id)) return { kind: 'owner', id };
   const subscriberId = CONFIRMATION_ID.exec(id)?.groups?.['subscriberId'];
   if (subscriberId !== undefined) return { kind: 'confirmation', subscriberId };
   const requestId = OUTREACH_ID.exec(id)?.groups?.['requestId'];

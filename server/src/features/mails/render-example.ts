@@ -13,15 +13,20 @@ import {
   writeKeyEmail,
   writeReplacedKeyEmail,
 } from '../billing/key-emails/write-key-email.ts';
+import { formatDateTime } from '../buyers/format-date.ts';
+import { renderCodeMail } from '../buyers/mails/code-mail.ts';
+import { renderFreedMail } from '../buyers/mails/freed-mail.ts';
 import { renderTemplate } from '../outreach/templates/render-template.ts';
 import { exampleRecipient, readCommonFacts } from '../outreach/templates/template.ts';
 import { renderConfirmationMail } from '../subscribers/confirmation-mail.ts';
 import { nameSender } from '../suppressions/page-frame.ts';
 
-/** Every mail that the service sends: the e-mails with keys, the confirmation, and the outreach templates. */
+/** Every mail that the service sends: those to owners of licenses, the confirmation, and the outreach templates. */
 export const MAIL_TEMPLATES = [
   'key',
   'replaced_key',
+  'buyer_code',
+  'machine_freed',
   'confirmation',
   ...OUTREACH_TEMPLATES,
 ] as const;
@@ -39,6 +44,8 @@ export const EXAMPLE_NAME = exampleRecipient.name;
 
 const EXAMPLE_ADDRESS = 'robin@example.com';
 
+const EXAMPLE_TIME = new Date('2026-11-20T10:00:00.000Z');
+
 /**
  * Renders a mail with example data. Nothing is sent.
  * @param readSettings called only for mails that show settings
@@ -53,6 +60,8 @@ export function renderExample(
   if (template === 'key') return writeKeyEmail(language, exampleKeyEmail);
   if (template === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
   const settings = readSettings();
+  if (template === 'buyer_code') return renderExampleCode(settings, language);
+  if (template === 'machine_freed') return renderExampleFreed(settings, language);
   const { publicUrl } = settings.config.http;
   const unsubscribeUrl = `${publicUrl}${exampleRecipient.unsubscribePath}`;
   if (template === 'confirmation') {
@@ -64,4 +73,22 @@ export function renderExample(
   const from = parseMailbox(settings.config.mail.from ?? EXAMPLE_ADDRESS);
   const common = readCommonFacts(settings.catalog().outreach, language, from);
   return renderTemplate(template, language, { ...common, name, unsubscribeUrl });
+}
+
+const EXAMPLE_CODE = 'K7M 2QX';
+
+function renderExampleCode(settings: ExampleSettings, language: KeyEmailLanguage): RenderedMail {
+  const sender = nameSender(settings);
+  return renderCodeMail(language, { sender, code: EXAMPLE_CODE, email: EXAMPLE_ADDRESS });
+}
+
+function renderExampleFreed(settings: ExampleSettings, language: KeyEmailLanguage): RenderedMail {
+  const { from } = settings.config.mail;
+  return renderFreedMail(language, {
+    productName: 'Example Studio',
+    sender: nameSender(settings),
+    contact: from === null ? null : parseMailbox(from).address,
+    machine: '4c4c4544-0044',
+    freedAt: formatDateTime(language, EXAMPLE_TIME),
+  });
 }

@@ -25,6 +25,9 @@ export async function resendMail(
     if (queued > 0) return queued;
     throw notPossible('No license belongs to this transaction, or its e-mail is being sent.');
   }
+  if (kind === 'owner') {
+    throw notPossible('Codes and notices are not sent again; send a key from its license.');
+  }
   if (kind !== 'confirmation' || email === null) {
     throw notPossible('No address is stored for this mail: send it in a new outreach request.');
   }

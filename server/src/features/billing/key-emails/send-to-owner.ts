@@ -7,6 +7,7 @@ import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses
 import type { BillingDependencies } from '../dependencies.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
+import { recordOwnerEmail } from './owner-email-queries.ts';
 import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
 import { chooseLanguage, type KeyEmailLanguage } from './texts.ts';
 import type { EmailedKey } from './write-key-email.ts';
@@ -37,8 +38,12 @@ export async function sendToOwner(
   const license = await findLicense(deps.pool, licenseId);
   if (license === null || license.customerEmail === null) return;
   if (deps.mail === null) throw new Error('no mail is configured');
-  const message = await compose(deps, license, license.customerEmail, mail);
+  const { language, message } = await compose(deps, license, license.customerEmail, mail);
   const result = await deps.mail.send(message, mail.signal);
+  const { messageToken, to } = message;
+  const template = TEMPLATES[mail.kind];
+  const sent = { messageToken, template, language, email: to.address };
+  await recordOwnerEmail(deps.pool, sent, result, isRepeat, deps.clock.now());
   deps.metrics.countMail(mail.kind === 'freed' ? 'machine_freed' : 'key', result.outcome);
   if (result.outcome === 'sent') return;
   const { outcome, reason } = result;
@@ -49,6 +54,12 @@ export async function sendToOwner(
   const failure = mail.kind === 'freed' ? FREED_FAILURE : KEY_FAILURE;
   deps.log.warn({ event: failure.event, reason, licenseId }, failure.message);
 }
+
+const TEMPLATES = {
+  rekey: 'replaced_key',
+  resend: 'license_key',
+  freed: 'machine_freed',
+} as const;
 
 const KEY_FAILURE = {
   event: 'mail.replaced_key_failed',
@@ -65,10 +76,10 @@ async function compose(
   license: LicenseRecord,
   address: string,
   { kind, occasion, write }: OwnerMail,
-): Promise<MailMessage> {
+): Promise<{ readonly language: KeyEmailLanguage; readonly message: MailMessage }> {
   const { id, customerName, keySealed } = license;
   const language = chooseLanguage(await findLocale(deps.pool, id));
-  return {
+  const message = {
     ...write(language, { ...toEmailedKey(deps, license), customerName }),
     to: { address, name: customerName },
     messageToken: createMessageToken(deps, kind, [
@@ -77,6 +88,7 @@ async function compose(
       ...(occasion === undefined ? [] : [occasion]),
     ]),
   };
+  return { language, message };
 }
 
 /** Returns the locale of the buyer; null for a license that was not bought. */

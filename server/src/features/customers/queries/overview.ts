@@ -12,7 +12,7 @@ import {
 import { toByteaArray } from '#server/db/hot-statement.ts';
 
 import { StatusRow } from '../../licenses/facts.ts';
-import type { CustomerKey } from '../facts.ts';
+import type { Address, CustomerKey } from '../facts.ts';
 
 /** A customer with more rows of one kind is rare; the export has all of them. */
 const MAX_ROWS = 200;
@@ -161,7 +161,7 @@ export async function listSubscriptionsOf(
 }
 
 const MailRow = Type.Object({
-  kind: Type.Enum(['keys', 'outreach']),
+  kind: Type.Enum(['keys', 'owner', 'outreach']),
   id: Type.String(),
   state: Type.String(),
   reason: Nullable.Text,
@@ -180,17 +180,20 @@ const mailsStatement = defineStatement(
    union all
    select 'outreach', template, state, error, coalesce(ended_at, created_at)
    from outreach_messages where address_hash = any ($3::bytea[])
+   union all
+   select 'owner', template, state, error, coalesce(sent_at, created_at)
+   from owner_emails where lower(email) = any ($4::text[])
    order by 5 desc limit ${MAX_ROWS}`,
 );
 
-/** Lists the e-mails with the keys of transactions and the outreach to an address, newest first. */
+/** Lists the e-mails with the keys of transactions, and those to an address, newest first. */
 export async function listMailsOf(
   db: Queryable,
   transactions: readonly { readonly transactionId: string; readonly provider: string }[],
-  addressHashes: readonly string[],
+  { hashes, spellings }: Pick<Address, 'hashes' | 'spellings'>,
 ): Promise<CustomerMail[]> {
   const keys = toColumns(transactions, ['transactionId', 'provider']);
-  return queryRows(db, mailsStatement, [...keys, toByteaArray(addressHashes)]);
+  return queryRows(db, mailsStatement, [...keys, toByteaArray(hashes), spellings]);
 }
 
 const MachineRow = Type.Object({

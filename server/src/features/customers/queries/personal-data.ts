@@ -93,6 +93,9 @@ export const SOURCES: readonly Source[] = [
   defineSource('subscribers', HAS_ADDRESS, byAddress),
   defineSource('subscriber_confirmations', HAS_ADDRESS, byAddress, ['token_hash']),
   defineSource('buyer_codes', HAS_ADDRESS, byAddress, ['token_hash', 'email_sealed']),
+  defineSource('owner_emails', 'lower(email) = any ($1::text[])', ({ address }) => [
+    address.spellings,
+  ]),
   defineSource('suppressions', HAS_ADDRESS, byAddress),
   defineSource('outreach_messages', HAS_ADDRESS, byAddress),
   defineSource('outreach_recipients', HAS_ADDRESS, byAddress),

@@ -13,7 +13,7 @@ import {
 
 const StoredMail = Type.Object({
   id: Type.String(),
-  kind: Type.Enum(['key', 'confirmation', 'outreach']),
+  kind: Type.Enum(['key', 'owner', 'confirmation', 'outreach']),
   state: Type.Enum(['queued', 'held', 'sending', 'sent', 'unconfirmed', 'failed']),
   reason: Nullable.Text,
   recipient: Nullable.Text,
@@ -32,7 +32,7 @@ export type StoredMail = Readonly<Static<typeof StoredMail>>;
 const ON_HOLD = `('no_address', 'no_mail', 'look_up')`;
 
 /**
- * The ids are those of the indexes, so that PostgreSQL merges the three tables in their order. It does that only for a union
+ * The ids are those of the indexes, so that PostgreSQL merges the four tables in their order. It does that only for a union
  * without conditions: `is_mailed` must be one of the list. Each state that a confirmation can have is a column, so that an
  * index answers it.
  */
@@ -44,6 +44,11 @@ const SOURCE = `(
          'key'::text as template, null::text as language, null::uuid as subscriber_id, null::uuid as request_id,
          null::integer as position
   from key_emails
+  union all
+  select 'owner', 'owner:' || id, created_at, true,
+         state = 'waiting', state = 'sent', state = 'failed', state, error,
+         sent_at, message_id, null, null, null, email, template, language, null, null, null
+  from owner_emails
   union all
   select 'confirmation', 'confirmation:' || id::text, subscribed_at, confirmed_at is null or confirmation_mailed_at is not null,
          confirmed_at is null and confirmation_mailed_at is null and confirmation_problem is null,
@@ -64,7 +69,7 @@ const STATES = {
   sending: `mail.kind <> 'confirmation' and mail.stored_state = 'sending'`,
   sent: 'mail.is_sent',
   unconfirmed: `mail.kind = 'key' and mail.stored_state = 'refused' and mail.reason = 'unconfirmed'
-    or mail.kind = 'outreach' and mail.stored_state = 'unknown'`,
+    or mail.kind in ('outreach', 'owner') and mail.stored_state = 'unknown'`,
   failed: 'mail.is_failed',
 } as const;
 
@@ -113,7 +118,9 @@ export function matchesSearch(search: string, addressHashes: readonly string[]):
        select ?::text
        union all select billed.transaction_id from licenses license
        join billing_licenses billed on billed.license_id = license.id where lower(license.customer_email) = lower(?::text)
-     )) or mail.kind <> 'key' and mail.address_hash = any (?::bytea[])`,
+     )) or mail.kind = 'owner' and lower(mail.email) = lower(?::text)
+     or mail.kind in ('confirmation', 'outreach') and mail.address_hash = any (?::bytea[])`,
+    text,
     text,
     text,
     toByteaArray(addressHashes),
@@ -123,6 +130,7 @@ export function matchesSearch(search: string, addressHashes: readonly string[]):
 /** Identifies a stored mail. */
 export type MailKey =
   | { readonly kind: 'key'; readonly provider: string; readonly transactionId: string }
+  | { readonly kind: 'owner'; readonly id: string }
   | { readonly kind: 'confirmation'; readonly subscriberId: string }
   | { readonly kind: 'outreach'; readonly requestId: string; readonly id: string };
 
@@ -142,6 +150,8 @@ function isMail(key: MailKey): Condition {
         key.transactionId,
         key.provider,
       );
+    case 'owner':
+      return condition(`mail.kind = 'owner' and mail.id = ?`, key.id);
     case 'confirmation':
       return condition(
         `mail.kind = 'confirmation' and mail.subscriber_id = ?::uuid`,

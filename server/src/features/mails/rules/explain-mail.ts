@@ -29,6 +29,14 @@ const HELD: Readonly<Record<string, Explanation>> = {
   },
 };
 
+const REFUSED: Readonly<Record<ExplainedMail['kind'], string>> = {
+  key: 'Correct the address at the payment provider, whose event sends it again. If the relay was the cause, repair it and send it again.',
+  owner:
+    'Check the mail relay, and the address of the license. The customer asks for a code again; a key is sent again on the page of the license.',
+  confirmation: 'Check the address and the mail relay, then send it again.',
+  outreach: 'Outreach stores no address: send the message to this recipient in a new request.',
+};
+
 /** Explains a mail in one sentence, with the advice that fits its failure. */
 export function explainMail({ kind, state, reason }: ExplainedMail): Explanation {
   const code = reason === null ? '' : ` (${reason})`;
@@ -53,15 +61,6 @@ export function explainMail({ kind, state, reason }: ExplainedMail): Explanation
         advice: 'Look into the log of the relay. Send it again if it was not accepted.',
       };
     case 'failed':
-      return { summary: `The mail relay did not accept it${code}.`, advice: explainRefusal(kind) };
+      return { summary: `The mail relay did not accept it${code}.`, advice: REFUSED[kind] };
   }
-}
-
-function explainRefusal(kind: ExplainedMail['kind']): string {
-  if (kind === 'key') {
-    return 'Correct the address at the payment provider, whose event sends it again. If the relay was the cause, repair it and send it again.';
-  }
-  return kind === 'confirmation'
-    ? 'Check the address and the mail relay, then send it again.'
-    : 'Outreach stores no address: send the message to this recipient in a new request.';
 }
