@@ -155,6 +155,9 @@ export const LicenseMachine = Type.Object(
     offline_until: nullableTime(
       'Until when the software may run without reaching the service; null: inactive.',
     ),
+    airgapped_until: nullableTime(
+      'The end of its entitlement for use without a connection, which nobody can end earlier; null: it has none.',
+    ),
   },
   { $id: 'LicenseMachine' },
 );

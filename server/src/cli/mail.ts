@@ -56,7 +56,7 @@ const previewCommand = command({
     option('--out <file>', 'write to a file (default: standard output)', anyText),
   ],
   run({ mail: mailName, locale, name, text, out }) {
-    const mail = renderExample(readSettings, mailName, chooseLanguage(locale), name);
+    const mail = renderExample(readSettings(), mailName, chooseLanguage(locale), name);
     const body = text ? `${mail.subject}\n\n${mail.text}` : mail.html;
     if (out === null) {
       commandProcess().stdout.write(body);

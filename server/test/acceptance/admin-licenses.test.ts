@@ -221,6 +221,7 @@ describe('showing a license', () => {
         last_seen_at: NOW,
         validation_count: 0,
         offline_until: new Date(TEST_START.getTime() + 14 * DAY_MS).toISOString(),
+        airgapped_until: null,
       },
     ]);
     assert.deepEqual(shown['moves'], { used: 1, limit: 4, days: 30, extra: 0 });

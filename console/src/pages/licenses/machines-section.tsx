@@ -80,7 +80,7 @@ function activeColumns(license: AdminLicenseDetails): readonly Column<LicenseMac
     {
       key: 'offline',
       label: 'Runs offline until',
-      cell: ({ offline_until: until }) => <OfflineUntil until={until} />,
+      cell: (machine) => <OfflineUntil machine={machine} />,
     },
     {
       key: 'free',
@@ -102,7 +102,16 @@ const FREED_COLUMNS: readonly Column<LicenseMachine>[] = [
   {
     key: 'deactivated',
     label: 'Deactivated',
-    cell: (each) => <Time at={each.deactivated_at} as="date" />,
+    cell: (each) => (
+      <span>
+        <Time at={each.deactivated_at} as="date" />
+        {isFuture(each.airgapped_until) && (
+          <span class="dim second-line">
+            runs until <Time at={each.airgapped_until} as="date" />
+          </span>
+        )}
+      </span>
+    ),
   },
 ];
 
@@ -119,10 +128,19 @@ function Machine({ machine }: { readonly machine: LicenseMachine }) {
   );
 }
 
-function OfflineUntil({ until }: { readonly until: string | null }) {
-  if (until !== null && Date.parse(until) < serviceNowMs())
-    return <Badge tone="warning">Over</Badge>;
-  return <Time at={until} as="date" />;
+function OfflineUntil({ machine }: { readonly machine: LicenseMachine }) {
+  const { offline_until: until } = machine;
+  if (until !== null && !isFuture(until)) return <Badge tone="warning">Over</Badge>;
+  return (
+    <span>
+      <Time at={until} as="date" />
+      {isFuture(machine.airgapped_until) && <span class="dim second-line">no connection</span>}
+    </span>
+  );
+}
+
+function isFuture(at: string | null): boolean {
+  return at !== null && Date.parse(at) > serviceNowMs();
 }
 
 interface FreeProps extends LicenseProps {
@@ -131,7 +149,6 @@ interface FreeProps extends LicenseProps {
 
 function Free({ license, machine }: FreeProps) {
   const { offline_until: until } = machine;
-  const isOffline = until !== null && Date.parse(until) > serviceNowMs();
   return (
     <Action
       label="Free"
@@ -140,11 +157,17 @@ function Free({ license, machine }: FreeProps) {
         <>
           <code>{machine.machine_id ?? machine.activation_id}</code> is deactivated, so that another
           computer can be activated.
-          {isOffline && (
+          {isFuture(until) && (
             <>
               {' '}
               Without a connection, the software still runs there until{' '}
               <Time at={until} as="date" />.
+            </>
+          )}
+          {isFuture(machine.airgapped_until) && (
+            <>
+              {' '}
+              It was activated without a connection, and nothing ends that earlier: free it if it is lost or broken.
             </>
           )}
         </>

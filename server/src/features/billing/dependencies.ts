@@ -23,6 +23,7 @@ export interface ApplyDependencies extends LicenseChangeDependencies {
 
 /** The dependencies of receiving and retrying events, and of sending keys. */
 export interface BillingDependencies extends ApplyDependencies {
+  readonly config: Pick<Config, 'billing' | 'http'>;
   readonly batches: { readonly paymentEvents: PaymentEventBatch };
   readonly databaseLimiter: ConcurrencyLimiter;
   /** Null: no mail relay is configured. */

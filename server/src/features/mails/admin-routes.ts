@@ -128,7 +128,7 @@ function registerTemplates(app: App, deps: ExampleSettings): void {
     async (request) => {
       const { language = 'en', name: recipient } = request.query;
       const name = requireTemplate(request.params.name);
-      const { subject, text } = renderExample(() => deps, name, language, recipient);
+      const { subject, text } = renderExample(deps, name, language, recipient);
       return { name, language, subject, text };
     },
   );
@@ -138,7 +138,7 @@ function registerTemplates(app: App, deps: ExampleSettings): void {
     async (request, reply) => {
       const { language = 'en', name: recipient } = request.query;
       const template = requireTemplate(request.params.name);
-      const { html } = renderExample(() => deps, template, language, recipient);
+      const { html } = renderExample(deps, template, language, recipient);
       return reply.headers(PREVIEW_HEADERS).send(html);
     },
   );

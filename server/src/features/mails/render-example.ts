@@ -7,6 +7,7 @@ import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import type { KeyEmailLanguage } from '../billing/key-emails/texts.ts';
+import { findBuyerPage } from '../billing/key-emails/buyer-page.ts';
 import {
   exampleKeyEmail,
   exampleReplacedKey,
@@ -48,18 +49,19 @@ const EXAMPLE_TIME = new Date('2026-11-20T10:00:00.000Z');
 
 /**
  * Renders a mail with example data. Nothing is sent.
- * @param readSettings called only for mails that show settings
  * @param name the recipient of an outreach message, may be empty
  */
 export function renderExample(
-  readSettings: () => ExampleSettings,
+  settings: ExampleSettings,
   template: MailTemplate,
   language: KeyEmailLanguage,
   name: string = EXAMPLE_NAME,
 ): RenderedMail {
-  if (template === 'key') return writeKeyEmail(language, exampleKeyEmail);
-  if (template === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
-  const settings = readSettings();
+  const buyerPage = findBuyerPage(settings.config);
+  if (template === 'key') return writeKeyEmail(language, { ...exampleKeyEmail, buyerPage });
+  if (template === 'replaced_key') {
+    return writeReplacedKeyEmail(language, { ...exampleReplacedKey, buyerPage });
+  }
   if (template === 'buyer_code') return renderExampleCode(settings, language);
   if (template === 'machine_freed') return renderExampleFreed(settings, language);
   const { publicUrl } = settings.config.http;

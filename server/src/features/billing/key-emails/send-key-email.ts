@@ -6,6 +6,7 @@ import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import type { BillingDependencies } from '../dependencies.ts';
 import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
 import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
+import { findBuyerPage } from './buyer-page.ts';
 import {
   findBuyerLocale,
   findUnknownCustomer,
@@ -175,6 +176,7 @@ async function compose(
   const written = writeKeyEmail(chooseLanguage(await findBuyerLocale(deps.pool, key)), {
     customerName: customerName ?? null,
     transactionId: key.transactionId,
+    buyerPage: findBuyerPage(deps.config),
     keys: licenses.map((license) => toEmailedKey(deps, license)),
   });
   const ids = licenses.map(({ id }) => id).sort();

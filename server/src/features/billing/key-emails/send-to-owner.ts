@@ -6,14 +6,15 @@ import type { RenderedMail } from '#server/mail/render-mail.ts';
 import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
 import type { BillingDependencies } from '../dependencies.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
+import { findBuyerPage } from './buyer-page.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
 import { recordOwnerEmail } from './owner-email-queries.ts';
 import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
 import { chooseLanguage, type KeyEmailLanguage } from './texts.ts';
-import type { EmailedKey } from './write-key-email.ts';
+import type { EmailedKey, KeyEmailFacts } from './write-key-email.ts';
 
-/** The key of a license, and the name of its owner; null if unknown. */
-type OwnedKey = EmailedKey & { readonly customerName: string | null };
+/** The key of a license, the name of its owner, and the page for buyers; null if unknown. */
+type OwnedKey = EmailedKey & Pick<KeyEmailFacts, 'buyerPage' | 'customerName'>;
 
 interface OwnerMail {
   readonly kind: 'rekey' | 'resend' | 'freed';
@@ -80,7 +81,11 @@ async function compose(
   const { id, customerName, keySealed } = license;
   const language = chooseLanguage(await findLocale(deps.pool, id));
   const message = {
-    ...write(language, { ...toEmailedKey(deps, license), customerName }),
+    ...write(language, {
+      ...toEmailedKey(deps, license),
+      customerName,
+      buyerPage: findBuyerPage(deps.config),
+    }),
     to: { address, name: customerName },
     messageToken: createMessageToken(deps, kind, [
       id,

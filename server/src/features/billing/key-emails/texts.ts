@@ -21,6 +21,8 @@ interface KeyEmailTexts {
   readonly howTo: string;
   readonly steps: readonly string[];
   readonly moving: string;
+  /** The link to the page for buyers. */
+  readonly page: string;
   readonly keep: string;
   readonly order: (transactionId: string) => string;
 }
@@ -46,6 +48,7 @@ const keyEnglish: KeyEmailTexts = {
   ],
   moving:
     'Changing computers? Deactivate the license on the old one first, and its place is free again.',
+  page: 'See your computers, and free one that is lost or replaced',
   keep: 'Please keep this e-mail: you need the key again when you reinstall the software.',
   order: (transactionId) => `Order ${transactionId}`,
 };
@@ -71,6 +74,7 @@ const keyFrench: KeyEmailTexts = {
   ],
   moving:
     'Vous changez d’ordinateur\u202f? Désactivez d’abord la licence sur l’ancien\u00a0: sa place est alors de nouveau libre.',
+  page: 'Voir vos ordinateurs, et libérer celui qui est perdu ou remplacé',
   keep: 'Conservez cet e-mail\u00a0: vous aurez besoin de la clé si vous réinstallez le logiciel.',
   order: (transactionId) => `Commande ${transactionId}`,
 };
@@ -96,6 +100,7 @@ const keyGerman: KeyEmailTexts = {
   ],
   moving:
     'Sie wechseln den Computer? Deaktivieren Sie die Lizenz zuerst auf dem alten, dann ist sein Platz wieder frei.',
+  page: 'Ihre Computer ansehen, und einen verlorenen oder ersetzten freigeben',
   keep: 'Bitte bewahren Sie diese E-Mail auf: Bei einer Neuinstallation brauchen Sie den Schlüssel wieder.',
   order: (transactionId) => `Bestellung ${transactionId}`,
 };

@@ -11,6 +11,8 @@ export interface KeyEmailFacts {
   readonly keys: readonly EmailedKey[];
   /** Identifies the purchase for the buyer. */
   readonly transactionId: string;
+  /** The address of the page for buyers; null: no link to it. */
+  readonly buyerPage: string | null;
 }
 
 /** A license key in an e-mail. */
@@ -23,14 +25,14 @@ export interface EmailedKey {
 /** Writes the e-mail with the keys of a transaction. */
 export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts): RenderedMail {
   const texts = keyEmailTexts[language];
-  const { customerName, keys, transactionId } = facts;
+  const { buyerPage, customerName, keys, transactionId } = facts;
   const products = [...new Set(keys.map(({ productName }) => productName))];
   return render(language, {
     subject: texts.subject(keys.length, products.length === 1 ? (products[0] ?? null) : null),
     customerName,
     introduction: texts.thanks(keys.length),
     keys,
-    instructions: describeActivation(language),
+    instructions: describeActivation(language, buyerPage),
     footer: [texts.keep, texts.order(transactionId)],
   });
 }
@@ -38,7 +40,7 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 /** Writes the e-mail with the key of one license, without a purchase. */
 export function writeLicenseKeyEmail(
   language: KeyEmailLanguage,
-  key: EmailedKey & { readonly customerName: string | null },
+  key: EmailedKey & Pick<KeyEmailFacts, 'buyerPage' | 'customerName'>,
 ): RenderedMail {
   const texts = keyEmailTexts[language];
   return render(language, {
@@ -46,18 +48,24 @@ export function writeLicenseKeyEmail(
     customerName: key.customerName,
     introduction: texts.here,
     keys: [key],
-    instructions: describeActivation(language),
+    instructions: describeActivation(language, key.buyerPage),
     footer: [texts.keep],
   });
 }
 
-function describeActivation(language: KeyEmailLanguage): MailBlock[] {
+function describeActivation(language: KeyEmailLanguage, buyerPage: string | null): MailBlock[] {
   const texts = keyEmailTexts[language];
   return [
     { kind: 'heading', text: texts.howTo },
     { kind: 'steps', items: texts.steps },
     { kind: 'paragraph', text: texts.moving },
+    ...linkTo(language, buyerPage),
   ];
+}
+
+function linkTo(language: KeyEmailLanguage, buyerPage: string | null): MailBlock[] {
+  if (buyerPage === null) return [];
+  return [{ kind: 'link', text: keyEmailTexts[language].page, url: buyerPage }];
 }
 
 interface KeyEmailContent extends Pick<KeyEmailFacts, 'customerName' | 'keys'> {
@@ -118,6 +126,7 @@ export const exampleKeyEmail: KeyEmailFacts = {
     },
   ],
   transactionId: 'txn_01example',
+  buyerPage: 'https://license.example.com/my',
 };
 
 /** The content of an e-mail with a replaced key. */
@@ -126,6 +135,8 @@ interface ReplacedKeyFacts extends EmailedKey {
   readonly customerName: string | null;
   /** Whether machines stay activated. */
   readonly machinesKept: boolean;
+  /** As in {@link KeyEmailFacts}. */
+  readonly buyerPage: string | null;
 }
 
 /** Writes the e-mail with the key that replaces an earlier one. */
@@ -142,6 +153,7 @@ export function writeReplacedKeyEmail(
     instructions: [
       { kind: 'heading', text: texts.whatToDo },
       { kind: 'paragraph', text: facts.machinesKept ? texts.machinesKept : texts.machinesDropped },
+      ...linkTo(language, facts.buyerPage),
     ],
     footer: [texts.keep],
   });
@@ -154,4 +166,5 @@ export const exampleReplacedKey: ReplacedKeyFacts = {
   licenseKey: 'LK-EXAMP-LE000-00000-00000-00002',
   maxActivations: 2,
   machinesKept: true,
+  buyerPage: 'https://license.example.com/my',
 };

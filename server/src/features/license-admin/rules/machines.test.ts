@@ -35,6 +35,13 @@ test('a machine without a connection runs until its entitlement ends', () => {
   assert.equal(untilOf(airgapped), day(90).toISOString());
 });
 
+test('the end of that entitlement is shown, also of a machine that was deactivated', () => {
+  const showUntil = (deactivatedAt: Date | null) =>
+    viewMachine({ ...airgapped, deactivatedAt }, null, 14, null).airgapped_until;
+  assert.deepEqual([showUntil(null), showUntil(day(1))], [day(90), day(90)].map((at) => at.toISOString()));
+  assert.equal(viewMachine(machine, null, 14, null).airgapped_until, null);
+});
+
 function overdueAt(now: Date): number {
   return readMachineFacts([machine, airgapped], [], 2, 14, now).overdue;
 }

@@ -53,6 +53,7 @@ export function viewMachine(
       deactivatedAt === null
         ? endOfTokens(activation, offlineDays, usableUntil).toISOString()
         : null,
+    airgapped_until: activation.airgappedUntil?.toISOString() ?? null,
   };
 }
 
