@@ -45,7 +45,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 function preflightHeaders(methods: string): Record<string, string> {
   return {
     'access-control-allow-methods': methods,
-    'access-control-allow-headers': 'Content-Type, Content-Encoding, X-Request-Id',
+    'access-control-allow-headers': 'Content-Type, Content-Encoding, X-Buyer-Session, X-Request-Id',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
   };
 }

@@ -152,7 +152,7 @@ test('allows pages of any origin requests without credentials', async (t) => {
   assert.equal(preflight.statusCode, 204);
   assert.equal(preflight.headers['access-control-allow-origin'], '*');
   assert.equal(preflight.headers['access-control-allow-methods'], 'OPTIONS, POST');
-  const allowed = 'Content-Type, Content-Encoding, X-Request-Id';
+  const allowed = 'Content-Type, Content-Encoding, X-Buyer-Session, X-Request-Id';
   assert.equal(preflight.headers['access-control-allow-headers'], allowed);
   assert.equal(preflight.headers['access-control-allow-credentials'], undefined);
   const answer = await app.inject({

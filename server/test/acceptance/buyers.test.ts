@@ -119,6 +119,19 @@ describe('200', () => {
     assert.ok(mail?.text.includes(licenseKey));
   });
 
+  test('ends the session', async () => {
+    const { get, post } = await open();
+    assert.deepEqual((await post('/sign-out')).body, { done: true });
+    const answer = await get('/licenses');
+    assert.deepEqual([answer.status, answer.body], [401, problem('buyer_session_invalid')]);
+  });
+
+  test('can be used by a page of another origin', async () => {
+    const { status, headers } = await service.send('OPTIONS', `${BASE}/licenses`);
+    assert.equal(status, 204);
+    assert.match(headers.get('access-control-allow-headers') ?? '', /\bX-Buyer-Session\b/u);
+  });
+
   test('activates a machine without a connection', async () => {
     const { path, post, license } = await open(AIRGAP_PRODUCT);
     const { status, body } = await post(`${path}/activate-airgapped`, { request: createRequest() });

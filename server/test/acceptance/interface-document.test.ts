@@ -48,6 +48,7 @@ const operations: readonly (readonly [string, string, string])[] = [
     '/api/v1/buyers/licenses/{license_id}/machines/{activation_id}/free',
     '200 400 401 404 409 414 422 500 503',
   ],
+  ['POST', '/api/v1/buyers/sign-out', '200 401 422 500 503'],
   ['POST', '/api/v1/buyers/sessions', '200 403 413 415 422 429 500 503'],
   ['POST', '/api/v1/events', '200 400 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/activate', '200 403 404 409 413 415 422 429 500 503'],

@@ -304,8 +304,22 @@ describe('a session', () => {
     const ended = await browser.get(path);
     assert.deepEqual(
       [ended.status, errorsOf(ended)],
-      [401, ['You were signed out after 30 minutes. Sign in again.']],
+      [401, ['You are not signed in. A sign-in lasts 30 minutes.']],
     );
+  });
+
+  test('ends for everybody who has it when the buyer signs out', async () => {
+    const { email, path } = await openBuyer();
+    const browser = openBrowser(service);
+    await signInByEmail(service, browser, email);
+    const cookie = `__Secure-latchkey-my=${browser.cookies.get('__Secure-latchkey-my') ?? ''}`;
+    const thief = openBrowser(service, { headers: { cookie } });
+    const other = openBrowser(service);
+    await signInByEmail(service, other, email);
+    assert.equal((await thief.get(path)).status, 200);
+    assert.equal(titleOf(await browser.submit('/my/sign-out', {})), 'Your licenses');
+    assert.equal((await thief.get(path)).status, 401);
+    assert.equal((await other.get(path)).status, 200);
   });
 
   test('by key ends when the key is replaced, by e-mail when the owner changes', async () => {

@@ -118,6 +118,15 @@ create index buyer_codes_by_address on buyer_codes (address_hash, requested_at d
 -- buyer_code_delete_expired
 create index buyer_codes_by_end on buyer_codes (expires_at);
 
+-- Sessions of the page /my that a buyer signed out of before their end. Others are stored nowhere.
+create table ended_buyer_sessions (
+  id          uuid        not null,
+  expires_at  timestamptz not null,
+  constraint ended_buyer_sessions_pkey primary key (id)
+);
+-- buyer_session_delete_expired
+create index ended_buyer_sessions_by_end on ended_buyer_sessions (expires_at);
+
 -- Finds the license of a key; distributed by key_hash.
 create table license_keys (
   key_hash    bytea not null,

@@ -7,6 +7,7 @@ import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
 import { deleteOldOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
 import { deleteExpiredCodes } from './queries/codes.ts';
+import { deleteExpiredSessions } from './queries/sessions.ts';
 import { sendCode, type CodeMailDependencies } from './send-code.ts';
 import { sendMachineFreed, type FreedMailDependencies } from './send-machine-freed.ts';
 
@@ -27,7 +28,7 @@ const BATCH_ROWS = 1_000;
 /** Operators see for this long which e-mails were sent. */
 const LOG_KEPT_MS = 30 * 24 * HOUR_MS;
 
-/** Deletes codes an hour after they expired, and the log of e-mails to owners. */
+/** Deletes codes and ended sessions an hour after they expired, and the log of e-mails to owners. */
 export function createBuyerCleanup({
   pool,
   clock,
@@ -45,6 +46,9 @@ export function createBuyerCleanup({
     async run(signal) {
       const before = new Date(clock.now().getTime() - HOUR_MS);
       await deleteInBatches(signal, BATCH_ROWS, (limit) => deleteExpiredCodes(pool, before, limit));
+      await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+        deleteExpiredSessions(pool, before, limit),
+      );
       const oldest = new Date(clock.now().getTime() - LOG_KEPT_MS);
       await deleteInBatches(signal, BATCH_ROWS, (limit) =>
         deleteOldOwnerEmails(pool, oldest, limit),

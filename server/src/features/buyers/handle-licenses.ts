@@ -15,7 +15,7 @@ export async function showLicenses(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const session = sessionOf(deps, request);
+  const session = await sessionOf(deps, request);
   if (session === null) {
     return send(reply, 200, doorsPage(frameOf(deps, request), deps.mail !== null));
   }

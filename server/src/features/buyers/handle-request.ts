@@ -18,7 +18,7 @@ import { doorsPage } from './pages/doors.ts';
 import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
 import type { LicenseView } from './pages/license-list.ts';
 import { BUYER_POLICY } from './pages/style.ts';
-import { openSession, sealSession, SESSION_TERM_MS, type BuyerSession } from './session.ts';
+import { openSession, sealSession, SESSION_TERM_MS, signOut, type BuyerSession } from './session.ts';
 import type { BuyerTexts } from './texts/texts.ts';
 
 /** The dependencies of the pages. */
@@ -67,8 +67,22 @@ export function signIn(
 export function sessionOf(
   deps: PageDependencies,
   { headers }: FastifyRequest,
-): BuyerSession | null {
+): Promise<BuyerSession | null> {
   return openSession(deps, readBuyerCookie(headers, deps.config.http.publicUrl, 'session'));
+}
+
+/** Ends the session of a request, and shows the doors. */
+export async function endSignIn(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const session = await sessionOf(deps, request);
+  if (session !== null) await signOut(deps, session);
+  const { publicUrl } = deps.config.http;
+  return reply
+    .header('set-cookie', buyerCookie(request.headers, publicUrl, 'session', '', 0))
+    .redirect('/my', 303);
 }
 
 /** Runs a handler with the session of a request; without one, the doors are shown. */
@@ -78,7 +92,7 @@ export async function signedIn(
   reply: FastifyReply,
   handle: (session: BuyerSession) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const session = sessionOf(deps, request);
+  const session = await sessionOf(deps, request);
   if (session !== null) return handle(session);
   const frame = frameOf(deps, request);
   const general = textsOf(frame).errors.signedOut;

@@ -27,7 +27,7 @@ import { enterCode, requestCode } from './codes.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { CODE_TERM_MS } from './rules/code.ts';
 import { sendOwnKeys } from './send-own-keys.ts';
-import { openSession, sealSession, type BuyerSession } from './session.ts';
+import { openSession, sealSession, signOut, type BuyerSession } from './session.ts';
 import { requireActivated, requireFreed, viewOwnLicenses, viewOwnMachines } from './view-own.ts';
 
 const TAGS = { tags: ['buyers'] };
@@ -35,6 +35,7 @@ const TAGS = { tags: ['buyers'] };
 /** Registers the operations. */
 export function registerBuyerInterface(app: App, deps: BuyerDependencies): void {
   registerSignIn(app, deps);
+  registerSignOut(app, deps);
   registerOwnLicenses(app, deps);
   registerOwnChanges(app, deps);
 }
@@ -95,6 +96,26 @@ function registerSignIn(app: App, deps: BuyerDependencies): void {
   );
 }
 
+function registerSignOut(app: App, deps: BuyerDependencies): void {
+  app.post(
+    '/api/v1/buyers/sign-out',
+    {
+      schema: {
+        ...SIGNED_IN,
+        operationId: 'signOutBuyer',
+        summary: 'End the session of a buyer',
+        description: 'Whoever has it can no longer use it.',
+        response: { 200: ref(Done, 'The session has ended.') },
+        problems: ['buyer_session_invalid'],
+      },
+    },
+    async (request) => {
+      await signOut(deps, await requireSession(deps, request));
+      return DONE;
+    },
+  );
+}
+
 const SIGNED_IN = { ...TAGS, headers: BuyerHeaders };
 
 const LICENSE = '/api/v1/buyers/licenses/:license_id';
@@ -111,7 +132,7 @@ function registerOwnLicenses(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid'],
       },
     },
-    (request) => viewOwnLicenses(deps, requireSession(deps, request)),
+    async (request) => viewOwnLicenses(deps, await requireSession(deps, request)),
   );
 
   app.get(
@@ -127,8 +148,8 @@ function registerOwnLicenses(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid', 'license_not_found'],
       },
     },
-    (request) => {
-      const session = requireSession(deps, request);
+    async (request) => {
+      const session = await requireSession(deps, request);
       const page = readPage(request.query.page);
       return viewOwnMachines(deps, session, request.params.license_id, page);
     },
@@ -158,7 +179,7 @@ function registerOwnChanges(app: App, deps: BuyerDependencies): void {
       },
     },
     async (request) => {
-      const session = requireSession(deps, request);
+      const session = await requireSession(deps, request);
       const { license_id: licenseId, activation_id: activationId } = request.params;
       await requireFreed(deps, session, licenseId, activationId.toLowerCase());
       return DONE;
@@ -178,8 +199,8 @@ function registerOwnChanges(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid', ...AIRGAP_PROBLEMS],
       },
     },
-    (request) => {
-      const session = requireSession(deps, request);
+    async (request) => {
+      const session = await requireSession(deps, request);
       return requireActivated(deps, session, request.params.license_id, request.body.request);
     },
   );
@@ -196,14 +217,19 @@ function registerOwnChanges(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid', 'rate_limited'],
       },
     },
-    (request) => sendOwnKeys(deps, requireSession(deps, request)).then((queued) => ({ queued })),
+    async (request) => ({
+      queued: await sendOwnKeys(deps, await requireSession(deps, request)),
+    }),
   );
 }
 
 /** @throws buyerSessionInvalid (401) */
-function requireSession(deps: BuyerDependencies, { headers }: FastifyRequest): BuyerSession {
+async function requireSession(
+  deps: BuyerDependencies,
+  { headers }: FastifyRequest,
+): Promise<BuyerSession> {
   const presented = headers['x-buyer-session'];
-  const session = openSession(deps, typeof presented === 'string' ? presented : null);
+  const session = await openSession(deps, typeof presented === 'string' ? presented : null);
   if (session === null) throw buyerSessionInvalid();
   return session;
 }

@@ -15,6 +15,7 @@ import { showLicense, showLicenses, submitKeys } from './handle-licenses.ts';
 import { codePage, doorsPage } from './pages/doors.ts';
 import { textsOf } from './pages/frame.ts';
 import {
+  endSignIn,
   frameOf,
   minutesOf,
   send,
@@ -72,11 +73,7 @@ function registerDoors(app: App, deps: PageDependencies): void {
 
   app.post('/my/code', PAGE, (request, reply) => submitCode(deps, request, reply));
 
-  app.post('/my/sign-out', PAGE, (request, reply) =>
-    reply
-      .header('set-cookie', buyerCookie(request.headers, publicUrl, 'session', '', 0))
-      .redirect('/my', 303),
-  );
+  app.post('/my/sign-out', PAGE, (request, reply) => endSignIn(deps, request, reply));
 }
 
 async function submitKey(

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { Type, type Static } from 'typebox';
 import { Parse } from 'typebox/value';
 
@@ -7,6 +9,7 @@ import { requireByKey } from '../licenses/find-license.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
 import type { BuyerDependencies } from './dependencies.ts';
+import { endSession, isSessionEnded } from './queries/sessions.ts';
 import { openValue, sealValue } from './sealed-value.ts';
 
 /** How long a buyer stays signed in. */
@@ -17,6 +20,7 @@ const LABEL = 'buyer-session';
 /** The hashes are those of the key under all master secrets. */
 const KeySession = Type.Object({
   door: Type.Literal('key'),
+  id: Type.String(),
   licenseId: Type.String(),
   keyHashes: Type.Array(Type.String()),
   expiresAtMs: Type.Integer(),
@@ -24,6 +28,7 @@ const KeySession = Type.Object({
 
 const EmailSession = Type.Object({
   door: Type.Literal('email'),
+  id: Type.String(),
   email: Type.String(),
   expiresAtMs: Type.Integer(),
 });
@@ -31,8 +36,8 @@ const EmailSession = Type.Object({
 const BuyerSession = Type.Union([KeySession, EmailSession]);
 
 /**
- * A signed-in buyer, who proved a key or an address. Nothing is stored: the browser keeps it, sealed under the master
- * secret.
+ * A signed-in buyer, who proved a key or an address. It is not stored: the browser keeps it, sealed under the master secret. Only
+ * the id of one that was signed out of is stored, until its end.
  */
 export type BuyerSession = Static<typeof BuyerSession>;
 
@@ -45,16 +50,28 @@ export function sealSession(
 }
 
 /** Opens what a browser sent; null when it is not a session, or has ended. */
-export function openSession(
-  deps: Pick<BuyerDependencies, 'clock' | 'vault'>,
+export async function openSession(
+  deps: Pick<BuyerDependencies, 'clock' | 'databaseLimiter' | 'pool' | 'vault'>,
   sealed: string | null,
-): BuyerSession | null {
-  return openValue(deps, LABEL, (value) => Parse(BuyerSession, value), sealed);
+): Promise<BuyerSession | null> {
+  const session = openValue(deps, LABEL, (value) => Parse(BuyerSession, value), sealed);
+  if (session === null) return null;
+  const isEnded = await deps.databaseLimiter.run(() => isSessionEnded(deps.pool, session.id));
+  return isEnded ? null : session;
+}
+
+/** Ends a session: whoever has it can no longer use it. */
+export async function signOut(
+  { databaseLimiter, pool }: Pick<BuyerDependencies, 'databaseLimiter' | 'pool'>,
+  { id, expiresAtMs }: BuyerSession,
+): Promise<void> {
+  await databaseLimiter.run(() => endSession(pool, id, new Date(expiresAtMs)));
 }
 
 /** Starts a session of a buyer who proved an address. */
 export function startEmailSession({ clock }: BuyerDependencies, email: string): BuyerSession {
-  return { door: 'email', email, expiresAtMs: clock.now().getTime() + SESSION_TERM_MS };
+  const expiresAtMs = clock.now().getTime() + SESSION_TERM_MS;
+  return { door: 'email', id: randomUUID(), email, expiresAtMs };
 }
 
 /**
@@ -69,6 +86,7 @@ export async function signInByKey(
   const { license } = await requireByKey(deps, licenseKey, null, clientNetwork);
   return {
     door: 'key',
+    id: randomUUID(),
     licenseId: license.id,
     keyHashes: hashWithAllSecrets(deps, licenseKey),
     expiresAtMs: deps.clock.now().getTime() + SESSION_TERM_MS,

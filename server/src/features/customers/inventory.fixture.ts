@@ -41,6 +41,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     none: 'event_id provider',
   },
   buyer_codes: { address: 'address_hash', none: 'token_hash email_sealed language' },
+  ended_buyer_sessions: {},
   event_archives: { none: 'checksum location' },
   event_days: { free: 'name app_version' },
   event_drops: { none: 'reason' },

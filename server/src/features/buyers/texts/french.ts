@@ -38,7 +38,7 @@ export const french: BuyerTexts = {
     codeLimit: (minutes) =>
       `Trop de codes ont été demandés pour cette adresse. Utilisez le dernier e-mail, identifiez-vous avec votre clé de licence, ou réessayez dans ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `Il y a eu trop d’essais. Réessayez dans ${minutesOf(minutes)}.`,
-    signedOut: 'Vous avez été déconnecté après 30\u00a0minutes. Identifiez-vous de nouveau.',
+    signedOut: 'Vous n’êtes pas identifié. Une connexion dure 30\u00a0minutes.',
     notFound: 'Cette page n’affiche aucune de vos licences. Recommencez.',
     otherOrigin: 'Un autre site a envoyé ce formulaire. Ouvrez cette page elle-même et réessayez.',
     noMail:

@@ -38,7 +38,7 @@ export const german: BuyerTexts = {
       `Für diese Adresse wurden zu viele Codes angefordert. Nehmen Sie die neueste E-Mail, melden Sie sich mit Ihrem Lizenzschlüssel an, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     tooMany: (minutes) =>
       `Es gab zu viele Versuche. Versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
-    signedOut: 'Sie wurden nach 30 Minuten abgemeldet. Melden Sie sich noch einmal an.',
+    signedOut: 'Sie sind nicht angemeldet. Eine Anmeldung gilt 30 Minuten.',
     notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Fangen Sie noch einmal an.',
     otherOrigin:
       'Eine andere Website hat dieses Formular geschickt. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
