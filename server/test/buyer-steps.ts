@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach } from 'node:test';
 
 import { createJobHandlers } from '#server/background.ts';
-import type { MailMessage, MailTransport } from '#server/mail/mail-transport.ts';
+import type { FailedResult, MailMessage, MailTransport } from '#server/mail/mail-transport.ts';
 
 import { airgapCatalog } from './airgap-steps.ts';
 import { startTestService, type TestService } from './harness.ts';
@@ -84,10 +84,11 @@ export function errorsOf({ text }: Answer): string[] {
 /** Starts a service whose mail is read by {@link BuyerService.readMail}. */
 export async function startBuyerService(): Promise<BuyerService> {
   const mails: MailMessage[] = [];
+  let failure: FailedResult | null = null;
   const mail: MailTransport = {
     send: async (message) => {
       mails.push(message);
-      return { outcome: 'sent', messageId: `<${message.messageToken}@example.com>` };
+      return failure ?? { outcome: 'sent', messageId: `<${message.messageToken}@example.com>` };
     },
     close: () => {},
   };
@@ -96,6 +97,7 @@ export async function startBuyerService(): Promise<BuyerService> {
   beforeEach(async () => {
     service.clock.set(TEST_START);
     mails.length = 0;
+    failure = null;
     await service.pool.query('truncate jobs, buyer_codes');
   });
   return {
@@ -104,6 +106,9 @@ export async function startBuyerService(): Promise<BuyerService> {
       await runQueuedJobs(service);
       return mails;
     },
+    failMails(result) {
+      failure = result;
+    },
   };
 }
 
@@ -111,6 +116,8 @@ export async function startBuyerService(): Promise<BuyerService> {
 export interface BuyerService extends TestService {
   /** Runs the queued jobs, and returns the mails of the test. */
   readMails(): Promise<readonly MailMessage[]>;
+  /** Lets the relay refuse the mails of the test; null: no longer. */
+  failMails(result: FailedResult | null): void;
 }
 
 /** Runs each queued job once, whatever the clock. */

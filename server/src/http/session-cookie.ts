@@ -93,13 +93,17 @@ export function readFlowCookie(headers: IncomingHttpHeaders, publicUrl: string):
   return readCookie(headers, isSecure(publicUrl) ? `__Host-${FLOW_NAME}` : FLOW_NAME);
 }
 
-/** `session`: a signed-in buyer; `code`: a browser that asked for a code; `known`: one that signed in with a code before. */
+/**
+ * `session`: a signed-in buyer; `code`: a browser that asked for a code; `known`: one that signed in with a code before;
+ * `request`: the request of a machine, whose code was scanned.
+ */
 export type BuyerCookie = keyof typeof BUYER_NAMES;
 
 const BUYER_NAMES = {
   session: 'latchkey-my',
   code: 'latchkey-my-code',
   known: 'latchkey-my-known',
+  request: 'latchkey-my-request',
 } as const;
 
 /** Sent to the page for buyers alone; `__Host-` would send them with every request. */

@@ -167,7 +167,8 @@ function Free({ license, machine }: FreeProps) {
           {isFuture(machine.airgapped_until) && (
             <>
               {' '}
-              It was activated without a connection, and nothing ends that earlier: free it if it is lost or broken.
+              It was activated without a connection, and nothing ends that earlier: free it if it is
+              lost or broken.
             </>
           )}
         </>

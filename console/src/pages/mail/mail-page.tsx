@@ -131,7 +131,8 @@ function Log() {
 function NameOf({ kind, template, language }: MailItem) {
   return (
     <>
-      {nameMail({ kind, template })} {language !== null && <span class="dim">{nameLanguage(language)}</span>}
+      {nameMail({ kind, template })}{' '}
+      {language !== null && <span class="dim">{nameLanguage(language)}</span>}
     </>
   );
 }

@@ -1,18 +1,78 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { airgapNotOffered, type PublicError } from '#server/errors.ts';
+import { buyerCookie, readBuyerCookie } from '#server/http/session-cookie.ts';
 
+import { readMachineRequest } from '../licenses/activate-airgapped.ts';
 import { activateOwnMachine } from './activate-own-machine.ts';
 import { formatDate } from './format-date.ts';
-import { airgapDaysOf, requireOwnLicense } from './own-licenses.ts';
-import { send, viewOf, type PageDependencies } from './handle-request.ts';
+import { airgapDaysOf, listOwnLicenses, requireOwnLicense } from './own-licenses.ts';
+import {
+  frameOf,
+  readQuery,
+  send,
+  sessionOf,
+  viewOf,
+  type PageDependencies,
+} from './handle-request.ts';
 import { airgapPage, entitlementPage, type AirgapPageFacts } from './pages/airgap-page.ts';
+import { doorsPage } from './pages/doors.ts';
 import { textsOf } from './pages/frame.ts';
+import { licenseListPage, type LicenseView } from './pages/license-list.ts';
 import { describeStatus } from './pages/license-status.ts';
-import type { LicenseView } from './pages/license-list.ts';
 import type { OwnLicense } from './queries/own-licenses.ts';
 import { readForm } from './read-form.ts';
-import type { BuyerSession } from './session.ts';
+import { readScannedRequest } from './scanned-request.ts';
+import { SESSION_TERM_MS, type BuyerSession } from './session.ts';
+
+/**
+ * Takes the request of a machine from the address in its QR code, which a telephone opens. It is kept in the browser until
+ * the buyer signs in; `GET` changes nothing.
+ */
+export async function receiveRequest(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const opened = readQuery(request, 'request');
+  const text = readScannedRequest(opened ?? keptRequestOf(deps, request));
+  const reading = text === null ? 'damaged' : readMachineRequest(deps, text);
+  if (opened === null && typeof reading === 'string') return reply.redirect('/my', 303);
+  const frame = frameOf(deps, request);
+  const { airgap } = textsOf(frame);
+  if (text === null || typeof reading === 'string') {
+    const general = airgap.errors[typeof reading === 'string' ? reading : 'damaged'];
+    return send(reply, 422, doorsPage(frame, deps.mail !== null, { general }));
+  }
+  if (opened !== null) keepRequest(deps, request, reply, text);
+  const session = await sessionOf(deps, request);
+  if (session === null) {
+    return send(reply, 200, doorsPage(frame, deps.mail !== null, { notice: airgap.received }));
+  }
+  return chooseLicense(deps, session, reading.request.product, request, reply);
+}
+
+/** Shows the licenses by which a request can be answered; a single one at once. */
+async function chooseLicense(
+  deps: PageDependencies,
+  session: BuyerSession,
+  productId: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const licenses = await listOwnLicenses(deps, session);
+  const offered = licenses.filter(
+    (license) => license.productId === productId && airgapDaysOf(deps, license) !== null,
+  );
+  const [only] = offered;
+  if (only !== undefined && offered.length === 1) {
+    return reply.redirect(`/my/licenses/${only.id}/offline`, 303);
+  }
+  const view = viewOf(deps, request);
+  const { choose, none } = textsOf(view.frame).airgap;
+  const ids = new Set(offered.map(({ id }) => id));
+  return send(reply, 200, licenseListPage(view, licenses, ids.size === 0 ? none : choose, ids));
+}
 
 /** Shows the form for the request of a machine without a connection. */
 export async function showAirgap(
@@ -24,7 +84,8 @@ export async function showAirgap(
 ): Promise<FastifyReply> {
   const license = await requireOffered(deps, session, licenseId);
   const view = viewOf(deps, request);
-  return send(reply, 200, airgapPage(view.frame, factsOf(deps, view, license, ''), null));
+  const entered = keptRequestOf(deps, request) ?? '';
+  return send(reply, 200, airgapPage(view.frame, factsOf(deps, view, license, entered), null));
 }
 
 /** Exchanges the request of a machine for its entitlement. */
@@ -54,9 +115,34 @@ export async function submitAirgap(
     }
     case 'activated': {
       const { activation } = outcome;
+      forgetRequest(deps, request, reply);
       return send(reply, 200, entitlementPage(frame, license.id, facts.product, activation));
     }
   }
+}
+
+/** Returns the request that the browser keeps; null: none. */
+function keptRequestOf({ config }: PageDependencies, { headers }: FastifyRequest): string | null {
+  return readScannedRequest(readBuyerCookie(headers, config.http.publicUrl, 'request'));
+}
+
+function keepRequest(
+  { config }: PageDependencies,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  text: string,
+): void {
+  const seconds = SESSION_TERM_MS / 1000;
+  const cookie = buyerCookie(headers, config.http.publicUrl, 'request', text, seconds);
+  reply.header('set-cookie', cookie);
+}
+
+function forgetRequest(
+  { config }: PageDependencies,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  reply.header('set-cookie', buyerCookie(headers, config.http.publicUrl, 'request', '', 0));
 }
 
 async function requireOffered(

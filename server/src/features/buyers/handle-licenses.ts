@@ -1,11 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { isUsable, licenseStatus } from '../licenses/rules/status.ts';
 import { airgapDaysOf, findPortal, listOwnLicenses, listOwnMachines } from './own-licenses.ts';
 import { doorsPage } from './pages/doors.ts';
 import { textsOf } from './pages/frame.ts';
 import { licenseListPage } from './pages/license-list.ts';
 import { licensePage } from './pages/license-page.ts';
-import { frameOf, send, sessionOf, viewOf, type PageDependencies } from './handle-request.ts';
+import {
+  frameOf,
+  readQuery,
+  send,
+  sessionOf,
+  viewOf,
+  type PageDependencies,
+} from './handle-request.ts';
 import { sendOwnKeys } from './send-own-keys.ts';
 import type { BuyerSession } from './session.ts';
 
@@ -43,7 +51,9 @@ export async function showLicense(
   const options = {
     hasOthers: session.door === 'email',
     portal: findPortal(deps, machines),
-    offersAirgap: airgapDaysOf(deps, machines.license) !== null,
+    offersAirgap:
+      airgapDaysOf(deps, machines.license) !== null &&
+      isUsable(licenseStatus(machines.license, view.now)),
     freedId: readQuery(request, 'freed'),
     notice: keysNotice(deps, request),
   };
@@ -70,8 +80,4 @@ function keysNotice(deps: PageDependencies, request: FastifyRequest): string | n
   const keys = readQuery(request, 'keys');
   if (keys === 'sent') return list.keysSent;
   return keys === 'none' ? list.noKeys : null;
-}
-
-function readQuery(request: FastifyRequest, name: string): string | null {
-  return new URL(request.url, 'http://localhost').searchParams.get(name);
 }

@@ -18,7 +18,13 @@ import { doorsPage } from './pages/doors.ts';
 import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
 import type { LicenseView } from './pages/license-list.ts';
 import { BUYER_POLICY } from './pages/style.ts';
-import { openSession, sealSession, SESSION_TERM_MS, signOut, type BuyerSession } from './session.ts';
+import {
+  openSession,
+  sealSession,
+  SESSION_TERM_MS,
+  signOut,
+  type BuyerSession,
+} from './session.ts';
 import type { BuyerTexts } from './texts/texts.ts';
 
 /** The dependencies of the pages. */
@@ -44,7 +50,7 @@ export function send(reply: FastifyReply, status: number, page: BuyerPage): Fast
   return sendDocument(reply, status, toDocument(page), BUYER_POLICY);
 }
 
-/** Signs a browser in, and shows the licenses. */
+/** Signs a browser in, and shows the licenses; if it keeps the request of a machine, those that answer it. */
 export function signIn(
   deps: PageDependencies,
   { headers }: FastifyRequest,
@@ -54,13 +60,12 @@ export function signIn(
   const { publicUrl } = deps.config.http;
   const set = (cookie: BuyerCookie, value: string, termMs: number): string =>
     buyerCookie(headers, publicUrl, cookie, value, termMs / 1000);
+  const hasRequest = readBuyerCookie(headers, publicUrl, 'request') !== null;
   const cookies = [set('session', sealSession(deps, session), SESSION_TERM_MS), set('code', '', 0)];
   if (session.door === 'email') {
     cookies.push(set('known', sealKnownBrowser(deps, session.email), KNOWN_BROWSER_TERM_MS));
   }
-  return reply
-    .header('set-cookie', cookies)
-    .redirect('/my', 303);
+  return reply.header('set-cookie', cookies).redirect(hasRequest ? '/my/offline' : '/my', 303);
 }
 
 /** Returns the session of a request; null without one. */
@@ -97,6 +102,11 @@ export async function signedIn(
   const frame = frameOf(deps, request);
   const general = textsOf(frame).errors.signedOut;
   return send(reply, 401, doorsPage(frame, deps.mail !== null, { general }));
+}
+
+/** Returns a parameter of the query of a request; null without it. */
+export function readQuery({ url }: FastifyRequest, name: string): string | null {
+  return new URL(url, 'http://localhost').searchParams.get(name);
 }
 
 /** Returns seconds as whole minutes, rounded up. */

@@ -109,10 +109,11 @@ function registerSignOut(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid'],
       },
     },
-    async (request) => {
-      await signOut(deps, await requireSession(deps, request));
-      return DONE;
-    },
+    (request) =>
+      withSession(deps, request, async (session) => {
+        await signOut(deps, session);
+        return DONE;
+      }),
   );
 }
 
@@ -132,7 +133,7 @@ function registerOwnLicenses(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid'],
       },
     },
-    async (request) => viewOwnLicenses(deps, await requireSession(deps, request)),
+    (request) => withSession(deps, request, (session) => viewOwnLicenses(deps, session)),
   );
 
   app.get(
@@ -217,10 +218,18 @@ function registerOwnChanges(app: App, deps: BuyerDependencies): void {
         problems: ['buyer_session_invalid', 'rate_limited'],
       },
     },
-    async (request) => ({
-      queued: await sendOwnKeys(deps, await requireSession(deps, request)),
-    }),
+    (request) =>
+      withSession(deps, request, async (session) => ({ queued: await sendOwnKeys(deps, session) })),
   );
+}
+
+/** Runs an operation with the session of a request. @throws buyerSessionInvalid (401) */
+async function withSession<Result>(
+  deps: BuyerDependencies,
+  request: FastifyRequest,
+  operate: (session: BuyerSession) => Promise<Result>,
+): Promise<Result> {
+  return operate(await requireSession(deps, request));
 }
 
 /** @throws buyerSessionInvalid (401) */

@@ -9,7 +9,7 @@ import { buyerCookie, readBuyerCookie, requireSafeTransport } from '#server/http
 
 import { nameSender } from '../suppressions/page-frame.ts';
 import { enterCode, requestCode } from './codes.ts';
-import { showAirgap, submitAirgap } from './handle-airgap.ts';
+import { receiveRequest, showAirgap, submitAirgap } from './handle-airgap.ts';
 import { confirmFreeing, submitFreeing } from './handle-freeing.ts';
 import { showLicense, showLicenses, submitKeys } from './handle-licenses.ts';
 import { codePage, doorsPage } from './pages/doors.ts';
@@ -59,6 +59,8 @@ function registerDoors(app: App, deps: PageDependencies): void {
   const { publicUrl } = deps.config.http;
 
   app.get('/my', PAGE, (request, reply) => showLicenses(deps, request, reply));
+
+  app.get('/my/offline', PAGE, (request, reply) => receiveRequest(deps, request, reply));
 
   app.post('/my/key', PAGE, (request, reply) => submitKey(deps, request, reply));
 

@@ -9,7 +9,7 @@ interface Expiring {
 export function sealValue(
   { vault }: Pick<BuyerDependencies, 'vault'>,
   label: string,
-  value: Expiring,
+  value: Readonly<Record<string, unknown>> & Expiring,
 ): string {
   return vault.seal(JSON.stringify(value), label).toString('base64url');
 }

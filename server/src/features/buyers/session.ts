@@ -42,10 +42,7 @@ const BuyerSession = Type.Union([KeySession, EmailSession]);
 export type BuyerSession = Static<typeof BuyerSession>;
 
 /** Seals a session for the browser. */
-export function sealSession(
-  deps: Pick<BuyerDependencies, 'vault'>,
-  session: BuyerSession,
-): string {
+export function sealSession(deps: Pick<BuyerDependencies, 'vault'>, session: BuyerSession): string {
   return sealValue(deps, LABEL, session);
 }
 

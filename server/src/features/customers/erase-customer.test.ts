@@ -20,6 +20,7 @@ import {
 } from '../../../test/payment-providers/stripe-events.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import { addEndpoint } from '../outgoing-webhooks/add-endpoint.ts';
+import { recordOwnerEmail } from '../billing/key-emails/owner-email-queries.ts';
 import { insertMessages } from '../outreach/queries/messages.ts';
 import { insertRecipients } from '../outreach/queries/recipients.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
@@ -91,6 +92,13 @@ async function write(email: string): Promise<void> {
   await insertMessages(pool, { ...group, createdAt: clock.now() }, [message]);
   const campaign = { id: randomUUID(), name: 'Version 2', now: clock.now() };
   const name = email.split('@')[0] ?? null;
+  const code = {
+    messageToken: `code-${email}`,
+    template: 'buyer_code',
+    language: 'en',
+    email,
+  } as const;
+  await recordOwnerEmail(pool, code, { outcome: 'sent', messageId: '<3@x>' }, true, clock.now());
   const recipient = { ...message, position: 0, email, name, language: 'en', messageId: '<2@x>' };
   await insertRecipients(pool, campaign, [recipient]);
 }

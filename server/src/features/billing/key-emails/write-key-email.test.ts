@@ -76,6 +76,12 @@ test('greets by name, unless the name contains a link, an address or markup', ()
   for (const name of strangers) assert.equal(greet(name), 'Hello,');
 });
 
+test('links to the page for buyers, and to nothing else', () => {
+  const { html, text } = writeKeyEmail('en', exampleKeyEmail);
+  assert.deepEqual(html.match(/https?:[^"<\s]*/gu), [exampleKeyEmail.buyerPage]);
+  assert.ok(text.includes(`lost or replaced\n${exampleKeyEmail.buyerPage}\n`));
+});
+
 const findTags = (html: string) => html.match(/<[^>]*>/gu);
 
 test('escapes product names and transaction ids in HTML', () => {
@@ -95,7 +101,7 @@ test('escapes product names and transaction ids in HTML', () => {
 });
 
 test('loads no external resources and styles inline', () => {
-  const { html } = writeKeyEmail('de', exampleKeyEmail);
+  const { html } = writeKeyEmail('de', { ...exampleKeyEmail, buyerPage: null });
   assert.doesNotMatch(html, /https?:|src=|url\(|<img|<script|<link/u);
   const shown = html.slice(html.indexOf('<body'));
   for (const tag of shown.match(/<(?:h1|h2|p|td|ol|li)\b[^>]*>/gu) ?? []) {

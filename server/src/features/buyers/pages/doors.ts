@@ -1,10 +1,11 @@
 import { markup, type Markup } from '#server/pages/markup.ts';
 
 import type { PageFrame } from '../../suppressions/page-frame.ts';
-import { errorLine, invalidField, textsOf, type BuyerPage } from './frame.ts';
+import { errorLine, invalidField, noticeLine, textsOf, type BuyerPage } from './frame.ts';
 
-/** What was entered, and the errors in it. */
+/** What was entered, the errors in it, and what happened before. */
 export interface DoorErrors {
+  readonly notice?: string;
   readonly general?: string;
   readonly key?: string;
   readonly email?: string;
@@ -20,6 +21,7 @@ export function doorsPage(frame: PageFrame, hasMail: boolean, errors: DoorErrors
     title,
     isSignedIn: false,
     content: markup`<p>${intro}</p>
+${noticeLine(errors.notice ?? null)}
 ${errorLine('error', errors.general ?? null)}
 ${keyDoor(frame, errors)}
 ${hasMail && emailDoor(frame, errors)}`,

@@ -15,11 +15,16 @@ export interface LicenseView {
   readonly hasMail: boolean;
 }
 
-/** The page with all licenses of an address. @param notice what happened before; null: nothing */
+/**
+ * The page with all licenses of an address.
+ * @param notice what happened before; null: nothing
+ * @param choices the ids of the licenses by which the request of a machine can be answered; none: there is no request
+ */
 export function licenseListPage(
   view: LicenseView,
   licenses: readonly OwnLicense[],
   notice: string | null,
+  choices: ReadonlySet<string> = new Set(),
 ): BuyerPage {
   const { list, title } = textsOf(view.frame);
   const shown = licenses.slice(0, MAX_LICENSES);
@@ -28,14 +33,18 @@ export function licenseListPage(
     title,
     isSignedIn: true,
     content: markup`${noticeLine(notice)}
-${shown.length === 0 ? markup`<p>${list.none}</p>` : markup`<ul class="plain">${shown.map((license) => listItem(view, license))}</ul>`}
+${shown.length === 0 ? markup`<p>${list.none}</p>` : markup`<ul class="plain">${shown.map((license) => listItem(view, license, choices.has(license.id)))}</ul>`}
 ${licenses.length > MAX_LICENSES && markup`<p>${list.more(MAX_LICENSES)}</p>`}
 ${view.hasMail && shown.length > 0 && sendKeysForm(view.frame)}`,
   };
 }
 
-function listItem({ frame, nameProduct, now }: LicenseView, license: OwnLicense): Markup {
-  const { list } = textsOf(frame);
+function listItem(
+  { frame, nameProduct, now }: LicenseView,
+  license: OwnLicense,
+  isChoice: boolean,
+): Markup {
+  const { airgap, list } = textsOf(frame);
   const { active, id, keyHint, maxActivations, productId } = license;
   const product = nameProduct(productId);
   return markup`
@@ -43,6 +52,7 @@ function listItem({ frame, nameProduct, now }: LicenseView, license: OwnLicense)
 <h2>${product}</h2>
 <p class="hint">${keyHint !== '' && `${list.keyEnds(keyHint)} · `}${list.machines(active, maxActivations)}</p>
 ${statusLines(frame.language, license, now)}
+${isChoice && markup`<p><a class="button" href="/my/licenses/${id}/offline">${airgap.use}<span class="hidden"> (${product}, ${keyHint})</span></a></p>`}
 <a class="button quiet" href="/my/licenses/${id}">${list.open}<span class="hidden"> (${product}, ${keyHint})</span></a>
 </li>`;
 }

@@ -51,7 +51,8 @@ a.button {
   min-height: 1.3rem;
   text-decoration: none;
 }
-a.button:hover { border-color: var(--quiet); }
+a.button:not(.quiet) { border: 2px solid transparent; background: var(--button); color: var(--label); }
+a.button.quiet:hover { border-color: var(--quiet); }
 .row { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; margin: 1.5rem 0; }
 .row form, .row p { margin: 0; }
 summary { min-height: 2rem; color: var(--ink); font-weight: 600; cursor: pointer; }

@@ -42,7 +42,8 @@ export const german: BuyerTexts = {
     notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Fangen Sie noch einmal an.',
     otherOrigin:
       'Eine andere Website hat dieses Formular geschickt. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
-    noMail: 'Zurzeit kann keine E-Mail geschickt werden. Melden Sie sich mit Ihrem Lizenzschlüssel an.',
+    noMail:
+      'Zurzeit kann keine E-Mail geschickt werden. Melden Sie sich mit Ihrem Lizenzschlüssel an.',
     https: 'Diese Seite funktioniert nur über https. Bitte sagen Sie das dem Verkäufer.',
     tooLarge: 'Diese Datei ist zu groß für eine Anforderung.',
   },
@@ -151,9 +152,13 @@ export const german: BuyerTexts = {
       `Für einen Computer, der nie ins Internet kommt. Er läuft dann ${days} Tage lang, und mit einer neuen Anforderung noch einmal so lange.`,
     steps: [
       'Wählen Sie in der Software auf jenem Computer die Aktivierung ohne Verbindung. Sie zeigt eine Anforderung.',
-      'Bringen Sie die Anforderung hierher: als Text, als Datei, oder indem Sie ihren Code mit dem Telefon scannen und den Text kopieren.',
+      'Bringen Sie die Anforderung hierher: Scannen Sie ihren Code mit dem Telefon, oder bringen Sie sie als Text oder Datei.',
       'Nehmen Sie die Antwort mit zu jenem Computer, und fügen Sie sie in der Software ein.',
     ],
+    received: 'Ihre Anforderung ist da. Melden Sie sich an, um die Antwort zu erhalten.',
+    choose: 'Wählen Sie die Lizenz, die der Computer der Anforderung nutzen soll.',
+    none: 'Keine dieser Lizenzen ist für die Software der Anforderung.',
+    use: 'Diese Lizenz nutzen',
     label: 'Anforderung als Text',
     file: 'oder als Datei',
     button: 'Antwort erzeugen',

@@ -101,6 +101,11 @@ export interface BuyerTexts {
     readonly title: string;
     readonly about: (days: number) => string;
     readonly steps: readonly string[];
+    /** Of a request whose code was scanned, before the sign-in and after. */
+    readonly received: string;
+    readonly choose: string;
+    readonly none: string;
+    readonly use: string;
     readonly label: string;
     readonly file: string;
     readonly button: string;

@@ -36,9 +36,10 @@ test('a machine without a connection runs until its entitlement ends', () => {
 });
 
 test('the end of that entitlement is shown, also of a machine that was deactivated', () => {
-  const showUntil = (deactivatedAt: Date | null) =>
-    viewMachine({ ...airgapped, deactivatedAt }, null, 14, null).airgapped_until;
-  assert.deepEqual([showUntil(null), showUntil(day(1))], [day(90), day(90)].map((at) => at.toISOString()));
+  for (const deactivatedAt of [null, day(1)]) {
+    const { airgapped_until: until } = viewMachine({ ...airgapped, deactivatedAt }, null, 14, null);
+    assert.equal(until, day(90).toISOString());
+  }
   assert.equal(viewMachine(machine, null, 14, null).airgapped_until, null);
 });
 
