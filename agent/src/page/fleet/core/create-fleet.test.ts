@@ -128,6 +128,15 @@ describe('the clock of the page', () => {
     assert.equal(reasonOf(machine), 'no_answer');
   });
 
+  test('reports silence also after the clock is set, forward and back', async () => {
+    const { network, machine } = await openLive();
+    network.leapMs = 60_000;
+    await network.advance(250);
+    network.leapMs = -3_600_000;
+    await network.advance(3000);
+    assert.equal(reasonOf(machine), 'no_answer');
+  });
+
   test('a clock that is set back keeps the history, and the next points follow it', async () => {
     const { network, machine, socket, agent } = await openLive(10);
     await network.advance(1000);
@@ -155,6 +164,9 @@ test('a token is read when a machine enters the list, and replaced by an entered
   fleet.setToken('m0', null);
   await network.advance(0);
   fleet.setList([listed, { ...listed, id: 'm1', address: 'm1.example.com' }]);
+  await network.advance(500);
+  socketOf(network).send(new FakeAgent().hello([]));
+  fleet.setToken('m1', 'second-token');
   await network.advance(500);
   const offers = network.sockets.map(({ url, protocols }) => [url, protocols[1]]);
   assert.deepEqual(offers, [

@@ -99,6 +99,10 @@ describe('a gap', () => {
     assert.deepEqual(kindsOf(fleet), ['token']);
     fleet.setToken('m0', 'another-token');
     assert.equal(socketOf(network).protocols[1], 'latchkey.token.another-token');
+    await network.advance(1000);
+    const attempts = network.sockets.length;
+    fleet.setToken('m0', 'another-token');
+    assert.equal(network.sockets.length, attempts + 1, 'entered again, connects again');
   });
 
   test('a proxy without WebSockets: the agent is ready twice, but the handshake fails', async () => {
@@ -149,6 +153,28 @@ describe('retries', () => {
     assert.equal(network.requests.length, 2 * network.sockets.length);
     await network.advance(600_000);
     assert.ok(network.sockets.length <= 18 + 600 / 15, `${network.sockets.length} attempts`);
+  });
+
+  test('are slow for what waits for a person', async () => {
+    const { network } = openFleet();
+    network.answer = async () => ({
+      status: 401,
+      text: async () => 'The access token is not known.',
+    });
+    network.onSocket = (each) => queueMicrotask(() => each.finish());
+    socketOf(network).finish();
+    await network.advance(60_000);
+    assert.equal(network.sockets.length, 5);
+  });
+
+  test('do not follow from a diagnosis that ends after a pause', async () => {
+    const { network, machine, fleet } = openFleet();
+    network.answer = async () => Promise.withResolvers<never>().promise;
+    socketOf(network).finish();
+    await network.advance(100);
+    fleet.pause();
+    await network.advance(60_000);
+    assert.deepEqual([reasonOf(machine), network.sockets.length, network.timers], ['paused', 1, 0]);
   });
 
   test('are quick once, also for an agent that drops each connection', async () => {

@@ -67,6 +67,17 @@ test('a machine that hangs while it closes counts as open', async () => {
   assert.equal(fleet.machines.filter(({ host }) => host !== null).length, 8);
 });
 
+test('a gap outlasts the turn in which it began', async () => {
+  const network = new FakeNetwork();
+  const fleet = createFleet(network.createOptions(listMachines(2), { maxOpen: 1 }));
+  const [machine = assert.fail()] = fleet.machines;
+  network.sockets[0]?.send(agent.hello([], { interval_seconds: 20 }));
+  await network.advance(22_000);
+  assert.equal(machine.state.kind, 'gap');
+  await network.advance(9000);
+  assert.deepEqual([network.sockets[0]?.isOpen, machine.state.kind], [false, 'gap']);
+});
+
 test('turns go on after the clock of the page is set back', async () => {
   const { network, fleet, live } = openFleet(8, 4);
   await live(5);

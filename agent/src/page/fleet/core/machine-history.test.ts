@@ -146,6 +146,28 @@ describe('history on the common clock', () => {
     assert.deepEqual(page.read(7500, 7), [null, 1, 2, null, null, null, 6]);
   });
 
+  test('keeps a figure that a hello lacks', () => {
+    const page = new Page();
+    page.points(1100, [[1000, 1]]);
+    const arrivedMs = START * 1000 + 1200;
+    const columns = { load_1m: [null], memory_usage_ratio: [0.5] };
+    page.history.merge([START * 1000 + 1000], columns, { arrivedMs, intervalSeconds: 1 });
+    assert.deepEqual(page.read(2500, 2), [null, 1]);
+    assert.equal(page.history.columns.memory_usage_ratio.at(-1), 0.5);
+  });
+
+  test('never shows one figure in the column of another', () => {
+    const page = new Page();
+    for (let second = 1; second <= 300; second += 1) {
+      page.points(second * 1000 + 100, [[second * 1000, second]]);
+      page.history.write((START + second) * 1000, { memory_usage_ratio: 0.5 }, 1);
+    }
+    page.moveTo(420_500);
+    for (const column of Object.values(page.history.columns)) {
+      assert.ok(column.subarray(-100).every(Number.isNaN));
+    }
+  });
+
   test('follows an agent’s clock that is set, forward and back', () => {
     for (const leapMs of [3_600_000, -3_600_000]) {
       const page = new Page();
@@ -155,6 +177,16 @@ describe('history on the common clock', () => {
       page.points(4100, [[4000 + leapMs, 4]]);
       assert.deepEqual(page.read(5500, 5), [null, 1, 2, 3, 4]);
     }
+  });
+
+  test('a clock of the page that is set back changes no distance', () => {
+    const page = new Page();
+    const backMs = 3_600_000;
+    page.hello(5100, [[5000, 1]], 5);
+    page.clock.end -= backMs / 1000;
+    page.history.relabel(-backMs / 1000);
+    page.points(10_100 - backMs, [[10_000, 2]], 5);
+    assert.deepEqual(page.read(11_500 - backMs, 11), [null, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2]);
   });
 
   test('forgets what is older than five minutes', () => {

@@ -29,6 +29,14 @@ describe('turns', () => {
     assert.deepEqual(turns.step(60_500), { start: ['c'], stop: [] });
   });
 
+  test('ends two turns at a time, and none twice', () => {
+    const turns = new Turns<string>(3);
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) turns.request(key);
+    turns.step(0);
+    const stops = [60_000, 60_250, 60_500].map((nowMs) => turns.step(nowMs).stop);
+    assert.deepEqual(stops, [['a', 'b'], ['c'], []]);
+  });
+
   test('resumes an interrupted turn before others', () => {
     const turns = new Turns<string>(1);
     for (const key of ['a', 'b', 'c']) turns.request(key);
