@@ -6,12 +6,14 @@ import { after, before, describe, test } from 'node:test';
 
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { encodeQR } from 'qr';
 
 import { launchChromium, lacksChromium } from '../../scripts/lib/chromium.ts';
 import { createRequest } from '../../server/test/airgap-steps.ts';
 import { readParts } from '../../server/test/mail-relay.ts';
 import { runDueJobs } from '../../server/test/run-due-jobs.ts';
 import { BUYER_EMAIL, openBuyerWorld, type BuyerWorld } from './buyer-world.ts';
+import { readBarcode } from './read-barcode.ts';
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -63,9 +65,9 @@ describe('the page for buyers', { skip: lacksChromium }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Sellers' }).waitFor();
     const machine = 'sellers-271-4c4c4544-0044';
-    for (let pages = 0; pages < 5; pages += 1) {
-      await page.getByRole('link', { name: 'Seen longer ago' }).click();
-    }
+    const pages = page.getByRole('navigation', { name: 'Pages of computers' });
+    await pages.getByRole('link', { name: 'Seen longest ago' }).press('Enter');
+    await pages.getByText('Page 6 of 6').waitFor();
     await page.getByRole('link', { name: `Free ${machine}` }).press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Free this computer?' }).waitFor();
     await page.getByRole('button', { name: 'Free this computer' }).press('Enter');
@@ -94,6 +96,30 @@ describe('the page for buyers', { skip: lacksChromium }, () => {
     const download = await downloading;
     assert.equal(download.suggestedFilename(), 'latchkey-answer.txt');
     assert.equal(readFileSync((await download.path()) ?? '', 'utf8'), answer);
+  });
+
+  test('a telephone opens the code of a request, and a camera reads that of the answer', async () => {
+    const request = createRequest({ machine: { machine_id: 'yearly-001-4c4c4544-0044' } });
+    const address = `${world.service.url}/my/offline?request=${request}`;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await browser.newContext({
+        javaScriptEnabled: false,
+        viewport: NARROW,
+        deviceScaleFactor: 2,
+        colorScheme,
+      });
+      resources.defer(() => context.close());
+      const page = await context.newPage();
+      const drawn = encodeQR(address, 'svg', { ecc: 'low', border: 4 });
+      await page.setContent(`<body style="background: #fff">${drawn}</body>`);
+      await page.goto(await readBarcode(await page.locator('svg').screenshot()));
+      assert.match(await page.getByRole('status').innerText(), /^Your request is here/u);
+      await page.locator('#key').fill(world.yearly.licenseKey);
+      await page.locator('form[action="/my/key"] button').click();
+      await page.getByRole('button', { name: 'Create the answer' }).click();
+      const answer = await page.locator('#answer').inputValue();
+      assert.equal(await readBarcode(await page.locator('svg.qr').screenshot()), answer);
+    }
   });
 
   test('is accessible, narrow and wide, in light and dark, in each language', async () => {
@@ -130,6 +156,8 @@ describe('the page for buyers', { skip: lacksChromium }, () => {
     await page.goto(`${world.service.url}/my/licenses/${world.large.id}`);
     assert.deepEqual(await examine(page, 'license'), []);
     assert.equal(await page.getByRole('heading', { level: 3 }).count(), 50);
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+    assert.ok(height < 50 * 220, `a telephone shows 50 machines on ${height} px`);
     for (const path of ['/my', `/my/licenses/${world.large.id}`]) {
       const timing = await measure(page, world.service.url + path);
       assert.ok(timing.bytes < 60_000, `${path}: ${timing.bytes} bytes`);

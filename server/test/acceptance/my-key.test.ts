@@ -40,7 +40,10 @@ describe('the door by key', () => {
     assert.match(answer.text, /<p class="good">Works, with no end date\.<\/p>/u);
     assert.match(answer.text, /<p>1 of 2 computers in use<\/p>/u);
     assert.ok(answer.text.includes(`<h3><code>${id}</code></h3>`));
-    assert.match(answer.text, /<dt>Version<\/dt><dd>2\.4\.0<\/dd><dt>System<\/dt><dd>15\.1<\/dd>/u);
+    assert.match(
+      answer.text,
+      /<dt>Version<\/dt><dd>2\.4\.0<\/dd><\/div><div><dt>System<\/dt><dd>15\.1<\/dd>/u,
+    );
   });
 
   test('refuses an unknown key', async () => {

@@ -14,10 +14,15 @@ const TIMES = createFormats({ dateStyle: 'long', timeStyle: 'short' });
 
 /** Formats a day, such as `20 November 2026`. */
 export function formatDate(language: PageLanguage, date: Date): string {
-  return DATES[language].format(date);
+  return toOrdinal(language, DATES[language].format(date));
 }
 
 /** Formats a time to the minute, in UTC. */
 export function formatDateTime(language: PageLanguage, date: Date): string {
-  return `${TIMES[language].format(date)} UTC`;
+  return `${toOrdinal(language, TIMES[language].format(date))} UTC`;
+}
+
+/** French writes the first day of a month as `1er`, which the Unicode locale data omit. */
+function toOrdinal(language: PageLanguage, text: string): string {
+  return language === 'fr' ? text.replace(/^1(?= )/u, '1er') : text;
 }

@@ -63,8 +63,9 @@ function machineSection(frame: PageFrame, machines: OwnMachines): Markup {
   return markup`<section aria-labelledby="machines">
 <h2 id="machines">${license.machines}</h2>
 <p>${list.machines(own.active, own.maxActivations)}</p>
+${machines.pages > 1 && markup`<nav aria-label="${license.pages}">${pager(frame, machines)}</nav>`}
 ${active.length === 0 ? markup`<p>${license.none} ${license.unused}</p>` : markup`<ul class="plain">${items}</ul>`}
-${machines.pages > 1 && pager(frame, machines)}
+${machines.pages > 1 && markup`<p class="pager">${pager(frame, machines)}</p>`}
 </section>`;
 }
 
@@ -72,34 +73,42 @@ function machineItem(frame: PageFrame, licenseId: string, machine: OwnMachine): 
   const { free } = textsOf(frame).license;
   const id = shortMachineId(machine);
   return markup`
-<li>
+<li class="machine">
 <h3><code>${id}</code></h3>
-${machineFacts(frame, machine)}
+${factList(frame, machine, [])}
 <a class="button quiet" href="/my/licenses/${licenseId}/machines/${machine.activationId}">${free}<span class="hidden"> ${id}</span></a>
 </li>`;
 }
 
-/** What is known about a machine, as a list of terms. */
+/** All that is known about a machine, as a list of terms. */
 export function machineFacts(frame: PageFrame, machine: OwnMachine): Markup {
+  const { since } = textsOf(frame).license;
+  return factList(frame, machine, [[since, formatDate(frame.language, machine.activatedAt)]]);
+}
+
+type Facts = readonly (readonly [term: string, value: string | null])[];
+
+/** What distinguishes a machine among hundreds. @param others further facts */
+function factList(frame: PageFrame, machine: OwnMachine, others: Facts): Markup {
   const { license } = textsOf(frame);
   const day = (date: Date | null) => (date === null ? null : formatDate(frame.language, date));
-  const facts: readonly (readonly [string, string | null])[] = [
+  const facts: Facts = [
     [license.lastSeen, day(machine.lastSeenAt)],
     [license.version, machine.appVersion],
     [license.system, machine.osVersion],
-    [license.since, day(machine.activatedAt)],
+    ...others,
     [license.offlineUntil, day(machine.airgappedUntil)],
     [license.deactivatedOn, day(machine.deactivatedAt)],
   ];
   const known = facts.filter(([, value]) => value !== null);
-  return markup`<dl>${known.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>`)}</dl>`;
+  return markup`<dl>${known.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 function deactivatedSection(frame: PageFrame, machines: readonly OwnMachine[]): Markup {
   const { license } = textsOf(frame);
   const items = machines.map(
     (machine) => markup`
-<li><h3><code>${shortMachineId(machine)}</code></h3>${machineFacts(frame, machine)}</li>`,
+<li><h3><code>${shortMachineId(machine)}</code></h3>${factList(frame, machine, [])}</li>`,
   );
   return markup`<details><summary>${license.deactivated(machines.length)}</summary><ul class="plain">${items}</ul></details>`;
 }
@@ -107,9 +116,8 @@ function deactivatedSection(frame: PageFrame, machines: readonly OwnMachine[]): 
 function pager(frame: PageFrame, { license: own, page, pages }: OwnMachines): Markup {
   const { license } = textsOf(frame);
   const href = (number: number): string => `/my/licenses/${own.id}?page=${number}`;
-  return markup`<nav aria-label="${license.pages}">
-${page > 1 && markup`<a href="${href(page - 1)}">${license.newer}</a>`}
+  return markup`${page > 1 && markup`<a href="${href(page - 1)}">${license.newer}</a>`}
 <span>${license.page(page, pages)}</span>
 ${page < pages && markup`<a href="${href(page + 1)}">${license.older}</a>`}
-</nav>`;
+${page < pages - 1 && markup`<a href="${href(pages)}">${license.oldest}</a>`}`;
 }

@@ -38,8 +38,12 @@ form p:last-child { margin-top: 0.5rem; }
 .notice, .good { border-color: var(--good); }
 .hint { color: var(--quiet); font-size: 0.9rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1rem; margin: 0 0 0.75rem; }
+dl { display: flex; flex-wrap: wrap; gap: 0.1rem 1.25rem; margin: 0 0 1rem; font-size: 0.95rem; }
+dl > div { display: flex; flex-wrap: wrap; gap: 0 0.4rem; }
 dt { color: var(--quiet); }
+li.machine { display: grid; grid-template-columns: 1fr auto; gap: 0.25rem 0.75rem; align-items: center; }
+li.machine > a { grid-area: 1 / 2 / span 2; }
+li dl { margin: 0; }
 dd { margin: 0; }
 .quiet { border: 2px solid var(--line); background: transparent; color: var(--ink); }
 a.button {
@@ -57,14 +61,15 @@ a.button.quiet:hover { border-color: var(--quiet); }
 .row form, .row p { margin: 0; }
 summary { min-height: 2rem; color: var(--ink); font-weight: 600; cursor: pointer; }
 details { margin: 1.5rem 0; }
-nav { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center; margin: 1rem 0; }
+nav, .pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center; margin: 1rem 0; }
 code { font-size: 0.95em; }
 svg.qr { display: block; width: 100%; max-width: 26rem; height: auto; background: #ffffff; border-radius: 8px; }
 @media (max-width: 35rem) {
-  dl { grid-template-columns: 1fr; }
-  dd { margin: 0 0 0.4rem; }
+  ul.plain > li { padding: 0.75rem; }
   .row > * { width: 100%; }
   button, a.button { box-sizing: border-box; width: 100%; text-align: center; }
+  li.machine > a.button { grid-area: 1 / 2; width: auto; padding: 0.5rem 0.8rem; }
+  li.machine > dl { grid-column: 1 / -1; }
 }
 `;
 

@@ -122,6 +122,7 @@ export const english: BuyerTexts = {
     pages: 'Pages of computers',
     newer: 'Seen more recently',
     older: 'Seen longer ago',
+    oldest: 'Seen longest ago',
     contact: (address) => `Questions? Write to ${address}.`,
   },
   freeing: {

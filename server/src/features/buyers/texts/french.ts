@@ -129,6 +129,7 @@ export const french: BuyerTexts = {
     pages: 'Pages des ordinateurs',
     newer: 'Vus plus récemment',
     older: 'Vus il y a plus longtemps',
+    oldest: 'Vus il y a le plus longtemps',
     contact: (address) => `Des questions\u202f? Écrivez à ${address}.`,
   },
   freeing: {

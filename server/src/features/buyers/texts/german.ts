@@ -93,7 +93,8 @@ export const german: BuyerTexts = {
     none: 'Unter dieser Adresse gibt es keine Lizenzen. Vielleicht haben Sie mit einer anderen gekauft; oder melden Sie sich mit Ihrem Lizenzschlüssel an.',
     more: (count) =>
       `Das sind die neuesten ${count} Lizenzen. Eine ältere sehen Sie, wenn Sie sich mit ihrem Schlüssel anmelden.`,
-    machines: (active, max) => `${active} von ${computersOf(max)} genutzt`,
+    machines: (active, max) =>
+      `${active} von ${max} ${max === 1 ? 'Computer' : 'Computern'} genutzt`,
     keyEnds: (hint) => `Schlüssel endet auf ${hint}`,
     open: 'Computer zeigen',
     sendKeys: 'Meine Schlüssel zusenden',
@@ -128,6 +129,7 @@ export const german: BuyerTexts = {
     pages: 'Seiten der Computer',
     newer: 'Später gesehene',
     older: 'Früher gesehene',
+    oldest: 'Am längsten nicht gesehene',
     contact: (address) => `Fragen? Schreiben Sie an ${address}.`,
   },
   freeing: {

@@ -83,6 +83,7 @@ export interface BuyerTexts {
     readonly pages: string;
     readonly newer: string;
     readonly older: string;
+    readonly oldest: string;
     readonly contact: (address: string) => string;
   };
   readonly freeing: {
