@@ -18,7 +18,7 @@ interface Grouped {
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** Compares names as people do: `web-9` before `web-10`. */
-export function compareNames(a: string, b: string): number {
+function compareNames(a: string, b: string): number {
   return collator.compare(a, b);
 }
 

@@ -75,6 +75,17 @@ const GAP_RULES: Readonly<Record<GapReason, GapRule>> = {
   },
 };
 
+/** What the agent's own sentence adds. */
+const DETAILED_GAPS: Readonly<Partial<Record<GapReason, (detail: string) => string>>> = {
+  refused: (detail) => `closed the connection: ${detail}`,
+  unreachable: (detail) => `cannot be reached: ${detail}`,
+  // Before the first token, the agent says that one is needed.
+  token: (detail) =>
+    /not known/u.test(detail)
+      ? 'does not accept the token: enter it.'
+      : 'needs an access token: enter it.',
+};
+
 /** Lists the problems of a machine: the gap, then errors, then warnings, the oldest first. */
 export function listProblems(
   { state, notices }: Pick<Machine, 'state' | 'notices'>,
@@ -104,7 +115,8 @@ export function describeGap(
   nowMs: number,
   origin: string,
 ): string {
-  if (reason === 'refused' && detail !== undefined) return `closed the connection: ${detail}`;
+  const withDetail = detail === undefined ? undefined : DETAILED_GAPS[reason];
+  if (detail !== undefined && withDetail !== undefined) return withDetail(detail);
   return GAP_RULES[reason].describe(formatMoment(since, nowMs), origin);
 }
 
@@ -154,11 +166,14 @@ export function judgeMachine({
   return latestAt === null ? 'unknown' : 'calm';
 }
 
-/** Formats a time of today as `14:03:22`, another one with its day. */
+/** From here on, the time of day alone would be ambiguous. */
+const HALF_DAY_MS = 43_200_000;
+
+/** Formats a time as `14:03:22`, an earlier one with its day. */
 export function formatMoment(atMs: number, nowMs: number): string {
   const time = formatTime(atMs / 1000, true);
-  const [at, now] = [new Date(atMs), new Date(nowMs)];
-  if (at.toDateString() === now.toDateString()) return time;
+  if (nowMs - atMs < HALF_DAY_MS) return time;
+  const at = new Date(atMs);
   return `${at.getDate()} ${MONTHS[at.getMonth()] ?? ''} ${time.slice(0, 5)}`;
 }
 
@@ -167,9 +182,4 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 /** Writes a sentence with a capital first letter. */
 export function capitalize(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
-}
-
-/** Writes a problem with the name of its machine. */
-export function nameProblem(name: string, { isGap, sentence }: Problem): string {
-  return isGap ? `${name} ${sentence}` : `${name}: ${sentence}`;
 }

@@ -5,8 +5,10 @@ import type { Figure, Machine } from '../core/types.ts';
 export interface Quantity {
   readonly key: 'cpu' | 'memory' | 'load' | 'network' | 'disk';
   readonly label: string;
-  /** Says what the value is, where the label is short. */
+  /** The heading of the figure. */
   readonly title: string;
+  /** What the value is, unless the title says it. */
+  readonly note?: string;
   /** The columns that are added up. */
   readonly figures: readonly Figure[];
   readonly isPerProcessor?: true;
@@ -36,7 +38,8 @@ export const QUANTITIES: readonly Quantity[] = [
   {
     key: 'load',
     label: 'Load',
-    title: 'Load of one minute per processor',
+    title: 'Load',
+    note: 'per processor',
     figures: ['load_1m'],
     isPerProcessor: true,
     scale: 'amount',
@@ -45,7 +48,8 @@ export const QUANTITIES: readonly Quantity[] = [
   {
     key: 'network',
     label: 'Network',
-    title: 'Network, received and sent',
+    title: 'Network traffic',
+    note: 'received and sent',
     figures: ['receive_bytes_per_second', 'transmit_bytes_per_second'],
     scale: 'rate',
     format: formatByteRate,
@@ -53,7 +57,8 @@ export const QUANTITIES: readonly Quantity[] = [
   {
     key: 'disk',
     label: 'Disk',
-    title: 'Disks, read and written',
+    title: 'Disk traffic',
+    note: 'read and written',
     figures: ['disk_read_bytes_per_second', 'disk_write_bytes_per_second'],
     scale: 'rate',
     format: formatByteRate,
@@ -73,6 +78,7 @@ function firstQuantity(): Quantity {
 
 /** Returns the newest value; NaN when it is absent. */
 export function readLatest(quantity: Quantity, machine: Machine): number {
+  if (machine.latestAt === null) return Number.NaN;
   return sumFigures(quantity, machine, (figure) => machine.latest[figure]);
 }
 
