@@ -49,8 +49,8 @@ function registerSignIn(app: App, deps: BuyerDependencies): void {
         operationId: 'requestBuyerCode',
         summary: 'Mail a code to the buyer of licenses',
         description:
-          'The answer is the same for every address, whether or not it has licenses. At most five codes in an hour for an ' +
-          'address by a network, and 20 by all. The code works for 15 minutes, once, with five tries.',
+          'The answer is the same for every address, whether or not it has licenses. For an address, a network gets five ' +
+          'codes at once and then one in 12 minutes, all together 20 in an hour. The code works for 15 minutes, once, with five tries.',
         body: ref(BuyerCodeRequest),
         response: {
           200: ref(BuyerCodeRequested, 'The code is mailed if a license has the address.'),
