@@ -46,7 +46,12 @@ const HEIGHTS: readonly (readonly [machines: number, height: number])[] = [
   [Infinity, 48],
 ];
 
-const MOST_GROWTH = 1.8;
+/** Cells grow into a free height, but stay wider than high. */
+const LEAST_SHAPE = 1.7;
+const MOST_HEIGHT = 240;
+
+/** More curves in a row are hard to compare. */
+const MOST_COLUMNS = 16;
 
 /** A cell this many times as wide as high is easy to read. */
 const FAVORED_SHAPE = 2.4;
@@ -58,11 +63,12 @@ export function layOutFigure(options: LayoutOptions): FigureLayout {
   const count = groups.reduce((sum, each) => sum + each, 0);
   if (count === 0 || width <= 0) return { height: 0, cells: [], captions: [] };
   if (height !== null) return fill(options, count, height);
-  const leastWidth = chooseLeastWidth(options, count);
-  const columns = Math.max(1, Math.min(count, Math.floor((width + GAP) / (leastWidth + GAP))));
+  const fitting = Math.floor((width + GAP) / (chooseLeastWidth(options, count) + GAP));
+  const columns = Math.max(1, Math.min(fitting, MOST_COLUMNS, Math.max(...groups)));
   const [, least] = HEIGHTS.find(([most]) => count <= most) ?? [0, 48];
   const free = measureRows(options, columns, options.room);
-  return place(options, columns, Math.min(Math.max(least, free), least * MOST_GROWTH));
+  const most = Math.min(MOST_HEIGHT, measureColumns(options, columns) / LEAST_SHAPE);
+  return place(options, columns, Math.max(least, Math.min(free, most)));
 }
 
 function chooseLeastWidth({ width, hasWideValues }: LayoutOptions, count: number): number {
