@@ -187,7 +187,7 @@ test('records what appears and ends, after the first list', async () => {
 });
 
 test('notifies once a second of figures, and at most each 250 ms of changes', async () => {
-  const { network, fleet } = openFleet(50);
+  const { network, fleet } = openFleet(10);
   const changes: string[] = [];
   fleet.subscribe((change) => changes.push(change));
   await network.advance(600);

@@ -129,6 +129,11 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
     this.#turns.request(connection, isFirst);
   }
 
+  opened(connection: MachineConnection): void {
+    this.#turns.opened(connection);
+    this.#runTurns(this.#options.now());
+  }
+
   release(connection: MachineConnection): void {
     this.#turns.release(connection);
   }

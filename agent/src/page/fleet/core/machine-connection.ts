@@ -28,6 +28,8 @@ const LIVE: MachineState = { kind: 'live' };
 export interface ConnectionSlots {
   /** Calls `open` when a connection is free. */
   request(connection: MachineConnection, isFirst: boolean): void;
+  /** Records that the connection is open, so that others can begin. */
+  opened(connection: MachineConnection): void;
   release(connection: MachineConnection): void;
 }
 
@@ -94,6 +96,7 @@ export class MachineConnection {
       return;
     }
     this.#socket = socket;
+    socket.addEventListener('open', () => this.#slots.opened(this));
     socket.addEventListener('message', ({ data }) => {
       if (this.#socket === socket && this.#afterClose === 'fail') this.#receive(data);
     });

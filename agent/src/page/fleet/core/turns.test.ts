@@ -6,12 +6,23 @@ import * as fc from 'fast-check';
 import { Turns } from './turns.ts';
 
 describe('turns', () => {
-  test('opens all at once, in small steps, while connections are free', () => {
+  test('opens ten at a time, while connections are free', () => {
     const turns = new Turns<number>(150);
-    for (let key = 0; key < 100; key += 1) turns.request(key);
-    const starts = Array.from({ length: 5 }, (_, at) => turns.step(at * 250).start.length);
-    assert.deepEqual(starts, [25, 25, 25, 25, 0]);
+    for (let key = 0; key < 35; key += 1) turns.request(key);
+    const starts = Array.from({ length: 5 }, () => {
+      const { start } = turns.step(0);
+      for (const key of start) turns.opened(key);
+      return start.length;
+    });
+    assert.deepEqual(starts, [10, 10, 10, 5, 0]);
     assert.deepEqual(turns.step(3_600_000), { start: [], stop: [] });
+  });
+
+  test('lets others begin after a second, when nothing answers', () => {
+    const turns = new Turns<number>(150);
+    for (let key = 0; key < 15; key += 1) turns.request(key);
+    const starts = [0, 999, 1000].map((nowMs) => turns.step(nowMs).start.length);
+    assert.deepEqual(starts, [10, 0, 5]);
   });
 
   test('ends a turn after 30 s, the longest first, only while others wait', () => {

@@ -5,8 +5,15 @@
  */
 const TURN_MS = 30_000;
 
-/** Handshakes are spread: so many connections are opened in a step, and turns ended once all are in use. */
-const MAX_STARTS = 25;
+/**
+ * Connections that are being opened at once. Chromium delays each by 1 to 5 s × 2^(n − 16) while n others of the page are being opened
+ * (its `websocket_throttler.cc`): with 10 a hundred machines are connected within a second, with 25 it takes seven.
+ */
+const MAX_CONNECTING = 10;
+/** One that takes longer, such as to a machine without power, lets others begin. */
+const CONNECTING_MS = 1000;
+
+/** Turns that end at once are spread: so many end in a step. */
 const MAX_ENDS = 2;
 
 /** What a step of the scheduler decides. */
@@ -27,6 +34,8 @@ export class Turns<T> {
   readonly #open = new Map<T, number>();
   /** Those of `#open` that were told to stop. */
   readonly #stopping = new Set<T>();
+  /** Those of `#open` that are being opened, and since when. */
+  readonly #connecting = new Map<T, number>();
   #queue = new Set<T>();
   readonly #nobody: ReadonlySet<T> = new Set();
 
@@ -46,9 +55,15 @@ export class Turns<T> {
     else this.#queue.add(key);
   }
 
+  /** Records that a connection is open, so that another can begin. */
+  opened(key: T): void {
+    this.#connecting.delete(key);
+  }
+
   /** Records that a connection is closed, or removes a machine from the queue. */
   release(key: T): void {
     this.#open.delete(key);
+    this.#connecting.delete(key);
     this.#stopping.delete(key);
     this.#queue.delete(key);
   }
@@ -59,11 +74,15 @@ export class Turns<T> {
   }
 
   #grant(nowMs: number): T[] {
+    for (const [key, since] of this.#connecting) {
+      if (nowMs - since >= CONNECTING_MS) this.#connecting.delete(key);
+    }
     const granted: T[] = [];
     for (const key of this.#queue) {
-      if (granted.length >= MAX_STARTS || this.#open.size >= this.#maxOpen) break;
+      if (this.#connecting.size >= MAX_CONNECTING || this.#open.size >= this.#maxOpen) break;
       this.#queue.delete(key);
       this.#open.set(key, nowMs);
+      this.#connecting.set(key, nowMs);
       granted.push(key);
     }
     return granted;
