@@ -1,5 +1,5 @@
 import { HISTORY_SLOTS, type Machine } from '../core/types.ts';
-import { makeCurvePaths, readHistory, strokeCurves, traceCurve } from './curve.ts';
+import { type CurvePart, drawCurves, readHistory, traceCurve } from './curve.ts';
 import type { Palette } from './palette.ts';
 import type { Quantity } from './quantities.ts';
 
@@ -61,18 +61,14 @@ export class CurveColumn {
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, this.#width, this.#height);
     const lineHeight = this.#height / machines.length;
-    const paths = makeCurvePaths();
-    for (const [at, machine] of machines.entries()) {
-      readHistory(quantity, machine, this.#values);
-      const y = at * lineHeight + LINE_GAP / 2;
-      const box = { x: 0, y, width: this.#width, height: lineHeight - LINE_GAP };
-      traceCurve(paths, this.#values, box, toRatio);
-    }
-    context.fillStyle = this.#palette.hatch;
-    context.fill(paths.gaps);
-    context.fillStyle = this.#palette.get('area');
-    context.fill(paths.area);
-    context.strokeStyle = this.#palette.get('curve');
-    strokeCurves(context, paths.line, 1);
+    const trace = (part: CurvePart): void => {
+      for (const [at, machine] of machines.entries()) {
+        readHistory(quantity, machine, this.#values);
+        const y = at * lineHeight + LINE_GAP / 2;
+        const box = { x: 0, y, width: this.#width, height: lineHeight - LINE_GAP };
+        traceCurve(context, part, { values: this.#values, box, toRatio });
+      }
+    };
+    drawCurves(context, this.#palette, trace, 1);
   }
 }

@@ -1,5 +1,5 @@
 import { HISTORY_SLOTS, type Machine } from '../core/types.ts';
-import { makeCurvePaths, readHistory, strokeCurves, traceCurve } from './curve.ts';
+import { type CurvePart, drawCurves, readHistory, traceCurve } from './curve.ts';
 import { type Box, CELL_MARGIN, type FigureLayout } from './figure-layout.ts';
 import type { Palette, PaletteName } from './palette.ts';
 import { formatValue, type Quantity, readLatest, readSlot } from './quantities.ts';
@@ -91,34 +91,29 @@ export class FigurePainter {
 
   #paintCurves(picture: Picture): void {
     const context = this.#context;
-    const paths = makeCurvePaths();
-    const marks = new Path2D();
-    const frames = new Path2D();
-    for (const [at, { machine }] of picture.machines.entries()) {
-      const cell = picture.layout.cells[at];
-      if (cell === undefined) continue;
-      const box = findPlot(cell, picture.fontSize);
-      readHistory(picture.quantity, machine, this.#values);
-      traceCurve(paths, this.#values, box, picture.toRatio);
-      frames.rect(box.x, box.y + box.height, box.width, 1);
-      addMark(marks, machine, box);
-      if (picture.cursor !== null) {
-        const x = box.x + ((picture.cursor + 0.5) / HISTORY_SLOTS) * box.width;
-        frames.rect(x - 0.5, box.y, 1, box.height);
+    const { machines, layout, fontSize, quantity, toRatio, cursor } = picture;
+    const plots = machines.flatMap(({ machine }, at) => {
+      const cell = layout.cells[at];
+      return cell === undefined ? [] : [{ machine, box: findPlot(cell, fontSize) }];
+    });
+    const trace = (part: CurvePart): void => {
+      for (const { machine, box } of plots) {
+        readHistory(quantity, machine, this.#values);
+        traceCurve(context, part, { values: this.#values, box, toRatio });
       }
-    }
-    context.fillStyle = this.#palette.hatch;
-    context.fill(paths.gaps);
-    this.#fill('area', paths.area);
-    context.strokeStyle = this.#palette.get('curve');
-    strokeCurves(context, paths.line, picture.fontSize > 13 ? 2 : 1);
-    this.#fill(picture.cursor === null ? 'line' : 'muted', frames);
-    this.#fill('mark', marks);
+    };
+    drawCurves(context, this.#palette, trace, fontSize > 13 ? 2 : 1);
+    context.beginPath();
+    for (const { box } of plots) addFrame(context, box, cursor);
+    this.#fill(cursor === null ? 'line' : 'muted');
+    context.beginPath();
+    for (const { machine, box } of plots) addMark(context, machine, box);
+    this.#fill('mark');
   }
 
-  #fill(color: PaletteName, path: Path2D): void {
+  #fill(color: PaletteName): void {
     this.#context.fillStyle = this.#palette.get(color);
-    this.#context.fill(path);
+    this.#context.fill();
   }
 
   #paintTexts(picture: Picture): void {
@@ -190,15 +185,23 @@ function describeAt(quantity: Quantity, machine: Machine, cursor: number | null)
   return formatValue(quantity, readLatest(quantity, machine));
 }
 
+/** Adds the base line of a plot, and the line of the cursor. */
+function addFrame(path: CanvasPath, box: Box, cursor: number | null): void {
+  path.rect(box.x, box.y + box.height, box.width, 1);
+  if (cursor === null) return;
+  const x = box.x + ((cursor + 0.5) / HISTORY_SLOTS) * box.width;
+  path.rect(x - 0.5, box.y, 1, box.height);
+}
+
 /** Adds the time of a reboot: a line with a flag. */
-function addMark(marks: Path2D, { rebootedAt, history }: Machine, box: Box): void {
+function addMark(path: CanvasPath, { rebootedAt, history }: Machine, box: Box): void {
   if (rebootedAt === null) return;
   const slot = HISTORY_SLOTS - (history.end - rebootedAt / 1000);
   if (slot < 0 || slot > HISTORY_SLOTS) return;
   const x = box.x + (slot / HISTORY_SLOTS) * box.width;
-  marks.rect(x - 0.75, box.y, 1.5, box.height);
-  marks.moveTo(x, box.y);
-  marks.lineTo(x + 7, box.y + 3.5);
-  marks.lineTo(x, box.y + 7);
-  marks.closePath();
+  path.rect(x - 0.75, box.y, 1.5, box.height);
+  path.moveTo(x, box.y);
+  path.lineTo(x + 7, box.y + 3.5);
+  path.lineTo(x, box.y + 7);
+  path.closePath();
 }
