@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Browser as Chromium, Page as Tab } from 'playwright-core';
+import type { Browser as Chromium, CDPSession, Page as Tab } from 'playwright-core';
 
 import { launchChromium } from '../../scripts/lib/chromium.ts';
 
@@ -13,7 +13,7 @@ export interface PageOptions {
 const TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 
-/** A headless Chromium that accepts any certificate. */
+/** A headless Chromium. */
 export class Browser implements AsyncDisposable {
   readonly #chromium: Chromium;
 
@@ -21,8 +21,14 @@ export class Browser implements AsyncDisposable {
     this.#chromium = chromium;
   }
 
-  static async start(): Promise<Browser> {
-    return new Browser(await launchChromium(['--ignore-certificate-errors']));
+  /** @param args of its command line; default: it accepts any certificate */
+  static async start(args = ['--ignore-certificate-errors']): Promise<Browser> {
+    return new Browser(await launchChromium(args));
+  }
+
+  /** Connects to the tools of the whole browser. */
+  async openDevTools(): Promise<CDPSession> {
+    return this.#chromium.newBrowserCDPSession();
   }
 
   /** Opens an address in a new page, without waiting for its files. */

@@ -62,7 +62,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-function readNumber(name: string, text: string, min: number, max: number): number {
+/** Reads a whole number of an option. @throws UsageError */
+export function readNumber(name: string, text: string, min: number, max: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
   throw new UsageError(`--${name} must be a whole number from ${min} to ${max}.`);

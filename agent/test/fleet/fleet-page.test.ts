@@ -1,0 +1,142 @@
+/** The page that watches many machines, at an agent's `/fleet`: a hundred agents on this machine, in a real browser. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { formatPercent } from '#agent/page/browser/format.ts';
+
+import { lacksChromium } from '../../../scripts/lib/chromium.ts';
+import { Browser, type Page } from '../browser.ts';
+import { lacksOpenssl } from '../certificates.ts';
+import { findFreePort } from '../find-free-port.ts';
+import { AgentFleet, type Verb } from './agent-fleet.ts';
+import { measureBrowser } from './browser-cost.ts';
+import {
+  assertPrompt,
+  measureLoad,
+  openFleetPage,
+  readOldestValues,
+  waitForEvents,
+  waitForProblems,
+} from './fleet-page.ts';
+import { usageAt } from './invented-machine.ts';
+import { type AgentPlan, CAST } from './plan.ts';
+
+const COUNT = 100;
+
+/** As long as a person looks at a quiet page. */
+const QUIET_SECONDS = 20;
+/** The budget of the page: the processor time of its renderer and of the browser, and the renderer's memory. */
+const MAX_CORES = 0.1;
+const MAX_BYTES = 150e6;
+
+/** What the page says of machines that it never saw. */
+const NEVER_SEEN: Readonly<Record<string, RegExp>> = {
+  [CAST.silent]: /^Has not answered since/,
+  [CAST.mute]: /^Has not answered since/,
+  [CAST.untrusted]: /^Cannot be reached since .* does not trust its certificate\.$/,
+  [CAST.absent]: /^Cannot be reached since/,
+  [CAST.origin]:
+    /^Does not allow this page: run “latchkey-agent origins add https:\/\/127\.0\.1\.1:\d+” on it\.$/,
+  [CAST.noUpgrade]: /^Is behind a proxy that does not forward WebSockets/,
+  [CAST.mutual]: /^Requires a client certificate/,
+  [CAST.token]: /^Does not accept the token: enter it\.$/,
+};
+
+const NOTICED: Readonly<Record<string, RegExp>> = {
+  'web-5': /^\/ is 93\s% full\.$/,
+  'db-6': /^The disk sda is failing\.$/,
+  'cache-7': /^Tctl is at 97\s°C\.$/,
+  'batch-8': /^The unit certbot\.service failed\.$/,
+  'db-18': /^\/mnt\/backup does not answer\.$/,
+};
+
+const skip = lacksChromium || lacksOpenssl;
+
+/** Returns what the page may show as the usage of a second: ticks are between seconds, and so is what the page draws as one. */
+function listUsage(plan: AgentPlan, time: string): string[] {
+  const timeMs = new Date(`${new Date().toDateString()} ${time}`).getTime();
+  const most = Math.ceil(1 + measureLoad());
+  const seconds = Array.from({ length: 2 * most + 1 }, (_, at) => at - most);
+  return seconds.map((each) => formatPercent(usageAt(plan, timeMs + 1000 * each)));
+}
+
+describe('the page of a hundred machines', { skip }, () => {
+  let fleet: AgentFleet;
+  let browser: Browser;
+  let page: Page;
+  before(async () => {
+    fleet = await AgentFleet.start({ count: COUNT, port: await findFreePort(), withFaults: true });
+    browser = await Browser.start([fleet.trustArgument]);
+    page = await openFleetPage(browser, fleet);
+  });
+  after(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await fleet?.[Symbol.asyncDispose]();
+  });
+
+  test('says within three seconds what is wrong, of machines that it cannot watch, too', async (context) => {
+    const found = await waitForProblems(page, { ...NEVER_SEEN, ...NOTICED });
+    context.diagnostic(JSON.stringify(found));
+    assertPrompt(found);
+  });
+
+  test('shows five minutes of all others at once', async () => {
+    const watched = fleet.plans.filter(({ id }) => NEVER_SEEN[id] === undefined);
+    const { time, values } = await readOldestValues(page, 10);
+    const wrong = watched.filter((plan) => !listUsage(plan, time).includes(values[plan.id] ?? ''));
+    assert.deepEqual(
+      wrong.map(({ id }) => [id, values[id]]),
+      [],
+    );
+    assert.equal(watched.length, COUNT - Object.keys(NEVER_SEEN).length);
+  });
+
+  test('costs little while nothing happens', async (context) => {
+    const { cores, rendererBytes } = await measureBrowser(browser, QUIET_SECONDS);
+    context.diagnostic(JSON.stringify({ cores, rendererBytes, load: measureLoad() }));
+    const { browser: own = 0, renderer = 0 } = cores;
+    assert.ok(own + renderer < MAX_CORES * measureLoad(), `${own} + ${renderer} cores`);
+    assert.ok(rendererBytes < MAX_BYTES, `${rendererBytes} bytes`);
+  });
+
+  test('watches a machine once its token is entered, from a page of another origin', async () => {
+    const token = fleet.plans.find(({ id }) => id === CAST.token)?.token ?? '';
+    await page.tab.fill('.fleet-token input', token);
+    await page.tab.press('.fleet-token input', 'Enter');
+    await page.until("document.querySelector('.fleet-token') === null");
+  });
+
+  test('says within three seconds what happens to machines that it watches', async (context) => {
+    const faults: readonly (readonly [Verb, string])[] = [
+      ['freeze', CAST.frozen],
+      ['forget-token', CAST.token],
+      ['stop', CAST.stopped],
+    ];
+    const said = waitForProblems(page, {
+      [CAST.frozen]: /^Has not answered since/,
+      [CAST.token]:
+        /^(?:Closed the connection: The access token is not known\.|Does not accept the token)/,
+      [CAST.stopped]: /^Stopped its agent at/,
+    });
+    for (const [verb, id] of faults) await fleet.act(verb, id);
+    const found = await said;
+    context.diagnostic(JSON.stringify(found));
+    assertPrompt(found);
+  });
+
+  test('recognizes a reboot, and an agent that restarted alone', async (context) => {
+    const said = waitForEvents(page, {
+      [CAST.rebooted]: new RegExp(`^${CAST.rebooted} rebooted\\.$`),
+      [CAST.restarted]: new RegExp(`^The agent of ${CAST.restarted} restarted\\.$`),
+      [CAST.frozen]: new RegExp(`^${CAST.frozen} answers again\\.$`),
+      [CAST.stopped]: new RegExp(`^${CAST.stopped} answers again\\.$`),
+    });
+    await fleet.act('reboot', CAST.rebooted);
+    await fleet.act('restart', CAST.restarted);
+    await fleet.act('thaw', CAST.frozen);
+    await fleet.act('start', CAST.stopped);
+    const found = await said;
+    context.diagnostic(JSON.stringify(found));
+    assertPrompt({ [CAST.rebooted]: found[CAST.rebooted] ?? Number.NaN });
+  });
+});
