@@ -13,6 +13,7 @@ export type LogEvent =
 export type ClientEvent =
   | 'stream.connection_refused'
   | 'stream.handshake_failed'
+  | 'stream.metrics_failed'
   | 'stream.page_build_failed'
   | 'stream.request_refused'
   | 'stream.viewer_dropped'

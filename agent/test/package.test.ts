@@ -123,7 +123,7 @@ describe('the package of the agent', { skip }, () => {
     assert.match(stdout, /wrong\.yaml:2: speed is not a field here/);
   });
 
-  test('streams with its own Node.js, and serves health and page', async (t) => {
+  test('streams with its own Node.js, and serves health and pages', async (t) => {
     const { agent, port } = await start(t);
     const node = join(folder, readlinkSync(unpacked), 'lib', 'node');
     assert.equal(readlinkSync(`/proc/${agent.pid}/exe`), node);
@@ -132,8 +132,13 @@ describe('the package of the agent', { skip }, () => {
     assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
     assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
     assert.equal((await sendRequest(port, '/health')).text, 'OK\n');
-    const page = readFileSync(join(unpacked, 'lib', 'assets', 'page.html'), 'utf8');
-    assert.equal((await sendRequest(port, '/')).text, page);
+    for (const [path, name] of [
+      ['/', 'live'],
+      ['/fleet', 'fleet'],
+    ] as const) {
+      const page = readFileSync(join(unpacked, 'lib', 'assets', `${name}.html`), 'utf8');
+      assert.equal((await sendRequest(port, path)).text, page);
+    }
     const [, anonymousKb] = /^RssAnon:\s+(\d+) kB$/m.exec(readStatus(agent)) ?? [];
     t.diagnostic(`${anonymousKb} kB of its own`);
     assert.ok(Number(anonymousKb) < 25_000);

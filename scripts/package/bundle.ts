@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { rolldown, type RolldownOutput } from 'rolldown';
 
 import { packAssets } from './assets.ts';
-import { packPage, PAGE } from './page.ts';
+import { packPages } from './page.ts';
 
 /** The agent as plain JavaScript. */
 export interface Bundle {
@@ -25,14 +25,14 @@ export const ENTRY = 'latchkey-agent.cjs';
  */
 export async function bundleProgram(root: string, entry: string): Promise<Bundle> {
   const assets = packAssets();
-  const page = packPage();
+  const pages = packPages();
   const build = await rolldown({
     input: entry,
     cwd: root,
     platform: 'node',
     // Commands may share a dynamic import.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [page.plugin, assets.plugin],
+    plugins: [pages.plugin, assets.plugin],
     onLog: (_level, log) => {
       throw new Error(`The bundler warns: ${log.message}`);
     },
@@ -49,9 +49,8 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
   const files = new Map(listChunks(output));
   for (const [path, source] of assets.files) files.set(path, await readFile(source));
   const packages = listPackages(output, [...assets.files.values()]);
-  const document = page.read();
-  if (document === null) return { files, packages };
-  files.set(PAGE, Buffer.from(document));
+  if (pages.files.size === 0) return { files, packages };
+  for (const [path, document] of pages.files) files.set(path, document);
   return { files, packages: [...packages, 'uplot'].sort() };
 }
 

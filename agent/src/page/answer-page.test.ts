@@ -20,9 +20,9 @@ interface Answer {
 async function get(
   port: number,
   headers: Record<string, string> = {},
-  method = 'GET',
+  { method = 'GET', path = '/' } = {},
 ): Promise<Answer> {
-  const options = { host: '127.0.0.1', port, path: '/', method, headers, agent: false };
+  const options = { host: '127.0.0.1', port, path, method, headers, agent: false };
   return new Promise((resolve, reject) => {
     const sent = request({ ...options, rejectUnauthorized: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ async function get(
   });
 }
 
-describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
+describe('the pages over HTTP', { skip: lacksOpenssl }, () => {
   const fixture = new CertificateFixture();
   after(() => fixture[Symbol.dispose]());
   const root = fixture.createRoot('root');
@@ -45,7 +45,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     readRules: () => ({ isToken: openAccessTokens([TOKEN]), allowedOrigins: new Set<string>() }),
   };
 
-  test('is one document that cannot load or be framed, and runs only its own scripts', async () => {
+  test('the live page is one document that cannot load or be framed, and runs only its own scripts', async () => {
     await using stream = await openStream({ tls });
     const { status, headers, body } = await get(stream.port);
     assert.equal(status, 200);
@@ -63,6 +63,23 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     assert.ok(headers['content-length'] === String(body.length) && body.length < 150_000);
   });
 
+  test('connects from /fleet to any machine with TLS, since the viewer lists them', async () => {
+    await using stream = await openStream({ tls, ...tokens });
+    const { status, headers, body } = await get(stream.port, {}, { path: '/fleet' });
+    assert.equal(status, 200);
+    assert.match(
+      String(headers['content-security-policy']),
+      /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}='; img-src data:; connect-src wss: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'$/,
+    );
+    const html = body.toString();
+    assert.doesNotMatch(html, /<script[^>]+src=|<link[^>]+stylesheet|@import|\sstyle="|\son\w+="/);
+    const packed = await get(stream.port, { 'accept-encoding': 'gzip' }, { path: '/fleet' });
+    assert.deepEqual(gunzipSync(packed.body), body);
+    assert.ok(packed.body.length < 45_000);
+    assert.notEqual(headers.etag, (await get(stream.port)).headers.etag);
+    assert.equal((await get(stream.port, {}, { path: '/fleet', method: 'POST' })).status, 405);
+  });
+
   test('compresses by Accept-Encoding, and answers 304 to a known entity tag', async () => {
     await using stream = await openStream({ tls });
     const plain = await get(stream.port, { 'accept-encoding': 'br, gzip;q=0' });
@@ -75,7 +92,7 @@ describe('the live page over HTTP', { skip: lacksOpenssl }, () => {
     const again = await get(stream.port, { 'if-none-match': etag });
     assert.deepEqual([again.status, again.body.length], [304, 0]);
     assert.equal((await get(stream.port, { 'if-none-match': '"old"' })).status, 200);
-    const head = await get(stream.port, {}, 'HEAD');
+    const head = await get(stream.port, {}, { method: 'HEAD' });
     assert.deepEqual([head.status, head.body.length], [200, 0]);
   });
 

@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import { gzip as gzipCallback } from 'node:zlib';
+import { gunzip as gunzipCallback, gzip as gzipCallback } from 'node:zlib';
+
+import type { PageName } from './page-source.ts';
 
 /**
- * Sends the live page. It contains no figures: the WebSocket, which authenticates, sends them.
+ * Sends a page. It contains no figures: the WebSocket, which authenticates, sends them.
  * @param request a GET or HEAD
  * @throws Error when the page cannot be built
  */
 export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
+  name: PageName,
 ): Promise<void> {
-  const page = await openPage();
+  const page = await openPage(name);
   const { headers } = request;
   if (headers['if-none-match'] === page.entityTag) {
     response.writeHead(304, toHeaders(page)).end();
@@ -21,7 +24,7 @@ export async function answerPage(
   const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/iu.test(
     headers['accept-encoding'] ?? '',
   );
-  const body = isCompressed ? page.gzipped : page.body;
+  const body = isCompressed ? page.gzipped : await gunzip(page.gzipped);
   response.writeHead(200, {
     ...toHeaders(page),
     'Content-Type': 'text/html; charset=utf-8',
@@ -48,10 +51,11 @@ function toHeaders({ entityTag, contentSecurityPolicy }: PageDocument) {
 }
 
 const gzip = promisify(gzipCallback);
+const gunzip = promisify(gunzipCallback);
 
-/** The live page with its headers. */
+/** A page with its headers. */
 interface PageDocument {
-  readonly body: Buffer;
+  /** Kept only like this, as all browsers request it: a third of the memory. */
   readonly gzipped: Buffer;
   /** The quoted entity tag. */
   readonly entityTag: string;
@@ -62,39 +66,49 @@ interface PageDocument {
 const STYLE = /<style>(?<text>[^]*?)<\/style>/g;
 const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
 
-let document: Promise<PageDocument> | null = null;
+/** Where the scripts of a page connect to. */
+const CONNECTIONS: Readonly<Record<PageName, string>> = {
+  // The WebSocket, and the request for the reason of a refusal.
+  live: "'self'",
+  // The viewer lists the machines, so no policy can name them.
+  fleet: 'wss: https:',
+};
 
-/** Returns the page, built at the first request and cached: 160 kB. @throws Error when it cannot be built */
-async function openPage(): Promise<PageDocument> {
-  document ??= buildPage();
+const documents = new Map<PageName, Promise<PageDocument>>();
+
+/** Returns a page, built at the first request and cached: 45 kB. @throws Error when it cannot be built */
+async function openPage(name: PageName): Promise<PageDocument> {
+  const document = documents.get(name) ?? buildPage(name);
+  documents.set(name, document);
   try {
     return await document;
   } catch (error) {
     // The next request retries.
-    document = null;
+    documents.delete(name);
     throw error;
   }
 }
 
-async function buildPage(): Promise<PageDocument> {
+async function buildPage(name: PageName): Promise<PageDocument> {
   const { readPageSource } = await import('./page-source.ts');
-  return describePage(await readPageSource());
+  return describePage(await readPageSource(name), CONNECTIONS[name]);
 }
 
-/** Computes the headers of a page. @param html contains all styles and scripts, none in attributes */
-async function describePage(html: string): Promise<PageDocument> {
-  const body = Buffer.from(html);
+/**
+ * Computes the headers of a page.
+ * @param html contains all styles and scripts, none in attributes
+ * @param connections of its scripts
+ */
+async function describePage(html: string, connections: string): Promise<PageDocument> {
   return {
-    body,
-    gzipped: await gzip(body, { level: 9 }),
+    gzipped: await gzip(html, { level: 9 }),
     entityTag: `"${digest(html).slice(0, 22)}"`,
     contentSecurityPolicy: [
       "default-src 'none'",
       `script-src ${listDigests(html, SCRIPT)}`,
       `style-src ${listDigests(html, STYLE)}`,
       'img-src data:',
-      // The WebSocket, and the request for the reason of a refusal.
-      "connect-src 'self'",
+      `connect-src ${connections}`,
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",

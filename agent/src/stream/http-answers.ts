@@ -1,6 +1,8 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import type { ClientEvent } from '../log.ts';
+import type { PageName } from '../page/page-source.ts';
 import { REFUSED_BY_AGENT, REFUSED_BY_HEADER } from '../proxy-identity.ts';
 import type { Refusal } from './admission.ts';
 
@@ -31,12 +33,35 @@ interface Rules {
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ) => Promise<void>;
+  /** Called when an answer could not be created; the client gets status 500. */
+  readonly onFailure: (event: ClientEvent, error: unknown) => void;
 }
 
-const PATHS: ReadonlySet<string | undefined> = new Set(['/', '/health', '/metrics']);
+const PATHS: ReadonlySet<string | undefined> = new Set(['/', '/fleet', '/health', '/metrics']);
 
-/** Answers plain HTTP requests: health, the live page, metrics for scrapers, and whether a client may watch. */
+/** Answers plain HTTP requests: health, the pages, metrics for scrapers, and whether a client may watch. */
 export async function answerRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  rules: Rules,
+): Promise<void> {
+  const [path] = (request.url ?? '').split('?');
+  try {
+    await route(request, response, rules);
+  } catch (error) {
+    const [event, text] = FAILURES[path === '/metrics' ? 'metrics' : 'page'];
+    rules.onFailure(event, error);
+    if (response.headersSent) response.destroy();
+    else send(response, 500, text);
+  }
+}
+
+const FAILURES = {
+  metrics: ['stream.metrics_failed', 'The metrics could not be written; see the log.'],
+  page: ['stream.page_build_failed', 'The page could not be built; see the log.'],
+} as const satisfies Record<string, readonly [ClientEvent, string]>;
+
+async function route(
   request: IncomingMessage,
   response: ServerResponse,
   rules: Rules,
@@ -51,8 +76,9 @@ export async function answerRequest(
   else if (!isRead) send(response, 405, 'Only GET and HEAD are supported.', { Allow: 'GET, HEAD' });
   else if (path === '/health') send(response, 200, 'OK');
   else if (path === '/metrics') await sendMetrics(request, response, rules);
+  else if (path === '/fleet') await sendPage(request, response, 'fleet');
   else if (query === ADMISSION_QUERY) sendAdmission(request, response, rules);
-  else await sendPage(request, response);
+  else await sendPage(request, response, 'live');
 }
 
 function sendAdmission(request: IncomingMessage, response: ServerResponse, rules: Rules): void {
@@ -69,8 +95,11 @@ async function sendMetrics(
   rules: Rules,
 ): Promise<void> {
   const refusal = rules.findRefusal(request);
-  if (refusal === null) await rules.sendMetrics(request, response, { ...HEADERS, ...CLOSE });
-  else send(response, refusal.status, refusal.text, describeRefusal(refusal.status));
+  if (refusal !== null) {
+    send(response, refusal.status, refusal.text, describeRefusal(refusal.status));
+    return;
+  }
+  await rules.sendMetrics(request, response, { ...HEADERS, ...CLOSE });
 }
 
 /** Browsers ask first whether a page may send a token (CORS). They send no certificate then, so none is needed. */
@@ -104,15 +133,14 @@ function describeSharing(
   };
 }
 
-async function sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  try {
-    // Loaded on first use: most agents have only programs as viewers.
-    const { answerPage } = await import('../page/answer-page.ts');
-    await answerPage(request, response);
-  } catch (error) {
-    send(response, 500, 'The page could not be built; see the log.');
-    throw error;
-  }
+async function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: PageName,
+): Promise<void> {
+  // Loaded on first use: most agents have only programs as viewers.
+  const { answerPage } = await import('../page/answer-page.ts');
+  await answerPage(request, response, name);
 }
 
 function describeRefusal(status: number): Readonly<Record<string, string>> {

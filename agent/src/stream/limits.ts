@@ -80,7 +80,8 @@ export function limitConnections(
 const MESSAGES: Readonly<Record<ClientEvent, string>> = {
   'stream.connection_refused': 'refused a connection',
   'stream.handshake_failed': 'TLS handshake failed',
-  'stream.page_build_failed': 'could not build the live page',
+  'stream.metrics_failed': 'could not write metrics',
+  'stream.page_build_failed': 'could not build a page',
   'stream.request_refused': 'refused an invalid request',
   'stream.viewer_dropped': 'dropped a viewer',
   'stream.viewer_refused': 'refused a viewer',

@@ -49,6 +49,25 @@ describe('/metrics', { skip: lacksOpenssl }, () => {
     assert.equal((await sendRequest(stream.port, '/metrics', { method: 'POST' })).status, 405);
   });
 
+  test('answers 500 and logs the reason when the snapshot cannot be written', async () => {
+    await using stream = await openStream({ tls });
+    const { sampler, warnings } = stream;
+    sampler.extra = {
+      swap: {
+        total_bytes: 1,
+        free_bytes: 1,
+        used_bytes: 0,
+        get usage_ratio(): number {
+          throw new Error('no ratio');
+        },
+      },
+    };
+    const answer = await whileTicking(stream, sendRequest(stream.port, '/metrics'));
+    assert.equal(answer.status, 500);
+    assert.equal(answer.text, 'The metrics could not be written; see the log.\n');
+    assert.deepEqual(warnings, ['stream.metrics_failed: no ratio']);
+  });
+
   test('wakes idle collectors for one snapshot, and keeps programs for GPUs running for a while', async () => {
     await using stream = await openStream({ tls });
     const { hub, sampler, clock } = stream;

@@ -65,7 +65,7 @@ interface Session {
   readonly credentials: Credentials;
 }
 
-/** The server on the agent's port: the stream by WebSocket over TLS, the live page, and `/health`. */
+/** The server on the agent's port: the stream by WebSocket over TLS, the pages, `/metrics` and `/health`. */
 export class StreamServer {
   readonly #options: StreamServerOptions;
   readonly #report: ReportClient;
@@ -85,13 +85,12 @@ export class StreamServer {
     this.#viewerLimit = new ClientLimit(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
       const { address } = this.#identify(request, request.socket);
-      answerRequest(request, response, {
+      void answerRequest(request, response, {
         findRefusal: (each) => this.#admit(each, each.socket).refusal,
         isListedOrigin: (origin) => isListedOrigin(origin, this.#readRules()),
         sendMetrics: async (...each) => this.#metrics.answer(...each),
-      }).catch((error: unknown) =>
-        this.#report(address, 'stream.page_build_failed', messageOf(error)),
-      );
+        onFailure: (event, error) => this.#report(address, event, messageOf(error)),
+      });
     });
     this.#server.maxConnections = options.maxConnections;
     this.#webSockets = new WebSocketServer({

@@ -21,6 +21,7 @@ export async function checkWire(
   client: Credentials | null,
 ): Promise<void> {
   await checkStream(installation, client);
+  await checkPages(installation, client);
   await checkOwnPage(installation);
   await checkPort(installation);
   if (installation.cell.expected === 'proxy') await checkHealth(installation);
@@ -32,6 +33,21 @@ async function checkStream(installation: Installation, client: Credentials | nul
   if (client === null) return checkSnapshot(stranger);
   checkRefusal(stranger, cell.expected === 'proxy');
   checkSnapshot(await sendRequest(machine.sandbox, streamUrl(installation), client));
+}
+
+/** Checks the live page, the page of many machines and the metrics, beside each other at any path. */
+async function checkPages(installation: Installation, client: Credentials | null): Promise<void> {
+  const { machine, ca } = installation;
+  const base = streamUrl(installation).replace('wss:', 'https:');
+  for (const [path, type, content] of [
+    ['/', 'text/html; charset=utf-8', /^<!doctype html>[^]* id="fleet-page"/],
+    ['/fleet', 'text/html; charset=utf-8', /^<!doctype html>[^]* id="live-page"/],
+    ['/metrics', 'application/openmetrics-text; version=1.0.0; charset=utf-8', /\n# EOF\n$/],
+  ] as const) {
+    const answer = await sendRequest(machine.sandbox, `${base}${path}`, client ?? { ca });
+    assert.deepEqual([answer.status, answer.type], [200, type], path);
+    assert.match(answer.text, content, path);
+  }
 }
 
 function checkSnapshot({ status, text }: TestResponse): void {

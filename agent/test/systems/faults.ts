@@ -19,6 +19,7 @@ export interface Fault {
 /** systemd stops a service that is started often, unless it is reset. */
 const RESTART = 'systemctl reset-failed latchkey-agent; systemctl restart latchkey-agent';
 const RELOAD_NGINX = 'systemctl reload nginx';
+const OTHER_PAGE = 'https://console.example.com';
 const OTHER_SERVER = '/etc/nginx/conf.d/00-other.conf';
 
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
@@ -183,6 +184,21 @@ export const PROXY_FAULTS: readonly Fault[] = [
     facts: new RegExp(`${paths.revocations} expired on 20`),
     arrange: (at) => run(at, OUTDATED_LIST),
     repair: (at) => run(at, `latchkey-agent client-cert refresh-list && ${RESTART} && sleep 0.5`),
+  },
+  {
+    symptom: 'pages of other sites cannot watch',
+    check: 'origins',
+    facts: /\bOrigin\b/,
+    arrange: (at) =>
+      run(
+        at,
+        `latchkey-agent origins add ${OTHER_PAGE} && cp ${paths.nginxServer} /root && sed -i 's#proxy_set_header Host#proxy_set_header Origin ""; proxy_set_header Host#' ${paths.nginxServer} && ${RELOAD_NGINX} && sleep 0.5`,
+      ),
+    repair: (at) =>
+      run(
+        at,
+        `cp /root/latchkey-agent.conf ${paths.nginxServer} && ${RELOAD_NGINX} && latchkey-agent origins remove ${OTHER_PAGE} && sleep 0.5`,
+      ),
   },
 ];
 

@@ -161,3 +161,9 @@ export function toAdmissionUrl(pageUrl: string): string {
   const { origin, pathname } = new URL(pageUrl);
   return `${origin}${pathname}?admission`;
 }
+
+/** Returns the URL of the page that watches many machines. */
+export function toFleetUrl(pageUrl: string): string {
+  const { origin, pathname } = new URL(pageUrl);
+  return `${origin}${pathname.replace(/\/?$/, '/fleet')}`;
+}

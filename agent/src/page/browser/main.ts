@@ -1,7 +1,7 @@
 import type { AgentHello, AgentSnapshot } from '@latchkey/contract';
 
 import { findNotices } from '../../notices.ts';
-import { Connection, type ConnectionState } from './connection.ts';
+import { Connection, type ConnectionState, toFleetUrl } from './connection.ts';
 import { makeCpuPanel, makeLoadPanel, makePressurePanel } from './cpu-panels.ts';
 import { fillChildren, find, make, setText } from './dom.ts';
 import { toMetricValues, toPastMetricValues } from './metric-values.ts';
@@ -121,6 +121,7 @@ const connection = new Connection({
 const showTokenForm = makeTokenForm(() => connection.open());
 
 setUpTheme(find('#theme'));
+find('#fleet-page').setAttribute('href', toFleetUrl(location.href));
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return;
   drawCharts();

@@ -5,7 +5,13 @@ import type { AgentGpu, AgentSnapshot } from '@latchkey/contract';
 
 import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
 import { findNotices } from '../../notices.ts';
-import { decideDelayMs, readMessage, toAdmissionUrl, toStreamUrl } from './connection.ts';
+import {
+  decideDelayMs,
+  readMessage,
+  toAdmissionUrl,
+  toFleetUrl,
+  toStreamUrl,
+} from './connection.ts';
 import {
   describeHost,
   formatAmount,
@@ -241,6 +247,12 @@ test('derives the URL of the stream from that of the page, without query and fra
     toAdmissionUrl('https://a.example/latchkey?x#y'),
     'https://a.example/latchkey?admission',
   );
+});
+
+test('derives the URL of the page of many machines at any path of a proxy', () => {
+  assert.equal(toFleetUrl('https://a.example:4096/?x=1#y'), 'https://a.example:4096/fleet');
+  assert.equal(toFleetUrl('https://a.example/latchkey'), 'https://a.example/latchkey/fleet');
+  assert.equal(toFleetUrl('https://a.example/latchkey/'), 'https://a.example/latchkey/fleet');
 });
 
 test('describes a machine by its known facts', () => {

@@ -1,0 +1,61 @@
+/** The page at `/fleet` of an agent: the list is in the address, or kept in this browser. */
+import { find, make, openStorage } from '../browser/dom.ts';
+import { setUpTheme } from '../browser/theme.ts';
+import { createFleet } from './core/create-fleet.ts';
+import { readListFragment, writeListFragment } from './core/list-fragment.ts';
+import type { FleetSocket, ListedMachine } from './core/types.ts';
+import { mountFleet } from './mount.ts';
+import { readTokens, saveToken } from './view/token-store.ts';
+
+const keptList = openStorage('localStorage', 'latchkey.fleet.list');
+
+/**
+ * Returns the list of the address; without one, that of this browser. A link never replaces the kept list, because anybody can
+ * write one.
+ */
+function readList(): readonly ListedMachine[] {
+  const { machines } = readListFragment(location.hash);
+  if (machines.length === 0) return readListFragment(keptList.read() ?? '').machines;
+  if (keptList.read() === null) keptList.write(writeListFragment(machines));
+  return machines;
+}
+
+/** Keeps a list that was edited here. The address follows, so that the page is the same after a reload. */
+function saveList(list: readonly ListedMachine[]): void {
+  const fragment = writeListFragment(list);
+  keptList.write(fragment);
+  if (location.hash !== '') history.replaceState(null, '', toAddress(list));
+}
+
+function toAddress(list: readonly ListedMachine[]): string {
+  return `${location.origin}${location.pathname}${writeListFragment(list)}`;
+}
+
+function makeThemeButton(): HTMLElement {
+  const button = make('button', '◐');
+  button.setAttribute('type', 'button');
+  button.setAttribute('aria-label', 'Switch between light and dark');
+  setUpTheme(button);
+  return button;
+}
+
+const list = readList();
+const fleet = createFleet({
+  list,
+  tokens: readTokens(list),
+  WebSocket: class extends WebSocket implements FleetSocket {},
+  fetch: (url, init) => fetch(url, init),
+  now: () => Date.now(),
+  schedule: (run, delayMs) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+  random: () => Math.random(),
+});
+mountFleet(find('#fleet'), {
+  fleet,
+  list: { save: saveList, share: toAddress },
+  saveToken,
+  controls: [makeThemeButton()],
+});
+addEventListener('hashchange', () => fleet.setList(readList()));
