@@ -24,7 +24,13 @@ function readList(): readonly ListedMachine[] {
 function saveList(list: readonly ListedMachine[]): void {
   const fragment = writeListFragment(list);
   keptList.write(fragment);
+  passTokens(list);
   if (location.hash !== '') history.replaceState(null, '', toAddress(list));
+}
+
+/** Passes the kept tokens of a list that the fleet gets next. */
+function passTokens(next: readonly ListedMachine[]): void {
+  for (const [id, token] of readTokens(next)) fleet.setToken(id, token);
 }
 
 function toAddress(list: readonly ListedMachine[]): string {
@@ -58,4 +64,8 @@ mountFleet(find('#fleet'), {
   saveToken,
   controls: [makeThemeButton()],
 });
-addEventListener('hashchange', () => fleet.setList(readList()));
+addEventListener('hashchange', () => {
+  const next = readList();
+  passTokens(next);
+  fleet.setList(next);
+});
