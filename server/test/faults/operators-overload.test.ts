@@ -163,6 +163,13 @@ const BODIES: Readonly<Record<string, object>> = {
   },
   'POST outreach/test-mail': { texts: { en: EN }, language: 'en', audience: AUDIENCE },
   'POST session/redeem': { token: 'x'.repeat(43), password: TEST_PASSWORD },
+  // The address of the example is taken: a server with it was added before.
+  [`POST fleet-servers/${ID}/update`]: {
+    name: 'web-2',
+    address: 'web-2.example.com',
+    labels: [],
+    expected_version: 1,
+  },
 };
 
 /** One at a time, because they read for a long time, and use one connection. */
