@@ -30,6 +30,19 @@ test('writes a list that a person can read, and reads it again', () => {
   assert.equal(writeListFragment([]), '');
 });
 
+test('keeps the path of a proxy', () => {
+  const { machines } = readListFragment('#m=db-1.example.com/latchkey;Database');
+  assert.deepEqual(machines, [
+    {
+      id: 'db-1.example.com:443/latchkey',
+      name: 'Database',
+      address: 'db-1.example.com:443/latchkey',
+      labels: [],
+    },
+  ]);
+  assert.equal(writeListFragment(machines), '#m=db-1.example.com/latchkey;Database');
+});
+
 test('ignores what is invalid, and keeps the rest', () => {
   const { machines, ignored } = readListFragment(
     '#m=&m=https://evil/&m=%E0%A4%A&m=user@db&theme=dark&m=db-2;%E0%A4%A;ok;ok;;&m=DB-2:4096;again',

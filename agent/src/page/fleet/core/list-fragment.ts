@@ -1,4 +1,4 @@
-import { parseMachineAddress } from './machine-address.ts';
+import { hostOfMachine, parseMachineAddress, shortenMachineAddress } from './machine-address.ts';
 import type { ListedMachine } from './types.ts';
 
 /*
@@ -55,7 +55,7 @@ function readEntry(entry: string): ListedMachine | null {
     .filter((each) => each !== '');
   return {
     id: address,
-    name: name === '' ? nameOfAddress(address) : name,
+    name: name === '' ? hostOfMachine(address) : name,
     address,
     labels: [...new Set(labels)].slice(0, MAX_LABELS),
   };
@@ -64,19 +64,14 @@ function readEntry(entry: string): ListedMachine | null {
 function writeEntry({ address, name, labels }: ListedMachine): string {
   const written = parseMachineAddress(address) ?? address;
   const parts = [
-    written.replace(/:4096$/u, ''),
-    name === nameOfAddress(written) ? '' : name,
+    shortenMachineAddress(written),
+    name === hostOfMachine(written) ? '' : name,
     ...labels,
   ];
   const encoded = parts.map((part) =>
-    encodeURIComponent(part.toWellFormed()).replaceAll('%3A', ':'),
+    encodeURIComponent(part.toWellFormed()).replaceAll('%3A', ':').replaceAll('%2F', '/'),
   );
   return encoded.join(';').replace(/;+$/u, '');
-}
-
-/** Returns the host of an address: the default name. */
-function nameOfAddress(address: string): string {
-  return address.replace(/:\d+$/u, '');
 }
 
 /** Decodes a part; empty when it is malformed. */

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { isPrivateMachineAddress, parseMachineAddress } from './machine-address.ts';
+import {
+  hostOfMachine,
+  isPrivateMachineAddress,
+  parseMachineAddress,
+  shortenMachineAddress,
+} from './machine-address.ts';
 
 test('parses host and port, and adds the default port', () => {
   const cases = [
@@ -14,15 +19,25 @@ test('parses host and port, and adds the default port', () => {
     ['[2001:DB8::7]:9000', '[2001:db8::7]:9000'],
     ['[::1]', '[::1]:4096'],
     ['bücher.example', 'xn--bcher-kva.example:4096'],
+    ['DB-1.example.com/Latchkey', 'db-1.example.com:443/Latchkey'],
+    ['db-1:8443/a/b-c/', 'db-1:8443/a/b-c'],
+    ['[::1]/latchkey', '[::1]:443/latchkey'],
+    ['db-1/', 'db-1:4096'],
   ];
   for (const [text = '', address] of cases) assert.equal(parseMachineAddress(text), address, text);
 });
 
-test('rejects everything that is more than a host and a port', () => {
+test('rejects everything that is more than a host, a port and a path', () => {
   const invalid = [
     '',
     'https://db-1',
-    'db-1/path',
+    'db-1//path',
+    'db-1/../path',
+    'db-1/./path',
+    'db-1/a/..',
+    'db-1/pa%74h',
+    'db-1/pa th',
+    'db-1/path?query',
     'db-1\\path',
     'user@db-1',
     'user:secret@db-1',
@@ -53,9 +68,24 @@ test('a parsed address is a host of a URL, and parses to itself', () => {
       if (address === null) return;
       assert.equal(parseMachineAddress(address), address);
       const { host, pathname, username } = new URL(`wss://${address}/`);
-      assert.deepEqual([host, pathname, username], [address.replace(/:443$/u, ''), '/', '']);
+      const [authority = '', ...path] = address.split('/');
+      const expected = [authority.replace(/:443$/u, ''), ['', ...path, ''].join('/'), ''];
+      assert.deepEqual([host, pathname, username], expected);
     }),
   );
+});
+
+test('shortens an address, and parses that to the same', () => {
+  for (const [address = '', short] of [
+    ['db-1:4096', 'db-1'],
+    ['db-1:443', 'db-1:443'],
+    ['db-1:443/latchkey', 'db-1/latchkey'],
+    ['db-1:4096/latchkey', 'db-1:4096/latchkey'],
+  ]) {
+    assert.equal(shortenMachineAddress(address), short);
+    assert.equal(parseMachineAddress(shortenMachineAddress(address)), address);
+    assert.equal(hostOfMachine(address), 'db-1');
+  }
 });
 
 test('knows private addresses', () => {
@@ -63,5 +93,6 @@ test('knows private addresses', () => {
   const names = ['localhost', 'nas.local', '[::1]', '[fd00::1]', '[fe80::1]'];
   const others = ['172.32.0.1', '100.128.0.1', '11.0.0.1', '10.example.com', '[2001:db8::1]'];
   for (const host of [...own, ...names]) assert.ok(isPrivateMachineAddress(`${host}:4096`), host);
+  assert.ok(isPrivateMachineAddress('10.0.0.1:443/latchkey'));
   for (const host of others) assert.ok(!isPrivateMachineAddress(`${host}:4096`), host);
 });

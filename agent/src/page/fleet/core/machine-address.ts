@@ -1,25 +1,43 @@
 /** The port of an agent without another in its address. */
 const DEFAULT_PORT = '4096';
 
-/** Longer than any host name (253 characters) with a port. */
-const MAX_ADDRESS_LENGTH = 300;
+/** The port of a web server that forwards a path to an agent. */
+const WEB_SERVER_PORT = '443';
 
-/** The characters of a host name or address with a port: no credentials, path, query, fragment, escapes or blanks. */
-const ADDRESS = /^(?:\[[\da-f:.]+\]|[^\s/\\?#@%:;[\]]+)(?::(?<port>\d{1,5}))?$/iu;
+/** Longer than any host name (253 characters) with a port and the path of a proxy. */
+const MAX_ADDRESS_LENGTH = 500;
+
+/** A host name or address, a port, and the path of a proxy: no credentials, query, fragment, escapes or blanks. */
+const ADDRESS =
+  /^(?<host>\[[\da-f:.]+\]|[^\s/\\?#@%:;[\]]+)(?::(?<port>\d{1,5}))?(?<path>(?:\/[\w.~-]+)*)\/?$/iu;
 
 /**
  * Parses the address of an agent.
- * @returns `host:port` in lower case, an international name in its ASCII form; null if it is invalid
+ * @returns `host:port` in lower case, an international name in its ASCII form, behind a proxy with its path,
+ *   `host:port/path`; null if it is invalid
  */
 export function parseMachineAddress(text: string): string | null {
   const trimmed = text.trim();
-  const found = trimmed.length > MAX_ADDRESS_LENGTH ? null : ADDRESS.exec(trimmed);
-  if (found === null) return null;
-  const whole = found.groups?.['port'] === undefined ? `${trimmed}:${DEFAULT_PORT}` : trimmed;
-  if (!URL.canParse(`https://${whole}`)) return null;
-  const { hostname, port, pathname } = new URL(`https://${whole}`);
-  if (hostname === '' || hostname.length > 253 || port === '0' || pathname !== '/') return null;
-  return `${hostname}:${port === '' ? '443' : port}`;
+  const { groups } = (trimmed.length > MAX_ADDRESS_LENGTH ? null : ADDRESS.exec(trimmed)) ?? {};
+  if (groups === undefined) return null;
+  const { host = '', port: given, path = '' } = groups;
+  const whole = `https://${host}:${given ?? (path === '' ? DEFAULT_PORT : WEB_SERVER_PORT)}${path}`;
+  if (!URL.canParse(whole)) return null;
+  const { hostname, port, pathname } = new URL(whole);
+  // `.` and `..` would be another path.
+  if (hostname === '' || hostname.length > 253 || port === '0' || pathname !== (path || '/'))
+    return null;
+  return `${hostname}:${port === '' ? '443' : port}${path}`;
+}
+
+/** Returns the host of an address. @param address from `parseMachineAddress` */
+export function hostOfMachine(address: string): string {
+  return address.replace(/:\d+(?:\/.*)?$/u, '');
+}
+
+/** Returns an address as people write it, without a port that is usual. @param address from `parseMachineAddress` */
+export function shortenMachineAddress(address: string): string {
+  return address.replace(/:4096$|:443(?=\/)/u, '');
 }
 
 const PRIVATE_NAME = /^localhost$|\.(?:localhost|local)$/u;
@@ -33,7 +51,7 @@ const PRIVATE_IPV6 = /^\[(?:::1\]|::\]|f[cd]|fe[89ab])/u;
  * @param address from `parseMachineAddress`
  */
 export function isPrivateMachineAddress(address: string): boolean {
-  const host = address.replace(/:\d+$/u, '');
+  const host = hostOfMachine(address);
   return (
     PRIVATE_NAME.test(host) || (isIpv4(host) && PRIVATE_IPV4.test(host)) || PRIVATE_IPV6.test(host)
   );

@@ -6,7 +6,7 @@ export interface ListedMachine {
   /** Unique in the list; the service's id, or the address. */
   readonly id: string;
   readonly name: string;
-  /** `host`, `host:port` or `[IPv6]:port`; the default port is 4096. */
+  /** `host`, `host:port` or `[IPv6]:port`, behind a proxy with its path; the default port is 4096, with a path 443. */
   readonly address: string;
   readonly labels: readonly string[];
 }

@@ -10,7 +10,8 @@ interface ListDialogActions {
   readonly share: ((list: readonly ListedMachine[]) => string) | null;
 }
 
-const EXAMPLE = 'db-1.example.com\nweb-1.example.com:4096, web-1, web, oslo\n192.168.1.7, office';
+const EXAMPLE =
+  'db-1.example.com\nweb-1.example.com/latchkey, web-1, web, oslo\n192.168.1.7, office';
 
 /** A dialog with the list of machines as text, since a hundred machines are pasted, not typed. */
 export class ListDialog {
@@ -24,7 +25,7 @@ export class ListDialog {
     const explanation = makeWith(
       'p',
       { id: 'fleet-list-explanation' },
-      'One machine on each line: address, then its name and labels, separated by commas. Only the address is needed; port 4096 is usual. The list stays in this browser.',
+      'One machine on each line: address, then its name and labels, separated by commas. Only the address is needed; port 4096 is usual, and behind a web server, port 443 with a path. The list stays in this browser.',
     );
     this.#text.rows = 12;
     this.#text.spellcheck = false;

@@ -1,4 +1,8 @@
-import { parseMachineAddress } from '../core/machine-address.ts';
+import {
+  hostOfMachine,
+  parseMachineAddress,
+  shortenMachineAddress,
+} from '../core/machine-address.ts';
 import type { ListedMachine } from '../core/types.ts';
 
 /** A list of machines as a person writes it: `address, name, label, label` on each line. */
@@ -26,7 +30,7 @@ export function readListText(text: string): ListText {
 function describeMachine(address: string, name: string, labels: readonly string[]): ListedMachine {
   return {
     id: address,
-    name: name === '' ? toDefaultName(address) : name,
+    name: name === '' ? hostOfMachine(address) : name,
     address,
     labels: [...new Set(labels.filter(Boolean))],
   };
@@ -38,11 +42,7 @@ export function writeListText(list: readonly ListedMachine[]): string {
 }
 
 function writeLine({ address, name, labels }: ListedMachine): string {
-  const isDefault = name === toDefaultName(address);
+  const isDefault = name === hostOfMachine(address);
   const rest = isDefault && labels.length === 0 ? [] : [name, ...labels];
-  return [address.replace(/:4096$/u, ''), ...rest].join(', ');
-}
-
-function toDefaultName(address: string): string {
-  return address.replace(/:\d+$/u, '');
+  return [shortenMachineAddress(address), ...rest].join(', ');
 }
