@@ -69,12 +69,17 @@ function machine(name: string) {
   return { machine_id: name, os_version: '15.1', app_version: '2.4.0' };
 }
 
-/** Two machines, one that was freed, and refused activations. */
+/** Two machines, one that was freed, and refused activations; one of each runs without a connection. */
 async function fillMachines(service: TestService, { id, key }: Issued): Promise<void> {
   const old = await activate(service, key, machine('old-desktop'));
   await freeMachine(service.context, { licenseId: id, activationId: old.activation_id, ...by });
   await activate(service, key, machine('anns-macbook'));
   await activate(service, key, machine('studio-workstation'));
+  await service.pool.query(
+    `update activations set airgapped_until = now() + interval '80 days'
+     where license_id = $1 and machine_id in ('old-desktop', 'studio-workstation')`,
+    [id],
+  );
   for (const name of ['new-laptop', 'new-laptop', 'new-laptop']) {
     await service.post('/api/v1/licenses/activate', {
       license_key: key,

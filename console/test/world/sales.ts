@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { addEndpoint } from '../../../server/src/features/outgoing-webhooks/add-endpoint.ts';
+import { recordOwnerEmail } from '../../../server/src/features/billing/key-emails/owner-email-queries.ts';
 import { hashAddress } from '../../../server/src/features/suppressions/address-hash.ts';
 
 import type { TestService } from '../../../server/test/harness.ts';
@@ -81,7 +82,17 @@ async function seedDeliveries({ pool }: TestService, endpointId: string): Promis
   );
 }
 
-async function seedMails({ context, pool }: TestService, transactionId: string): Promise<void> {
+async function seedMails(
+  { clock, context, pool }: TestService,
+  transactionId: string,
+): Promise<void> {
+  const code = {
+    messageToken: `code-${'0'.repeat(32)}`,
+    template: 'buyer_code',
+    language: 'en',
+  } as const;
+  const failure = { outcome: 'permanent', reason: 'smtp_550', reply: null } as const;
+  await recordOwnerEmail(pool, { ...code, email: 'ada@example.com' }, failure, true, clock.now());
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, reason, created_at) values ($1, 'paddle', 'refused', 'smtp_550', now())
      on conflict (transaction_id, provider) do update set state = 'refused', reason = 'smtp_550'`,

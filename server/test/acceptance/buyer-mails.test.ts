@@ -76,7 +76,7 @@ describe('the log of mails', () => {
     await browser.submit('/my/keys', {});
     await service.readMails();
     const templates = new Set((await statesOf(email)).map(([template]) => template));
-    assert.deepEqual(templates, new Set(['buyer_code', 'license_key', 'machine_freed']));
+    assert.deepEqual(templates, new Set(['buyer_code', 'key', 'machine_freed']));
   });
 
   test('shows why a mail waits or failed, and its success later', async () => {

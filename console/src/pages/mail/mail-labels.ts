@@ -37,7 +37,7 @@ const OWNER_TEMPLATES: Readonly<Record<string, string>> = {
   buyer_code: 'Code for the buyer’s page',
   machine_freed: 'Computer freed',
   replaced_key: 'Replaced key',
-  license_key: 'License key, again',
+  key: 'License key, again',
 };
 
 /** Names a mail by its kind and template. */

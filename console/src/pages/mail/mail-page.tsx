@@ -32,7 +32,7 @@ export function MailPage() {
   return (
     <Page
       title="Mail log"
-      intro="E-mails with license keys, confirmations of subscriptions, and outreach of the last 30 days."
+      intro="E-mails with license keys and confirmations of subscriptions; of the last 30 days also codes and notices to license owners, and outreach."
       actions={
         <Action<MailRelayCheck>
           label="Check relay"

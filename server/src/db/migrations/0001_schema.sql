@@ -628,7 +628,7 @@ create table owner_emails (
   created_at  timestamptz not null,
   sent_at     timestamptz,
   constraint owner_emails_pkey primary key (id),
-  constraint owner_emails_template_check check (template in ('buyer_code', 'machine_freed', 'replaced_key', 'license_key')),
+  constraint owner_emails_template_check check (template in ('buyer_code', 'machine_freed', 'replaced_key', 'key')),
   constraint owner_emails_state_check check (state in ('waiting', 'sent', 'failed', 'unknown'))
 );
 -- mail_list; owner_email_delete_old

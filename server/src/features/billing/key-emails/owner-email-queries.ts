@@ -6,7 +6,7 @@ import type { SendResult } from '#server/mail/mail-transport.ts';
 export interface OwnerEmail {
   /** The token of its Message-ID, the same for each attempt. */
   readonly messageToken: string;
-  readonly template: 'buyer_code' | 'machine_freed' | 'replaced_key' | 'license_key';
+  readonly template: 'buyer_code' | 'machine_freed' | 'replaced_key' | 'key';
   readonly language: string;
   readonly email: string;
 }

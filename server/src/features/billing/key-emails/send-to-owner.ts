@@ -58,7 +58,7 @@ export async function sendToOwner(
 
 const TEMPLATES = {
   rekey: 'replaced_key',
-  resend: 'license_key',
+  resend: 'key',
   freed: 'machine_freed',
 } as const;
 

@@ -74,7 +74,7 @@ const keyFrench: KeyEmailTexts = {
   ],
   moving:
     'Vous changez d’ordinateur\u202f? Désactivez d’abord la licence sur l’ancien\u00a0: sa place est alors de nouveau libre.',
-  page: 'Voir vos ordinateurs, et libérer celui qui est perdu ou remplacé',
+  page: 'Voir vos ordinateurs et libérer celui qui est perdu ou remplacé',
   keep: 'Conservez cet e-mail\u00a0: vous aurez besoin de la clé si vous réinstallez le logiciel.',
   order: (transactionId) => `Commande ${transactionId}`,
 };
@@ -100,7 +100,7 @@ const keyGerman: KeyEmailTexts = {
   ],
   moving:
     'Sie wechseln den Computer? Deaktivieren Sie die Lizenz zuerst auf dem alten, dann ist sein Platz wieder frei.',
-  page: 'Ihre Computer ansehen, und einen verlorenen oder ersetzten freigeben',
+  page: 'Ihre Computer ansehen und einen verlorenen oder ersetzten freigeben',
   keep: 'Bitte bewahren Sie diese E-Mail auf: Bei einer Neuinstallation brauchen Sie den Schlüssel wieder.',
   order: (transactionId) => `Bestellung ${transactionId}`,
 };
