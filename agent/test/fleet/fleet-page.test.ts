@@ -39,7 +39,7 @@ const NEVER_SEEN: Readonly<Record<string, RegExp>> = {
     /^Does not allow this page: run “latchkey-agent origins add https:\/\/127\.0\.1\.1:\d+” on it\.$/,
   [CAST.noUpgrade]: /^Is behind a proxy that does not forward WebSockets/,
   [CAST.mutual]: /^Requires a client certificate/,
-  [CAST.token]: /^Does not accept the token: enter it\.$/,
+  [CAST.token]: /^Needs an access token: enter it\.$/,
 };
 
 const NOTICED: Readonly<Record<string, RegExp>> = {
