@@ -3,6 +3,7 @@ import { find, make, openStorage } from '../browser/dom.ts';
 import { setUpTheme } from '../browser/theme.ts';
 import { createFleet } from './core/create-fleet.ts';
 import { readListFragment, writeListFragment } from './core/list-fragment.ts';
+import { queryPrivateAccess } from './core/private-access.ts';
 import type { FleetSocket, ListedMachine } from './core/types.ts';
 import { mountFleet } from './mount.ts';
 import { readTokens, saveToken } from './view/token-store.ts';
@@ -51,6 +52,7 @@ const fleet = createFleet({
   tokens: readTokens(list),
   WebSocket: class extends WebSocket implements FleetSocket {},
   fetch: (url, init) => fetch(url, init),
+  queryPrivateAccess: async () => queryPrivateAccess(navigator.permissions),
   now: () => Date.now(),
   schedule: (run, delayMs) => {
     const timer = setTimeout(run, delayMs);

@@ -15,7 +15,11 @@ async function answerNothing(): Promise<never> {
 }
 
 /** Diagnoses with a network, and returns the diagnosis and the modes of the requests. */
-async function diagnose(network: FakeNetwork, address = ADDRESS, access: 'denied' | null = null) {
+async function diagnose(
+  network: FakeNetwork,
+  address = ADDRESS,
+  access: 'denied' | 'prompt' | null = null,
+) {
   const options = network.createOptions([], { queryPrivateAccess: async () => access });
   const found = diagnoseGap(options, address, null);
   await network.advance(0);
@@ -23,7 +27,7 @@ async function diagnose(network: FakeNetwork, address = ADDRESS, access: 'denied
 }
 
 /** Diagnoses where nothing answers. */
-async function nameFailureOf(address: string, access: 'denied' | null) {
+async function nameFailureOf(address: string, access: 'denied' | 'prompt' | null) {
   const { found } = await diagnose(failingNetwork(false), address, access);
   return found?.reason;
 }
@@ -111,6 +115,7 @@ describe('the second request, without CORS', () => {
 
   test('fails for a private address without permission: the browser forbids it', async () => {
     assert.equal(await nameFailureOf('192.168.1.7:4096', 'denied'), 'private_address');
+    assert.equal(await nameFailureOf('192.168.1.7:4096', 'prompt'), 'unreachable');
     assert.equal(await nameFailureOf('192.168.1.7:4096', null), 'unreachable');
     assert.equal(await nameFailureOf(ADDRESS, 'denied'), 'unreachable');
   });

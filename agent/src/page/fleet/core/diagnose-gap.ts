@@ -78,14 +78,17 @@ function judgeAnswer(status: number, text: string): Diagnosis | 'admitted' {
   return { reason: 'refused', ...detail };
 }
 
-/** A browser that may not connect to private addresses fails as if nothing answered. */
+/**
+ * A browser that may not connect to private addresses fails as if nothing answered. Before a person has decided (`prompt`), it asks, and
+ * on a page that has a private address itself it never does, so only a denial is a reason.
+ */
 async function nameFailure(
   address: string,
   queryAccess: () => Promise<string | null>,
 ): Promise<GapReason> {
   if (!isPrivateMachineAddress(address)) return 'unreachable';
   const access = await queryAccess().catch(() => null);
-  return access === 'denied' || access === 'prompt' ? 'private_address' : 'unreachable';
+  return access === 'denied' ? 'private_address' : 'unreachable';
 }
 
 async function unknownAccess(): Promise<null> {
