@@ -60,6 +60,12 @@ function listUsage(plan: AgentPlan, time: string): string[] {
   return seconds.map((each) => formatPercent(usageAt(plan, timeMs + 1000 * each)));
 }
 
+/** Returns an expression: whether one machine is listed, named by its address. */
+function showsOnly({ host }: AgentPlan): string {
+  const names = "[...document.querySelectorAll('.fleet-machine')].map((each) => each.textContent)";
+  return `${names}.join() === '${host}'`;
+}
+
 describe('the page of a hundred machines', { skip }, () => {
   let fleet: AgentFleet;
   let browser: Browser;
@@ -96,7 +102,8 @@ describe('the page of a hundred machines', { skip }, () => {
     context.diagnostic(JSON.stringify({ cores, rendererBytes, load: measureLoad() }));
     const { browser: own = 0, renderer = 0 } = cores;
     assert.ok(own + renderer < MAX_CORES * measureLoad(), `${own} + ${renderer} cores`);
-    assert.ok(rendererBytes < MAX_BYTES, `${rendererBytes} bytes`);
+    // A busy browser collects its garbage later.
+    assert.ok(rendererBytes < MAX_BYTES * Math.min(2, measureLoad()), `${rendererBytes} bytes`);
   });
 
   test('watches a machine once its token is entered, from a page of another origin', async () => {
@@ -115,7 +122,7 @@ describe('the page of a hundred machines', { skip }, () => {
     const said = waitForProblems(page, {
       [CAST.frozen]: /^Has not answered since/,
       [CAST.token]:
-        /^(?:Closed the connection: The access token is not known\.|Does not accept the token)/,
+        /^(?:Closed the connection: The access token is not known\.|Does not accept the token|Needs an access token)/,
       [CAST.stopped]: /^Stopped its agent at/,
     });
     for (const [verb, id] of faults) await fleet.act(verb, id);
@@ -138,5 +145,18 @@ describe('the page of a hundred machines', { skip }, () => {
     const found = await said;
     context.diagnostic(JSON.stringify(found));
     assertPrompt({ [CAST.rebooted]: found[CAST.rebooted] ?? Number.NaN });
+  });
+
+  test('keeps its first list, which a link to another one does not replace', async () => {
+    const [one, two] = fleet.plans.slice(1, 3);
+    assert.ok(one !== undefined && two !== undefined);
+    await using other = await browser.open(`${fleet.pageUrl}#m=${one.host}:${one.port}`);
+    await other.until(showsOnly(one));
+    await other.tab.goto(`${fleet.pageUrl}#m=${two.host}:${two.port}`);
+    await other.until(showsOnly(two));
+    await other.tab.goto('about:blank');
+    await other.tab.goto(fleet.pageUrl);
+    await other.until(showsOnly(one));
+    assert.deepEqual(other.problems, []);
   });
 });

@@ -39,7 +39,7 @@ function toAddress(list: readonly ListedMachine[]): string {
 }
 
 function makeThemeButton(): HTMLElement {
-  const button = make('button', '◐');
+  const button = make('button.fleet-button', '◐');
   button.setAttribute('type', 'button');
   button.setAttribute('aria-label', 'Switch between light and dark');
   setUpTheme(button);
