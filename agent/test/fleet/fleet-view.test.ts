@@ -7,8 +7,8 @@ import { after, before, describe, test } from 'node:test';
 import type { AxeResults } from 'axe-core';
 import type { Browser as Chromium } from 'playwright-core';
 
-import { lacksChromium, launchChromium } from '../../scripts/lib/chromium.ts';
-import type { Page } from './browser.ts';
+import { lacksChromium, launchChromium } from '../../../scripts/lib/chromium.ts';
+import type { Page } from '../browser.ts';
 import { buildFakeFleetPage, openFakeFleet } from './fleet-view-page.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
