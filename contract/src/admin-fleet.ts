@@ -30,7 +30,8 @@ export const FleetServer = Type.Object(
     id: uuid({ examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'] }),
     name: Type.String(name),
     address: Type.String({
-      description: 'Host name or IPv4 address of its agent, and the port unless that is 4096.',
+      description:
+        'Host name or IPv4 address of its agent, and the port unless that is 4096; behind a web server its path, and the port unless that is 443.',
       examples: ['web-1.example.com'],
     }),
     labels: Type.Array(Type.String(), labels),
@@ -55,7 +56,7 @@ const entry = {
   name: text({ ...name, minLength: 1, maxLength: MAX_FLEET_NAME_LENGTH }),
   address: text({
     description:
-      'Host name or IPv4 address, such as `web-1.example.com` or `10.0.0.7:4100`. Without a scheme, a path or a password. The port is 4096 by default.',
+      'Host name or IPv4 address, such as `web-1.example.com` or `10.0.0.7:4100`, or `db-1.example.com/latchkey` behind a web server. Without a scheme, a query or a password. The port is 4096 by default, and 443 with a path.',
     minLength: 1,
     maxLength: MAX_ADDRESS_LENGTH,
     examples: ['web-1.example.com'],

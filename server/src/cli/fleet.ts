@@ -33,7 +33,8 @@ import { contextCommand } from './with-context.ts';
 
 const serverArgument = argument('<server>', 'id or address of the server', shortText);
 
-const addressSyntax = 'host name or IPv4 address of its agent, with a port other than 4096';
+const addressSyntax =
+  'host name or IPv4 address of its agent, with a port other than 4096; behind a web server with its path';
 
 function address(text: string): string {
   const parsed = parseAddress(text);
@@ -71,6 +72,7 @@ const addCommand = contextCommand({
     'Add a server that an agent watches. Allow the console on that server with latchkey-agent origins add.',
   examples: {
     'fleet add web-1.example.com': 'An agent at port 4096',
+    'fleet add db-1.example.com/latchkey': 'An agent behind a web server',
     'fleet add 10.0.0.7:4100 --name "Office NAS" --labels storage,office':
       'Another port, with a name and groups',
   },

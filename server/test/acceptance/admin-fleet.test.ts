@@ -249,7 +249,7 @@ describe('422', () => {
   test('an import with an invalid or a repeated entry changes nothing', async () => {
     const good = { name: 'a', address: 'a', labels: [] };
     for (const [bad, field] of [
-      [{ name: 'b', address: 'b/c', labels: [] }, 'address'],
+      [{ name: 'b', address: 'b?c', labels: [] }, 'address'],
       [{ name: '\n', address: 'b', labels: [] }, 'name'],
       [{ name: 'b', address: 'A:4096', labels: [] }, 'address'],
     ] as const) {
@@ -267,6 +267,7 @@ describe('the document of the fleet page', () => {
   test('names the hosts of all servers, and no others', async () => {
     await add({ name: 'nas', address: '10.0.0.7:443' });
     await add({ name: 'web', address: 'web-1.example.com' });
+    await add({ name: 'db', address: '10.0.0.7/latchkey' });
     for (const role of ['viewer', 'admin'] as const) {
       const { cookie } = await openBrowser(service, role);
       const { policy, text } = await readPage('/console/fleet', cookie);

@@ -746,7 +746,7 @@ create table webhook_expiry_cursor (
 create table fleet_servers (
   id          uuid        not null,
   name        text        not null,
-  -- The host in lower case, and the port unless it is 4096.
+  -- The host in lower case, the port unless it is 4096, and behind a web server its path, then with a default port of 443.
   address     text        not null,
   labels      text[]      not null default '{}',
   created_at  timestamptz not null,

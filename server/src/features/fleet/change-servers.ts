@@ -15,6 +15,7 @@ import {
   updateServers,
   type ServerRecord,
 } from './queries.ts';
+import { parseAddress } from './rules/address.ts';
 import { readEntry, type EntryProblem, type ServerEntry } from './rules/entry.ts';
 import { findRepeated, planImport, type ImportPlan } from './rules/plan-import.ts';
 
@@ -160,8 +161,9 @@ function requireServer(
   listed: readonly ServerRecord[],
   { idOrAddress, expectedVersion }: ServerChange,
 ): ServerRecord {
-  const wanted = idOrAddress.trim().toLowerCase();
-  const server = listed.find(({ id, address }) => id === wanted || address === wanted);
+  const parsed = parseAddress(idOrAddress);
+  const wanted = 'address' in parsed ? parsed.address : null;
+  const server = listed.find(({ id, address }) => address === wanted || id === wanted);
   if (server === undefined) throw noSuch('There is no such server, or it was removed.');
   if (expectedVersion !== undefined && expectedVersion !== server.version) {
     throw conflict(viewServer(server));

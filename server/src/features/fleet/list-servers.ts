@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
 import { listServerAddresses, listServerRecords, type ServerRecord } from './queries.ts';
-import { withPort } from './rules/address.ts';
+import { toHost } from './rules/address.ts';
 
 /** The dependencies of reading and changing the list. */
 export interface FleetDependencies {
@@ -31,7 +31,8 @@ export async function exportServers(
 
 /** Lists the hosts with ports that the fleet page connects to, such as `web-1.example.com:4096`. */
 export async function listFleetHosts({ pool }: Pick<FleetDependencies, 'pool'>): Promise<string[]> {
-  return (await listServerAddresses(pool, MAX_FLEET_SERVERS)).map(withPort);
+  const addresses = await listServerAddresses(pool, MAX_FLEET_SERVERS);
+  return [...new Set(addresses.map(toHost))];
 }
 
 /** Converts a server to the form of the interface. */

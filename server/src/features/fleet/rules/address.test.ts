@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { parseAddress, withPort } from './address.ts';
+import { parseAddress, toHost } from './address.ts';
 
 describe('an address', () => {
   test('is normalised: equal addresses are equal texts', () => {
@@ -11,6 +11,10 @@ describe('an address', () => {
       ['web-1.example.com:04100', 'web-1.example.com:4100'],
       ['web-1.example.com:443', 'web-1.example.com:443'],
       ['nas', 'nas'],
+      ['DB-1.example.com/latchkey/', 'db-1.example.com/latchkey'],
+      ['db-1.example.com:443/Latchkey/a', 'db-1.example.com/Latchkey/a'],
+      ['db-1.example.com:4096/latchkey', 'db-1.example.com:4096/latchkey'],
+      ['nas:4096/', 'nas'],
       ['localhost:80', 'localhost:80'],
       ['10.0.0.7', '10.0.0.7'],
       ['10.0.0.7:65535', '10.0.0.7:65535'],
@@ -23,17 +27,16 @@ describe('an address', () => {
     );
   });
 
-  test('has no scheme, path, query, fragment, user or password', () => {
+  test('has no scheme, query, fragment, user or password', () => {
     for (const text of [
       'https://web-1.example.com',
       'wss://web-1.example.com:4096/',
-      'web-1.example.com/latchkey',
       'web-1.example.com?a',
       'web-1.example.com#a',
       'user:secret@web-1.example.com',
       'web-1.example.com\\@other.example.com',
     ]) {
-      const problem = 'Enter only the host and the port, without a scheme, a path or a password';
+      const problem = 'Enter only host, port and path, without a scheme, a query or a password';
       assert.deepEqual(parseAddress(text), { problem }, text);
     }
   });
@@ -50,6 +53,14 @@ describe('an address', () => {
       ' ',
       ':4096',
       'web 1',
+      'web/a b',
+      'web//a',
+      'web/../a',
+      'web/.',
+      'web/%2e',
+      'web/a;b',
+      'web/"',
+      '/latchkey',
       'web\t1',
       'web_1.example.com',
       '-web.example.com',
@@ -89,6 +100,7 @@ describe('an address', () => {
   });
 });
 
-test('names the port of every address', () => {
-  assert.deepEqual(['nas', 'nas:443'].map(withPort), ['nas:4096', 'nas:443']);
+test('names host and port of every address', () => {
+  const addresses = ['nas', 'nas:443', 'nas/latchkey', 'nas:4100/latchkey'];
+  assert.deepEqual(addresses.map(toHost), ['nas:4096', 'nas:443', 'nas:443', 'nas:4100']);
 });

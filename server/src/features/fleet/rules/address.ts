@@ -6,7 +6,10 @@ export type ParsedAddress = { readonly address: string } | { readonly problem: s
 
 const MAX_PORT = 65_535;
 
-const HOST_AND_PORT = /^(?<host>[^:]+)(?::(?<port>[0-9]{1,5}))?$/;
+/** The port of a web server that forwards a path to an agent. */
+const WEB_SERVER_PORT = 443;
+
+const ADDRESS = /^(?<host>[^:/]+)(?::(?<port>[0-9]{1,5}))?(?<path>(?:\/[\w.~-]+)*)\/?$/;
 
 /** Labels of a host name (RFC 1123 §2.1) after the URL parser lowered it and encoded other scripts. */
 const HOST_NAME =
@@ -15,14 +18,14 @@ const HOST_NAME =
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /**
- * Parses `host` or `host:port`: a host name or an IPv4 address. The host is normalised as browsers do it (WHATWG URL), and the
- * default port is omitted, so that equal addresses are equal texts. Every character of the result is allowed in a source
- * expression of a content security policy.
+ * Parses `host`, `host:port` or, behind a web server, `host/path`: a host name or an IPv4 address. The host is normalised as
+ * browsers do it (WHATWG URL), and a default port is omitted, so that equal addresses are equal texts. Every character of host and
+ * port is allowed in a source expression of a content security policy.
  */
 export function parseAddress(text: string): ParsedAddress {
   const trimmed = text.trim();
-  if (/[/?#@\\]/.test(trimmed)) {
-    return { problem: 'Enter only the host and the port, without a scheme, a path or a password' };
+  if (/:\/\/|[?#@\\]/.test(trimmed)) {
+    return { problem: 'Enter only host, port and path, without a scheme, a query or a password' };
   }
   if (trimmed.startsWith('[') || trimmed.split(':').length > 2) {
     return {
@@ -30,14 +33,21 @@ export function parseAddress(text: string): ParsedAddress {
         'Enter a host name instead of the IPv6 address: browsers cannot allow connections to an IPv6 address',
     };
   }
-  const { host = '', port } = HOST_AND_PORT.exec(trimmed)?.groups ?? {};
+  const { host = '', port, path = '' } = ADDRESS.exec(trimmed)?.groups ?? {};
   const name = normalizeHost(host);
-  if (name === null) return { problem: 'Enter a host name or an IPv4 address' };
-  const number = port === undefined ? DEFAULT_PORT : Number(port);
+  if (name === null || /\/\.{1,2}(?:\/|$)/.test(path)) {
+    return { problem: 'Enter a host name or an IPv4 address' };
+  }
+  const usual = defaultPort(path);
+  const number = port === undefined ? usual : Number(port);
   if (number < 1 || number > MAX_PORT) {
     return { problem: `Enter a port from 1 to ${MAX_PORT}` };
   }
-  return { address: number === DEFAULT_PORT ? name : `${name}:${number}` };
+  return { address: `${name}${number === usual ? '' : `:${number}`}${path}` };
+}
+
+function defaultPort(path: string): number {
+  return path === '' ? DEFAULT_PORT : WEB_SERVER_PORT;
 }
 
 function normalizeHost(host: string): string | null {
@@ -50,6 +60,7 @@ function normalizeHost(host: string): string | null {
 }
 
 /** Returns the host and the port of a stored address, such as `web-1.example.com:4096`. */
-export function withPort(address: string): string {
-  return address.includes(':') ? address : `${address}:${DEFAULT_PORT}`;
+export function toHost(address: string): string {
+  const [, host = '', path = ''] = /^([^/]*)(.*)$/.exec(address) ?? [];
+  return host.includes(':') ? host : `${host}:${defaultPort(path)}`;
 }
