@@ -71,7 +71,7 @@ test('the agent imports nothing from the server, and only types from the contrac
 
 /** What the console loads of other packages: files without schemas and dependencies. */
 const LOADED_BY_CONSOLE =
-  /^@latchkey\/(?:contract\/(?:constants|fleet-lines)|agent\/fleet\/[\w/-]+\.ts)$/;
+  /^@latchkey\/(?:contract\/(?:constants|fleet-lines)|agent\/fleet\/[\w/-]+\.(?:ts|css))$/;
 
 test('the console imports nothing from the server, only types and plain files of the contract, and the fleet page of the agent', () => {
   const modules = readSources('console/src', /\.tsx?$/);

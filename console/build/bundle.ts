@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-import { build, type OutputChunk } from 'rolldown';
+import { build, type OutputChunk, type Plugin } from 'rolldown';
 
 /** A file of the console, in every encoding that browsers ask for. */
 export interface BundledFile {
@@ -93,6 +93,7 @@ async function bundleScripts(): Promise<OutputChunk[]> {
   const { output } = await build({
     input: { console: `${source}main.tsx` },
     platform: 'browser',
+    plugins: [styleModules],
     write: false,
     tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)),
     output: {
@@ -105,7 +106,7 @@ async function bundleScripts(): Promise<OutputChunk[]> {
         groups: [
           {
             name: 'parts',
-            test: /contract\/src\/|console\/src\/(?:app|ui|shell)\/|node_modules\/@?preact/,
+            test: /contract\/src\/constants\.ts|console\/src\/(?:app|ui|shell)\/|node_modules\/@?preact/,
           },
           { debugName: 'area', name: nameArea },
         ],
@@ -115,6 +116,16 @@ async function bundleScripts(): Promise<OutputChunk[]> {
   });
   return output.filter((each) => each.type === 'chunk');
 }
+
+/** A style sheet that a page imports is text of its module, so that it is loaded with the page. */
+const styleModules: Plugin = {
+  name: 'style-modules',
+  async load(id) {
+    if (!id.endsWith('.css')) return null;
+    const style = JSON.stringify(minifyStyle(await readFile(id, 'utf8')));
+    return { code: `export const style = ${style};`, moduleType: 'js' };
+  },
+};
 
 /** Small areas that are visited together have one file. */
 const JOINT_AREAS: Readonly<Record<string, string>> = {

@@ -179,6 +179,17 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/mail/mail-detail-page.tsx')).MailDetailPage,
   },
   {
+    path: '/fleet',
+    role: 'viewer',
+    nav: { group: 'System', label: 'Fleet', key: 'f' },
+    load: async () => (await import('./pages/fleet/fleet-page.tsx')).FleetPage,
+  },
+  {
+    path: '/fleet/servers',
+    role: 'viewer',
+    load: async () => (await import('./pages/fleet/servers-page.tsx')).ServersPage,
+  },
+  {
     path: '/health',
     role: 'viewer',
     load: async () => (await import('./pages/system/health-page.tsx')).HealthPage,

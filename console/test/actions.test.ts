@@ -8,6 +8,7 @@ import { testOutreach } from './areas/outreach.ts';
 import { testAccount } from './areas/account.ts';
 import { testFailures } from './areas/failures.ts';
 import { testFind } from './areas/find.ts';
+import { testFleet } from './areas/fleet.ts';
 import { testAdministration } from './areas/administration.ts';
 import { testIssuing } from './areas/issuing.ts';
 import { testLicenses } from './areas/licenses.ts';
@@ -29,6 +30,7 @@ const AREAS: Readonly<Record<string, AreaTests>> = {
   account: testAccount,
   failures: testFailures,
   find: testFind,
+  fleet: testFleet,
   licenses: testLicenses,
   issuing: testIssuing,
   administration: testAdministration,

@@ -27,13 +27,26 @@ export function hrefOf(to: string): string {
   return to === '/' ? BASE : BASE + to;
 }
 
-/** Goes to a path of the console. */
+/** Pages whose document has a content security policy of its own. */
+const OWN_DOCUMENTS = ['/fleet'];
+
+/** Goes to a path of the console; loads the document of a page that has its own, and of the page after it. */
 export function navigate(to: string, { replace = false } = {}): void {
   const before = path.peek();
+  if (needsDocument(before, to)) {
+    if (replace) globalThis.location.replace(hrefOf(to));
+    else globalThis.location.assign(hrefOf(to));
+    return;
+  }
   if (replace) history.replaceState(null, '', hrefOf(to));
   else history.pushState(null, '', hrefOf(to));
   address.value = readAddress();
   if (path.peek() !== before) globalThis.scrollTo(0, 0);
+}
+
+function needsDocument(before: string, to: string): boolean {
+  const [after = ''] = to.split('?');
+  return before !== after && OWN_DOCUMENTS.some((each) => each === before || each === after);
 }
 
 /** Changes parameters of the query; null and '' remove one. Filters replace the history entry, pages push one. */

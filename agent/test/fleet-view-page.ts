@@ -8,7 +8,7 @@ import type { Browser as Chromium } from 'playwright-core';
 import { readFleetStyles } from '#agent/page/fleet/read-styles.ts';
 import { linkScripts } from '#agent/page/link-scripts.ts';
 
-import { Page, type PageOptions } from '../browser.ts';
+import { Page, type PageOptions } from './browser.ts';
 
 const ORIGIN = 'https://fleet.test';
 
@@ -16,7 +16,7 @@ const ORIGIN = 'https://fleet.test';
 const POLICY = `default-src 'none'; script-src ${ORIGIN}; style-src ${ORIGIN}; form-action 'none'; require-trusted-types-for 'script'`;
 
 function readPageFile(path: string): string {
-  return readFileSync(fileURLToPath(new URL(`../../src/page/${path}`, import.meta.url)), 'utf8');
+  return readFileSync(fileURLToPath(new URL(`../src/page/${path}`, import.meta.url)), 'utf8');
 }
 
 /** Links the page; reads 40 files. */

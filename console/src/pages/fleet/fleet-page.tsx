@@ -1,0 +1,95 @@
+import type { FleetServer, FleetServers } from '@latchkey/contract';
+import { useEffect, useState } from 'preact/hooks';
+
+import { useResource } from '#console/app/resources.ts';
+import { hasRole } from '#console/app/session.ts';
+import { Button, LinkButton } from '#console/ui/button.tsx';
+import { Empty, Loading } from '#console/ui/empty.tsx';
+import { Notice } from '#console/ui/error-box.tsx';
+import { Loaded } from '#console/ui/loaded.tsx';
+import { Page } from '#console/ui/page.tsx';
+
+import { findUnnamed, forgetLoading, loadDocumentFor, readPolicy } from './document-policy.ts';
+import { EDIT_PATH, FLEET_SERVERS } from './fleet-resources.ts';
+import { FleetView } from './fleet-view.tsx';
+
+/** All servers watched by agents, each second; the browser connects to each of them. */
+export function FleetPage() {
+  const servers = useResource<FleetServers>(FLEET_SERVERS, { polls: true });
+  if (servers.data === undefined) {
+    return (
+      <Page title="Fleet">
+        <Loaded resource={servers}>{() => null}</Loaded>
+      </Page>
+    );
+  }
+  return <Watched servers={servers.data.items} />;
+}
+
+interface WatchedProps {
+  readonly servers: readonly FleetServer[];
+}
+
+function Watched({ servers }: WatchedProps) {
+  const unnamed = new Set(
+    findUnnamed(
+      servers.map(({ address }) => address),
+      readPolicy(),
+    ),
+  );
+  // The page watches already, so that it is not loaded again under the eyes of the operator.
+  const [isShown, setShown] = useState(false);
+  const [isLoading, setLoading] = useState(false);
+  useEffect(() => {
+    if (unnamed.size === 0) forgetLoading();
+    if (isShown) return;
+    if (unnamed.size > 0 && loadDocumentFor([...unnamed])) setLoading(true);
+    else setShown(true);
+  }, [unnamed.size]);
+  if (servers.length === 0) return <NoServer />;
+  if (isLoading || !isShown)
+    return (
+      <Page title="Fleet">
+        <Loading />
+      </Page>
+    );
+  return (
+    <article class="page">
+      {unnamed.size > 0 && <Unnamed addresses={[...unnamed]} />}
+      <FleetView servers={servers.filter(({ address }) => !unnamed.has(address))} />
+    </article>
+  );
+}
+
+function NoServer() {
+  return (
+    <Page title="Fleet">
+      <Empty title="No server is listed yet.">
+        <p>Install the agent on a server, then add its address to see it here each second.</p>
+        {hasRole('admin') && (
+          <LinkButton to={EDIT_PATH} kind="primary">
+            Add servers
+          </LinkButton>
+        )}
+      </Empty>
+    </Page>
+  );
+}
+
+const MAX_NAMED = 3;
+
+/** Servers that were added since the document was loaded. */
+function Unnamed({ addresses }: { readonly addresses: readonly string[] }) {
+  const named = addresses.slice(0, MAX_NAMED).join(', ');
+  const others = addresses.length - MAX_NAMED;
+  return (
+    <Notice kind="warning">
+      <p role="status">
+        This page was opened before {named}
+        {others > 0 && ` and ${others} more`} {addresses.length === 1 ? 'was' : 'were'} added, and
+        may not connect there.
+      </p>
+      <Button onClick={() => globalThis.location.reload()}>Load again</Button>
+    </Notice>
+  );
+}

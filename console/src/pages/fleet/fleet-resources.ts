@@ -1,0 +1,12 @@
+/** The list of servers watched by agents. */
+export const FLEET_SERVERS = '/api/v1/admin/fleet-servers';
+
+/** The path of the page that edits the list. */
+export const EDIT_PATH = '/fleet/servers';
+
+/** Returns the address of the page of an agent, without a slash at its end. */
+export function urlOf(address: string): string {
+  const [, host = '', path = ''] = /^([^/]*)(.*)$/.exec(address) ?? [];
+  const port = host.includes(':') || path !== '' ? '' : ':4096';
+  return `https://${host}${port}${path}`;
+}
