@@ -20,6 +20,7 @@ import {
 import { openPast } from './open-past.ts';
 import { listAccountActions, useApiKeys, type TotpSecret } from './operators.ts';
 import { fillRefusals } from './refusals.ts';
+import { listServerChanges } from './servers.ts';
 import { fillSubscribers, listOutreach } from './subscribers.ts';
 import { storeValidations, fillUsage, planUsedDays, USAGE_DAYS } from './usage.ts';
 import type { World } from './world.ts';
@@ -67,6 +68,7 @@ function listOperatorActions(world: World, totp: TotpSecret) {
   return [
     ...listAccountActions(world, totp),
     ...listEndpointChanges(world),
+    ...listServerChanges(world),
     ...listManualChanges(world),
     ...listIgnoredPayments(world),
     ...listFailedPayments(world),

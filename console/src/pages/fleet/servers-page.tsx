@@ -28,6 +28,7 @@ export function ServersPage() {
       <Loaded resource={servers}>
         {({ items }) => (
           <>
+            <AllowConsole />
             <PlainTable
               caption="Servers"
               columns={COLUMNS}
@@ -35,7 +36,6 @@ export function ServersPage() {
               rowKey={({ id }) => id}
               empty="No server is listed yet."
             />
-            <AllowConsole />
           </>
         )}
       </Loaded>
