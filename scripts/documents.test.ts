@@ -8,10 +8,12 @@ import { buildProgram } from '#server/cli/program.ts';
 
 import { repository } from './lib/steps.ts';
 
-const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: repository }).map((file) => ({
-  file,
-  text: readFileSync(join(repository, file), 'utf8'),
-}));
+const documents = globSync(['*.md', 'bench/*.md', 'docs/**/*.md'], { cwd: repository }).map(
+  (file) => ({
+    file,
+    text: readFileSync(join(repository, file), 'utf8'),
+  }),
+);
 
 test('links only to existing files', () => {
   assert.ok(documents.length > 20);
