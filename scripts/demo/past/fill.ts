@@ -16,6 +16,7 @@ import {
   failJobs,
   listFailedPayments,
   listIgnoredPayments,
+  removeOldBodies,
 } from './odd-payments.ts';
 import { openPast } from './open-past.ts';
 import { listAccountActions, useApiKeys, type TotpSecret } from './operators.ts';
@@ -102,6 +103,7 @@ async function fillAnalytics(world: World, report: Report): Promise<void> {
 async function fillFailures(world: World): Promise<void> {
   await fillDeliveries(world);
   await deferPayments(world);
+  await removeOldBodies(world);
   await failJobs(world);
   await useApiKeys(world);
   await world.context.pool.query('vacuum analyze');

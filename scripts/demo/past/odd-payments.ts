@@ -1,5 +1,7 @@
-/** Payment events that have no effect, that cannot be read, and that wait for a retry. */
+/** Payment events that have no effect, that cannot be read, that wait for a retry, and that are old. */
+import { removeEventBodies } from '#server/features/billing/queries/events.ts';
 import { recordFailure, storeFailedEvent } from '#server/features/billing/failed-events.ts';
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
@@ -10,6 +12,8 @@ import { createPerson } from '../world/people.ts';
 import { PLANS } from '../world/plans.ts';
 import { readEvent, receiveEvents } from './payments.ts';
 import type { Action, World } from './world.ts';
+
+const BATCH_ROWS = 1_000;
 
 function inventSale(world: World, provider: Sale['provider'], number: number, atMs: number): Sale {
   const random = world.random.fork(`odd sale ${number}`);
@@ -103,6 +107,16 @@ export async function deferPayments(world: World): Promise<void> {
     const last = new Date(nowMs - 20 * MINUTE_MS);
     await inTransaction(context.pool, (client) => recordFailure(client, stored, 9, cause, last));
   }
+}
+
+/** Removes the bodies of old events: a service that ran all the time has done so. */
+export async function removeOldBodies({ context, nowMs }: World): Promise<void> {
+  const { pool, config } = context;
+  const before = new Date(nowMs - config.billing.rawKeepDays * DAY_MS);
+  const { signal } = new AbortController();
+  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+    removeEventBodies(pool, before, new Date(nowMs), limit),
+  );
 }
 
 /** Jobs that exhausted their retries. */
