@@ -133,12 +133,18 @@ class DeliveryRun implements Delivery {
     const { transport, createMessage, end, observe } = this.#options;
     const result = await transport.send(createMessage(position), end.signal);
     observe(result);
-    this.outcomes.set(position, toOutcome(result));
+    this.outcomes.set(position, this.#toOutcome(result));
     this.#relayFailures = isRelayFailure(result) ? this.#relayFailures + 1 : 0;
     if (this.#relayFailures >= MAX_RELAY_FAILURES && result.outcome !== 'sent') {
       this.#stopReason ??= result.reason;
     }
     return result;
+  }
+
+  /** The transport knows only that the sending was ended, not that the service stops. */
+  #toOutcome(result: SendResult): MessageOutcome {
+    const outcome = toOutcome(result);
+    return outcome.error === 'deadline' ? failed(this.#options.end.reason()) : outcome;
   }
 
   async #storeOutcomes(positions: readonly number[]): Promise<void> {
