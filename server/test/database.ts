@@ -39,10 +39,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     url,
     connection: { url },
-    drop: () =>
-      eachServer(urls, (server) =>
-        retryInUse(() => execute(server, `drop database if exists ${name} with (force)`)),
-      ),
+    drop: () => eachServer(urls, (server) => dropDatabase(server, name)),
   };
 }
 
@@ -64,13 +61,14 @@ async function startCluster(): Promise<TestCluster> {
 /** Each failed try waits for five seconds in PostgreSQL. */
 const MAX_TRIES = 10;
 
-/** Retries while the maintenance process of Citus, which the server restarts, is in the database. */
-async function retryInUse(work: () => Promise<void>): Promise<void> {
+/** Drops a database, also while the maintenance process of Citus, which the server restarts at once, is in it. */
+async function dropDatabase(server: string, name: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await work();
+      return await execute(server, `drop database if exists ${name} with (force)`);
     } catch (error) {
       if (codeOf(error) !== '55006' || tries >= MAX_TRIES) throw error;
+      await execute(server, `alter database ${name} with allow_connections false`);
     }
   }
 }
