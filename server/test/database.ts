@@ -14,6 +14,9 @@ import {
   type TestCluster,
 } from './test-cluster.ts';
 
+/** For `createPool`, except where a test is about this limit: a busy machine may take seconds. */
+export const TEST_CONNECT_TIMEOUT_MS = 60_000;
+
 /** A migrated, empty database for one test file. */
 export interface TestDatabase {
   readonly url: string;

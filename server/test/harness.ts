@@ -25,7 +25,7 @@ import { createContext, loadSigningKeys, type Context } from '#server/context.ts
 import { createMetrics } from '#server/metrics.ts';
 
 import { requireAuditEntryLast } from './audit-log.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestDatabase, TEST_CONNECT_TIMEOUT_MS, type TestDatabase } from './database.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { testCatalog } from './test-catalog.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
@@ -184,7 +184,11 @@ function createTestContext(
   });
   const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
   let catalog = options.catalog ?? testCatalog();
-  const pool = createPool(database.connection, { maxConnections: poolSize, log });
+  const pool = createPool(database.connection, {
+    maxConnections: poolSize,
+    log,
+    connectTimeoutMs: TEST_CONNECT_TIMEOUT_MS,
+  });
   requireAuditEntryLast(pool);
   const context = createContext({
     config: {

@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import { createPool } from '#server/db/pool.ts';
 
 import { runLatchkey, type CommandRun } from './command-line.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, TEST_CONNECT_TIMEOUT_MS } from './database.ts';
 
 /** The master secret of commands that `openCommandLine` runs. */
 export const COMMAND_LINE_SECRET = 'a-secret-for-the-tests-of-the-command-line';
@@ -19,7 +19,11 @@ export const COMMAND_LINE_SECRET = 'a-secret-for-the-tests-of-the-command-line';
 export async function openCommandLine(more: Readonly<Record<string, string>> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
   const database = await createTestDatabase();
-  const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });
+  const pool = createPool(database.connection, {
+    maxConnections: 2,
+    log: { warn: () => {} },
+    connectTimeoutMs: TEST_CONNECT_TIMEOUT_MS,
+  });
   after(async () => {
     await pool.end();
     await database.drop();

@@ -28,6 +28,8 @@ export interface PoolOptions {
   readonly maxLifetimeSeconds?: number;
   /** Ids of the master secrets that this process reads; a rotation reads them in `pg_stat_activity`. */
   readonly secretIds?: readonly string[];
+  /** How long a caller waits for a free connection before it fails as unavailable. Default: 3 s. */
+  readonly connectTimeoutMs?: number;
 }
 
 /** int8 as number: counts stay far below 2^53. */
@@ -36,7 +38,6 @@ types.setTypeParser(types.builtins.INT8, Number);
 /** The application name of connections, before the ids of the master secrets. */
 export const APPLICATION_NAME = 'latchkey';
 
-/** How long a caller waits for a free connection before it fails as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /** How long one of several hosts may take to accept a connection, unless the URL sets `connect_timeout`. */
@@ -45,8 +46,9 @@ const HOST_TIMEOUT_MS = 2_000;
 /** Creates a pool; connections open when they are needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
   const { log, maxConnections, maxLifetimeSeconds = 0, secretIds = [] } = options;
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const config = {
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     // No query_timeout: see send-query.ts.
     application_name: [APPLICATION_NAME, ...secretIds].join(' '),
   };
