@@ -102,18 +102,24 @@ for (const [name, open] of [
 ] as const) {
   test(`two databases in one ${name}: no file is overwritten, and its events alone are dropped`, async () => {
     const archive = await open();
+    const looked = Promise.withResolvers<void>();
     const stored = Promise.withResolvers<void>();
     const failed = Promise.withResolvers<void>();
     // Both find no file. The second one stores its own after the first one has verified its own, and before its drop.
     const slow: EventArchive = {
       ...archive,
       async store(day, steps) {
+        looked.resolve();
         await stored.promise;
         return archive.store(day, steps);
       },
     };
     const quick: EventArchive = {
       ...archive,
+      async store(day, steps) {
+        await looked.promise;
+        return archive.store(day, steps);
+      },
       async flush(day) {
         await archive.flush(day);
         stored.resolve();
