@@ -11,6 +11,7 @@ import { openArchive } from '#server/features/analytics/archive/open-archive.ts'
 import { summarizeFile } from '#server/features/analytics/archive/read-file.ts';
 
 import { listStoredDays, storePastDay } from '../archived-events.ts';
+import { eventually } from '../eventually.ts';
 import { inheritedVariables } from '../inherited-variables.ts';
 import { openObjectStorage } from '../object-storage.ts';
 import { openCommandLine } from '../test-command-line.ts';
@@ -30,7 +31,17 @@ async function killAt(step: string, args: readonly string[]): Promise<number | u
   });
   const [, signal] = await once(child, 'exit');
   assert.equal(signal, 'SIGKILL');
+  await eventually(isUnlocked);
   return child.pid;
+}
+
+/** PostgreSQL notices soon after a kill that the connection which held the lock has ended. */
+async function isUnlocked(): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from pg_locks join pg_database as database on database.oid = pg_locks.database
+     where locktype = 'advisory' and datname = current_database()`,
+  );
+  return rowCount === 0;
 }
 
 const PARTIAL = 'partial';
