@@ -94,6 +94,28 @@ describe('finding out who is a customer', () => {
     assert.deepEqual(await namesOf('nobody@example.com'), known);
   });
 
+  test('the code goes to the address of the license, and to none that the database takes for it', async () => {
+    const customerEmail = 'robin.ferris@example.com';
+    await service.issue({ customerEmail });
+    for (const email of ['ROBIN.Ferris@example.com', 'rob\u0130n.ferris@example.com']) {
+      assert.equal((await openBrowser(service).submit('/my/email', { email })).status, 200);
+    }
+    const mails = await service.readMails();
+    assert.deepEqual(
+      mails.map(({ to }) => to.address),
+      [customerEmail],
+    );
+    assert.ok(mails[0]?.text.includes(`sent to ${customerEmail} because`));
+  });
+
+  test('an address shows no license of one that the database takes for it', async () => {
+    const [owner, stranger] = ['iris.quill@example.com', '\u0130ris.quill@example.com'];
+    await service.issue({ productId: 'sellers', customerEmail: owner });
+    await service.issue({ productId: 'personal', customerEmail: stranger });
+    const answer = await signInByEmail(service, openBrowser(service), stranger);
+    assert.equal(titleOf(answer), 'Personal');
+  });
+
   test('an address that no license has when the mail is sent gets none', async () => {
     const { email } = await openBuyer();
     const browser = openBrowser(service);

@@ -11,6 +11,7 @@ import {
 } from '../licenses/queries/machine-pages.ts';
 import { countMoves } from '../licenses/queries/moves.ts';
 import { readMoveAllowance } from '../licenses/rules/decide-activation.ts';
+import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
 import { listTransactionsOfLicense } from '../billing/queries/purchases.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { findOwnLicense, listLicensesOfAddress, type OwnLicense } from './queries/own-licenses.ts';
@@ -31,7 +32,11 @@ export async function listOwnLicenses(
 ): Promise<OwnLicense[]> {
   const { databaseLimiter, pool } = deps;
   if (session.door === 'email') {
-    return databaseLimiter.run(() => listLicensesOfAddress(pool, session.email, MAX_LICENSES + 1));
+    const { email } = session;
+    const listed = await databaseLimiter.run(() =>
+      listLicensesOfAddress(pool, email, MAX_LICENSES + 1),
+    );
+    return listed.filter(({ customerEmail }) => isSameAddress(customerEmail, email));
   }
   const license = await findOwn(deps, session, session.licenseId);
   return license === null ? [] : [license];

@@ -5,11 +5,12 @@ import type { Vault } from '#server/lib/vault.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import { recordOwnerEmail } from '../billing/key-emails/owner-email-queries.ts';
+import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
 import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
 import { codeLabel } from './codes.ts';
 import { renderCodeMail } from './mails/code-mail.ts';
 import { findCode } from './queries/codes.ts';
-import { isBuyer } from './queries/own-licenses.ts';
+import { listSpellings } from './queries/own-licenses.ts';
 import { deriveCode, formatCode } from './rules/code.ts';
 
 export interface CodeMailDependencies extends SenderSettings {
@@ -22,8 +23,12 @@ export interface CodeMailDependencies extends SenderSettings {
 
 const TOKEN_DIGITS = 32;
 
+/** More than an address has in licenses. */
+const MAX_SPELLINGS = 20;
+
 /**
- * Mails a code, unless no license has the address or the code has expired. Retries send the same code and Message-ID.
+ * Mails a code, unless no license has the address or the code has expired. Retries send the same code and Message-ID. The
+ * e-mail goes to the address of the license and never to the entered text, which could name another mailbox.
  * @throws Error when the relay may accept the e-mail later
  */
 export async function sendCode(
@@ -34,8 +39,10 @@ export async function sendCode(
   const { clock, mail, metrics, pool, vault } = deps;
   const code = await findCode(pool, tokenHash, clock.now());
   if (code === null || mail === null) return;
-  const email = vault.open(code.emailSealed, codeLabel(tokenHash));
-  if (!(await isBuyer(pool, email))) return;
+  const entered = vault.open(code.emailSealed, codeLabel(tokenHash));
+  const spellings = await listSpellings(pool, entered, MAX_SPELLINGS);
+  const email = spellings.find((each) => isSameAddress(each, entered));
+  if (email === undefined) return;
   const text = formatCode(deriveCode(vault, tokenHash));
   const message = {
     ...renderCodeMail(code.language, { sender: nameSender(deps), code: text, email }),

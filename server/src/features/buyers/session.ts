@@ -5,6 +5,7 @@ import { Parse } from 'typebox/value';
 
 import type { Queryable } from '#server/db/statement.ts';
 
+import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
 import { requireByKey } from '../licenses/find-license.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
@@ -100,7 +101,7 @@ export async function ownsLicense(
   license: { readonly id: string; readonly customerEmail: string | null },
 ): Promise<boolean> {
   if (session.door === 'email') {
-    return license.customerEmail?.toLowerCase() === session.email.toLowerCase();
+    return isSameAddress(license.customerEmail, session.email);
   }
   if (session.licenseId !== license.id) return false;
   return (await findLicenseIdByKey(db, session.keyHashes)) === license.id;

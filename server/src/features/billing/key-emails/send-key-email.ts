@@ -82,6 +82,7 @@ export async function sendKeyEmail(
   await record(deps, key, claimed, result);
 }
 
+/** Returns whether two spellings are of one address: case is ignored. */
 export function isSameAddress(one: string | null, other: string | null): boolean {
   return one?.toLowerCase() === other?.toLowerCase();
 }

@@ -48,13 +48,25 @@ export async function findOwnLicense(db: Queryable, id: string): Promise<OwnLice
   return queryRow(db, findStatement, [id]);
 }
 
-const isBuyerStatement = defineStatement(
-  'buyer_is_known',
-  Type.Object({ isKnown: Type.Boolean() }),
-  `select exists (select from licenses where lower(customer_email) = lower($1)) as is_known`,
+const listSpellingsStatement = defineStatement(
+  'buyer_list_spellings',
+  Type.Object({ customerEmail: Type.String() }),
+  `select customer_email from licenses
+   where lower(customer_email) = lower($1)
+   group by customer_email
+   order by max(created_at) desc
+   limit $2`,
 );
 
-/** Returns whether any license has an address. */
-export async function isBuyer(db: Queryable, email: string): Promise<boolean> {
-  return (await queryRow(db, isBuyerStatement, [email]))?.isKnown ?? false;
+/**
+ * Lists the spellings that licenses have of an address, that of the newest license first. The database may convert letters
+ * beyond ASCII to those of other addresses: `lower` of U+0130 can be an i.
+ */
+export async function listSpellings(
+  db: Queryable,
+  email: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queryRows(db, listSpellingsStatement, [email, limit]);
+  return rows.map(({ customerEmail }) => customerEmail);
 }
