@@ -109,6 +109,14 @@ describe('the door by key', () => {
     }
   });
 
+  test('leads to the doors from an address that is no page of it', async () => {
+    const browser = openBrowser(service);
+    for (const path of ['/my/', '/my/key', '/my/licenses', '/my/x/y?z']) {
+      const answer = await browser.get(path);
+      assert.deepEqual([answer.status, titleOf(answer)], [200, 'Your licenses'], path);
+    }
+  });
+
   test('signs out', async () => {
     const { browser, path } = await open();
     await browser.submit('/my/sign-out', {});
@@ -224,7 +232,11 @@ describe('keys', () => {
       const sent = await browser.submit('/my/keys', {});
       assert.ok(sent.text.includes('Your keys are on their way'));
     }
-    assert.equal((await browser.submit('/my/keys', {})).status, 429);
+    const refused = await browser.submit('/my/keys', {});
+    const error = 'There were too many tries. Try again in 20 minutes.';
+    assert.deepEqual([refused.status, errorsOf(refused)], [429, [error]]);
+    assert.match(refused.text, /action="\/my\/sign-out"/u);
+    assert.doesNotMatch(refused.text, /action="\/my\/key"/u);
     const mails = await service.readMails();
     assert.equal(mails[0]?.to.address, 'ada@example.com');
     assert.ok(mails[0]?.text.includes(licenseKey));

@@ -55,6 +55,16 @@ describe('a scanned request', () => {
     assert.equal(titleOf(await browser.get('/my/offline')), 'Yearly');
   });
 
+  test('is not kept after the sign-out', async () => {
+    const { licenseKey } = await service.issue({ productId: AIRGAP_PRODUCT });
+    const browser = openBrowser(service);
+    await browser.get(OPENED);
+    await browser.submit('/my/key', { key: licenseKey });
+    await browser.submit('/my/sign-out', {});
+    assert.equal(browser.cookies.size, 0);
+    assert.equal(noticeOf(await browser.get('/my/offline')), '');
+  });
+
   test('shows the license of its product at once, among others', async () => {
     const browser = openBrowser(service);
     await browser.get(OPENED);

@@ -38,9 +38,11 @@ describe('a scanner of mail that opens and submits everything', () => {
     assert.doesNotMatch(`${mail?.text}`, /https?:|www\.|\/my/u);
     assert.doesNotMatch(`${mail?.html}`, /href=|src=|<form|\/my/u);
     const scanner = openBrowser(service);
+    const code = codeOf(mail);
     for (const path of ['/my', '/my/code', '/my/keys', '/my/sign-out']) await scanner.get(path);
     for (const path of ['/my/code', '/my/key', '/my/email', '/my/keys', '/my/sign-out']) {
-      assert.notEqual((await scanner.submit(path, {})).status, 500, path);
+      assert.notEqual((await scanner.submit(path, { code, key: code, email })).status, 500, path);
+      assert.equal(scanner.cookies.has('__Secure-latchkey-my'), false, path);
     }
     const answer = await browser.submit('/my/code', { code: codeOf(mail) });
     assert.equal(titleOf(answer), 'Personal');
@@ -197,6 +199,9 @@ describe('a session', () => {
       [(await byKey.get(path)).status, (await byEmail.get(path)).status],
       [404, 404],
     );
+    assert.deepEqual(errorsOf(await byKey.get('/my')), [
+      'No license has this key. Copy it from the e-mail once more, all of it.',
+    ]);
   });
 
   test('cannot be forged, and a code is no session', async () => {

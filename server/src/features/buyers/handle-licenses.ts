@@ -33,6 +33,11 @@ export async function showLicenses(
     return reply.redirect(`/my/licenses/${only.id}${keysQueryOf(request)}`, 303);
   }
   const view = viewOf(deps, request);
+  if (only === undefined && session.door === 'key') {
+    // An operator replaced the key after the sign-in.
+    const { key } = textsOf(view.frame).errors;
+    return send(reply, 200, doorsPage(view.frame, view.hasMail, { key }));
+  }
   return send(reply, 200, licenseListPage(view, licenses, keysNotice(deps, request)));
 }
 

@@ -14,9 +14,10 @@ import {
 } from '../suppressions/page-frame.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { KNOWN_BROWSER_TERM_MS, sealKnownBrowser } from './known-browser.ts';
-import { doorsPage } from './pages/doors.ts';
+import { codePage, doorsPage } from './pages/doors.ts';
 import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
 import type { LicenseView } from './pages/license-list.ts';
+import { problemPage } from './pages/problem-page.ts';
 import { BUYER_POLICY } from './pages/style.ts';
 import {
   openSession,
@@ -76,7 +77,7 @@ export function sessionOf(
   return openSession(deps, readBuyerCookie(headers, deps.config.http.publicUrl, 'session'));
 }
 
-/** Ends the session of a request, and shows the doors. */
+/** Ends the session of a request, and shows the doors; the next user of the browser finds nothing of this one's. */
 export async function endSignIn(
   deps: PageDependencies,
   request: FastifyRequest,
@@ -85,9 +86,10 @@ export async function endSignIn(
   const session = await sessionOf(deps, request);
   if (session !== null) await signOut(deps, session);
   const { publicUrl } = deps.config.http;
-  return reply
-    .header('set-cookie', buyerCookie(request.headers, publicUrl, 'session', '', 0))
-    .redirect('/my', 303);
+  const cookies = (['session', 'code', 'request'] as const).map((cookie) =>
+    buyerCookie(request.headers, publicUrl, cookie, '', 0),
+  );
+  return reply.header('set-cookie', cookies).redirect('/my', 303);
 }
 
 /** Runs a handler with the session of a request; without one, the doors are shown. */
@@ -116,16 +118,33 @@ export function minutesOf(seconds: number): number {
 
 /** Shows problems as pages with their sentence; those without one are failures. */
 export function showProblems(app: App, deps: PageDependencies): void {
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     if (!(error instanceof PublicError)) throw error;
-    const frame = frameOf(deps, request);
-    const sentence = explain(textsOf(frame).errors, error);
+    const sentence = explain(textsOf(frameOf(deps, request)).errors, error);
     if (sentence === null) throw error;
-    reply.headers(error.headers);
-    const isKey = request.routeOptions.url === '/my/key' && error.code === 'license_not_found';
-    const errors = isKey ? { key: textsOf(frame).errors.key } : { general: sentence };
-    return send(reply, error.status, doorsPage(frame, deps.mail !== null, errors));
+    const page = await choosePage(deps, request, error.code, sentence);
+    return send(reply.headers(error.headers), error.status, page);
   });
+}
+
+/** Returns the page that shows a problem: that of the form that was sent, if the form can be sent again. */
+async function choosePage(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  code: ErrorCode,
+  sentence: string,
+): Promise<BuyerPage> {
+  const frame = frameOf(deps, request);
+  const hasMail = deps.mail !== null;
+  const { url } = request.routeOptions;
+  if (url === '/my/code') return codePage(frame, sentence);
+  if (url === '/my/key' && code === 'license_not_found') {
+    return doorsPage(frame, hasMail, { key: textsOf(frame).errors.key });
+  }
+  const isSignedIn = (await sessionOf(deps, request)) !== null;
+  return isSignedIn
+    ? problemPage(frame, sentence)
+    : doorsPage(frame, hasMail, { general: sentence });
 }
 
 function explain(texts: BuyerTexts['errors'], { code, headers }: PublicError): string | null {

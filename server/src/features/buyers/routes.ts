@@ -45,10 +45,8 @@ export function registerBuyerRoutes(app: App, deps: PageDependencies): void {
       refuseOtherOrigins(request, publicUrl);
       requireSafeTransport(request.headers, publicUrl);
     });
-    for (const path of ['/my/key', '/my/email', '/my/keys', '/my/sign-out']) {
-      // A form's address that was opened again.
-      scope.get(path, PAGE, (_request, reply) => reply.redirect('/my', 303));
-    }
+    // A form's address that was opened again, or one that was mistyped.
+    scope.get('/my/*', PAGE, (_request, reply) => reply.redirect('/my', 303));
     registerDoors(scope, deps);
     registerLicenses(scope, deps);
   });
