@@ -3,11 +3,10 @@ import { test } from 'node:test';
 
 import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
 
-import { eventually } from '../eventually.ts';
 import { readBody } from '../acceptance/bodies.ts';
 import { LICENSES } from '../admin-license-steps.ts';
 import { anyMachine } from '../license-steps.ts';
-import { runConcurrently, tally } from './concurrency.ts';
+import { runConcurrently, tally, waitForLocks } from './concurrency.ts';
 import { openBrowsers, openDeployments } from './deployments.ts';
 
 const deployments = await openDeployments();
@@ -27,16 +26,6 @@ const rekey = (keyOrId: string) =>
     async () => {},
   );
 
-/** Waits until that many connections wait for a lock. */
-async function waitForLocks(count: number): Promise<void> {
-  await eventually(async () => {
-    const { rows } = await one.pool.query(
-      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-    );
-    return rows.length === count;
-  });
-}
-
 test('an activation whose key is replaced between look-up and lock is refused', async () => {
   const { license, licenseKey } = await one.issue();
   const holder = await one.pool.connect();
@@ -44,9 +33,9 @@ test('an activation whose key is replaced between look-up and lock is refused', 
     await holder.query('begin');
     await holder.query('select from licenses where id = $1 for update', [license.id]);
     const rekeying = rekey(licenseKey);
-    await waitForLocks(1);
+    await waitForLocks(one.pool, 1);
     const activating = activateBy(licenseKey);
-    await waitForLocks(2);
+    await waitForLocks(one.pool, 2);
     await holder.query('commit');
     await rekeying;
     assert.equal((await activating).status, 404);

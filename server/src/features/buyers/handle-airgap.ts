@@ -110,7 +110,9 @@ export async function submitAirgap(
       return send(reply, 422, airgapPage(frame, facts, error));
     }
     case 'refused': {
-      const error = explainRefusal(view, license, outcome.error);
+      // It may have changed since it was read.
+      const current = await requireOffered(deps, session, license.id);
+      const error = explainRefusal(view, current, outcome.error);
       return send(reply, outcome.error.status, airgapPage(frame, facts, error));
     }
     case 'activated': {
