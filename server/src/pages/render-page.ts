@@ -37,18 +37,18 @@ type FailureTexts = Pick<PageContent, 'title' | 'paragraphs'>;
 const texts: Readonly<Record<PageLanguage, FailureTexts>> = {
   en: {
     title: 'That did not work',
-    paragraphs: ['Something went wrong on our side. Please open the link again in a few minutes.'],
+    paragraphs: ['Something went wrong on our side. Please try again in a few minutes.'],
   },
   fr: {
     title: 'Cela n’a pas fonctionné',
     paragraphs: [
-      'Une erreur s’est produite de notre côté. Rouvrez le lien dans quelques minutes, s’il vous plaît.',
+      'Une erreur s’est produite de notre côté. Réessayez dans quelques minutes, s’il vous plaît.',
     ],
   },
   de: {
     title: 'Das hat nicht geklappt',
     paragraphs: [
-      'Bei uns ist etwas schiefgegangen. Bitte öffnen Sie den Link in ein paar Minuten noch einmal.',
+      'Bei uns ist etwas schiefgegangen. Bitte versuchen Sie es in ein paar Minuten noch einmal.',
     ],
   },
 };

@@ -70,7 +70,7 @@ describe('the door by key', () => {
   });
 
   for (const [language, title, sentence] of [
-    ['de', 'Ihre Lizenzen', 'Gilt unbegrenzt.'],
+    ['de', 'Ihre Lizenzen', 'Unbegrenzt gültig.'],
     ['fr', 'Vos licences', 'Valable sans limite de durée.'],
     ['pl', 'Your licenses', 'Works, with no end date.'],
   ] as const) {

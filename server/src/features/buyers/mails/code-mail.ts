@@ -46,7 +46,7 @@ const texts: Readonly<Record<PageLanguage, CodeMailTexts>> = {
     label: 'Code',
     term: 'Er gilt einmal und 15 Minuten lang.',
     secret:
-      'Geben Sie den Code niemandem, auch niemandem, der in unserem Namen anruft: Er öffnet alle Ihre Lizenzen.',
+      'Geben Sie den Code nicht weiter, auch nicht an jemanden, der in unserem Namen anruft: Er öffnet alle Ihre Lizenzen.',
     notYou:
       'Sie haben keinen Code angefordert? Dann ignorieren Sie diese E-Mail. Ohne den Code sieht niemand Ihre Lizenzen.',
     sentTo: (email) =>

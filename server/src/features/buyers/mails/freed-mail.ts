@@ -21,7 +21,7 @@ const texts: Readonly<Record<PageLanguage, FreedMailTexts>> = {
     meaning:
       'Its place is free for another computer. The software on it may still run until it next needs the internet.',
     notYou: (contact) =>
-      `It was not you? Then somebody else has your license key. ${contact === null ? 'Please write to us' : `Please write to ${contact}`}, and you get a new one.`,
+      `It was not you? Then somebody else may have your license key. ${contact === null ? 'Please write to us' : `Please write to ${contact}`}, and you get a new one.`,
   },
   fr: {
     subject: (product) => `Un ordinateur a été retiré de votre licence ${product}`,
@@ -32,7 +32,7 @@ const texts: Readonly<Record<PageLanguage, FreedMailTexts>> = {
     meaning:
       'Sa place est libre pour un autre ordinateur. Le logiciel peut encore y fonctionner jusqu’à ce qu’il ait de nouveau besoin d’Internet.',
     notYou: (contact) =>
-      `Ce n’était pas vous\u202f? Quelqu’un d’autre possède donc votre clé de licence. ${contact === null ? 'Écrivez-nous' : `Écrivez à ${contact}`}, et vous en recevrez une nouvelle.`,
+      `Ce n’était pas vous\u202f? Quelqu’un d’autre possède peut-être votre clé de licence. ${contact === null ? 'Écrivez-nous' : `Écrivez à ${contact}`}, et vous en recevrez une nouvelle.`,
   },
   de: {
     subject: (product) => `Ein Computer wurde aus Ihrer Lizenz für ${product} entfernt`,
@@ -43,7 +43,7 @@ const texts: Readonly<Record<PageLanguage, FreedMailTexts>> = {
     meaning:
       'Sein Platz ist frei für einen anderen Computer. Die Software läuft dort vielleicht noch, bis sie das nächste Mal das Internet braucht.',
     notYou: (contact) =>
-      `Das waren nicht Sie? Dann hat jemand anders Ihren Lizenzschlüssel. ${contact === null ? 'Bitte schreiben Sie uns' : `Bitte schreiben Sie an ${contact}`}, dann bekommen Sie einen neuen.`,
+      `Das waren nicht Sie? Dann hat vielleicht jemand anders Ihren Lizenzschlüssel. ${contact === null ? 'Bitte schreiben Sie uns' : `Bitte schreiben Sie an ${contact}`}, dann bekommen Sie einen neuen.`,
   },
 };
 

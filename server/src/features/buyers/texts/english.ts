@@ -2,6 +2,11 @@ import type { BuyerTexts } from './texts.ts';
 
 const minutesOf = (count: number): string => (count === 1 ? 'a minute' : `${count} minutes`);
 
+const daysOf = (count: number): string => (count === 1 ? '1 day' : `${count} days`);
+
+const lastDaysOf = (count: number): string =>
+  count === 1 ? 'last 24 hours' : `last ${count} days`;
+
 const computersOf = (count: number): string => (count === 1 ? '1 computer' : `${count} computers`);
 
 export const english: BuyerTexts = {
@@ -95,7 +100,7 @@ export const english: BuyerTexts = {
     sendKeys: 'E-mail my keys to me',
     sendKeysHint: 'To the address of the purchase, for every license that works.',
     keysSent: 'Your keys are on their way to the address of the purchase.',
-    noKeys: 'No e-mail was sent: none of these licenses works and has an e-mail address.',
+    noKeys: 'No e-mail was sent: there is no license that works and has an e-mail address.',
     signOut: 'Sign out',
     back: 'All licenses',
   },
@@ -115,8 +120,8 @@ export const english: BuyerTexts = {
     deactivatedOn: 'Removed on',
     moves: (left, days) =>
       left === 0
-        ? `In the last ${days} days, this license was used on as many different computers as it allows. For now, only those can use a free place.`
-        : `You can still use this license on ${left === 1 ? 'one more new computer' : `${left} more new computers`}. A new computer counts for ${days} days.`,
+        ? `In the ${lastDaysOf(days)}, this license was used on as many different computers as it allows. For now, only those can use a free place.`
+        : `You can still use this license on ${left === 1 ? 'one more new computer' : `${left} more new computers`}. A new computer counts for ${daysOf(days)}.`,
     portal: 'Card, invoices and subscription',
     page: (page, pages) => `Page ${page} of ${pages}`,
     pages: 'Pages of computers',
@@ -128,9 +133,9 @@ export const english: BuyerTexts = {
   freeing: {
     title: 'Free this computer?',
     effect: (days) =>
-      `Another computer can take its place at once. The software on this computer may run for up to ${days} more days, until it next checks the license.`,
+      `Another computer can take its place at once. The software on this computer may run for up to ${days === 1 ? '1 more day' : `${days} more days`}, until it next checks the license.`,
     noMoves: (days) =>
-      `But in the last ${days} days, this license was used on as many different computers as it allows: for now, only one of those can take the place.`,
+      `But in the ${lastDaysOf(days)}, this license was used on as many different computers as it allows: for now, only one of those can take the place.`,
     mailed: 'The owner of the license gets an e-mail about it.',
     button: 'Free this computer',
     cancel: 'Keep it',
@@ -138,13 +143,13 @@ export const english: BuyerTexts = {
     airgapped: (until) =>
       `This computer runs without a connection until ${until}, so its place is not free before. If it is lost or broken, write to the seller.`,
     limit: (limit, days, from) =>
-      `${computersOf(limit)} were freed in the last ${days} days, which is the limit. The next one can be freed from ${from}. If you need it sooner, write to the seller.`,
+      `${computersOf(limit)} ${limit === 1 ? 'was' : 'were'} freed in the ${lastDaysOf(days)}, which is the limit. The next one can be freed from ${from}. If you need it sooner, write to the seller.`,
   },
   airgap: {
     link: 'Activate a computer without a connection',
     title: 'A computer without a connection',
     about: (days) =>
-      `For a computer that never reaches the internet. It can then run for ${days} days, and for as long again with a new request.`,
+      `For a computer that never reaches the internet. It can then run for ${daysOf(days)}, and for as long again with a new request.`,
     steps: [
       'In the software on that computer, choose the activation without a connection. It shows a request.',
       'Bring the request here: scan its code with a phone, or bring it as a text or as a file.',
@@ -177,7 +182,7 @@ export const english: BuyerTexts = {
       product:
         'This request is from another product than this license. Choose the license of that product.',
       full: (max) =>
-        `All ${computersOf(max)} of this license are in use. Free one of them, then bring the request again.`,
+        `${max === 1 ? 'The only computer of this license is' : `All ${max} computers of this license are`} in use. Free ${max === 1 ? 'it' : 'one of them'}, then bring the request again.`,
       moves: (from) =>
         `This license was used on as many different computers as it allows. The next one is possible from ${from}. If you need it sooner, write to the seller.`,
     },

@@ -2,8 +2,14 @@ import type { BuyerTexts } from './texts.ts';
 
 const minutesOf = (count: number): string => (count === 1 ? 'une minute' : `${count}\u00a0minutes`);
 
+const daysOf = (count: number): string => (count === 1 ? '1\u00a0jour' : `${count}\u00a0jours`);
+
+const lastDaysOf = (count: number): string =>
+  count === 1 ? 'des dernières 24\u00a0heures' : `des ${count}\u00a0derniers jours`;
+
+/** Zero is singular in French. */
 const computersOf = (count: number): string =>
-  count === 1 ? '1\u00a0ordinateur' : `${count}\u00a0ordinateurs`;
+  count < 2 ? `${count}\u00a0ordinateur` : `${count}\u00a0ordinateurs`;
 
 export const french: BuyerTexts = {
   title: 'Vos licences',
@@ -18,13 +24,13 @@ export const french: BuyerTexts = {
   emailDoor: {
     heading: 'Avec votre adresse e-mail',
     label: 'Adresse e-mail',
-    hint: 'Celle de votre achat. Vous recevrez un code par e-mail.',
+    hint: 'Celle que vous avez indiquée lors de l’achat. Vous recevrez un code par e-mail.',
     button: 'Recevoir un code',
   },
   code: {
     title: 'Saisissez votre code',
     sent: 'S’il existe des licences à votre adresse, un e-mail contenant un code de six caractères est en route. Le code est valable 15\u00a0minutes.',
-    late: 'Pas d’e-mail après quelques minutes\u202f? Regardez dans les indésirables, et essayez l’adresse avec laquelle vous avez acheté.',
+    late: 'Pas d’e-mail après quelques minutes\u202f? Regardez dans les indésirables, et essayez l’adresse indiquée lors de l’achat.',
     label: 'Code',
     button: 'Afficher mes licences',
     again: 'Demander un autre code',
@@ -36,13 +42,13 @@ export const french: BuyerTexts = {
       `Ce n’est pas le code. Utilisez l’e-mail le plus récent\u00a0; il vous reste ${left === 1 ? 'un essai' : `${left}\u00a0essais`}.`,
     codeOver: 'Ce code n’est plus valable. Demandez-en un autre.',
     codeLimit: (minutes) =>
-      `Trop de codes ont été demandés pour cette adresse. Utilisez le dernier e-mail, identifiez-vous avec votre clé de licence, ou réessayez dans ${minutesOf(minutes)}.`,
+      `Trop de codes ont été demandés pour cette adresse. Utilisez le dernier e-mail, connectez-vous avec votre clé de licence, ou réessayez dans ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `Il y a eu trop d’essais. Réessayez dans ${minutesOf(minutes)}.`,
-    signedOut: 'Vous n’êtes pas identifié. Une connexion dure 30\u00a0minutes.',
+    signedOut: 'Vous n’êtes pas connecté. Une connexion dure 30\u00a0minutes.',
     notFound: 'Cette page n’affiche aucune de vos licences. Recommencez.',
     otherOrigin: 'Un autre site a envoyé ce formulaire. Ouvrez cette page elle-même et réessayez.',
     noMail:
-      'Aucun e-mail ne peut être envoyé actuellement. Identifiez-vous avec votre clé de licence.',
+      'Aucun e-mail ne peut être envoyé actuellement. Connectez-vous avec votre clé de licence.',
     https: 'Cette page ne fonctionne qu’en https. Merci de le signaler au vendeur.',
     tooLarge: 'Ce fichier est trop grand pour être une demande.',
   },
@@ -62,7 +68,7 @@ export const french: BuyerTexts = {
       return { sentence, advice: null };
     },
     past_due: ({ end }) => ({
-      sentence: `Encore valable, mais le paiement dû le ${end ?? 'dernier terme'} n’est pas arrivé.`,
+      sentence: `Encore valable, mais le paiement dû le ${end ?? 'dernier terme'} n’a pas été reçu.`,
       advice:
         'Vérifiez votre carte auprès du service de paiement, afin que le logiciel continue de fonctionner.',
     }),
@@ -92,17 +98,17 @@ export const french: BuyerTexts = {
     }),
   },
   list: {
-    none: 'Il n’y a pas de licence à cette adresse. Vous avez peut-être acheté avec une autre\u00a0; ou identifiez-vous avec votre clé de licence.',
+    none: 'Il n’y a pas de licence à cette adresse. Vous en avez peut-être indiqué une autre lors de l’achat. Vous pouvez aussi vous connecter avec votre clé de licence.',
     more: (count) =>
-      `Voici les ${count}\u00a0licences les plus récentes. Identifiez-vous avec la clé d’une plus ancienne pour la voir.`,
-    machines: (active, max) => `${active} sur ${computersOf(max)} en service`,
+      `Voici les ${count}\u00a0licences les plus récentes. Connectez-vous avec la clé d’une plus ancienne pour la voir.`,
+    machines: (active, max) => `${computersOf(active)} sur ${max} en service`,
     keyEnds: (hint) => `La clé se termine par ${hint}`,
     open: 'Afficher les ordinateurs',
     sendKeys: 'M’envoyer mes clés par e-mail',
-    sendKeysHint: 'À l’adresse de l’achat, pour chaque licence valable.',
-    keysSent: 'Vos clés sont en route vers l’adresse de l’achat.',
+    sendKeysHint: 'À l’adresse indiquée lors de l’achat, pour chaque licence valable.',
+    keysSent: 'Vos clés sont en route vers l’adresse indiquée lors de l’achat.',
     noKeys:
-      'Aucun e-mail n’a été envoyé\u00a0: aucune de ces licences n’est valable et n’a d’adresse e-mail.',
+      'Aucun e-mail n’a été envoyé\u00a0: il n’y a pas de licence valable avec une adresse e-mail.',
     signOut: 'Se déconnecter',
     back: 'Toutes les licences',
   },
@@ -110,20 +116,20 @@ export const french: BuyerTexts = {
     machines: 'Ordinateurs en service',
     none: 'Aucun ordinateur n’utilise cette licence.',
     unused: 'Saisissez la clé dans le logiciel sur un ordinateur pour l’y utiliser.',
-    lastSeen: 'Vu pour la dernière fois',
+    lastSeen: 'Dernière activité',
     version: 'Version',
     system: 'Système',
-    since: 'En service depuis',
+    since: 'En service depuis le',
     offlineUntil: 'Sans connexion jusqu’au',
     free: 'Libérer',
-    freed: (machine) => `L’ordinateur ${machine} est retiré. Sa place est libre.`,
-    freedNotice: 'Le titulaire de la licence a reçu un e-mail à ce sujet.',
+    freed: (machine) => `L’ordinateur ${machine} a été retiré. Sa place est libre.`,
+    freedNotice: 'Le titulaire de la licence en est informé par e-mail.',
     deactivated: (count) => `Ordinateurs retirés (${count})`,
     deactivatedOn: 'Retiré le',
     moves: (left, days) =>
       left === 0
-        ? `Ces ${days}\u00a0derniers jours, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Pour l’instant, seuls ceux-ci peuvent occuper une place libre.`
-        : `Vous pouvez encore utiliser cette licence sur ${left === 1 ? 'un nouvel ordinateur' : `${left}\u00a0nouveaux ordinateurs`}. Un nouvel ordinateur compte pendant ${days}\u00a0jours.`,
+        ? `Au cours ${lastDaysOf(days)}, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Pour l’instant, seuls ceux-ci peuvent occuper une place libre.`
+        : `Vous pouvez encore utiliser cette licence sur ${left === 1 ? 'un nouvel ordinateur' : `${left}\u00a0nouveaux ordinateurs`}. Un nouvel ordinateur compte pendant ${daysOf(days)}.`,
     portal: 'Carte, factures et abonnement',
     page: (page, pages) => `Page ${page} sur ${pages}`,
     pages: 'Pages des ordinateurs',
@@ -135,29 +141,29 @@ export const french: BuyerTexts = {
   freeing: {
     title: 'Libérer cet ordinateur\u202f?',
     effect: (days) =>
-      `Un autre ordinateur peut aussitôt prendre sa place. Sur cet ordinateur, le logiciel peut encore fonctionner jusqu’à ${days}\u00a0jours, jusqu’à sa prochaine vérification de la licence.`,
+      `Un autre ordinateur peut aussitôt prendre sa place. Sur cet ordinateur, le logiciel peut encore fonctionner pendant ${daysOf(days)} au plus, jusqu’à sa prochaine vérification de la licence.`,
     noMoves: (days) =>
-      `Mais ces ${days}\u00a0derniers jours, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet\u00a0: pour l’instant, seul l’un d’eux peut prendre la place.`,
-    mailed: 'Le titulaire de la licence reçoit un e-mail à ce sujet.',
+      `Mais au cours ${lastDaysOf(days)}, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet\u00a0: pour l’instant, seul l’un d’eux peut prendre la place.`,
+    mailed: 'Le titulaire de la licence en sera informé par e-mail.',
     button: 'Libérer cet ordinateur',
     cancel: 'Le garder',
-    already: 'Cet ordinateur est déjà retiré. Sa place est libre.',
+    already: 'Cet ordinateur a déjà été retiré. Sa place est libre.',
     airgapped: (until) =>
-      `Cet ordinateur fonctionne sans connexion jusqu’au ${until}, sa place n’est donc pas libre avant. S’il est perdu ou en panne, écrivez au vendeur.`,
+      `Cet ordinateur fonctionne sans connexion jusqu’au ${until}, sa place ne se libère donc pas avant. S’il est perdu ou en panne, écrivez au vendeur.`,
     limit: (limit, days, from) =>
-      `${computersOf(limit)} ont été libérés ces ${days}\u00a0derniers jours, c’est la limite. Le prochain pourra l’être à partir du ${from}. S’il vous le faut plus tôt, écrivez au vendeur.`,
+      `${computersOf(limit)} ${limit === 1 ? 'a été libéré' : 'ont été libérés'} au cours ${lastDaysOf(days)}, c’est la limite. Le prochain pourra l’être à partir du ${from}. S’il vous le faut plus tôt, écrivez au vendeur.`,
   },
   airgap: {
     link: 'Activer un ordinateur sans connexion',
     title: 'Un ordinateur sans connexion',
     about: (days) =>
-      `Pour un ordinateur qui n’accède jamais à Internet. Il fonctionne alors pendant ${days}\u00a0jours, et autant encore avec une nouvelle demande.`,
+      `Pour un ordinateur qui n’accède jamais à Internet. Il fonctionne alors pendant ${daysOf(days)}, et autant encore avec une nouvelle demande.`,
     steps: [
       'Dans le logiciel de cet ordinateur, choisissez l’activation sans connexion. Il affiche une demande.',
       'Apportez la demande ici\u00a0: scannez son code avec un téléphone, ou apportez-la sous forme de texte ou de fichier.',
-      'Rapportez la réponse à cet ordinateur, et collez-la dans le logiciel.',
+      'Rapportez la réponse sur cet ordinateur, et collez-la dans le logiciel.',
     ],
-    received: 'Votre demande est arrivée. Identifiez-vous pour obtenir la réponse.',
+    received: 'Votre demande est arrivée. Connectez-vous pour obtenir la réponse.',
     choose: 'Choisissez la licence que l’ordinateur de la demande doit utiliser.',
     none: 'Aucune de ces licences ne concerne le logiciel de la demande.',
     use: 'Utiliser cette licence',
@@ -185,7 +191,7 @@ export const french: BuyerTexts = {
       product:
         'Cette demande provient d’un autre produit que cette licence. Choisissez la licence de ce produit.',
       full: (max) =>
-        `${max === 1 ? 'Le seul ordinateur' : `Les ${max}\u00a0ordinateurs`} de cette licence ${max === 1 ? 'est' : 'sont'} en service. Libérez-en un, puis apportez la demande de nouveau.`,
+        `${max === 1 ? 'Le seul ordinateur' : `Les ${max}\u00a0ordinateurs`} de cette licence ${max === 1 ? 'est' : 'sont'} en service. ${max === 1 ? 'Libérez-le' : 'Libérez-en un'}, puis apportez la demande de nouveau.`,
       moves: (from) =>
         `Cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Le prochain est possible à partir du ${from}. S’il vous le faut plus tôt, écrivez au vendeur.`,
     },

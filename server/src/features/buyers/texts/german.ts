@@ -2,6 +2,11 @@ import type { BuyerTexts } from './texts.ts';
 
 const minutesOf = (count: number): string => (count === 1 ? 'einer Minute' : `${count} Minuten`);
 
+const daysOf = (count: number): string => (count === 1 ? 'einen Tag' : `${count} Tage`);
+
+const lastDaysOf = (count: number): string =>
+  count === 1 ? 'In den letzten 24 Stunden' : `In den letzten ${count} Tagen`;
+
 const computersOf = (count: number): string => (count === 1 ? '1 Computer' : `${count} Computer`);
 
 export const german: BuyerTexts = {
@@ -11,61 +16,61 @@ export const german: BuyerTexts = {
   keyDoor: {
     heading: 'Mit Ihrem Lizenzschlüssel',
     label: 'Lizenzschlüssel',
-    hint: 'Aus der E-Mail nach Ihrem Kauf. Groß- und Kleinschreibung sind egal.',
-    button: 'Diese Lizenz zeigen',
+    hint: 'Aus der E-Mail nach Ihrem Kauf. Groß- und Kleinschreibung spielen keine Rolle.',
+    button: 'Diese Lizenz anzeigen',
   },
   emailDoor: {
     heading: 'Mit Ihrer E-Mail-Adresse',
     label: 'E-Mail-Adresse',
-    hint: 'Die Adresse, mit der Sie gekauft haben. Sie bekommen einen Code per E-Mail.',
+    hint: 'Die Adresse, die Sie beim Kauf angegeben haben. Sie bekommen einen Code per E-Mail.',
     button: 'Code zusenden',
   },
   code: {
     title: 'Geben Sie Ihren Code ein',
     sent: 'Wenn es Lizenzen unter Ihrer Adresse gibt, ist eine E-Mail mit einem Code aus sechs Zeichen unterwegs. Der Code gilt 15 Minuten.',
-    late: 'Keine E-Mail nach ein paar Minuten? Sehen Sie im Spam-Ordner nach, und versuchen Sie es mit der Adresse, mit der Sie gekauft haben.',
+    late: 'Keine E-Mail nach ein paar Minuten? Sehen Sie im Spam-Ordner nach, und versuchen Sie es mit der Adresse, die Sie beim Kauf angegeben haben.',
     label: 'Code',
-    button: 'Meine Lizenzen zeigen',
+    button: 'Meine Lizenzen anzeigen',
     again: 'Einen anderen Code anfordern',
   },
   errors: {
     key: 'Keine Lizenz hat diesen Schlüssel. Kopieren Sie ihn noch einmal vollständig aus der E-Mail.',
     address: 'Das ist keine E-Mail-Adresse. Geben Sie sie so ein: name@example.com.',
     codeWrong: (left) =>
-      `Das ist nicht der Code. Nehmen Sie die neueste E-Mail; Sie haben noch ${left === 1 ? 'einen Versuch' : `${left} Versuche`}.`,
+      `Das ist nicht der Code. Verwenden Sie den aus der neuesten E-Mail; Sie haben noch ${left === 1 ? 'einen Versuch' : `${left} Versuche`}.`,
     codeOver: 'Dieser Code gilt nicht mehr. Fordern Sie einen neuen an.',
     codeLimit: (minutes) =>
-      `Für diese Adresse wurden zu viele Codes angefordert. Nehmen Sie die neueste E-Mail, melden Sie sich mit Ihrem Lizenzschlüssel an, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
+      `Für diese Adresse wurden zu viele Codes angefordert. Verwenden Sie den aus der neuesten E-Mail, melden Sie sich mit Ihrem Lizenzschlüssel an, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     tooMany: (minutes) =>
       `Es gab zu viele Versuche. Versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     signedOut: 'Sie sind nicht angemeldet. Eine Anmeldung gilt 30 Minuten.',
-    notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Fangen Sie noch einmal an.',
+    notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Beginnen Sie noch einmal von vorn.',
     otherOrigin:
-      'Eine andere Website hat dieses Formular geschickt. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
+      'Eine andere Website hat dieses Formular gesendet. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
     noMail:
-      'Zurzeit kann keine E-Mail geschickt werden. Melden Sie sich mit Ihrem Lizenzschlüssel an.',
-    https: 'Diese Seite funktioniert nur über https. Bitte sagen Sie das dem Verkäufer.',
+      'Zurzeit kann keine E-Mail gesendet werden. Melden Sie sich mit Ihrem Lizenzschlüssel an.',
+    https: 'Diese Seite funktioniert nur über https. Bitte melden Sie das dem Verkäufer.',
     tooLarge: 'Diese Datei ist zu groß für eine Anforderung.',
   },
   status: {
     active: ({ end, isCancelScheduled, isSubscription, isTrial }) => {
-      if (end === null) return { sentence: 'Gilt unbegrenzt.', advice: null };
-      if (isTrial) return { sentence: `Testzeit bis ${end}.`, advice: null };
+      if (end === null) return { sentence: 'Unbegrenzt gültig.', advice: null };
+      if (isTrial) return { sentence: `Testzeitraum bis ${end}.`, advice: null };
       if (isCancelScheduled) {
         return {
-          sentence: `Gilt bis ${end}. Das Abonnement ist gekündigt und endet dann.`,
+          sentence: `Gültig bis ${end}. Das Abonnement ist gekündigt und endet dann.`,
           advice: null,
         };
       }
-      const sentence = isSubscription ? `Gilt. Bezahlt bis ${end}.` : `Gilt bis ${end}.`;
+      const sentence = isSubscription ? `Gültig. Bezahlt bis ${end}.` : `Gültig bis ${end}.`;
       return { sentence, advice: null };
     },
     past_due: ({ end }) => ({
-      sentence: `Gilt noch, aber die am ${end ?? 'letzten Termin'} fällige Zahlung ist nicht angekommen.`,
-      advice: 'Prüfen Sie Ihre Karte beim Zahlungsdienst, damit die Software weiter läuft.',
+      sentence: `Noch gültig, aber die am ${end ?? 'letzten Termin'} fällige Zahlung ist nicht eingegangen.`,
+      advice: 'Prüfen Sie Ihre Karte beim Zahlungsdienst, damit die Software weiterläuft.',
     }),
     expired: ({ end, isTrial }) => ({
-      sentence: `${isTrial ? 'Die Testzeit' : 'Diese Lizenz'} endete am ${end ?? 'letzten Tag'}.`,
+      sentence: `${isTrial ? 'Der Testzeitraum' : 'Diese Lizenz'} endete am ${end ?? 'letzten Tag'}.`,
       advice: 'Kaufen Sie eine Lizenz, um die Software weiter zu nutzen.',
     }),
     canceled: ({ end }) => ({
@@ -81,7 +86,7 @@ export const german: BuyerTexts = {
       advice: 'Schreiben Sie dem Verkäufer.',
     }),
     refunded: () => ({
-      sentence: 'Die Zahlung wurde erstattet, deshalb gilt diese Lizenz nicht mehr.',
+      sentence: 'Die Zahlung wurde erstattet, deshalb ist diese Lizenz nicht mehr gültig.',
       advice: null,
     }),
     revoked: () => ({
@@ -90,18 +95,17 @@ export const german: BuyerTexts = {
     }),
   },
   list: {
-    none: 'Unter dieser Adresse gibt es keine Lizenzen. Vielleicht haben Sie mit einer anderen gekauft; oder melden Sie sich mit Ihrem Lizenzschlüssel an.',
+    none: 'Unter dieser Adresse gibt es keine Lizenzen. Vielleicht haben Sie beim Kauf eine andere angegeben. Sie können sich auch mit Ihrem Lizenzschlüssel anmelden.',
     more: (count) =>
       `Das sind die neuesten ${count} Lizenzen. Eine ältere sehen Sie, wenn Sie sich mit ihrem Schlüssel anmelden.`,
     machines: (active, max) =>
       `${active} von ${max} ${max === 1 ? 'Computer' : 'Computern'} genutzt`,
     keyEnds: (hint) => `Schlüssel endet auf ${hint}`,
-    open: 'Computer zeigen',
-    sendKeys: 'Meine Schlüssel zusenden',
-    sendKeysHint: 'An die Adresse des Kaufs, für jede gültige Lizenz.',
-    keysSent: 'Ihre Schlüssel sind unterwegs an die Adresse des Kaufs.',
-    noKeys:
-      'Es wurde keine E-Mail geschickt: Keine dieser Lizenzen gilt und hat eine E-Mail-Adresse.',
+    open: 'Computer anzeigen',
+    sendKeys: 'Meine Schlüssel per E-Mail zusenden',
+    sendKeysHint: 'An die beim Kauf angegebene Adresse, für jede gültige Lizenz.',
+    keysSent: 'Ihre Schlüssel sind unterwegs an die beim Kauf angegebene Adresse.',
+    noKeys: 'Es wurde keine E-Mail gesendet: Es gibt keine gültige Lizenz mit E-Mail-Adresse.',
     signOut: 'Abmelden',
     back: 'Alle Lizenzen',
   },
@@ -116,42 +120,42 @@ export const german: BuyerTexts = {
     since: 'Genutzt seit',
     offlineUntil: 'Ohne Verbindung bis',
     free: 'Freigeben',
-    freed: (machine) => `Der Computer ${machine} ist entfernt. Sein Platz ist frei.`,
-    freedNotice: 'Der Inhaber der Lizenz hat eine E-Mail darüber erhalten.',
+    freed: (machine) => `Der Computer ${machine} wurde entfernt. Sein Platz ist frei.`,
+    freedNotice: 'Der Inhaber der Lizenz wird per E-Mail informiert.',
     deactivated: (count) => `Entfernte Computer (${count})`,
     deactivatedOn: 'Entfernt am',
     moves: (left, days) =>
       left === 0
-        ? `In den letzten ${days} Tagen wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Vorerst können nur diese einen freien Platz nutzen.`
-        : `Sie können diese Lizenz noch auf ${left === 1 ? 'einem weiteren neuen Computer' : `${left} weiteren neuen Computern`} nutzen. Ein neuer Computer zählt ${days} Tage lang.`,
+        ? `${lastDaysOf(days)} wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Vorerst können nur diese einen freien Platz nutzen.`
+        : `Sie können diese Lizenz noch auf ${left === 1 ? 'einem weiteren neuen Computer' : `${left} weiteren neuen Computern`} nutzen. Ein neuer Computer zählt ${daysOf(days)} lang.`,
     portal: 'Karte, Rechnungen und Abonnement',
     page: (page, pages) => `Seite ${page} von ${pages}`,
     pages: 'Seiten der Computer',
-    newer: 'Später gesehene',
-    older: 'Früher gesehene',
+    newer: 'Kürzlich gesehene',
+    older: 'Länger nicht gesehene',
     oldest: 'Am längsten nicht gesehene',
     contact: (address) => `Fragen? Schreiben Sie an ${address}.`,
   },
   freeing: {
     title: 'Diesen Computer freigeben?',
     effect: (days) =>
-      `Ein anderer Computer kann seinen Platz sofort einnehmen. Die Software auf diesem Computer läuft vielleicht noch bis zu ${days} Tage, bis sie die Lizenz wieder prüft.`,
+      `Ein anderer Computer kann seinen Platz sofort einnehmen. Die Software auf diesem Computer läuft vielleicht noch bis zu ${daysOf(days)}, bis sie die Lizenz wieder prüft.`,
     noMoves: (days) =>
-      `Aber in den letzten ${days} Tagen wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt: Vorerst kann nur einer von diesen den Platz einnehmen.`,
-    mailed: 'Der Inhaber der Lizenz bekommt eine E-Mail darüber.',
+      `${lastDaysOf(days)} wurde diese Lizenz aber auf so vielen verschiedenen Computern genutzt, wie sie erlaubt: Vorerst kann nur einer von diesen den Platz einnehmen.`,
+    mailed: 'Der Inhaber der Lizenz wird per E-Mail informiert.',
     button: 'Diesen Computer freigeben',
     cancel: 'Behalten',
-    already: 'Dieser Computer ist schon entfernt. Sein Platz ist frei.',
+    already: 'Dieser Computer wurde schon entfernt. Sein Platz ist frei.',
     airgapped: (until) =>
-      `Dieser Computer läuft bis ${until} ohne Verbindung, sein Platz wird vorher nicht frei. Ist er verloren oder defekt, schreiben Sie dem Verkäufer.`,
+      `Dieser Computer läuft bis ${until} ohne Verbindung. Sein Platz wird vorher nicht frei. Ist er verloren oder defekt, schreiben Sie dem Verkäufer.`,
     limit: (limit, days, from) =>
-      `In den letzten ${days} Tagen wurden ${computersOf(limit)} freigegeben, mehr ist nicht möglich. Der nächste kann ab ${from} freigegeben werden. Brauchen Sie es früher, schreiben Sie dem Verkäufer.`,
+      `${lastDaysOf(days)} ${limit === 1 ? 'wurde' : 'wurden'} ${computersOf(limit)} freigegeben, mehr ist nicht möglich. Der nächste kann ab ${from} freigegeben werden. Brauchen Sie es früher, schreiben Sie dem Verkäufer.`,
   },
   airgap: {
     link: 'Einen Computer ohne Verbindung aktivieren',
     title: 'Ein Computer ohne Verbindung',
     about: (days) =>
-      `Für einen Computer, der nie ins Internet kommt. Er läuft dann ${days} Tage lang, und mit einer neuen Anforderung noch einmal so lange.`,
+      `Für einen Computer, der nie ins Internet kommt. Er läuft dann ${daysOf(days)} lang, und mit einer neuen Anforderung noch einmal so lange.`,
     steps: [
       'Wählen Sie in der Software auf jenem Computer die Aktivierung ohne Verbindung. Sie zeigt eine Anforderung.',
       'Bringen Sie die Anforderung hierher: Scannen Sie ihren Code mit dem Telefon, oder bringen Sie sie als Text oder Datei.',
@@ -179,14 +183,14 @@ export const german: BuyerTexts = {
       damaged:
         'Ein Teil der Anforderung fehlt oder ist verändert. Kopieren Sie sie noch einmal vollständig.',
       version:
-        'Diese Anforderung ist neuer, als diese Seite versteht. Bitte sagen Sie das dem Verkäufer.',
+        'Diese neuere Art von Anforderung versteht diese Seite nicht. Bitte melden Sie das dem Verkäufer.',
       content:
-        'Die Software hat eine Anforderung erzeugt, die diese Seite nicht versteht. Bitte sagen Sie das dem Verkäufer.',
-      machine: 'Die Anforderung nennt ihren Computer nicht. Bitte sagen Sie das dem Verkäufer.',
+        'Die Software hat eine Anforderung erzeugt, die diese Seite nicht versteht. Bitte melden Sie das dem Verkäufer.',
+      machine: 'Die Anforderung nennt ihren Computer nicht. Bitte melden Sie das dem Verkäufer.',
       product:
-        'Diese Anforderung ist von einem anderen Produkt als diese Lizenz. Wählen Sie die Lizenz jenes Produkts.',
+        'Diese Anforderung gehört zu einem anderen Produkt als diese Lizenz. Wählen Sie die Lizenz jenes Produkts.',
       full: (max) =>
-        `Diese Lizenz wird auf ${max === 1 ? 'ihrem einen Computer' : `allen ${max} Computern`} genutzt. Geben Sie einen frei, und bringen Sie die Anforderung noch einmal.`,
+        `Diese Lizenz wird auf ${max === 1 ? 'ihrem einen Computer' : `allen ${max} Computern`} genutzt. Geben Sie ${max === 1 ? 'ihn' : 'einen'} frei, und bringen Sie die Anforderung noch einmal.`,
       moves: (from) =>
         `Diese Lizenz wurde auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Der nächste ist ab ${from} möglich. Brauchen Sie es früher, schreiben Sie dem Verkäufer.`,
     },
