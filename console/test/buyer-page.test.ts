@@ -130,6 +130,13 @@ describe('the page for buyers', { skip: lacksChromium }, () => {
       await page.locator('#key').fill('wrong');
       await page.locator('form[action="/my/key"] button').click();
       findings.push(...(await examine(page, 'wrong key')));
+      await page.locator('#email').fill('nobody@example.com');
+      await page.locator('form[action="/my/email"] button').click();
+      findings.push(...(await examine(page, 'code')));
+      await page.locator('#code').fill('ABCDEF');
+      await page.locator('form[action="/my/code"] button').click();
+      findings.push(...(await examine(page, 'wrong code')));
+      await page.goto(`${world.service.url}/my`);
       await signInByKey(page);
       const license = `${world.service.url}/my/licenses/${world.yearly.id}`;
       for (const path of ['', `/machines/${world.yearly.activationId}`, '/offline']) {
@@ -158,6 +165,11 @@ describe('the page for buyers', { skip: lacksChromium }, () => {
     assert.equal(await page.getByRole('heading', { level: 3 }).count(), 50);
     const height = await page.evaluate<number>('document.documentElement.scrollHeight');
     assert.ok(height < 50 * 220, `a telephone shows 50 machines on ${height} px`);
+    await page.locator('summary').click();
+    await page.getByText('Removed on').first().waitFor();
+    assert.deepEqual(await examine(page, 'removed machines'), []);
+    await page.goto(`${world.service.url}/my/licenses/${world.large.id}?keys=sent`);
+    assert.deepEqual(await examine(page, 'keys sent'), []);
     for (const path of ['/my', `/my/licenses/${world.large.id}`]) {
       const timing = await measure(page, world.service.url + path);
       assert.ok(timing.bytes < 60_000, `${path}: ${timing.bytes} bytes`);

@@ -27,6 +27,8 @@ describe('the door by e-mail', () => {
     const browser = openBrowser(service);
     const asked = await browser.submit('/my/email', { email: ' grace.hopper@EXAMPLE.com ' });
     assert.deepEqual([asked.status, titleOf(asked)], [200, 'Enter your code']);
+    assert.match(asked.text, /<title>Enter your code · Example Shop<\/title>/u);
+    assert.match(asked.text, /<input [^>]*id="code"[^>]* autofocus/u);
     const [mail] = await service.readMails();
     assert.deepEqual(
       [mail?.to.address.toLowerCase(), mail?.subject],

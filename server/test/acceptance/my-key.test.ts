@@ -52,6 +52,11 @@ describe('the door by key', () => {
       [answer.status, errorsOf(answer)],
       [404, ['No license has this key. Copy it from the e-mail once more, all of it.']],
     );
+    assert.match(answer.text, /<title>Error: Your licenses · Example Shop<\/title>/u);
+    assert.match(
+      answer.text,
+      /<input [^>]*id="key"[^>]* aria-invalid="true" autofocus aria-describedby="key-error key-hint">/u,
+    );
   });
 
   test('limits guesses, and says for how long', async () => {

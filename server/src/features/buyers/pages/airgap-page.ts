@@ -26,6 +26,7 @@ export function airgapPage(
     frame,
     title: airgap.title,
     isSignedIn: true,
+    hasError: error !== null,
     content: markup`<nav><a href="/my/licenses/${licenseId}">${product}</a></nav>
 <p>${airgap.about(airgapDays)}</p>
 <ol>${airgap.steps.map((step) => markup`<li>${step}</li>`)}</ol>
@@ -54,6 +55,7 @@ export function entitlementPage(
     frame,
     title: airgap.done,
     isSignedIn: true,
+    hasError: false,
     content: markup`<nav><a href="/my/licenses/${licenseId}">${product}</a></nav>
 <p>${airgap.doneAbout(machineName)}</p>
 <p class="good">${airgap.validUntil(formatDate(frame.language, expiresAt))} ${airgap.renew}</p>

@@ -20,6 +20,7 @@ export function doorsPage(frame: PageFrame, hasMail: boolean, errors: DoorErrors
     frame,
     title,
     isSignedIn: false,
+    hasError: [errors.general, errors.key, errors.email].some((each) => each !== undefined),
     content: markup`<p>${intro}</p>
 ${noticeLine(errors.notice ?? null)}
 ${errorLine('error', errors.general ?? null)}
@@ -65,11 +66,12 @@ export function codePage(frame: PageFrame, error: string | null): BuyerPage {
     frame,
     title,
     isSignedIn: false,
+    hasError: error !== null,
     content: markup`<p id="code-hint">${sent}</p>
 <form method="post" action="/my/code">
 ${errorLine('code-error', error)}
 <label for="code">${label}</label>
-<input type="text" class="code" id="code" name="code" required maxlength="20" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false"${invalidField('code-error', error, 'code-hint')}>
+<input type="text" class="code" id="code" name="code" required maxlength="20" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false"${error === null && markup` autofocus`}${invalidField('code-error', error, 'code-hint')}>
 <p><button type="submit">${button}</button></p>
 </form>
 <p>${late}</p>

@@ -13,6 +13,8 @@ export interface BuyerPage {
   readonly content: MarkupValue;
   /** Whether the page offers to sign out. */
   readonly isSignedIn: boolean;
+  /** Whether it shows an error, which its title then announces. */
+  readonly hasError: boolean;
 }
 
 export function textsOf({ language }: PageFrame): BuyerTexts {
@@ -20,12 +22,13 @@ export function textsOf({ language }: PageFrame): BuyerTexts {
 }
 
 /** Puts a page for buyers into the document that is sent. */
-export function toDocument({ frame, title, content, isSignedIn }: BuyerPage): PageDocument {
-  const { license, list } = textsOf(frame);
+export function toDocument(page: BuyerPage): PageDocument {
+  const { frame, title, content, hasError, isSignedIn } = page;
+  const { errors, license, list } = textsOf(frame);
   const { contact, language, sender } = frame;
   return {
     language,
-    title: `${title} · ${sender}`,
+    title: `${hasError ? errors.title(title) : title} · ${sender}`,
     style: BUYER_STYLE,
     content: markup`<p><small>${sender}</small></p>
 <h1>${title}</h1>
@@ -41,7 +44,7 @@ export function postButton(action: string, label: string, name = ''): Markup {
   return markup`<form method="post" action="${action}"><button type="submit" class="${name}">${label}</button></form>`;
 }
 
-/** An error above a form, which screen readers read at once; null: none. */
+/** An error above a form; null: none. */
 export function errorLine(id: string, error: string | null): Markup | null {
   return error === null ? null : markup`<p class="error" id="${id}" role="alert">${error}</p>`;
 }
@@ -53,8 +56,11 @@ export function noticeLine(...sentences: readonly (string | null)[]): Markup | n
   return markup`<p class="notice" role="status">${shown.join(' ')}</p>`;
 }
 
-/** The attributes of a field whose error {@link errorLine} shows. */
+/**
+ * The attributes of a field whose error {@link errorLine} shows. The field gets the focus, so that screen readers read the error
+ * with it: not all read an alert that was there when the page was loaded.
+ */
 export function invalidField(id: string, error: string | null, hintId: string | null): Markup {
   const described = [error === null ? null : id, hintId].filter((each) => each !== null).join(' ');
-  return markup`${error !== null && markup` aria-invalid="true"`}${described !== '' && markup` aria-describedby="${described}"`}`;
+  return markup`${error !== null && markup` aria-invalid="true" autofocus`}${described !== '' && markup` aria-describedby="${described}"`}`;
 }

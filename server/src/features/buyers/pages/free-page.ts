@@ -28,6 +28,7 @@ export function freePage(frame: PageFrame, facts: FreePageFacts, error: string |
     frame,
     title: freeing.title,
     isSignedIn: true,
+    hasError: error !== null,
     content: markup`${errorLine('error', error)}
 <h2><code>${shortMachineId(machine)}</code></h2>
 ${machineFacts(frame, machine)}

@@ -32,6 +32,7 @@ export function licenseListPage(
     frame: view.frame,
     title,
     isSignedIn: true,
+    hasError: false,
     content: markup`${noticeLine(notice)}
 ${shown.length === 0 ? markup`<p>${list.none}</p>` : markup`<ul class="plain">${shown.map((license) => listItem(view, license, choices.has(license.id)))}</ul>`}
 ${licenses.length > MAX_LICENSES && markup`<p>${list.more(MAX_LICENSES)}</p>`}
@@ -47,13 +48,15 @@ function listItem(
   const { airgap, list } = textsOf(frame);
   const { active, id, keyHint, maxActivations, productId } = license;
   const product = nameProduct(productId);
+  const name = keyHint === '' ? product : `${product}, ${keyHint}`;
+  const which = markup`<span class="hidden"> (${name})</span>`;
   return markup`
 <li>
 <h2>${product}</h2>
 <p class="hint">${keyHint !== '' && `${list.keyEnds(keyHint)} · `}${list.machines(active, maxActivations)}</p>
 ${statusLines(frame.language, license, now)}
-${isChoice && markup`<p><a class="button" href="/my/licenses/${id}/offline">${airgap.use}<span class="hidden"> (${product}, ${keyHint})</span></a></p>`}
-<a class="button quiet" href="/my/licenses/${id}">${list.open}<span class="hidden"> (${product}, ${keyHint})</span></a>
+${isChoice && markup`<p><a class="button" href="/my/licenses/${id}/offline">${airgap.use}${which}</a></p>`}
+<a class="button quiet" href="/my/licenses/${id}">${list.open}${which}</a>
 </li>`;
 }
 

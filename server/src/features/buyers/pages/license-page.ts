@@ -42,11 +42,12 @@ export function licensePage(
     frame,
     title: nameProduct(own.productId),
     isSignedIn: true,
+    hasError: false,
     content: markup`${options.hasOthers && markup`<nav><a href="/my">${list.back}</a></nav>`}
 ${freed !== undefined && noticeLine(license.freed(shortMachineId(freed)), hasMail && own.customerEmail !== null ? license.freedNotice : null)}
 ${noticeLine(options.notice)}
 ${statusLines(frame.language, own, now)}
-<p class="hint">${own.keyHint !== '' && list.keyEnds(own.keyHint)}</p>
+${own.keyHint !== '' && markup`<p class="hint">${list.keyEnds(own.keyHint)}</p>`}
 ${options.portal !== null && markup`<p><a href="${options.portal}" rel="noopener noreferrer">${license.portal}</a></p>`}
 <p>${license.moves(machines.moves.left, machines.moves.days)}</p>
 ${options.offersAirgap && markup`<p><a class="button quiet" href="/my/licenses/${own.id}/offline">${textsOf(frame).airgap.link}</a></p>`}

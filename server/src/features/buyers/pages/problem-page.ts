@@ -10,6 +10,7 @@ export function problemPage(frame: PageFrame, sentence: string): BuyerPage {
     frame,
     title,
     isSignedIn: true,
+    hasError: true,
     content: markup`${errorLine('error', sentence)}
 <p><a href="/my">${title}</a></p>`,
   };

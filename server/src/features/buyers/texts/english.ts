@@ -33,6 +33,7 @@ export const english: BuyerTexts = {
     again: 'Ask for another code',
   },
   errors: {
+    title: (title) => `Error: ${title}`,
     key: 'No license has this key. Copy it from the e-mail once more, all of it.',
     address: 'This is not an e-mail address. Enter it like name@example.com.',
     codeWrong: (left) =>

@@ -36,6 +36,7 @@ export const french: BuyerTexts = {
     again: 'Demander un autre code',
   },
   errors: {
+    title: (title) => `Erreur\u00a0: ${title}`,
     key: 'Aucune licence n’a cette clé. Copiez-la de nouveau en entier depuis l’e-mail.',
     address: 'Ce n’est pas une adresse e-mail. Saisissez-la comme nom@example.com.',
     codeWrong: (left) =>

@@ -34,6 +34,7 @@ export const german: BuyerTexts = {
     again: 'Einen anderen Code anfordern',
   },
   errors: {
+    title: (title) => `Fehler: ${title}`,
     key: 'Keine Lizenz hat diesen Schlüssel. Kopieren Sie ihn noch einmal vollständig aus der E-Mail.',
     address: 'Das ist keine E-Mail-Adresse. Geben Sie sie so ein: name@example.com.',
     codeWrong: (left) =>

@@ -36,6 +36,8 @@ export interface BuyerTexts {
     readonly again: string;
   };
   readonly errors: {
+    /** The title of a page that shows an error: what a screen reader reads first. */
+    readonly title: (title: string) => string;
     readonly key: string;
     readonly address: string;
     readonly codeWrong: (triesLeft: number) => string;
