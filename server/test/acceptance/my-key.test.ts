@@ -47,7 +47,9 @@ describe('the door by key', () => {
   });
 
   test('refuses an unknown key', async () => {
-    const answer = await openBrowser(service).submit('/my/key', { key: anyUnknownKey() });
+    const key = anyUnknownKey();
+    const answer = await openBrowser(service).submit('/my/key', { key });
+    assert.ok(answer.text.includes(`value="${key}"`));
     assert.deepEqual(
       [answer.status, errorsOf(answer)],
       [404, ['No license has this key. Copy it from the e-mail once more, all of it.']],

@@ -1,5 +1,6 @@
 /** Attacks on the page for buyers. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 
 import { Client } from 'pg';
@@ -237,6 +238,40 @@ describe('a page of another origin', () => {
       assert.equal((await listMachines(service, licenseKey))[0]?.is_active, true);
     });
   }
+});
+
+describe('every page', () => {
+  test('runs no script, loads nothing, and stays in no cache, frame or Referer', async () => {
+    const { licenseKey, path } = await openBuyer();
+    const { activation_id: id } = await activate(service, licenseKey);
+    const browser = openBrowser(service);
+    const pages = [
+      await browser.get('/my'),
+      await browser.submit('/my/key', { key: 'wrong' }),
+      await browser.submit('/my/email', { email: 'ada@example.com' }),
+      await browser.submit('/my/key', { key: licenseKey }),
+      await browser.get(`${path}/machines/${id}`),
+      await openBrowser(service).get(path),
+    ];
+    for (const { headers, text } of pages) {
+      const style = /<style>(?<style>[^<]*)<\/style>/u.exec(text)?.groups?.['style'] ?? '';
+      assert.deepEqual(
+        [
+          headers.get('content-security-policy'),
+          headers.get('cache-control'),
+          headers.get('referrer-policy'),
+          headers.get('x-content-type-options'),
+        ],
+        [
+          `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+          'no-store',
+          'same-origin',
+          'nosniff',
+        ],
+      );
+      assert.doesNotMatch(text, /<script|<link|<img|<iframe|\son\w+=|\sstyle=/u);
+    }
+  });
 });
 
 describe('hostile input', () => {

@@ -122,7 +122,7 @@ export function showProblems(app: App, deps: PageDependencies): void {
     if (!(error instanceof PublicError)) throw error;
     const sentence = explain(textsOf(frameOf(deps, request)).errors, error);
     if (sentence === null) throw error;
-    const page = await choosePage(deps, request, error.code, sentence);
+    const page = await choosePage(deps, request, sentence);
     return send(reply.headers(error.headers), error.status, page);
   });
 }
@@ -131,20 +131,14 @@ export function showProblems(app: App, deps: PageDependencies): void {
 async function choosePage(
   deps: PageDependencies,
   request: FastifyRequest,
-  code: ErrorCode,
   sentence: string,
 ): Promise<BuyerPage> {
   const frame = frameOf(deps, request);
-  const hasMail = deps.mail !== null;
-  const { url } = request.routeOptions;
-  if (url === '/my/code') return codePage(frame, sentence);
-  if (url === '/my/key' && code === 'license_not_found') {
-    return doorsPage(frame, hasMail, { key: textsOf(frame).errors.key });
-  }
+  if (request.routeOptions.url === '/my/code') return codePage(frame, sentence);
   const isSignedIn = (await sessionOf(deps, request)) !== null;
   return isSignedIn
     ? problemPage(frame, sentence)
-    : doorsPage(frame, hasMail, { general: sentence });
+    : doorsPage(frame, deps.mail !== null, { general: sentence });
 }
 
 function explain(texts: BuyerTexts['errors'], { code, headers }: PublicError): string | null {

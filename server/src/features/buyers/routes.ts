@@ -1,6 +1,7 @@
 /** The pages of the feature; `dependencies.ts` describes it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { PublicError } from '#server/errors.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
@@ -12,7 +13,7 @@ import { enterCode, requestCode } from './codes.ts';
 import { receiveRequest, showAirgap, submitAirgap } from './handle-airgap.ts';
 import { confirmFreeing, submitFreeing } from './handle-freeing.ts';
 import { showLicense, showLicenses, submitKeys } from './handle-licenses.ts';
-import { codePage, doorsPage } from './pages/doors.ts';
+import { codePage, doorsPage, MAX_KEY_CHARACTERS } from './pages/doors.ts';
 import { textsOf } from './pages/frame.ts';
 import {
   endSignIn,
@@ -26,7 +27,7 @@ import {
 } from './handle-request.ts';
 import { readForm } from './read-form.ts';
 import { CODE_TERM_MS } from './rules/code.ts';
-import { signInByKey } from './session.ts';
+import { signInByKey, type BuyerSession } from './session.ts';
 
 /** Pages are not part of the interface document. */
 const PAGE = { schema: { hide: true } } as const;
@@ -82,8 +83,27 @@ async function submitKey(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const form = await readForm(request.headers['content-type'], request.body);
-  const session = await signInByKey(deps, form.get('key') ?? '', request.clientNetwork);
-  return signIn(deps, request, reply, session);
+  const entered = form.get('key') ?? '';
+  const session = await trySignIn(deps, entered, request.clientNetwork);
+  if (session !== null) return signIn(deps, request, reply, session);
+  const frame = frameOf(deps, request);
+  const { key } = textsOf(frame).errors;
+  const enteredKey = entered.length > MAX_KEY_CHARACTERS ? '' : entered;
+  return send(reply, 404, doorsPage(frame, deps.mail !== null, { key, enteredKey }));
+}
+
+/** Returns null if no license has the key, so that the buyer can correct it. @throws rateLimited (429) */
+async function trySignIn(
+  deps: PageDependencies,
+  key: string,
+  network: string,
+): Promise<BuyerSession | null> {
+  try {
+    return await signInByKey(deps, key, network);
+  } catch (error) {
+    if (error instanceof PublicError && error.code === 'license_not_found') return null;
+    throw error;
+  }
 }
 
 async function submitEmail(

@@ -3,6 +3,9 @@ import { markup, type Markup } from '#server/pages/markup.ts';
 import type { PageFrame } from '../../suppressions/page-frame.ts';
 import { errorLine, invalidField, noticeLine, textsOf, type BuyerPage } from './frame.ts';
 
+/** Of what is entered as a key. */
+export const MAX_KEY_CHARACTERS = 512;
+
 /** What was entered, the errors in it, and what happened before. */
 export interface DoorErrors {
   readonly notice?: string;
@@ -37,7 +40,7 @@ function keyDoor(frame: PageFrame, { key, enteredKey = '' }: DoorErrors): Markup
 <form method="post" action="/my/key">
 ${errorLine('key-error', error)}
 <label for="key">${label}</label>
-<input type="text" id="key" name="key" value="${enteredKey}" required maxlength="512" autocomplete="off" autocapitalize="characters" spellcheck="false"${invalidField('key-error', error, 'key-hint')}>
+<input type="text" id="key" name="key" value="${enteredKey}" required maxlength="${MAX_KEY_CHARACTERS}" autocomplete="off" autocapitalize="characters" spellcheck="false"${invalidField('key-error', error, 'key-hint')}>
 <p class="hint" id="key-hint">${hint}</p>
 <button type="submit">${button}</button>
 </form>
