@@ -189,6 +189,24 @@ describe('retries', () => {
     assert.ok(network.sockets.length <= 18, `${network.sockets.length} attempts`);
   });
 
+  test('begin at once when asked, in place of a silent connection, but not of another', async () => {
+    const { network, machine, fleet, socket, agent } = await openLive();
+    fleet.retry('m0');
+    await network.advance(2000);
+    assert.deepEqual([network.sockets.length, reasonOf(machine)], [1, 'live']);
+    await network.advance(1000);
+    assert.equal(reasonOf(machine), 'no_answer');
+    for (let at = 0; at < 5; at += 1) fleet.retry('m0');
+    await network.advance(500);
+    assert.deepEqual([network.sockets.length, socket.isOpen], [2, false]);
+    fleet.retry('m0');
+    await network.advance(500);
+    assert.equal(network.openSockets.length, 1);
+    assert.equal(network.sockets.length, 2);
+    socketOf(network).send(agent.hello([]));
+    assert.equal(reasonOf(machine), 'live');
+  });
+
   test('begin at once when asked, and never twice', async () => {
     const { network, fleet } = openFleet();
     network.onSocket = (each) => queueMicrotask(() => each.finish());

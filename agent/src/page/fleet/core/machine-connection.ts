@@ -124,9 +124,11 @@ export class MachineConnection {
     else this.#closeSocket('nothing');
   }
 
-  /** Connects now if a retry or diagnosis is pending. */
+  /** Connects now if a retry or diagnosis is pending, or if the socket is silent. */
   retry(): void {
-    if (this.#socket === null && this.#isTrying) this.connect(true);
+    if (!this.#isTrying) return;
+    if (this.#socket === null) this.connect(true);
+    else if (this.#silence.isSilent(this.#options.now())) this.#closeSocket('reopen');
   }
 
   /** Uses another token from now on. @param isConnecting false while paused */
