@@ -1,12 +1,11 @@
 /** The page at `/fleet` of an agent: the list is in the address, or kept in this browser. */
 import { find, make, openStorage } from '../browser/dom.ts';
 import { setUpTheme } from '../browser/theme.ts';
-import { createFleet } from './core/create-fleet.ts';
 import { readListFragment, writeListFragment } from './core/list-fragment.ts';
-import { queryPrivateAccess } from './core/private-access.ts';
-import type { FleetSocket, ListedMachine } from './core/types.ts';
+import type { ListedMachine } from './core/types.ts';
 import { mountFleet } from './mount.ts';
-import { readTokens, saveToken } from './view/token-store.ts';
+import { openFleet } from './view/open-fleet.ts';
+import { saveToken } from './view/token-store.ts';
 
 const keptList = openStorage('localStorage', 'latchkey.fleet.list');
 
@@ -25,13 +24,7 @@ function readList(): readonly ListedMachine[] {
 function saveList(list: readonly ListedMachine[]): void {
   const fragment = writeListFragment(list);
   keptList.write(fragment);
-  passTokens(list);
   if (location.hash !== '') history.replaceState(null, '', toAddress(list));
-}
-
-/** Passes the kept tokens of a list that the fleet gets next. */
-function passTokens(next: readonly ListedMachine[]): void {
-  for (const [id, token] of readTokens(next)) fleet.setToken(id, token);
 }
 
 function toAddress(list: readonly ListedMachine[]): string {
@@ -46,28 +39,11 @@ function makeThemeButton(): HTMLElement {
   return button;
 }
 
-const list = readList();
-const fleet = createFleet({
-  list,
-  tokens: readTokens(list),
-  WebSocket: class extends WebSocket implements FleetSocket {},
-  fetch: (url, init) => fetch(url, init),
-  queryPrivateAccess: async () => queryPrivateAccess(navigator.permissions),
-  now: () => Date.now(),
-  schedule: (run, delayMs) => {
-    const timer = setTimeout(run, delayMs);
-    return () => clearTimeout(timer);
-  },
-  random: () => Math.random(),
-});
+const fleet = openFleet(readList());
 mountFleet(find('#fleet'), {
   fleet,
   list: { save: saveList, share: toAddress },
   saveToken,
   controls: [makeThemeButton()],
 });
-addEventListener('hashchange', () => {
-  const next = readList();
-  passTokens(next);
-  fleet.setList(next);
-});
+addEventListener('hashchange', () => fleet.setList(readList()));

@@ -1,5 +1,6 @@
 import type { ListedMachine, Fleet } from '@latchkey/agent/fleet/core/types.ts';
 import { mountFleet } from '@latchkey/agent/fleet/mount.ts';
+import { openFleet } from '@latchkey/agent/fleet/view/open-fleet.ts';
 import { saveToken } from '@latchkey/agent/fleet/view/token-store.ts';
 import type { FleetServer } from '@latchkey/contract';
 import { useEffect, useRef } from 'preact/hooks';
@@ -9,7 +10,6 @@ import { hasRole } from '#console/app/session.ts';
 
 import { EDIT_PATH } from './fleet-resources.ts';
 import { addFleetStyles } from './fleet-styles.ts';
-import { openFleet } from './open-fleet.ts';
 
 /** The page that agents have at `/fleet`, with the list of the service. */
 export function FleetView({ servers }: { readonly servers: readonly FleetServer[] }) {

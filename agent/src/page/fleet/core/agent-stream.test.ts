@@ -49,7 +49,7 @@ class OpenFleet implements Disposable {
   constructor(port: number, token: string | null = null) {
     this.fleet = createFleet({
       list: [{ id: 'm', name: 'm', address: `127.0.0.1:${port}`, labels: [] }],
-      tokens: new Map(token === null ? [] : [['m', token]]),
+      readToken: () => token,
       WebSocket: TrustingSocket,
       fetch: fetchAsPage,
       now: Date.now,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { FakeAgent } from './fake-network.fixture.ts';
 import { kindsOf, live, openFleet, openLive, reasonOf, socketOf } from './live-fleet.fixture.ts';
-import { HISTORY_SLOTS } from './types.ts';
+import { HISTORY_SLOTS, type ListedMachine } from './types.ts';
 
 const full = {
   code: 'filesystem_full',
@@ -15,7 +15,7 @@ const full = {
 
 describe('a connection', () => {
   test('offers the subprotocol and the token', () => {
-    const { network } = openFleet(1, { tokens: new Map([['m0', 'a-token']]) });
+    const { network } = openFleet(1, { readToken: ({ id }) => (id === 'm0' ? 'a-token' : null) });
     const { url, protocols } = socketOf(network);
     assert.equal(url, 'wss://m0.example.com:4096/');
     assert.deepEqual(protocols, ['latchkey.brief.v1', 'latchkey.token.a-token']);
@@ -158,7 +158,8 @@ describe('the clock of the page', () => {
 
 test('a token is read when a machine enters the list, and replaced by an entered one', async () => {
   const tokens = new Map([['m0', 'first-token']]);
-  const { network, fleet } = openFleet(1, { tokens });
+  const readToken = ({ id }: ListedMachine) => tokens.get(id) ?? null;
+  const { network, fleet } = openFleet(1, { readToken });
   const [{ listed } = assert.fail()] = fleet.machines;
   tokens.set('m1', 'second-token');
   fleet.setToken('m0', null);
@@ -173,6 +174,24 @@ test('a token is read when a machine enters the list, and replaced by an entered
     ['wss://m0.example.com:4096/', 'latchkey.token.first-token'],
     ['wss://m0.example.com:4096/', undefined],
     ['wss://m1.example.com:4096/', 'latchkey.token.second-token'],
+  ]);
+});
+
+test('a token belongs to its address: a machine that moves does not take it along', async () => {
+  const kept = new Map([['other.example.com', 'other-token']]);
+  const readToken = ({ address }: ListedMachine) => kept.get(address) ?? null;
+  const { network, fleet } = openFleet(1, { readToken });
+  const [{ listed } = assert.fail()] = fleet.machines;
+  fleet.setToken('m0', 'own-token');
+  for (const address of ['new.example.com', 'other.example.com', listed.address]) {
+    fleet.setList([{ ...listed, address }]);
+    await network.advance(500);
+  }
+  const offers = network.sockets.map(({ url, protocols }) => [url, protocols[1]]);
+  assert.deepEqual(offers.slice(-3), [
+    ['wss://new.example.com:4096/', undefined],
+    ['wss://other.example.com:4096/', 'latchkey.token.other-token'],
+    ['wss://m0.example.com:4096/', 'latchkey.token.own-token'],
   ]);
 });
 

@@ -34,7 +34,7 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   machines: readonly Machine[] = [];
   isPaused = false;
   readonly #options: FleetOptions;
-  /** Tokens that were entered or removed since, by id. */
+  /** Tokens that were entered or removed since, by address, so that no other agent ever gets one. */
   readonly #tokens = new Map<string, string | null>();
   readonly #clock: { end: number };
   readonly #turns: Turns<MachineConnection>;
@@ -86,8 +86,10 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
   }
 
   setToken(id: string, token: string | null): void {
-    this.#tokens.set(id, token);
-    this.#connections.get(id)?.setToken(token, !this.isPaused);
+    const connection = this.#connections.get(id);
+    if (connection === undefined) return;
+    this.#tokens.set(connection.machine.listed.address, token);
+    connection.setToken(token, !this.isPaused);
     this.#runTurns(this.#options.now());
   }
 
@@ -164,9 +166,8 @@ class LiveFleet implements Fleet, MachineListener, ConnectionSlots {
 
   #createConnection(listed: ListedMachine): MachineConnection {
     const machine = new WatchedMachine(listed, this.#clock, this);
-    const { id } = listed;
-    const entered = this.#tokens.get(id);
-    const token = entered === undefined ? (this.#options.tokens.get(id) ?? null) : entered;
+    const entered = this.#tokens.get(listed.address);
+    const token = entered === undefined ? this.#options.readToken(listed) : entered;
     return new MachineConnection(machine, token, { options: this.#options, slots: this });
   }
 

@@ -29,7 +29,7 @@ async function diagnose(
 /** Diagnoses where nothing answers. */
 async function nameFailureOf(address: string, access: 'denied' | 'prompt' | null) {
   const { found } = await diagnose(failingNetwork(false), address, access);
-  return found?.reason;
+  return found;
 }
 
 /** Whether nothing, or the request without CORS, is answered. */
@@ -114,10 +114,22 @@ describe('the second request, without CORS', () => {
   });
 
   test('fails for a private address without permission: the browser forbids it', async () => {
-    assert.equal(await nameFailureOf('192.168.1.7:4096', 'denied'), 'private_address');
-    assert.equal(await nameFailureOf('192.168.1.7:4096', 'prompt'), 'unreachable');
-    assert.equal(await nameFailureOf('192.168.1.7:4096', null), 'unreachable');
-    assert.equal(await nameFailureOf(ADDRESS, 'denied'), 'unreachable');
+    const unreachable = { reason: 'unreachable' };
+    assert.deepEqual(await nameFailureOf('192.168.1.7:4096', 'denied'), {
+      reason: 'private_address',
+    });
+    assert.deepEqual(await nameFailureOf('192.168.1.7:4096', 'prompt'), unreachable);
+    assert.deepEqual(await nameFailureOf('192.168.1.7:4096', null), unreachable);
+    assert.deepEqual(await nameFailureOf('192.0.2.7:4096', 'denied'), unreachable);
+  });
+
+  test('fails for a name without permission: the sentence names what it may be', async () => {
+    assert.deepEqual(await nameFailureOf(ADDRESS, 'denied'), {
+      reason: 'unreachable',
+      detail:
+        'if its address is private, this browser forbids it to this page; else it is off, or its certificate is not trusted.',
+    });
+    assert.deepEqual(await nameFailureOf(ADDRESS, 'prompt'), { reason: 'unreachable' });
   });
 });
 

@@ -1,5 +1,5 @@
-import { isPrivateMachineAddress } from './machine-address.ts';
-import type { FleetOptions, GapReason } from './types.ts';
+import { isNamedAddress, isPrivateMachineAddress } from './machine-address.ts';
+import type { FleetOptions, GapReason, PrivateAccess } from './types.ts';
 
 /** Why a machine is not seen. */
 export interface Diagnosis {
@@ -52,7 +52,7 @@ export async function diagnoseGap(
     const answered = await orLate(opaque, deadline.promise);
     if (answered === 'late') return { reason: 'no_answer' };
     if (answered !== 'failed') return answered;
-    return { reason: await nameFailure(address, queryPrivateAccess) };
+    return await nameFailure(address, queryPrivateAccess);
   } finally {
     cancel();
   }
@@ -78,17 +78,23 @@ function judgeAnswer(status: number, text: string): Diagnosis | 'admitted' {
   return { reason: 'refused', ...detail };
 }
 
+/** A page cannot look a name up. */
+const MAYBE_PRIVATE =
+  'if its address is private, this browser forbids it to this page; else it is off, or its certificate is not trusted.';
+
 /**
  * A browser that may not connect to private addresses fails as if nothing answered. Before a person has decided (`prompt`), it asks, and
  * on a page that has a private address itself it never does, so only a denial is a reason.
  */
 async function nameFailure(
   address: string,
-  queryAccess: () => Promise<string | null>,
-): Promise<GapReason> {
-  if (!isPrivateMachineAddress(address)) return 'unreachable';
-  const access = await queryAccess().catch(() => null);
-  return access === 'denied' ? 'private_address' : 'unreachable';
+  queryAccess: (address: string) => Promise<PrivateAccess>,
+): Promise<Diagnosis> {
+  const isPrivate = isPrivateMachineAddress(address);
+  if (!isPrivate && !isNamedAddress(address)) return { reason: 'unreachable' };
+  const access = await queryAccess(address).catch(() => null);
+  if (access !== 'denied') return { reason: 'unreachable' };
+  return isPrivate ? { reason: 'private_address' } : { reason: 'unreachable', detail: MAYBE_PRIVATE };
 }
 
 async function unknownAccess(): Promise<null> {

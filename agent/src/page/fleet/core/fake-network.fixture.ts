@@ -74,7 +74,7 @@ export class FakeNetwork {
   createOptions(list: readonly ListedMachine[], rest: Partial<FleetOptions> = {}): FleetOptions {
     return {
       list,
-      tokens: new Map(),
+      readToken: () => null,
       WebSocket: this.#createSocketClass(),
       fetch: async (url, init) => {
         this.requests.push({ url, init });

@@ -5,6 +5,8 @@ import * as fc from 'fast-check';
 
 import {
   hostOfMachine,
+  isLoopbackAddress,
+  isNamedAddress,
   isPrivateMachineAddress,
   parseMachineAddress,
   shortenMachineAddress,
@@ -95,4 +97,15 @@ test('knows private addresses', () => {
   for (const host of [...own, ...names]) assert.ok(isPrivateMachineAddress(`${host}:4096`), host);
   assert.ok(isPrivateMachineAddress('10.0.0.1:443/latchkey'));
   for (const host of others) assert.ok(!isPrivateMachineAddress(`${host}:4096`), host);
+});
+
+test('knows this computer, and names', () => {
+  for (const host of ['127.0.0.1', '127.9.9.9', 'localhost', 'a.localhost', '[::1]']) {
+    assert.ok(isLoopbackAddress(`${host}:4096`), host);
+  }
+  for (const host of ['128.0.0.1', '127.example.com', 'localhost.example.com', '[::2]']) {
+    assert.ok(!isLoopbackAddress(`${host}:4096`), host);
+  }
+  for (const host of ['nas', '10.example.com']) assert.ok(isNamedAddress(`${host}:443/a`), host);
+  for (const host of ['192.0.2.7', '[2001:db8::1]']) assert.ok(!isNamedAddress(`${host}:4096`), host);
 });

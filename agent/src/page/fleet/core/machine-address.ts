@@ -40,6 +40,7 @@ export function shortenMachineAddress(address: string): string {
   return address.replace(/:4096$|:443(?=\/)/u, '');
 }
 
+const LOOPBACK = /^localhost$|\.localhost$|^\[::1\]$/u;
 const PRIVATE_NAME = /^localhost$|\.(?:localhost|local)$/u;
 const PRIVATE_IPV4 =
   /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./u;
@@ -55,6 +56,18 @@ export function isPrivateMachineAddress(address: string): boolean {
   return (
     PRIVATE_NAME.test(host) || (isIpv4(host) && PRIVATE_IPV4.test(host)) || PRIVATE_IPV6.test(host)
   );
+}
+
+/** Whether an address is known to be this computer's own. @param address from `parseMachineAddress` */
+export function isLoopbackAddress(address: string): boolean {
+  const host = hostOfMachine(address);
+  return LOOPBACK.test(host) || (isIpv4(host) && host.startsWith('127.'));
+}
+
+/** Whether an address is a name, which may stand for a private address. @param address from `parseMachineAddress` */
+export function isNamedAddress(address: string): boolean {
+  const host = hostOfMachine(address);
+  return !isIpv4(host) && !host.startsWith('[');
 }
 
 function isIpv4(host: string): boolean {

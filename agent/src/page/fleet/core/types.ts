@@ -123,9 +123,9 @@ export interface Fleet {
   readonly isPaused: boolean;
   /** Replaces the list; a machine that keeps id and address keeps its connection and history. */
   setList(list: readonly ListedMachine[]): void;
-  /** Sets or removes the token of a machine, and connects again. */
+  /** Sets or removes the token of a machine's address, and connects again. */
   setToken(id: string, token: string | null): void;
-  /** Connects now, without the rest of a back-off. */
+  /** Connects now: without the rest of a back-off, and instead of a connection that is silent. */
   retry(id: string): void;
   /** Closes all connections, as for a hidden page. */
   pause(): void;
@@ -147,11 +147,17 @@ export interface FleetSocket {
   close(): void;
 }
 
+/** Whether a page may connect to private addresses; null: the browser does not ask. */
+export type PrivateAccess = 'granted' | 'denied' | 'prompt' | null;
+
 /** What the core needs of the outside, and its settings. */
 export interface FleetOptions {
   readonly list: readonly ListedMachine[];
-  /** The access tokens that this browser keeps, by id of the machine. Read when a machine enters the list. */
-  readonly tokens: { readonly get: (id: string) => string | undefined };
+  /**
+   * Returns the access token that this browser keeps for the address of a machine. Called when the address enters the list, unless a
+   * token was entered for it since.
+   */
+  readonly readToken: (machine: ListedMachine) => string | null;
   readonly WebSocket: new (url: string, protocols: string[]) => FleetSocket;
   readonly fetch: (
     url: string,
@@ -165,10 +171,10 @@ export interface FleetOptions {
     },
   ) => Promise<{ readonly status: number; text(): Promise<string> }>;
   /**
-   * Whether this page may connect to private addresses, as `navigator.permissions` reports it for `local-network-access`; null where
-   * the browser has no such permission.
+   * Whether this page may connect to an address if that is private, as `queryPrivateAccess` reports it; null where the browser has no
+   * such permission.
    */
-  readonly queryPrivateAccess?: () => Promise<'granted' | 'denied' | 'prompt' | null>;
+  readonly queryPrivateAccess?: (address: string) => Promise<PrivateAccess>;
   /** The time in epoch milliseconds. */
   readonly now: () => number;
   /** Runs a function after a delay in milliseconds. @returns a function that cancels it */

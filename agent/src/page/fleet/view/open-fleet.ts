@@ -1,15 +1,16 @@
-import { createFleet } from '@latchkey/agent/fleet/core/create-fleet.ts';
-import type { Fleet, FleetSocket, ListedMachine } from '@latchkey/agent/fleet/core/types.ts';
-import { readTokens } from '@latchkey/agent/fleet/view/token-store.ts';
+import { createFleet } from '../core/create-fleet.ts';
+import { queryPrivateAccess } from '../core/private-access.ts';
+import type { Fleet, FleetSocket, ListedMachine } from '../core/types.ts';
+import { readKeptToken } from './token-store.ts';
 
-/** Connects the browser to the agents of a list, with the tokens that this browser keeps for them. */
+/** Connects this browser to the agents of a list, with the tokens that it keeps for them. */
 export function openFleet(list: readonly ListedMachine[]): Fleet {
   return createFleet({
     list,
-    tokens: readTokens(list),
+    readToken: readKeptToken,
     WebSocket: class extends WebSocket implements FleetSocket {},
     fetch: (url, init) => fetch(url, init),
-    queryPrivateAccess,
+    queryPrivateAccess: (address) => queryPrivateAccess(navigator.permissions, address),
     now: () => Date.now(),
     schedule: (run, delayMs) => {
       const timer = setTimeout(run, delayMs);
@@ -17,18 +18,4 @@ export function openFleet(list: readonly ListedMachine[]): Fleet {
     },
     random: () => Math.random(),
   });
-}
-
-/** Not in the types of TypeScript yet (https://wicg.github.io/local-network-access/). */
-const PRIVATE_ACCESS = 'local-network-access';
-
-/** Returns whether this page may connect to private addresses; null where the browser has no such permission. */
-async function queryPrivateAccess(): Promise<PermissionState | null> {
-  try {
-    const descriptor = Object.assign({ name: 'geolocation' } as const, { name: PRIVATE_ACCESS });
-    return (await navigator.permissions.query(descriptor)).state;
-  } catch {
-    // The browser does not know the permission.
-    return null;
-  }
 }

@@ -3,14 +3,9 @@ import { openStorage } from '../../browser/dom.ts';
 
 const PREFIX = 'latchkey.fleet.token.';
 
-/** Reads the tokens that this browser keeps, by id of the machine. */
-export function readTokens(list: readonly ListedMachine[]): Map<string, string> {
-  const tokens = new Map<string, string>();
-  for (const machine of list) {
-    const token = openToken(machine).read();
-    if (token !== null) tokens.set(machine.id, token);
-  }
-  return tokens;
+/** Returns the token that this browser keeps for the address of a machine; null: none. */
+export function readKeptToken(machine: ListedMachine): string | null {
+  return openToken(machine).read();
 }
 
 /** Keeps the token of a machine's address in this browser; null removes it. It is never sent anywhere else. */
