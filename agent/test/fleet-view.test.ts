@@ -13,6 +13,11 @@ import { buildFakeFleetPage, openFakeFleet } from './fleet-view-page.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
+/** What was announced to screen readers. */
+const ANNOUNCED = "document.querySelector('[role=status].fleet-unseen').textContent";
+
+const PROBLEM_ROW = '.fleet-problems > li';
+
 /** Waits for the next drawn frame. */
 const FRAME = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
@@ -82,6 +87,39 @@ describe('the view of the fleet page', { skip: lacksChromium }, () => {
       "[...document.querySelectorAll('[aria-live], [role=status], [role=alert]')].every((each) => !each.querySelector('.fleet-latest, td, canvas'))",
     );
     assert.equal(live, true);
+  });
+
+  test('announces also what happens shortly after the first of several changes', async () => {
+    await using page = await open('still', { clock: true });
+    const stop = (id: string): Promise<unknown> =>
+      page.evaluate(
+        `fakePage.fleet.setState('${id}', { kind: 'gap', reason: 'stopped', since: Date.now() })`,
+      );
+    await stop('web-002');
+    await page.tab.clock.runFor(2000);
+    await stop('db-001');
+    await page.tab.clock.runFor(3000);
+    assert.match(String(await page.evaluate(ANNOUNCED)), /^web-002 stopped .* db-001 stopped /);
+  });
+
+  test('keeps the focus in a row that moves, with what was typed', async () => {
+    await using page = await open();
+    const row = 'li:has(.fleet-token)';
+    await page.tab.focus('.fleet-token input');
+    await page.tab.keyboard.type('half-a-');
+    await page.evaluate("fakePage.fleet.setState('db-017', { kind: 'live' })");
+    await page.until(`!document.querySelector('${PROBLEM_ROW}:has([data-machine="db-017"])')`);
+    await page.evaluate(
+      "fakePage.fleet.setNotices('batch-011', [{ code: 'disk_failing', severity: 'error', subject: 'sda', since: '2026-11-01T00:00:00Z' }])",
+    );
+    await page.until(
+      `document.querySelector('${PROBLEM_ROW}') === document.querySelector('${row}')`,
+    );
+    await page.tab.keyboard.type('token-of-a-machine');
+    await page.tab.keyboard.press('Enter');
+    assert.deepEqual(await page.evaluate('[...fakePage.fleet.tokens]'), [
+      ['batch-011', 'half-a-token-of-a-machine'],
+    ]);
   });
 
   test('searches, chooses the quantity, and keeps choices and folds', async () => {

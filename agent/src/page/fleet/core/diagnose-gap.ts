@@ -94,7 +94,9 @@ async function nameFailure(
   if (!isPrivate && !isNamedAddress(address)) return { reason: 'unreachable' };
   const access = await queryAccess(address).catch(() => null);
   if (access !== 'denied') return { reason: 'unreachable' };
-  return isPrivate ? { reason: 'private_address' } : { reason: 'unreachable', detail: MAYBE_PRIVATE };
+  return isPrivate
+    ? { reason: 'private_address' }
+    : { reason: 'unreachable', detail: MAYBE_PRIVATE };
 }
 
 async function unknownAccess(): Promise<null> {

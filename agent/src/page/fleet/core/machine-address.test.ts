@@ -107,5 +107,6 @@ test('knows this computer, and names', () => {
     assert.ok(!isLoopbackAddress(`${host}:4096`), host);
   }
   for (const host of ['nas', '10.example.com']) assert.ok(isNamedAddress(`${host}:443/a`), host);
-  for (const host of ['192.0.2.7', '[2001:db8::1]']) assert.ok(!isNamedAddress(`${host}:4096`), host);
+  for (const host of ['192.0.2.7', '[2001:db8::1]'])
+    assert.ok(!isNamedAddress(`${host}:4096`), host);
 });

@@ -51,17 +51,18 @@ export function makeOutsideLink(name: string, href: string, label: string): HTML
   return link;
 }
 
-/** Puts the children of an element into an order, and touches only those that are out of place. */
+/**
+ * Puts the children of an element into an order, and touches only those that are out of place: one that is moved loses the focus and
+ * its scroll position.
+ */
 export function arrangeChildren(parent: HTMLElement, children: readonly HTMLElement[]): void {
+  const kept = new Set<Element>(children);
+  const gone = Array.from(parent.children).filter((child) => !kept.has(child));
+  for (const child of gone) child.remove();
   let next = parent.firstElementChild;
   for (const child of children) {
     if (child === next) next = next.nextElementSibling;
     else parent.insertBefore(child, next);
-  }
-  while (next !== null) {
-    const after = next.nextElementSibling;
-    next.remove();
-    next = after;
   }
 }
 

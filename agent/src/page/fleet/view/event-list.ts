@@ -17,17 +17,20 @@ export class EventList {
   readonly #list = make('ol.fleet-events');
   readonly #rows: EventRow[] = [];
   readonly #origin: string;
+  #events: readonly FleetEvent[];
   #seen: FleetEvent | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param events that happened before; they are not announced */
   constructor(title: string, origin: string, events: readonly FleetEvent[]) {
     this.#origin = origin;
+    this.#events = events;
     this.#seen = events.at(-1) ?? null;
     this.element = make('section.fleet-changes', make('h2', title), this.#list);
   }
 
   show(events: readonly FleetEvent[]): void {
+    this.#events = events;
     const newest = events.slice(-SHOWN_EVENTS).reverse();
     this.element.hidden = newest.length === 0;
     fillChildren(
@@ -39,14 +42,16 @@ export class EventList {
         row.show(formatTime(event.at / 1000, true), describeEvent(event, this.#origin)),
     );
     if (events.at(-1) === (this.#seen ?? undefined) || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#announce(events), ANNOUNCE_MS);
+    this.#timer = setTimeout(() => this.#announce(), ANNOUNCE_MS);
   }
 
   close(): void {
     clearTimeout(this.#timer);
   }
 
-  #announce(events: readonly FleetEvent[]): void {
+  /** Announces what happened up to now, also while the timer ran. */
+  #announce(): void {
+    const events = this.#events;
     this.#timer = undefined;
     this.announcer.textContent = summarizeEvents(listNewer(events, this.#seen), this.#origin);
     this.#seen = events.at(-1) ?? null;

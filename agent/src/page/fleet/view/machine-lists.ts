@@ -24,15 +24,15 @@ export class MachineLists {
     this.calm = make('section.fleet-calm', make('h2', 'Calm'), this.#calmList.element);
   }
 
-  /** Shows machines. The focus stays on a machine that moves from one list to the other. */
+  /** Shows machines. The focus stays where it is, also in a row that moves, or on a machine that moves to the other list. */
   show({ troubled, calm }: FleetView, quantity: Quantity): void {
-    const focused = findFocused();
+    const focused = document.activeElement;
     this.#problemCount.set(String(troubled.length));
     this.attention.hidden = troubled.length === 0;
     this.calm.hidden = calm.length === 0;
     this.#problems.show(troubled);
     this.#calmList.show(calm, quantity);
-    if (focused !== null && findFocused() !== focused) this.#focus(focused);
+    if (focused instanceof HTMLElement && focused !== document.activeElement) this.#focus(focused);
   }
 
   /** Shows newer figures and curves. */
@@ -45,16 +45,14 @@ export class MachineLists {
     this.#calmList.close();
   }
 
-  #focus(id: string): void {
-    const selector = `a[data-machine="${CSS.escape(id)}"]`;
+  /** Returns the focus to an element, or to the new link of its machine. */
+  #focus(lost: HTMLElement): void {
+    lost.focus({ preventScroll: true });
+    const { machine } = lost.dataset;
+    if (lost.isConnected || machine === undefined) return;
+    const selector = `a[data-machine="${CSS.escape(machine)}"]`;
     for (const list of [this.attention, this.calm]) {
       list.querySelector<HTMLElement>(selector)?.focus();
     }
   }
-}
-
-/** Returns the id of the machine with the focus. */
-function findFocused(): string | null {
-  const { activeElement } = document;
-  return activeElement instanceof HTMLElement ? (activeElement.dataset['machine'] ?? null) : null;
 }
