@@ -171,6 +171,25 @@ describe('the view of the fleet page', { skip: lacksChromium }, () => {
     await page.until("!document.querySelector('dialog[open]')");
   });
 
+  test('shows whole rows on a wall, and the number of those without room', async () => {
+    await using page = await open('still&wall', { width: 1920, height: 1080 });
+    const shown = `(() => {
+      const list = document.querySelector('.fleet-problems').getBoundingClientRect();
+      return [...document.querySelectorAll('${PROBLEM_ROW}')].map((row) => row.getBoundingClientRect())
+        .filter(({ left, bottom }) => left < list.right && bottom <= Math.min(list.bottom, innerHeight)).length;
+    })()`;
+    const note = "document.querySelector('.fleet-overflow').textContent";
+    await page.until(`${note} !== '' && ${note} === 'and ' + (20 - ${shown}) + ' more'`);
+    assert.ok(Number(await page.evaluate(shown)) >= 6);
+    await page.tab.setViewportSize({ width: 1920, height: 4000 });
+    await page.until(`${note} === ''`);
+    assert.equal(await page.evaluate(shown), 20);
+    await page.tab.keyboard.press('Escape');
+    await page.tab.setViewportSize({ width: 1280, height: 400 });
+    await page.evaluate(FRAME);
+    assert.equal(await page.read('.fleet-overflow'), null);
+  });
+
   test('shows the values of all machines at the time of the cursor, by pointer and by keys', async () => {
     await using page = await open();
     await page.tab.focus('.fleet-canvas');

@@ -20,7 +20,12 @@ export class MachineLists {
     this.#calmList = new CalmList(settings, palette);
     const title = makeWith('h2', { id: 'fleet-problems-title' }, 'Needs attention ');
     title.append(this.#problemCount.element);
-    this.attention = make('section.fleet-attention', title, this.#problems.element);
+    this.attention = make(
+      'section.fleet-attention',
+      title,
+      this.#problems.element,
+      this.#problems.overflow.element,
+    );
     this.calm = make('section.fleet-calm', make('h2', 'Calm'), this.#calmList.element);
   }
 
@@ -42,6 +47,7 @@ export class MachineLists {
   }
 
   close(): void {
+    this.#problems.overflow.close();
     this.#calmList.close();
   }
 

@@ -14,6 +14,7 @@ import { formatValue, QUANTITIES, readLatest } from './quantities.ts';
 import { TokenForm } from './token-form.ts';
 import { MachineLink } from './machine-link.ts';
 import { formatAge, toPageUrl } from './machine-texts.ts';
+import { OverflowNote } from './overflow-note.ts';
 
 /** What a person does about a machine with problems. */
 export interface ProblemActions {
@@ -26,12 +27,15 @@ export interface ProblemActions {
 /** The machines with problems as rows, the worst first. */
 export class ProblemList {
   readonly element: HTMLElement;
+  /** The number of rows that a wall has no room for, to be shown below. */
+  readonly overflow: OverflowNote;
   readonly #rows: Rows<ProblemRow>;
   readonly #actions: ProblemActions;
 
   constructor(actions: ProblemActions) {
     this.#actions = actions;
     this.element = makeWith('ul.fleet-problems', { 'aria-labelledby': 'fleet-problems-title' });
+    this.overflow = new OverflowNote(this.element);
     this.#rows = new Rows(this.element);
   }
 
@@ -43,6 +47,7 @@ export class ProblemList {
     for (const { machine, problems } of sorted) {
       this.#rows.get(machine.listed.id)?.show(machine, problems);
     }
+    this.overflow.observe(this.element.children);
   }
 
   /** Shows newer figures. */
