@@ -21,6 +21,9 @@ const ATTEMPTS = [
 /** An expression: the hosts that the document may connect to. */
 const HOSTS = `(document.querySelector('meta[http-equiv="content-security-policy"]')?.content ?? '').match(/wss:[^ ]+/g)`;
 
+/** After so long, the page has read the list again. */
+const POLLED_MS = 11_000;
+
 const readHosts = (page: Page) => page.evaluate<string[] | null>(HOSTS);
 
 const CHANGE = { actor: 'test', reason: null };
@@ -30,6 +33,16 @@ export function testFleet(running: () => Console): void {
 
   const add = (name: string, address: string) =>
     addServer(running().service.context, { name, address, labels: [] }, CHANGE);
+
+  /** Opens the page with one server, in a window whose time the test moves. */
+  const openWithClock = async (path: string) => {
+    await add('nas', FIRST);
+    const window = await running().open('viewer', { width: 1440, own: true });
+    await window.page.clock.install();
+    await window.go(path);
+    await window.page.locator('.fleet').getByText('nas').first().waitFor();
+    return window;
+  };
 
   test('adds a server, and the page connects to it with the policy of a new document', async () => {
     const { page, go, close } = await running().open('admin');
@@ -68,14 +81,38 @@ export function testFleet(running: () => Console): void {
   });
 
   test('offers to load again when another operator added a server', async () => {
-    await add('nas', FIRST);
-    const { page, go, close } = await running().open('viewer');
-    await go('/fleet');
-    await page.locator('.fleet').getByText('nas').first().waitFor();
+    const { page, close } = await openWithClock('/fleet');
+    await page.keyboard.press('Shift');
     await add('web', SECOND);
-    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await page.clock.fastForward(POLLED_MS);
     await page.getByText(`This page was opened before ${SECOND} was added`).waitFor();
+    assert.deepEqual(await readHosts(page), [`wss://${FIRST}`]);
     await page.getByRole('button', { name: 'Load again' }).click();
+    await page.locator('.fleet').getByText('web').first().waitFor();
+    assert.deepEqual(await readHosts(page), [`wss://${FIRST}`, `wss://${SECOND}`]);
+    await page.getByRole('link', { name: 'Show list' }).click();
+    await page.getByRole('cell', { name: SECOND }).waitFor();
+    await close(...ATTEMPTS);
+  });
+
+  test('loads again by itself when nobody uses it', async () => {
+    const { page, close } = await openWithClock('/fleet?wall');
+    await add('web', SECOND);
+    await page.clock.fastForward(POLLED_MS);
+    await page.locator('.fleet').getByText('web').first().waitFor();
+    assert.deepEqual(await readHosts(page), [`wss://${FIRST}`, `wss://${SECOND}`]);
+    await close(...ATTEMPTS);
+  });
+
+  test('loads again by itself a minute after its last use', async () => {
+    const { page, close } = await openWithClock('/fleet');
+    await page.keyboard.press('Shift');
+    await add('web', SECOND);
+    await page.clock.fastForward(POLLED_MS);
+    await page.getByText(`This page was opened before ${SECOND} was added`).waitFor();
+    await page.clock.fastForward(40_000);
+    assert.deepEqual(await readHosts(page), [`wss://${FIRST}`]);
+    await page.clock.fastForward(15_000);
     await page.locator('.fleet').getByText('web').first().waitFor();
     assert.deepEqual(await readHosts(page), [`wss://${FIRST}`, `wss://${SECOND}`]);
     await close(...ATTEMPTS);
@@ -118,6 +155,7 @@ export function testFleet(running: () => Console): void {
     const viewer = await running().open('viewer');
     await viewer.go('/fleet/servers');
     await viewer.page.getByRole('cell', { name: 'The NAS' }).waitFor();
+    await viewer.page.getByText('Administrators change the list.').waitFor();
     for (const name of ['Edit', 'Remove', 'Import', 'Add server']) {
       assert.equal(await viewer.page.getByRole('button', { name }).count(), 0, name);
     }

@@ -7,6 +7,8 @@ export interface FleetListKeeper {
   readonly save?: (list: readonly ListedMachine[]) => void;
   /** The address where people edit the list, if not here. */
   readonly editUrl?: string;
+  /** The address where people who may not edit the list read it. */
+  readonly showUrl?: string;
   /** Returns an address that contains the list, to share it. */
   readonly share?: (list: readonly ListedMachine[]) => string;
 }

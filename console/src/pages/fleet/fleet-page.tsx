@@ -12,6 +12,7 @@ import { Page } from '#console/ui/page.tsx';
 import { findUnnamed, forgetLoading, loadDocumentFor, readPolicy } from './document-policy.ts';
 import { EDIT_PATH, FLEET_SERVERS } from './fleet-resources.ts';
 import { FleetView } from './fleet-view.tsx';
+import { useQuietReload } from './use-quiet-reload.ts';
 
 /** All servers watched by agents, each second; the browser connects to each of them. */
 export function FleetPage() {
@@ -37,7 +38,7 @@ function Watched({ servers }: WatchedProps) {
       readPolicy(),
     ),
   );
-  // The page watches already, so that it is not loaded again under the eyes of the operator.
+  // The page watches already, so that it is not loaded again while somebody uses it.
   const [isShown, setShown] = useState(false);
   const [isLoading, setLoading] = useState(false);
   useEffect(() => {
@@ -46,6 +47,7 @@ function Watched({ servers }: WatchedProps) {
     if (unnamed.size > 0 && loadDocumentFor([...unnamed])) setLoading(true);
     else setShown(true);
   }, [unnamed.size]);
+  useQuietReload(isShown ? [...unnamed] : []);
   if (servers.length === 0) return <NoServer />;
   if (isLoading || !isShown)
     return (
@@ -66,10 +68,12 @@ function NoServer() {
     <Page title="Fleet">
       <Empty title="No server is listed yet.">
         <p>Install the agent on a server, then add its address to see it here each second.</p>
-        {hasRole('admin') && (
+        {hasRole('admin') ? (
           <LinkButton to={EDIT_PATH} kind="primary">
             Add servers
           </LinkButton>
+        ) : (
+          <p>Administrators change the list.</p>
         )}
       </Empty>
     </Page>
@@ -87,7 +91,7 @@ function Unnamed({ addresses }: { readonly addresses: readonly string[] }) {
       <p role="status">
         This page was opened before {named}
         {others > 0 && ` and ${others} more`} {addresses.length === 1 ? 'was' : 'were'} added, and
-        may not connect there.
+        may not connect there. It loads again by itself when nobody has used it for a minute.
       </p>
       <Button onClick={() => globalThis.location.reload()}>Load again</Button>
     </Notice>

@@ -23,10 +23,10 @@ export function FleetView({ servers }: { readonly servers: readonly FleetServer[
     const removeStyles = addFleetStyles();
     const opened = openFleet(list);
     fleet.current = opened;
-    const editUrl = hrefOf(EDIT_PATH);
+    const url = hrefOf(EDIT_PATH);
     const unmount = mountFleet(place.current, {
       fleet: opened,
-      list: hasRole('admin') ? { editUrl } : {},
+      list: hasRole('admin') ? { editUrl: url } : { showUrl: url },
       saveToken,
     });
     return () => {

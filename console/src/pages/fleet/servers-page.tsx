@@ -15,6 +15,9 @@ import { ImportServers } from './import-servers.tsx';
 import { readServerFields, ServerFields } from './server-fields.tsx';
 import { ShareList } from './share-list.tsx';
 
+const INTRO =
+  'The servers that every operator sees on the fleet page. Each needs the agent, which decides who may watch it.';
+
 /** The list of servers watched by agents. */
 export function ServersPage() {
   const servers = useResource<FleetServers>(FLEET_SERVERS);
@@ -22,7 +25,7 @@ export function ServersPage() {
     <Page
       title="Servers"
       back={{ to: '/fleet', label: 'Fleet' }}
-      intro="The servers that every operator sees on the fleet page. Each needs the agent, which decides who may watch it."
+      intro={hasRole('admin') ? INTRO : `${INTRO} Administrators change the list.`}
       actions={<ListActions servers={servers.data?.items ?? []} />}
     >
       <Loaded resource={servers}>

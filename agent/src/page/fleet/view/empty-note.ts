@@ -5,7 +5,7 @@ export class EmptyNote {
   readonly element: HTMLElement;
   readonly #text = make('p');
 
-  /** @param control that edits the list; null: a person cannot edit it here */
+  /** @param control that edits or shows the list; null: there is none */
   constructor(control: HTMLElement | null) {
     this.element = make('div.fleet-empty', this.#text, ...(control === null ? [] : [control]));
     this.element.hidden = true;

@@ -2,7 +2,7 @@ import type { MountOptions } from '../mount.ts';
 import { makeButton } from './elements.ts';
 import { ListDialog } from './list-dialog.ts';
 
-/** How a person edits the list: in a dialog, at another address, or not at all. */
+/** How a person edits or reads the list: in a dialog, at another address, or not at all. */
 export class FleetListControl {
   /** Null where the list is edited elsewhere. */
   readonly dialog: ListDialog | null;
@@ -24,7 +24,10 @@ export class FleetListControl {
           });
   }
 
-  /** Creates a button or link; null without a way to edit. */
+  /**
+   * Creates a button or link; null where the list is only on this page.
+   * @param label for those who may edit it
+   */
   make(name: string, label: string): HTMLElement | null {
     const { fleet, list } = this.#options;
     const { dialog } = this;
@@ -32,11 +35,13 @@ export class FleetListControl {
       const open = (): void => dialog.open(fleet.machines.map(({ listed }) => listed));
       return makeButton(name, label, open);
     }
-    if (list.editUrl === undefined) return null;
+    const { editUrl, showUrl } = list;
+    const url = editUrl ?? showUrl;
+    if (url === undefined) return null;
     const link = document.createElement('a');
     link.className = name.replaceAll('.', ' ');
-    link.href = list.editUrl;
-    link.textContent = label;
+    link.href = url;
+    link.textContent = editUrl === undefined ? 'Show list' : label;
     return link;
   }
 }
