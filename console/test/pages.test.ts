@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 
 import { lacksChromium } from '../../scripts/lib/chromium.ts';
 import { openConsole, type Console } from './open-console.ts';
+import { playAgents } from './play-agents.ts';
 import type { Window } from './windows.ts';
 import { PAGE_CHECKS, type PageCheck } from './pages.ts';
 import { WindowPool, type Role } from './window-pool.ts';
@@ -32,8 +33,8 @@ describe('every page', { skip: lacksChromium, concurrency: 2 }, () => {
       const window = await windows.take(check.role);
       const findings = await examine(window, check, running.world);
       assert.deepEqual(findings, []);
-      // The dialog of the shell would stay.
-      if (check.press !== undefined) await window.go('/');
+      // The dialog of the shell would stay, and so would what is expected of this page alone.
+      if ((check.press ?? check.expects) !== undefined) await window.go('/');
       windows.put(check.role, window);
     });
   }
@@ -47,6 +48,7 @@ function describeCheck({ path, press, role = 'admin' }: PageCheck): string {
 async function openWithAxe(running: Console, role: Role): Promise<Window> {
   const window = await running.open(role, WIDE);
   await window.context.addInitScript(axeSource);
+  await playAgents(window.context);
   await window.go(role === null ? '/sign-in' : '/');
   return window;
 }
@@ -87,10 +89,9 @@ async function examine(
     findings.push(...found.map((each) => `${scheme}, ${size.width} px: ${each}`));
     if (scheme === 'dark') findings.push(...(await findOverflow(page, size.width)));
   }
-  const isSignedOut = check.role === null;
-  findings.push(
-    ...problems.slice(seen).filter((each) => !(isSignedOut && isSignedOutRequest(each))),
-  );
+  const expected = [...(check.expects ?? []), ...(check.role === null ? [SIGNED_OUT_REQUEST] : [])];
+  const isExpected = (problem: string): boolean => expected.some((each) => each.test(problem));
+  findings.push(...problems.slice(seen).filter((each) => !isExpected(each)));
   return findings;
 }
 
@@ -99,10 +100,11 @@ async function look(page: Page, size: typeof WIDE, colorScheme: 'light' | 'dark'
   await page.emulateMedia({ colorScheme });
 }
 
-/** Shows a page; one without a session, or with a dialog, in a document of its own. */
+/** Shows a page; one without a session, with a dialog, or that connects to other hosts, in a document of its own. */
 async function show({ go, follow, page }: Window, check: PageCheck, path: string): Promise<void> {
-  const { press, role } = check;
-  await (role === null || press !== undefined ? go(path) : follow(path));
+  const { press, role, expects } = check;
+  const needsDocument = role === null || (press ?? expects) !== undefined;
+  await (needsDocument ? go(path) : follow(path));
   if (press !== undefined) {
     await page.getByRole('button', { name: press }).first().click();
   }
@@ -127,9 +129,7 @@ function fill(path: string, world: Readonly<Record<string, string>>): string {
 }
 
 /** The browser reports the request by which the console learns that nobody is signed in. */
-function isSignedOutRequest(problem: string): boolean {
-  return /status of 401/.test(problem);
-}
+const SIGNED_OUT_REQUEST = /status of 401/;
 
 async function findOverflow(page: Page, width: number): Promise<string[]> {
   const used = await page.evaluate<number>('document.documentElement.scrollWidth');

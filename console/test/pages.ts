@@ -1,6 +1,8 @@
 /** Every page of the console, for the generic checks: errors, policy, accessibility, both color schemes, both widths. */
 import type { OperatorRole } from '@latchkey/contract';
 
+import { EXPECTED_OF_AGENTS } from './play-agents.ts';
+
 export interface PageCheck {
   /** Below `/console`; `{name}` is replaced by that name of the test data. */
   readonly path: string;
@@ -10,6 +12,8 @@ export interface PageCheck {
   readonly press?: string;
   /** Default: `admin`; null: signed out. */
   readonly role?: OperatorRole | null;
+  /** The problems that the page reports though nothing is wrong, such as the status of a refused request. */
+  readonly expects?: readonly RegExp[];
 }
 
 /** Add a row for each of your pages, and for each state of a page that looks different. */
@@ -55,9 +59,16 @@ export const PAGE_CHECKS: readonly PageCheck[] = [
   { path: '/mail?tab=templates', shows: ['License keys after a purchase', 'German'] },
   { path: '/mail/key:paddle:{salesTransactionId}', shows: ['did not accept it', 'Send again'] },
   { path: '/mail/templates/key?language=de', shows: ['Ihre 2 Lizenzschlüssel'] },
-  { path: '/fleet', shows: ['No server is listed yet', 'Add servers'] },
-  { path: '/fleet/servers', shows: ['Allow this console', 'latchkey-agent origins add'] },
+  {
+    path: '/fleet',
+    shows: ['2 of 5 machines are calm', 'The disk sda is failing.', 'Needs an access token'],
+    expects: EXPECTED_OF_AGENTS,
+  },
+  { path: '/fleet?wall', shows: ['Has not answered since'], expects: EXPECTED_OF_AGENTS },
+  { path: '/fleet/servers', shows: ['latchkey-agent origins add', 'web-1.fleet.example'] },
+  { path: '/fleet/servers', shows: ['Administrators change the list'], role: 'viewer' },
   { path: '/fleet/servers', press: 'Import', shows: ['Lines, or a link to a fleet page'] },
+  { path: '/fleet/servers', press: 'Link', shows: ['Link to this list'] },
   { path: '/account', shows: ['Two-step sign-in', 'Sessions'] },
   { path: '/licenses/{licenseId}', press: 'Suspend', shows: ['Recorded in the audit log.'] },
   { path: '/payments?state=failed', press: 'Replay all', shows: ['the oldest first'] },

@@ -2,6 +2,7 @@
 import { createAudience } from './audience.ts';
 import type { TestService } from '../../../server/test/harness.ts';
 import { seedFind } from './find.ts';
+import { seedFleet } from './fleet.ts';
 import { seedLicenses } from './licenses.ts';
 import { seedAdministration } from './administration.ts';
 import { seedSales } from './sales.ts';
@@ -21,6 +22,7 @@ const SEEDS: readonly Seed[] = [
   createAudience,
   seedSales,
   seedUsage,
+  seedFleet,
 ];
 
 /** Creates the data of every area. */
