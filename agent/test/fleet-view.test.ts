@@ -180,7 +180,8 @@ describe('the view of the fleet page', { skip: lacksChromium }, () => {
     })()`;
     const note = "document.querySelector('.fleet-overflow').textContent";
     await page.until(`${note} !== '' && ${note} === 'and ' + (20 - ${shown}) + ' more'`);
-    assert.ok(Number(await page.evaluate(shown)) >= 6);
+    const count = Number(await page.evaluate(shown));
+    assert.ok(count >= 4 && count < 20, `${count} rows`);
     await page.tab.setViewportSize({ width: 1920, height: 4000 });
     await page.until(`${note} === ''`);
     assert.equal(await page.evaluate(shown), 20);

@@ -14,10 +14,11 @@ import { MachineLists } from './machine-lists.ts';
 import { arrangeFleet, type FleetView } from './model.ts';
 import { Palette } from './palette.ts';
 import { HiddenPause } from './pause.ts';
+import { judgeMachine } from './problems.ts';
 import type { Quantity } from './quantities.ts';
 import { Settings } from './settings.ts';
 import { type KeyActions, listenForKeys, moveToMachine } from './shortcuts.ts';
-import { describePause, describeTitle } from './summary.ts';
+import { countConditions, describePause, describeTitle } from './summary.ts';
 import { findQuantityOfKey, Toolbar } from './toolbar.ts';
 import { Wall } from './wall.ts';
 
@@ -177,9 +178,10 @@ export class FleetPage {
     this.#noteTimer = setTimeout(() => this.#header.setNote(''), NOTE_MS);
   }
 
-  /** Draws with the next frame, so that several changes cost one; never in a hidden tab. */
+  /** Draws with the next frame, so that several changes cost one; a hidden tab has no frames, only its title. */
   #request(change: FleetChange): void {
     if (change === 'machines') this.#view = null;
+    if (change === 'machines' && document.hidden) this.#showTitle();
     this.#frame ??= requestAnimationFrame(() => this.#draw());
   }
 
@@ -197,7 +199,7 @@ export class FleetPage {
   }
 
   #arrange(nowMs: number): void {
-    const { fleet, title = 'Fleet · Latchkey' } = this.#options;
+    const { fleet } = this.#options;
     const groupBy = this.#settings.groupBy ?? suggestGroupBy(fleet.machines);
     const choice = { search: this.#search, groupBy, nowMs, origin: location.origin };
     const view = arrangeFleet(fleet.machines, choice);
@@ -210,6 +212,11 @@ export class FleetPage {
     this.#empty.show(fleet.machines.length, found, this.#search);
     this.#figure.element.hidden = found === 0;
     this.#root.classList.toggle('fleet-without-list', fleet.machines.length === 0);
-    document.title = describeTitle(view.counts, title, fleet.isPaused);
+    this.#showTitle(view.counts);
+  }
+
+  #showTitle(counts = countConditions(this.#options.fleet.machines.map(judgeMachine))): void {
+    const { fleet, title = 'Fleet · Latchkey' } = this.#options;
+    document.title = describeTitle(counts, title, fleet.isPaused);
   }
 }
