@@ -3,9 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
-import { writeListFragment } from '../../agent/src/page/fleet/core/list-fragment.ts';
 import { AgentFleet, VERBS } from '../../agent/test/fleet/agent-fleet.ts';
-import { listMachines } from '../../agent/test/fleet/plan.ts';
 import { listenForStop } from '../lib/stop-signals.ts';
 import { describeFleet } from './describe-fleet.ts';
 import { FLEET_HELP, readFleetOptions } from './fleet-options.ts';
@@ -28,8 +26,7 @@ async function run({ count, port }: { count: number; port: number }): Promise<vo
   const stop = listenForStop();
   await requireFreePorts([port, port + 1]);
   await using fleet = await AgentFleet.start({ count, port, withFaults: true });
-  const address = `${fleet.pageUrl}${writeListFragment(listMachines(fleet.plans))}`;
-  await using door = await startDoor(port + 1, address);
+  await using door = await startDoor(port + 1, fleet.listUrl);
   process.stdout.write(describeFleet(fleet, door.address));
   const input = createInterface({ input: process.stdin });
   input.on('line', (line) => void obey(fleet, line.trim()));

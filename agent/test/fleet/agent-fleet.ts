@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import { writeListFragment } from '#agent/page/fleet/core/list-fragment.ts';
+
 import { CertificateFixture } from '../certificates.ts';
-import { type AgentPlan, planFleet, type PlanOptions } from './plan.ts';
+import { type AgentPlan, listMachines, planFleet, type PlanOptions } from './plan.ts';
 import { authorityFile, trustArgument, writeTlsFiles } from './tls-fixture.ts';
 
 const PROGRAM = fileURLToPath(new URL('./serve-agents.ts', import.meta.url));
@@ -53,6 +55,11 @@ export class AgentFleet implements AsyncDisposable {
   get pageUrl(): string {
     const [first] = this.plans;
     return `https://${first?.host}:${first?.port}/fleet`;
+  }
+
+  /** The address of that page with all agents in it. */
+  get listUrl(): string {
+    return `${this.pageUrl}${writeListFragment(listMachines(this.plans))}`;
   }
 
   /** Whether an agent exists and can be changed like this: only one with a process of its own can be frozen. */

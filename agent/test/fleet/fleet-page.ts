@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { writeListFragment } from '#agent/page/fleet/core/list-fragment.ts';
-
 import type { Browser, Page } from '../browser.ts';
 import type { AgentFleet } from './agent-fleet.ts';
-import { listMachines } from './plan.ts';
 
 /** What the page promises on a machine that has the time to draw it. */
 const SAID_WITHIN_MS = 3000;
@@ -17,9 +14,7 @@ const POLL_MS = 50;
 
 /** Opens the page that the first agent serves, with all agents in its address, and waits until it is drawn. */
 export async function openFleetPage(browser: Browser, fleet: AgentFleet): Promise<Page> {
-  const page = await browser.open(
-    `${fleet.pageUrl}${writeListFragment(listMachines(fleet.plans))}`,
-  );
+  const page = await browser.open(fleet.listUrl);
   await page.until("document.querySelector('.fleet h1')");
   return page;
 }

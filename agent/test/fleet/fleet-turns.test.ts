@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { lacksChromium } from '../../../scripts/lib/chromium.ts';
-import { Browser, type Page } from '../browser.ts';
+import { Browser } from '../browser.ts';
 import { lacksOpenssl } from '../certificates.ts';
 import { findFreePort } from '../find-free-port.ts';
 import { until } from '../wait.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { openFleetPage } from './fleet-page.ts';
+import { PlainTab } from './plain-tab.ts';
 
 const COUNT = 160;
 /** As in the core of the page. */
@@ -16,13 +17,6 @@ const MAX_OPEN = 150;
 
 const isTitled = (text: string): string =>
   `document.querySelector('.fleet h1').textContent === ${JSON.stringify(text)}`;
-
-/** Hides the page as another tab would: a headless Chromium shows all of its pages. */
-async function setHidden(page: Page, isHidden: boolean): Promise<void> {
-  await page.evaluate(`
-    Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
-    document.dispatchEvent(new Event('visibilitychange'))`);
-}
 
 const skip = lacksChromium || lacksOpenssl;
 
@@ -50,13 +44,14 @@ describe('the page of 160 machines', { skip }, () => {
     assert.ok(most <= MAX_OPEN, `${most} at once`);
   });
 
-  test('disconnects while nobody sees it, and continues without a gap', async () => {
-    await using page = await openFleetPage(browser, fleet);
+  test('disconnects while another tab hides it, says so in its title, and continues without a gap', async () => {
+    await using tab = await PlainTab.open(browser, fleet.listUrl);
     await until(async () => (await fleet.countViewers()) === MAX_OPEN);
-    await setHidden(page, true);
+    await tab.hide();
     await until(async () => (await fleet.countViewers()) === 0);
-    await setHidden(page, false);
+    assert.equal(await tab.readTitle(), 'Paused · Fleet · Latchkey');
+    await tab.show();
     await until(async () => (await fleet.countViewers()) === MAX_OPEN);
-    await page.until(isTitled('150 of 160 machines are calm'));
+    await until(async () => (await tab.readTitle()) === 'Fleet · Latchkey');
   });
 });
