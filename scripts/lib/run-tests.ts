@@ -22,6 +22,7 @@ const TEST_TIMEOUT_MS = 300_000;
 export const CONSOLE_TESTS = [
   'agent/test/fleet/fleet-page.test.ts',
   'agent/test/fleet/fleet-turns.test.ts',
+  'agent/test/fleet/private-addresses.test.ts',
   'console/test/actions.test.ts',
   'console/test/buyer-page.test.ts',
   'console/test/pages.test.ts',
