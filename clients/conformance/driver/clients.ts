@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, globSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { Type, type Static } from 'typebox';
+import { Parse } from 'typebox/schema';
+
+import { driverEnvironment, type DriverProgram } from './driver.ts';
+
+const run = promisify(execFile);
+
+const Description = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }),
+    command: Type.Array(Type.String(), { minItems: 1 }),
+    build: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    needs: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+/** A client of this repository: its folder, and its `conformance.json`. */
+export interface ClientUnderTest extends Readonly<Static<typeof Description>> {
+  readonly folder: string;
+}
+
+/** The time for a compiler that has to fetch packages first. */
+const BUILD_TIMEOUT_MS = 600_000;
+
+/** Lists the clients below a folder, by name. */
+export function listClients(folder: string): ClientUnderTest[] {
+  return globSync('*/conformance.json', { cwd: folder })
+    .map((file) => join(folder, file))
+    .map((path) => ({
+      ...Parse(Description, JSON.parse(readFileSync(path, 'utf8'))),
+      folder: dirname(path),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns why a client cannot run here, such as "no go"; null if it can. */
+export function findMissingProgram({ needs }: ClientUnderTest): string | null {
+  const missing = needs.find((name) => !isOnPath(name));
+  return missing === undefined ? null : `no ${missing}`;
+}
+
+/**
+ * Builds the driver of a client.
+ * @param out an empty folder for what the build writes
+ * @throws Error with the output of a build that failed
+ */
+export async function buildDriver(client: ClientUnderTest, out: string): Promise<DriverProgram> {
+  const fill = (parts: readonly string[]) => parts.map((part) => part.replaceAll('{out}', out));
+  const [program, ...args] = fill(client.build ?? []);
+  if (program !== undefined) {
+    const options = { cwd: client.folder, env: driverEnvironment(), timeout: BUILD_TIMEOUT_MS };
+    await run(program, args, options);
+  }
+  return { command: fill(client.command), folder: client.folder };
+}
+
+function isOnPath(name: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      // Not in this folder.
+      return false;
+    }
+  });
+}

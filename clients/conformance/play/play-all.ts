@@ -1,0 +1,93 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { messageOf } from '#server/lib/unknown-values.ts';
+
+import { CertificateFixture, lacksOpenssl } from '../../../agent/test/certificates.ts';
+import { buildDriver, findMissingProgram, type ClientUnderTest } from '../driver/clients.ts';
+import type { DriverProgram } from '../driver/driver.ts';
+import { startRealService } from '../service/real-service.ts';
+import { compareClients } from './compare-clients.ts';
+import type { Outcome, SceneReport } from './outcome.ts';
+import { playScene } from './play-scene.ts';
+import type { Theme } from './scene.ts';
+import type { KeptFile } from './stage.ts';
+
+/** What to play, and whom to inform. */
+export interface PlayOptions {
+  readonly clients: readonly ClientUnderTest[];
+  readonly themes: readonly Theme[];
+  /** Ends the run after the scene that is played. */
+  readonly stop: AbortSignal;
+  readonly onBuilt?: (client: string, driver: DriverOfClient) => void;
+  readonly onScene?: (report: SceneReport, index: number) => void;
+}
+
+/** A built driver, or why there is none. */
+export type DriverOfClient =
+  | { readonly program: DriverProgram }
+  | { readonly outcome: Exclude<Outcome, { readonly status: 'ok' }> };
+
+/** Builds every driver, starts the real service, and plays each scene with each client, one after the other. */
+export async function playAll(options: PlayOptions): Promise<SceneReport[]> {
+  await using resources = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-drivers-'));
+  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const drivers = await buildAll(options, directory);
+  const service = resources.use(await startRealService());
+  const fixture = lacksOpenssl === false ? resources.use(new CertificateFixture()) : null;
+  const certificate = fixture?.createRoot('unknown').issueServer() ?? null;
+  const keptFiles = new Map<string, KeptFile>();
+
+  const reports: SceneReport[] = [];
+  for (const theme of options.themes) {
+    for (const scene of theme.scenes) {
+      if (options.stop.aborted) return reports;
+      const outcomes = new Map<string, Outcome>();
+      for (const [clientName, driver] of drivers) {
+        const dependencies = { service, certificate, keptFiles, clientName };
+        outcomes.set(
+          clientName,
+          'outcome' in driver
+            ? driver.outcome
+            : await playScene(scene, { ...dependencies, program: driver.program }),
+        );
+      }
+      const report = { theme: theme.name, scene: scene.name, outcomes: compareClients(outcomes) };
+      reports.push(report);
+      options.onScene?.(report, reports.length);
+    }
+  }
+  return reports;
+}
+
+async function buildAll(
+  { clients, onBuilt }: PlayOptions,
+  directory: string,
+): Promise<Map<string, DriverOfClient>> {
+  const drivers = new Map<string, DriverOfClient>();
+  for (const client of clients) {
+    const driver = await build(client, directory);
+    drivers.set(client.name, driver);
+    onBuilt?.(client.name, driver);
+  }
+  return drivers;
+}
+
+async function build(client: ClientUnderTest, directory: string): Promise<DriverOfClient> {
+  const missing = findMissingProgram(client);
+  if (missing !== null) return { outcome: { status: 'skipped', reason: missing } };
+  try {
+    const out = await mkdtemp(join(directory, `${client.name}-`));
+    return { program: await buildDriver(client, out) };
+  } catch (error) {
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    return {
+      outcome: {
+        status: 'differs',
+        reason: `could not build its driver: ${messageOf(error)}\n${output}`,
+      },
+    };
+  }
+}
