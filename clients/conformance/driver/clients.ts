@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, globSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -30,8 +30,9 @@ const BUILD_TIMEOUT_MS = 600_000;
 
 /** Lists the clients below a folder, by name. */
 export function listClients(folder: string): ClientUnderTest[] {
-  return globSync('*/conformance.json', { cwd: folder })
-    .map((file) => join(folder, file))
+  return readdirSync(folder)
+    .map((name) => join(folder, name, 'conformance.json'))
+    .filter((path) => existsSync(path))
     .map((path) => ({
       ...Parse(Description, JSON.parse(readFileSync(path, 'utf8'))),
       folder: dirname(path),

@@ -34,6 +34,8 @@ export async function playAll(options: PlayOptions): Promise<SceneReport[]> {
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-drivers-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
+  // Drivers in TypeScript are started hundreds of times.
+  process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compile-cache');
   const drivers = await buildAll(options, directory);
   const service = resources.use(await startRealService());
   const fixture = lacksOpenssl === false ? resources.use(new CertificateFixture()) : null;

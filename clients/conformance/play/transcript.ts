@@ -72,7 +72,10 @@ export class Transcript {
 
   /** Rounded, because the service answers some seconds after the start. */
   #hoursSinceStart(time: string | null): number | null {
-    return time === null ? null : Math.round((Date.parse(time) - this.#startMs) / HOUR_MS);
+    if (time === null) return null;
+    const hours = Math.round((Date.parse(time) - this.#startMs) / HOUR_MS);
+    // Never -0, which differs from 0.
+    return hours === 0 ? 0 : hours;
   }
 
   #numberOf(activationId: string): number {
