@@ -85,7 +85,9 @@ describe('a scanned request', () => {
     const other = openBrowser(service);
     await other.get(OPENED);
     const none = await signIn(other, 'three@example.com', ['personal', 'sellers']);
-    assert.equal(noticeOf(none), 'None of these licenses is for the software of the request.');
+    assert.deepEqual(errorsOf(none), [
+      'None of these licenses is for the software of the request.',
+    ]);
     assert.doesNotMatch(none.text, /Use this license/u);
   });
 

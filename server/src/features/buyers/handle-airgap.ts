@@ -71,7 +71,9 @@ async function chooseLicense(
   const view = viewOf(deps, request);
   const { choose, none } = textsOf(view.frame).airgap;
   const ids = new Set(offered.map(({ id }) => id));
-  return send(reply, 200, licenseListPage(view, licenses, ids.size === 0 ? none : choose, ids));
+  const isProblem = ids.size === 0;
+  const notice = { sentence: isProblem ? none : choose, isProblem };
+  return send(reply, 200, licenseListPage(view, licenses, notice, ids));
 }
 
 /** Shows the form for the request of a machine without a connection. */

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUsable, licenseStatus } from '../licenses/rules/status.ts';
 import { airgapDaysOf, findPortal, listOwnLicenses, listOwnMachines } from './own-licenses.ts';
 import { doorsPage } from './pages/doors.ts';
-import { textsOf } from './pages/frame.ts';
+import { textsOf, type Notice } from './pages/frame.ts';
 import { licenseListPage } from './pages/license-list.ts';
 import { licensePage } from './pages/license-page.ts';
 import {
@@ -80,9 +80,9 @@ function keysQueryOf(request: FastifyRequest): string {
   return keys === 'sent' || keys === 'none' ? `?keys=${keys}` : '';
 }
 
-function keysNotice(deps: PageDependencies, request: FastifyRequest): string | null {
+function keysNotice(deps: PageDependencies, request: FastifyRequest): Notice | null {
   const { list } = textsOf(frameOf(deps, request));
   const keys = readQuery(request, 'keys');
-  if (keys === 'sent') return list.keysSent;
-  return keys === 'none' ? list.noKeys : null;
+  if (keys === 'sent') return { sentence: list.keysSent, isProblem: false };
+  return keys === 'none' ? { sentence: list.noKeys, isProblem: true } : null;
 }

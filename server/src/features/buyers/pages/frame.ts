@@ -56,6 +56,19 @@ export function noticeLine(...sentences: readonly (string | null)[]): Markup | n
   return markup`<p class="notice" role="status">${shown.join(' ')}</p>`;
 }
 
+/** What happened before a page was shown. */
+export interface Notice {
+  readonly sentence: string;
+  /** Whether it is not what the buyer wanted. */
+  readonly isProblem: boolean;
+}
+
+/** Shows what happened before; null: nothing. */
+export function showNotice(notice: Notice | null): Markup | null {
+  if (notice === null) return null;
+  return notice.isProblem ? errorLine('error', notice.sentence) : noticeLine(notice.sentence);
+}
+
 /**
  * The attributes of a field whose error {@link errorLine} shows. The field gets the focus, so that screen readers read the error
  * with it: not all read an alert that was there when the page was loaded.

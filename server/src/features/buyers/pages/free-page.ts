@@ -21,7 +21,7 @@ export interface FreePageFacts {
 
 /** The page that asks before a machine is freed. @param error why it was not freed; null: not tried */
 export function freePage(frame: PageFrame, facts: FreePageFacts, error: string | null): BuyerPage {
-  const { freeing } = textsOf(frame);
+  const { freeing, license } = textsOf(frame);
   const { isMailed, licenseId, machine, moves, offlineDays } = facts;
   const action = `/my/licenses/${licenseId}/machines/${machine.activationId}`;
   return {
@@ -37,7 +37,7 @@ ${error === null && moves.left === 0 && markup`<p>${freeing.noMoves(moves.days)}
 ${error === null && isMailed && markup`<p>${freeing.mailed}</p>`}
 <div class="row">
 ${error === null && postButton(action, freeing.button)}
-<a class="button quiet" href="/my/licenses/${licenseId}">${freeing.cancel}</a>
+<a class="button quiet" href="/my/licenses/${licenseId}">${error === null ? freeing.cancel : license.machines}</a>
 </div>`,
   };
 }

@@ -3,7 +3,7 @@ import { markup, type Markup } from '#server/pages/markup.ts';
 import type { PageFrame } from '../../suppressions/page-frame.ts';
 import { MAX_LICENSES } from '../own-licenses.ts';
 import type { OwnLicense } from '../queries/own-licenses.ts';
-import { noticeLine, postButton, textsOf, type BuyerPage } from './frame.ts';
+import { postButton, showNotice, textsOf, type BuyerPage, type Notice } from './frame.ts';
 import { statusLines } from './license-status.ts';
 
 /** What the pages of licenses show besides them. */
@@ -23,7 +23,7 @@ export interface LicenseView {
 export function licenseListPage(
   view: LicenseView,
   licenses: readonly OwnLicense[],
-  notice: string | null,
+  notice: Notice | null,
   choices: ReadonlySet<string> = new Set(),
 ): BuyerPage {
   const { list, title } = textsOf(view.frame);
@@ -32,8 +32,8 @@ export function licenseListPage(
     frame: view.frame,
     title,
     isSignedIn: true,
-    hasError: false,
-    content: markup`${noticeLine(notice)}
+    hasError: notice?.isProblem === true,
+    content: markup`${showNotice(notice)}
 ${shown.length === 0 ? markup`<p>${list.none}</p>` : markup`<ul class="plain">${shown.map((license) => listItem(view, license, choices.has(license.id)))}</ul>`}
 ${licenses.length > MAX_LICENSES && markup`<p>${list.more(MAX_LICENSES)}</p>`}
 ${view.hasMail && shown.length > 0 && sendKeysForm(view.frame)}`,

@@ -4,7 +4,7 @@ import { markup, type Markup } from '#server/pages/markup.ts';
 import type { PageFrame } from '../../suppressions/page-frame.ts';
 import { formatDate } from '../format-date.ts';
 import type { OwnMachine, OwnMachines } from '../own-licenses.ts';
-import { noticeLine, textsOf, type BuyerPage } from './frame.ts';
+import { noticeLine, showNotice, textsOf, type BuyerPage, type Notice } from './frame.ts';
 import { sendKeysForm, type LicenseView } from './license-list.ts';
 import { statusLines } from './license-status.ts';
 
@@ -20,7 +20,7 @@ export interface LicensePageOptions {
   readonly offersAirgap: boolean;
   /** The machine that was freed before; null: none. */
   readonly freedId: string | null;
-  readonly notice: string | null;
+  readonly notice: Notice | null;
 }
 
 /** The id of a machine, short enough for a page. */
@@ -42,10 +42,10 @@ export function licensePage(
     frame,
     title: nameProduct(own.productId),
     isSignedIn: true,
-    hasError: false,
+    hasError: options.notice?.isProblem === true,
     content: markup`${options.hasOthers && markup`<nav><a href="/my">${list.back}</a></nav>`}
 ${freed !== undefined && noticeLine(license.freed(shortMachineId(freed)), hasMail && own.customerEmail !== null ? license.freedNotice : null)}
-${noticeLine(options.notice)}
+${showNotice(options.notice)}
 ${statusLines(frame.language, own, now)}
 ${own.keyHint !== '' && markup`<p class="hint">${list.keyEnds(own.keyHint)}</p>`}
 ${options.portal !== null && markup`<p><a href="${options.portal}" rel="noopener noreferrer">${license.portal}</a></p>`}

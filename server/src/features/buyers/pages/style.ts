@@ -32,6 +32,8 @@ input:focus-visible, textarea:focus-visible, a:focus-visible, summary:focus-visi
   outline-offset: 2px;
 }
 input[aria-invalid='true'], textarea[aria-invalid='true'] { border: 2px solid var(--bad); }
+p, li { text-wrap: pretty; }
+button, a.button { text-wrap: balance; }
 form { margin: 0 0 1rem; }
 form p:last-child { margin-top: 0.5rem; }
 .error, .notice, .bad, .good { padding: 0.6rem 0.9rem; border-left: 4px solid var(--bad); background: var(--back); color: var(--ink); }
@@ -63,7 +65,7 @@ summary { min-height: 2rem; color: var(--ink); font-weight: 600; cursor: pointer
 details { margin: 1.5rem 0; }
 nav, .pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center; margin: 1rem 0; }
 code { font-size: 0.95em; }
-svg.qr { display: block; width: 100%; max-width: 26rem; height: auto; background: #ffffff; border-radius: 8px; }
+svg.qr { display: block; width: 100%; max-width: 26rem; height: auto; margin: 0 0 1.5rem; background: #ffffff; border-radius: 8px; }
 @media (max-width: 35rem) {
   ul.plain > li { padding: 0.75rem; }
   .row > * { width: 100%; }

@@ -161,7 +161,7 @@ export const english: BuyerTexts = {
     none: 'None of these licenses is for the software of the request.',
     use: 'Use this license',
     label: 'Request, as a text',
-    file: 'or as a file',
+    file: 'Or the request, as a file',
     button: 'Create the answer',
     done: 'Your answer is ready',
     doneAbout: (machine) =>

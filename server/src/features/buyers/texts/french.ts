@@ -169,7 +169,7 @@ export const french: BuyerTexts = {
     none: 'Aucune de ces licences ne concerne le logiciel de la demande.',
     use: 'Utiliser cette licence',
     label: 'Demande sous forme de texte',
-    file: 'ou de fichier',
+    file: 'Ou la demande sous forme de fichier',
     button: 'Créer la réponse',
     done: 'Votre réponse est prête',
     doneAbout: (machine) =>

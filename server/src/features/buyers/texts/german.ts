@@ -167,7 +167,7 @@ export const german: BuyerTexts = {
     none: 'Keine dieser Lizenzen ist für die Software der Anforderung.',
     use: 'Diese Lizenz nutzen',
     label: 'Anforderung als Text',
-    file: 'oder als Datei',
+    file: 'Oder die Anforderung als Datei',
     button: 'Antwort erzeugen',
     done: 'Ihre Antwort ist fertig',
     doneAbout: (machine) =>
