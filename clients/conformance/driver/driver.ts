@@ -16,6 +16,8 @@ export interface DriverProgram {
   readonly command: readonly string[];
   /** The working directory. */
   readonly folder: string;
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** More than the timeout of any call; a driver that is slower hangs. */
@@ -34,9 +36,10 @@ export class Driver {
   readonly #lines: AsyncIterator<string>;
   #errors = '';
 
-  constructor({ command, folder }: DriverProgram) {
+  constructor({ command, folder, environment }: DriverProgram) {
     const [program = '', ...args] = command;
-    this.#child = spawn(program, args, { cwd: folder, env: driverEnvironment() });
+    const env = { ...driverEnvironment(), ...environment };
+    this.#child = spawn(program, args, { cwd: folder, env });
     this.#ended = once(this.#child, 'close');
     // Reported by the next `ask`, which finds no answer.
     this.#ended.catch((error: unknown) => void (this.#errors += String(error)));
@@ -87,9 +90,12 @@ export class Driver {
   }
 }
 
+/** The environment at the start: commands of the service replace that of the process while they run. */
+const ENVIRONMENT = { ...process.env };
+
 /** This Node.js comes first, since drivers in TypeScript need it. */
 export function driverEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !PROXY_SETTING.test(name));
-  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const kept = Object.entries(ENVIRONMENT).filter(([name]) => !PROXY_SETTING.test(name));
+  const path = `${dirname(process.execPath)}:${ENVIRONMENT['PATH'] ?? ''}`;
   return { ...Object.fromEntries(kept), PATH: path };
 }

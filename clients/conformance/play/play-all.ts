@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { messageOf } from '#server/lib/unknown-values.ts';
@@ -29,13 +29,11 @@ export type DriverOfClient =
   | { readonly program: DriverProgram }
   | { readonly outcome: Exclude<Outcome, { readonly status: 'ok' }> };
 
-/** Builds every driver, starts the real service, and plays each scene with each client, one after the other. */
+/** Builds every driver, starts the real service, and plays each scene with each client. */
 export async function playAll(options: PlayOptions): Promise<SceneReport[]> {
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-drivers-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
-  // Drivers in TypeScript are started hundreds of times.
-  process.env['NODE_COMPILE_CACHE'] ??= join(directory, 'compile-cache');
   const drivers = await buildAll(options, directory);
   const service = resources.use(await startRealService());
   const fixture = lacksOpenssl === false ? resources.use(new CertificateFixture()) : null;
@@ -46,22 +44,39 @@ export async function playAll(options: PlayOptions): Promise<SceneReport[]> {
   for (const theme of options.themes) {
     for (const scene of theme.scenes) {
       if (options.stop.aborted) return reports;
-      const outcomes = new Map<string, Outcome>();
-      for (const [clientName, driver] of drivers) {
-        const dependencies = { service, certificate, keptFiles, clientName };
-        outcomes.set(
-          clientName,
-          'outcome' in driver
-            ? driver.outcome
-            : await playScene(scene, { ...dependencies, program: driver.program }),
-        );
-      }
+      const concurrency = theme.changesService === true ? 1 : availableParallelism();
+      const outcomes = await playWithEach(drivers, concurrency, async (clientName, program) =>
+        playScene(scene, { service, certificate, keptFiles, clientName, program }),
+      );
       const report = { theme: theme.name, scene: scene.name, outcomes: compareClients(outcomes) };
       reports.push(report);
       options.onScene?.(report, reports.length);
     }
   }
   return reports;
+}
+
+/** Plays a scene with several clients at a time. @returns the outcomes in the order of the drivers */
+async function playWithEach(
+  drivers: ReadonlyMap<string, DriverOfClient>,
+  concurrency: number,
+  play: (clientName: string, program: DriverProgram) => Promise<Outcome>,
+): Promise<Map<string, Outcome>> {
+  const outcomes = new Map<string, Outcome>();
+  const left = drivers.entries();
+  const playNext = async (): Promise<void> => {
+    for (const [name, driver] of left) {
+      const outcome = 'outcome' in driver ? driver.outcome : await play(name, driver.program);
+      outcomes.set(name, outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, playNext));
+  return new Map(
+    [...drivers.keys()].flatMap((name) => {
+      const outcome = outcomes.get(name);
+      return outcome === undefined ? [] : [[name, outcome] as const];
+    }),
+  );
 }
 
 async function buildAll(

@@ -10,6 +10,8 @@ export interface Scene {
 export interface Theme {
   readonly name: string;
   readonly scenes: readonly Scene[];
+  /** Plays a scene with one client after the other, because it changes the service for all; default: false. */
+  readonly changesService?: boolean;
 }
 
 /** A scene cannot be played here; the message is the reason. */

@@ -50,6 +50,9 @@ export interface KeptFile {
 
 const FILE = 'license.json';
 
+/** Commands of the service replace the environment, which contains it, while they run. */
+const TEMPORARY_DIRECTORY = tmpdir();
+
 let networks = 0;
 
 /** What a scene has: clients, a network with faults, and the real service. */
@@ -82,7 +85,7 @@ export class Stage implements AsyncDisposable {
   /** Prepares a scene: an empty directory, and a network from an address that the service has not seen. */
   static async prepare(dependencies: StageDependencies): Promise<Stage> {
     await using resources = new AsyncDisposableStack();
-    const directory = await mkdtemp(join(tmpdir(), 'latchkey-conformance-'));
+    const directory = await mkdtemp(join(TEMPORARY_DIRECTORY, 'latchkey-conformance-'));
     resources.defer(() => rm(directory, { recursive: true, force: true }));
     const { service } = dependencies;
     const options = { service: service.url, clientAddress: nextAddress() };

@@ -19,6 +19,7 @@ const JWKS = /jwks\.json$/u;
 
 export const SIGNING_KEYS: Theme = {
   name: 'signing keys',
+  changesService: true,
   scenes: [
     scene('a client without a compiled-in key fetches and keeps it', async (stage) => {
       const license = await stage.issue();
