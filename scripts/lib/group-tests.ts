@@ -19,6 +19,7 @@ const SHARING_DIRECTORIES = [
   'soak/',
   'console/src/',
   'contract/',
+  'clients/conformance/',
 ];
 
 /** Their exceptions. */
