@@ -34,7 +34,7 @@ async function open(order: TestOrder = {}) {
 }
 
 /**
- * Changes a license while a request waits for its lock; returns the answer to the request.
+ * Changes rows of a license while a request waits for their lock; returns the answer to the request.
  * @param statement its parameter is the id of the license
  */
 async function changeUnder(
@@ -45,7 +45,6 @@ async function changeUnder(
   const holder = await service.pool.connect();
   try {
     await holder.query('begin');
-    await holder.query('select from licenses where id = $1 for update', [licenseId]);
     await holder.query(statement, [licenseId]);
     const sent = send();
     await waitForLocks(service.pool, 1);
@@ -89,7 +88,8 @@ describe('freeing', () => {
   test('frees nothing if the key is replaced before the lock', async () => {
     const { activate: add, free, license } = await open();
     const id = await add();
-    const replaced = 'delete from license_keys where license_id = $1';
+    const replaced = `with locked as (select id from licenses where id = $1 for update)
+      delete from license_keys where license_id in (select id from locked)`;
     assert.equal((await changeUnder(license.id, replaced, () => free(id))).status, 404);
     assert.equal(await countFreed(license.id), 0);
   });
@@ -104,6 +104,16 @@ describe('freeing', () => {
     const answer = await changeUnder(license.id, sold, () => browser.submit(pathOf(id), {}));
     assert.equal(answer.status, 404);
     assert.equal(await countFreed(license.id), 0);
+  });
+
+  test('a machine that its software deactivates meanwhile mails nobody', async () => {
+    const { activate: add, free, license } = await open();
+    const id = await add();
+    const deactivated = 'update activations set deactivated_at = now() where license_id = $1';
+    const answer = await changeUnder(license.id, deactivated, () => free(id));
+    assert.equal(answer.status, 200);
+    assert.equal(await countFreed(license.id), 0);
+    assert.deepEqual(await service.readMails(), []);
   });
 });
 
