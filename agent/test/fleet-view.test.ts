@@ -126,8 +126,14 @@ describe('the view of the fleet page', { skip: lacksChromium }, () => {
     await using page = await open();
     await page.tab.keyboard.press('/');
     await page.tab.keyboard.type('oslo /var');
-    await page.until("document.querySelectorAll('.fleet-problems > li').length === 0");
-    assert.equal(await page.read('.fleet-empty'), 'No machine matches “oslo /var”.Add machines');
+    // The search is applied while it is typed.
+    await page.until(
+      "document.querySelector('.fleet-empty')?.textContent === 'No machine matches “oslo /var”.Add machines'",
+    );
+    assert.equal(
+      await page.evaluate("document.querySelectorAll('.fleet-problems > li').length"),
+      0,
+    );
     await page.tab.keyboard.press('Escape');
     await page.until("document.querySelectorAll('.fleet-problems > li').length === 20");
     await page.tab.keyboard.press('Escape');
