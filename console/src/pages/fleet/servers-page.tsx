@@ -6,7 +6,7 @@ import { Action } from '#console/ui/action.tsx';
 import { CsvButton } from '#console/ui/csv-button.tsx';
 import type { Column } from '#console/ui/data-table.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
-import { Page } from '#console/ui/page.tsx';
+import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
 import { AllowConsole } from './allow-console.tsx';
@@ -32,13 +32,15 @@ export function ServersPage() {
         {({ items }) => (
           <>
             <AllowConsole />
-            <PlainTable
-              caption="Servers"
-              columns={COLUMNS}
-              rows={items}
-              rowKey={({ id }) => id}
-              empty="No server is listed yet."
-            />
+            <Section title="Listed servers">
+              <PlainTable
+                caption="Servers"
+                columns={COLUMNS}
+                rows={items}
+                rowKey={({ id }) => id}
+                empty="No server is listed yet."
+              />
+            </Section>
           </>
         )}
       </Loaded>
