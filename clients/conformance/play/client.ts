@@ -113,7 +113,7 @@ export class SceneClient {
   }
 }
 
-/** The name of a command and what tells it from others, without keys. */
+/** Returns the name of a command, and its trigger. */
 function describeCommand({ do: name, trigger }: Command): string {
   return typeof trigger === 'string' ? `${name} (${trigger})` : name;
 }

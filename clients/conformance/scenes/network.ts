@@ -21,7 +21,7 @@ const TWO_MEGABYTES = 2 * 1024 * 1024;
 /** The timeout of a client that is not answered. */
 const SHORT_TIMEOUT_MS = 700;
 
-/** The time in which a resolver must answer before a client would give up. */
+/** The timeout of the resolver, shorter than that of a client. */
 const RESOLVER_TIMEOUT_MS = 2_000;
 
 /** Whether the resolver of this computer answers in time that a name does not exist. */

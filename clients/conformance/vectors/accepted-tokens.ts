@@ -37,7 +37,7 @@ export function listAcceptedTokens(): TokenVector[] {
       },
     ),
     vector(
-      'a nonce that nobody asked for',
+      'a nonce without an open request',
       'ok',
       signToken({ payload: claimsWith({ nonce: NONCE }) }),
     ),

@@ -9,7 +9,7 @@ const BASE_POINT = Buffer.from(`58${'66'.repeat(31)}`, 'hex');
 const zeros = '00'.repeat(30);
 const ones = 'ff'.repeat(30);
 
-/** The points whose order divides 8. Whoever knows them signs for such a "public key" without any private one. */
+/** The points whose order divides 8. Without a private key, anyone can sign for such a "public key". */
 export const SMALL_ORDER_POINTS: Readonly<Record<string, string>> = {
   'order 1': `01${zeros}00`,
   'order 2': `ec${ones}7f`,

@@ -1,7 +1,7 @@
 import { CLAIMS, claimsWith, DAY_S, ISSUER, MACHINE_ID, NOW_S, signToken } from './sign-token.ts';
 import { vector, type Circumstances, type TokenVector, type Verdict } from './token-vector.ts';
 
-/** Returns tokens of the service that are for somebody else, or for another time. */
+/** Returns tokens of the service for another issuer, product, machine, time or request. */
 export function listForeignTokens(): TokenVector[] {
   return [
     ...listOtherIssuers(),
@@ -70,7 +70,7 @@ function at(milliseconds: number): Circumstances {
 function listOtherTimes(): TokenVector[] {
   const json = JSON.stringify(CLAIMS);
   return [
-    changed('five minutes before its begin', 'ok', {}, at((CLAIMS.nbf - 300) * 1000)),
+    changed('five minutes before its start', 'ok', {}, at((CLAIMS.nbf - 300) * 1000)),
     changed('more than five minutes before', 'early', {}, at((CLAIMS.nbf - 300) * 1000 - 1)),
     changed('a clock that stands in 1970', 'early', {}, at(0)),
     changed('the last millisecond', 'ok', {}, at(CLAIMS.exp * 1000 - 1)),
@@ -78,7 +78,7 @@ function listOtherTimes(): TokenVector[] {
     changed('a year after its end', 'late', {}, at((CLAIMS.exp + 365 * DAY_S) * 1000)),
     changed('an end in 1970', 'late', { exp: 0 }),
     changed('a negative end', 'late', { exp: -1 }),
-    changed('a begin after the end', 'early', { nbf: NOW_S + 900, exp: NOW_S - 900 }),
+    changed('a start after the end', 'early', { nbf: NOW_S + 900, exp: NOW_S - 900 }),
     vector(
       'an end twice, the last one past',
       'late',

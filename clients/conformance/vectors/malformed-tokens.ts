@@ -1,7 +1,7 @@
 import { CLAIMS, claimsWith, headerOf, SERVICE_KEY, signToken } from './sign-token.ts';
 import { vector, type TokenVector } from './token-vector.ts';
 
-/** Returns texts that are no entitlement, whoever signed them. */
+/** Returns texts that are no entitlement, whichever key signed them. */
 export function listMalformedTokens(): TokenVector[] {
   return [...listBrokenTexts(), ...listBrokenHeaders(), ...listBrokenPayloads()].map(
     ([name, token]) => vector(name, 'malformed', token),

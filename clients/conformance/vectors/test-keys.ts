@@ -10,7 +10,7 @@ export interface TestPublicJwk {
   readonly use: string;
 }
 
-/** A signing key that everybody knows: for tests alone. */
+/** A signing key whose private half is public: for tests alone. */
 export interface TestKey {
   readonly privateKey: KeyObject;
   readonly publicJwk: TestPublicJwk;
