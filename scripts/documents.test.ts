@@ -8,12 +8,12 @@ import { buildProgram } from '#server/cli/program.ts';
 
 import { repository } from './lib/steps.ts';
 
-const documents = globSync(['*.md', 'bench/*.md', 'docs/**/*.md'], { cwd: repository }).map(
-  (file) => ({
-    file,
-    text: readFileSync(join(repository, file), 'utf8'),
-  }),
-);
+const documents = globSync(['*.md', 'bench/*.md', 'clients/**/*.md', 'docs/**/*.md'], {
+  cwd: repository,
+}).map((file) => ({
+  file,
+  text: readFileSync(join(repository, file), 'utf8'),
+}));
 
 test('links only to existing files', () => {
   assert.ok(documents.length > 20);
@@ -58,6 +58,7 @@ test('names only existing files of the code', () => {
     'server/src/db',
     'agent',
     'agent/src',
+    'clients/conformance',
   ];
   const missing = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|sql|json))`/g)]

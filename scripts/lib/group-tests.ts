@@ -20,6 +20,7 @@ const SHARING_DIRECTORIES = [
   'console/src/',
   'contract/',
   'clients/conformance/',
+  'clients/typescript/src/',
 ];
 
 /** Their exceptions. */

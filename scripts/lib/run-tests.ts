@@ -34,13 +34,16 @@ export const CONSOLE_TESTS = [
 /** The tests of `npm run test:workers` only: each starts several processes. */
 const WORKER_TESTS = 'server/test/workers/';
 
+/** The tests of `npm run test:clients` only. */
+const LONG_CLIENT_TESTS = /^clients\/[^/]+\/test\/long\//;
+
 /** Directories without tests of this repository. */
 const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
 
 /**
  * Runs tests with the test runner of Node.js on one PostgreSQL. They write only below one temporary directory, which is always
  * removed.
- * @param selection test files, directories of them and options of `node --test`; empty for every test but {@link CONSOLE_TESTS} and {@link WORKER_TESTS}
+ * @param selection test files, directories of them and options of `node --test`; empty for every test but {@link CONSOLE_TESTS}, {@link WORKER_TESTS} and {@link LONG_CLIENT_TESTS}
  * @returns whether all tests passed
  */
 export async function runTests(selection: readonly string[], stop: AbortSignal): Promise<boolean> {
@@ -81,7 +84,12 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
 
 async function findShortTests(): Promise<string[]> {
   const files = await findFiles([]);
-  return files.filter((file) => !CONSOLE_TESTS.includes(file) && !file.startsWith(WORKER_TESTS));
+  return files.filter(
+    (file) =>
+      !CONSOLE_TESTS.includes(file) &&
+      !file.startsWith(WORKER_TESTS) &&
+      !LONG_CLIENT_TESTS.test(file),
+  );
 }
 
 async function findFiles(selected: readonly string[]): Promise<string[]> {

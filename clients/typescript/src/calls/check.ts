@@ -1,0 +1,71 @@
+import type { LicenseValidate } from '@latchkey/contract';
+
+import type { Problem, Success } from '../answers/answer.ts';
+import { OK, refuse, type Refusal, type Result } from '../answers/results.ts';
+import { readValidation } from '../answers/validation.ts';
+import type { Trigger } from '../checks/trigger.ts';
+import { formatTime } from '../state/state.ts';
+import type { Session } from '../session.ts';
+import { callRare } from '../load-rare-calls.ts';
+import { readGrant } from './grant.ts';
+import { endInSilence, otherShape } from './outcome.ts';
+
+/**
+ * Asks the service whether this machine may run. What waits for the service comes first: a machine to release, or a trial that could
+ * not be started.
+ */
+export async function check(session: Session, trigger: Trigger): Promise<Result> {
+  const { key, activationId, trialWanted } = session.kept;
+  if (session.kept.release !== null) {
+    const released = await callRare(session, (calls) => calls.release(session));
+    if (!released.ok || session.kept.key === null) return released;
+  }
+  if (key === null || activationId === null) {
+    return trialWanted
+      ? callRare(session, (calls) => calls.startTrial(session))
+      : refuse('not_activated');
+  }
+  const answer = await session.parts.service.validate({
+    license_key: key,
+    activation_id: activationId,
+    machine_id: session.machine.machine_id,
+    trigger,
+    ...consent(session),
+  });
+  if (answer.kind === 'silence') return endInSilence(session, answer);
+  if (answer.kind === 'success') return acceptValidation(session, answer);
+  const isRefusal = answer.status === 403 || answer.status === 404;
+  return isRefusal
+    ? acceptRefusal(session, answer, answer.code)
+    : endInSilence(session, otherShape());
+}
+
+function consent({ kept }: Session): Pick<LicenseValidate, 'install_id' | 'usage_sharing'> {
+  return {
+    ...(kept.installId === null ? {} : { install_id: kept.installId }),
+    ...(kept.sharing === null ? {} : { usage_sharing: kept.sharing }),
+  };
+}
+
+async function acceptValidation(session: Session, answer: Success): Promise<Result> {
+  const validation = readValidation(answer.body);
+  if (validation === null) return endInSilence(session, otherShape());
+  if (!validation.valid) return acceptRefusal(session, answer, validation.reason);
+  const grant = await readGrant(session, answer, validation.entitlement);
+  if (grant.kind === 'silence') return endInSilence(session, grant);
+  session.noteAnswer(true);
+  await session.change(grant.changes);
+  return OK;
+}
+
+async function acceptRefusal(
+  session: Session,
+  answer: Success | Problem,
+  reason: string,
+): Promise<Refusal> {
+  session.noteAnswer(true);
+  const learned = session.learnFrom(answer);
+  const at = learned.lastAnswerAt ?? formatTime(session.nowMs);
+  await session.change({ ...learned, refused: { reason, at } });
+  return refuse(reason);
+}

@@ -1,0 +1,48 @@
+import type { Answer } from '../answers/answer.ts';
+import { OK, refuse, type Result } from '../answers/results.ts';
+import { isObject } from '../json.ts';
+import { NO_LICENSE } from '../kept/kept.ts';
+import type { Session } from '../session.ts';
+import { endInRefusal } from './end-without.ts';
+import { endInSilence, otherShape } from './outcome.ts';
+
+/**
+ * Frees this machine, and then deletes its license here. Without an answer, the machine goes on running, and the next check frees it.
+ */
+export async function deactivate(session: Session): Promise<Result> {
+  const { key, activationId } = session.kept;
+  if (key === null || activationId === null) return refuse('not_activated');
+  const machineId = session.machine.machine_id;
+  await session.change({ release: { key, activationId, machineId } });
+  return release(session);
+}
+
+/** Frees the machine that waits for it. */
+export async function release(session: Session): Promise<Result> {
+  const { release: waiting } = session.kept;
+  if (waiting === null) return OK;
+  const answer = await session.parts.service.deactivate({
+    license_key: waiting.key,
+    activation_id: waiting.activationId,
+    machine_id: waiting.machineId,
+  });
+  if (answer.kind === 'silence') return endInSilence(session, answer);
+  if (isReleased(answer)) {
+    const isOurs = waiting.activationId === session.kept.activationId;
+    session.noteAnswer(true);
+    await session.change({
+      ...session.learnFrom(answer),
+      ...(isOurs ? NO_LICENSE : { release: null }),
+    });
+    return OK;
+  }
+  if (answer.kind === 'success') return endInSilence(session, otherShape());
+  await session.change({ release: null });
+  return endInRefusal(session, answer);
+}
+
+/** A license or an activation that does not exist (any more) is released, too. */
+function isReleased(answer: Exclude<Answer, { kind: 'silence' }>): boolean {
+  if (answer.kind === 'problem') return answer.status === 403 || answer.status === 404;
+  return isObject(answer.body) && answer.body['success'] === true;
+}

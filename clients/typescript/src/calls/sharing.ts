@@ -1,0 +1,19 @@
+import { OK, type Result } from '../answers/results.ts';
+import { randomUuid } from '../events/uuid.ts';
+import type { Session } from '../session.ts';
+
+/** Keeps the consent of the user; the next check reports it. */
+export async function keepConsent(session: Session, sharing: boolean): Promise<Result> {
+  const installId = session.kept.installId ?? (sharing ? randomUuid() : null);
+  await session.change({ sharing, installId });
+  return OK;
+}
+
+/** Forgets the id of the installation, and returns it. */
+export async function forgetInstall(
+  session: Session,
+): Promise<Result<{ readonly installId: string | null }>> {
+  const { installId } = session.kept;
+  await session.change({ sharing: false, installId: null });
+  return { ok: true, installId };
+}

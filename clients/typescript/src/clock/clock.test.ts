@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { learnEarliest, learnTime, NEW_CLOCK, readClock } from './clock.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The device's time, in milliseconds, of an arbitrary moment. */
+const START = 1_800_000_000_000;
+
+test('takes the device for right until the service says otherwise', () => {
+  assert.deepEqual(readClock(NEW_CLOCK, START), { nowMs: START, wentBack: false });
+});
+
+test('corrects a difference of five minutes, and no smaller one', () => {
+  const small = learnTime(NEW_CLOCK, START, START - 5 * MINUTE + 1);
+  assert.equal(readClock(small, START + HOUR).nowMs, START + HOUR);
+  const large = learnTime(NEW_CLOCK, START, START - 5 * MINUTE);
+  assert.equal(readClock(large, START + HOUR).nowMs, START + HOUR - 5 * MINUTE);
+});
+
+test('never falls behind a time of the service, and notices a clock that was set back by more than an hour', () => {
+  const clock = learnTime(NEW_CLOCK, START, START);
+  assert.deepEqual(readClock(clock, START - HOUR), { nowMs: START, wentBack: false });
+  assert.deepEqual(readClock(clock, START - HOUR - 1), { nowMs: START, wentBack: true });
+});
+
+test('forgets a clock that was ahead for a while', () => {
+  const answered = learnTime(NEW_CLOCK, START + 20 * DAY, START);
+  assert.equal(readClock(answered, START + 20 * DAY).nowMs, START);
+  const again = learnTime(answered, START + HOUR, START + HOUR);
+  assert.deepEqual(readClock(again, START + HOUR), { nowMs: START + HOUR, wentBack: false });
+});
+
+test('learns from an entitlement only that it is not earlier', () => {
+  const old = learnEarliest(NEW_CLOCK, START, START - HOUR);
+  assert.deepEqual(old, { offsetMs: 0, latestMs: START - HOUR });
+  const behind = learnEarliest(NEW_CLOCK, START - DAY, START);
+  assert.equal(readClock(behind, START - DAY + HOUR).nowMs, START + HOUR);
+});

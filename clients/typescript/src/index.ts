@@ -1,0 +1,18 @@
+export { Latchkey } from './latchkey.ts';
+export { memoryStore, webStore, type Store, type WebStorage } from './kept/store.ts';
+export { webCryptography, type Cryptography } from './tokens/cryptography.ts';
+export type { Failure, NoAnswer, Refusal, Result } from './answers/results.ts';
+export type { Cause } from './answers/causes.ts';
+export type { Trigger } from './checks/trigger.ts';
+export type { Machine, Machines } from './answers/machine.ts';
+export type { Fetch, FetchResponse } from './calls/fetch.ts';
+export type { Events } from './events/tracker.ts';
+export type { EventProps } from './events/event.ts';
+export type { Flushed } from './events/flushed.ts';
+export type { Fingerprint } from './machine/fingerprint.ts';
+export type { Network } from './network.ts';
+export type { OfflineOrder } from './offline/order.ts';
+export type { Options, ReadMachine } from './options.ts';
+export type { ClientProblem, ReportProblem } from './problem.ts';
+export type { PublicKey } from './tokens/public-keys.ts';
+export type { Ended, LicenseState, NoneState, RefusedState, Running } from './state/state.ts';

@@ -1,0 +1,64 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import type { Store } from '../kept/store.ts';
+
+/** Keeps the state in `license.json` of a folder, which only this user can read. The folder is created. */
+export function fileStore(folder: string): Store {
+  const path = join(folder, 'license.json');
+  return {
+    read: () => readOrNull(path),
+    write: (text) => replaceFile(path, text),
+    setAside: () => rename(path, `${path}.damaged`),
+  };
+}
+
+async function readOrNull(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** Whether an error means that a file does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+const OWNER_ONLY = 0o600;
+
+/** Writes a file beside, flushes it, and renames it, so that a process that is killed leaves the old one or the new one. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    const file = await open(temporary, 'w', OWNER_ONLY);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await renameOver(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+const TRIES = 5;
+const PAUSE_MS = 20;
+
+/** A virus scanner of Windows may hold the old file for a moment. */
+async function renameOver(from: string, to: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      if (process.platform !== 'win32' || tries >= TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
+    }
+  }
+}

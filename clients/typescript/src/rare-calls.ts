@@ -1,0 +1,9 @@
+/** What most runs of a program never call, but when a person does something: it is loaded then. */
+export { activate, startTrial } from './calls/activate.ts';
+export { deactivate, release } from './calls/deactivate.ts';
+export { listMachines, moveHere } from './calls/machines.ts';
+export { activatePurchase } from './calls/purchase.ts';
+export { forgetInstall, keepConsent } from './calls/sharing.ts';
+export { purchaseWaitMs, waitFor } from './checks/wait.ts';
+export { explain } from './explain.ts';
+export { acceptOfflineAnswer, createOfflineRequest } from './offline/offline.ts';
