@@ -1,8 +1,12 @@
 /** The commands of the conformance protocol, by name. */
 import { Latchkey, type Trigger } from '../src/node.ts';
-import type { JsonObject } from '../src/json.ts';
+import { learnTime, NEW_CLOCK, readClock } from '../src/clock/clock.ts';
+import { isObject, type JsonObject } from '../src/json.ts';
 import { readKey } from '../src/keys/license-key.ts';
 import { readFingerprint } from '../src/machine/fingerprint.ts';
+import { readMachineIdFile } from '../src/machine/linux.ts';
+import { readIoregOutput } from '../src/machine/macos.ts';
+import { readRegistryOutput } from '../src/machine/windows.ts';
 import { nodeCryptography } from '../src/node/cryptography.ts';
 import { readPublicKeys } from '../src/tokens/public-keys.ts';
 import { verifyToken } from '../src/tokens/verify.ts';
@@ -25,17 +29,23 @@ const TRIGGERS: readonly Trigger[] = [
 export function createCommands(): ReadonlyMap<string, Command> {
   let opened: Latchkey | null = null;
   let nowMs: number | null = null;
+  const problems: string[] = [];
+  const report = (code: string): void => void problems.push(code);
   const client = (): Latchkey => {
     if (opened === null) throw new Error('the first command must be open');
     return opened;
   };
-  const state = (): object => ({ state: renderState(client().state) });
+  const state = (): object => {
+    const reported = problems.splice(0);
+    const shown = { state: renderState(client().state) };
+    return reported.length === 0 ? shown : { ...shown, problems: reported };
+  };
   const commands = new Map<string, Command>([
     [
       'open',
       async (fields) => {
         nowMs = numberOrNull(fields, 'now_ms');
-        opened = await open(fields, () => nowMs ?? Date.now());
+        opened = await open(fields, () => nowMs ?? Date.now(), report);
         return state();
       },
     ],
@@ -48,6 +58,8 @@ export function createCommands(): ReadonlyMap<string, Command> {
     ],
     ['state', async () => state()],
     ['verify', verify],
+    ['clock_steps', stepClock],
+    ['fingerprint', readPrinted],
     ['key', async (fields) => readTypedKey(text(fields, 'text'))],
     ['explain', async () => ({ text: await client().explain() })],
     [
@@ -105,7 +117,11 @@ function createCalls(client: () => Latchkey): ReadonlyMap<string, Command> {
   ]);
 }
 
-async function open(fields: JsonObject, now: () => number): Promise<Latchkey> {
+async function open(
+  fields: JsonObject,
+  now: () => number,
+  report: (code: string) => void,
+): Promise<Latchkey> {
   const machine = readFingerprint(fields['machine']);
   const timeoutMs = numberOrNull(fields, 'timeout_ms');
   return Latchkey.open({
@@ -118,7 +134,10 @@ async function open(fields: JsonObject, now: () => number): Promise<Latchkey> {
     ...(machine === null ? {} : { machine }),
     ...(timeoutMs === null ? {} : { timeoutMs }),
     now,
-    onProblem: ({ code, message }) => process.stderr.write(`${code}: ${message}\n`),
+    onProblem: ({ code, message }) => {
+      process.stderr.write(`${code}: ${message}\n`);
+      if (/^(?:file_damaged|folder_unwritable)$/.test(code)) report(code);
+    },
   });
 }
 
@@ -142,4 +161,29 @@ async function verify(fields: JsonObject): Promise<object> {
 function readTypedKey(typed: string): object {
   const { key, verdict } = readKey(typed);
   return { key: verdict === 'mistyped' ? null : key, verdict };
+}
+
+/** Computes the clock from an empty state. */
+async function stepClock({ steps }: JsonObject): Promise<object> {
+  let clock = NEW_CLOCK;
+  const readings = (Array.isArray(steps) ? steps : []).map((step: unknown) => {
+    const fields = isObject(step) ? step : {};
+    const deviceMs = numberOrNull(fields, 'device_ms') ?? 0;
+    const serviceMs = numberOrNull(fields, 'service_ms');
+    if (serviceMs !== null) clock = learnTime(clock, deviceMs, serviceMs);
+    const { nowMs, wentBack } = readClock(clock, deviceMs);
+    return { now_ms: nowMs, clock_went_back: wentBack };
+  });
+  return { steps: readings };
+}
+
+const READERS = new Map([
+  ['machine-id', readMachineIdFile],
+  ['reg.exe', readRegistryOutput],
+  ['ioreg', readIoregOutput],
+]);
+
+async function readPrinted(fields: JsonObject): Promise<object> {
+  const read = READERS.get(text(fields, 'source'));
+  return { machine_id: read?.(text(fields, 'text')) ?? null };
 }

@@ -48,7 +48,7 @@ describe('open', () => {
     assert.equal(client.state.reason, 'not_activated');
     assert.deepEqual(
       problems.map(({ code }) => code),
-      ['kept_damaged'],
+      ['file_damaged'],
     );
   });
 
@@ -56,7 +56,7 @@ describe('open', () => {
     const opened = await openActivated({ store: { read: fail, write: fail, setAside: fail } });
     assert.equal(opened.client.state.mayRun, true);
     const codes = new Set(opened.problems.map(({ code }) => code));
-    assert.deepEqual([...codes], ['kept_unreadable', 'kept_unwritable']);
+    assert.deepEqual([...codes], ['folder_unreadable', 'folder_unwritable']);
   });
 });
 
@@ -195,7 +195,6 @@ describe('check', () => {
       () => json({ valid: false }),
       () => json({ valid: true, entitlement: null }),
       () => json({ valid: true, entitlement: signToken({ machine: 'other' }) }),
-      () => problem(401, 'invalid_api_key'),
       () => problem(429, 'rate_limited'),
       () => new Response(null, { status: 302, headers: { location: '/login' } }),
       () => new Response('x'.repeat(1_000_001)),
@@ -205,6 +204,19 @@ describe('check', () => {
       const result = await client.check();
       assert.ok(!result.ok && result.code === 'no_answer');
       assert.deepEqual(client.state, { ...before, source: 'kept' });
+    }
+  });
+
+  test('a refusal that is not about the license changes nothing', async () => {
+    const { client, service } = await openActivated();
+    for (const [status, code] of [
+      [400, 'bad_request'],
+      [403, 'cross_origin'],
+      [404, 'not_found'],
+    ] as const) {
+      service.answer(() => problem(status, code));
+      assert.deepEqual(await client.check(), { ok: false, code });
+      assert.deepEqual(shown(client.state), ['licensed', true, null, 'service']);
     }
   });
 
@@ -252,6 +264,16 @@ describe('startTrial', () => {
     service.answer(() => problem(403, 'license_expired'));
     assert.deepEqual(await client.check(), { ok: false, code: 'license_expired' });
     assert.deepEqual(await client.check(), { ok: false, code: 'not_activated' });
+  });
+
+  test('is refused for a machine whose trial ended', async () => {
+    const { client, service } = await openClient();
+    const ended = { license_key: 'LK-TRIAL', activation_id: ID, entitlement: null };
+    service.answer(() => json({ ...ended, status: 'expired' }));
+    assert.deepEqual(await client.startTrial(), { ok: false, code: 'trial_expired' });
+    service.answer(() => json({ ...ended, status: 'revoked' }));
+    assert.deepEqual(await client.startTrial(), { ok: false, code: 'trial_unavailable' });
+    assert.equal(client.state.reason, 'not_activated');
   });
 
   test('takes no license away', async () => {

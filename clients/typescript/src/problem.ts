@@ -1,7 +1,7 @@
 /** Something that went wrong and that the client went on without. */
 export interface ClientProblem {
   /**
-   * `kept_damaged`, `kept_unreadable`, `kept_unwritable`, `machine_unreadable`, `cryptography`, `events_unwritable`, `events_rejected`,
+   * `file_damaged`, `folder_unreadable`, `folder_unwritable`, `machine_unreadable`, `cryptography`, `events_unwritable`, `events_rejected`,
    * `listener`, or `unexpected`.
    */
   readonly code: string;

@@ -1,12 +1,11 @@
-import type { Success, Problem } from './answers/answer.ts';
 import { describeError } from './answers/causes.ts';
-import { learnTime, readClock, type ClockMemory } from './clock/clock.ts';
+import { readClock } from './clock/clock.ts';
 import type { Service } from './calls/service.ts';
 import { formatKept, NOTHING_KEPT, parseKept, type Kept } from './kept/kept.ts';
 import type { Store } from './kept/store.ts';
 import type { Fingerprint } from './machine/fingerprint.ts';
 import type { ReportProblem } from './problem.ts';
-import { deriveState, formatTime, type LicenseState } from './state/state.ts';
+import { deriveState, type LicenseState } from './state/state.ts';
 import type { Claims } from './tokens/claims.ts';
 import type { Cryptography } from './tokens/cryptography.ts';
 import { joinKeys, type PublicKey } from './tokens/public-keys.ts';
@@ -70,23 +69,23 @@ export class Session {
 
   /** Reads what is kept, and verifies its entitlement. */
   async load(): Promise<void> {
-    const text = await this.#try('kept_unreadable', 'could not read it', () =>
+    const text = await this.#try('folder_unreadable', 'could not read it', () =>
       this.parts.store.read(),
     );
     if (text === undefined || text === null) return;
     const kept = parseKept(text);
     if (kept !== null) return this.#adopt(kept);
     this.parts.report({
-      code: 'kept_damaged',
+      code: 'file_damaged',
       message: 'the kept state is damaged and was renamed',
     });
-    await this.#try('kept_unwritable', 'could not rename it', () => this.parts.store.setAside());
+    await this.#try('folder_unwritable', 'could not rename it', () => this.parts.store.setAside());
   }
 
   /** Changes what is kept, and writes it. */
   async change(changes: Partial<Kept>): Promise<void> {
     await this.#adopt({ ...this.#kept, ...changes });
-    await this.#try('kept_unwritable', 'could not write it', () =>
+    await this.#try('folder_unwritable', 'could not write it', () =>
       this.parts.store.write(formatKept(this.#kept)),
     );
   }
@@ -95,14 +94,6 @@ export class Session {
   noteAnswer(isAnswered: boolean, detail: string | null = null): void {
     this.#isAnswered = isAnswered;
     this.lastSilence = detail;
-  }
-
-  /** What an answer that counts changes, beside its content. */
-  learnFrom({ serviceMs }: Success | Problem): Pick<Kept, 'clock' | 'lastAnswerAt'> {
-    const deviceMs = this.parts.now();
-    const { clock: known } = this.#kept;
-    const clock: ClockMemory = serviceMs === null ? known : learnTime(known, deviceMs, serviceMs);
-    return { clock, lastAnswerAt: formatTime(serviceMs ?? readClock(clock, deviceMs).nowMs) };
   }
 
   /** Verifies an entitlement of this machine, apart from its times. @param keys beside those that are compiled in */

@@ -31,6 +31,10 @@ test('finds the cause in errors of Node.js', () => {
     assert.equal(findCause(failed(code)), cause, code);
 });
 
+test('takes the error that Node.js makes of 407 for a proxy', () => {
+  assert.equal(findCause(new TypeError('fetch failed', { cause: new Error('') })), 'proxy');
+});
+
 test('finds the cause in errors of Electron', () => {
   const causes = {
     'net::ERR_NAME_NOT_RESOLVED': 'dns',

@@ -9,7 +9,8 @@ export type Cause = 'dns' | 'connection' | 'tls' | 'proxy' | 'timeout' | 'portal
 /** Codes and messages of Node.js (undici, OpenSSL), of Chromium's network, which Electron uses, and of Bun and Deno; the first that fits counts. */
 const SIGNS: readonly (readonly [Cause, RegExp])[] = [
   ['portal', /redirect/i],
-  ['proxy', /proxy|tunnel/i],
+  // Node.js reports 407 as an error without a message.
+  ['proxy', /proxy|tunnel|fetch failed; Error$/i],
   ['dns', /ENOTFOUND|EAI_|NAME_NOT_RESOLVED|dns error/],
   ['tls', /CERT|certificate|_SIGNATURE|_TLS_|_SSL_|EPROTO/],
   ['timeout', /TIMED_?OUT|_TIMEOUT/],

@@ -8,6 +8,13 @@ export type Activation = Required<Pick<LicenseActivateResponse, 'activation_id'>
   readonly licenseKey: TrialStartResponse['license_key'] | null;
 };
 
+/** Reads why a trial has no entitlement: it ended, or another reason; null if it has one. */
+export function readTrialRefusal(body: unknown): string | null {
+  if (!isObject(body) || typeof body['activation_id'] !== 'string') return null;
+  if (body['entitlement'] !== null) return null;
+  return body['status'] === 'expired' ? 'trial_expired' : 'trial_unavailable';
+}
+
 /** Reads the answer of `activate` or `trial/start`; null if it is another. */
 export function readActivation(body: unknown): Activation | null {
   if (!isObject(body)) return null;

@@ -2,7 +2,7 @@ import type { LicenseActivate } from '@latchkey/contract';
 
 import type { Answer } from '../answers/answer.ts';
 import { OK, refuse, type Result } from '../answers/results.ts';
-import { readActivation } from '../answers/shapes.ts';
+import { readActivation, readTrialRefusal } from '../answers/shapes.ts';
 import { readKey } from '../keys/license-key.ts';
 import type { Session } from '../session.ts';
 import { readGrant } from './grant.ts';
@@ -47,6 +47,11 @@ async function acceptActivation(
   key: string | null,
 ): Promise<Result> {
   if (answer.kind !== 'success') return endWithout(session, answer);
+  const refused = key === null ? readTrialRefusal(answer.body) : null;
+  if (refused !== null) {
+    session.noteAnswer(true);
+    return refuse(refused);
+  }
   const activation = readActivation(answer.body);
   const licenseKey = key ?? activation?.licenseKey ?? null;
   if (activation === null || licenseKey === null) return endInSilence(session, otherShape());

@@ -8,18 +8,18 @@ import { formatTime } from '../state/state.ts';
 import type { Session } from '../session.ts';
 import { callRare } from '../load-rare-calls.ts';
 import { readGrant } from './grant.ts';
-import { endInSilence, otherShape } from './outcome.ts';
+import { endInSilence, isAboutLicense, otherShape } from './outcome.ts';
 
 /**
  * Asks the service whether this machine may run. What waits for the service comes first: a machine to release, or a trial that could
  * not be started.
  */
 export async function check(session: Session, trigger: Trigger): Promise<Result> {
-  const { key, activationId, trialWanted } = session.kept;
   if (session.kept.release !== null) {
     const released = await callRare(session, (calls) => calls.release(session));
-    if (!released.ok || session.kept.key === null) return released;
+    if (!released.ok) return released;
   }
+  const { key, activationId, trialWanted } = session.kept;
   if (key === null || activationId === null) {
     return trialWanted
       ? callRare(session, (calls) => calls.startTrial(session))
@@ -34,10 +34,9 @@ export async function check(session: Session, trigger: Trigger): Promise<Result>
   });
   if (answer.kind === 'silence') return endInSilence(session, answer);
   if (answer.kind === 'success') return acceptValidation(session, answer);
-  const isRefusal = answer.status === 403 || answer.status === 404;
-  return isRefusal
-    ? acceptRefusal(session, answer, answer.code)
-    : endInSilence(session, otherShape());
+  if (isAboutLicense(answer)) return acceptRefusal(session, answer, answer.code);
+  session.noteAnswer(true);
+  return refuse(answer.code);
 }
 
 function consent({ kept }: Session): Pick<LicenseValidate, 'install_id' | 'usage_sharing'> {
@@ -64,8 +63,7 @@ async function acceptRefusal(
   reason: string,
 ): Promise<Refusal> {
   session.noteAnswer(true);
-  const learned = session.learnFrom(answer);
-  const at = learned.lastAnswerAt ?? formatTime(session.nowMs);
-  await session.change({ ...learned, refused: { reason, at } });
+  const at = formatTime(answer.serviceMs ?? session.nowMs);
+  await session.change({ refused: { reason, at }, lastAnswerAt: at });
   return refuse(reason);
 }

@@ -3,8 +3,8 @@ import { OK, refuse, type Result } from '../answers/results.ts';
 import { isObject } from '../json.ts';
 import { NO_LICENSE } from '../kept/kept.ts';
 import type { Session } from '../session.ts';
-import { endInRefusal } from './end-without.ts';
-import { endInSilence, otherShape } from './outcome.ts';
+import { endWithout } from './end-without.ts';
+import { endInSilence, isAboutLicense, otherShape } from './outcome.ts';
 
 /**
  * Frees this machine, and then deletes its license here. Without an answer, the machine goes on running, and the next check frees it.
@@ -30,19 +30,16 @@ export async function release(session: Session): Promise<Result> {
   if (isReleased(answer)) {
     const isOurs = waiting.activationId === session.kept.activationId;
     session.noteAnswer(true);
-    await session.change({
-      ...session.learnFrom(answer),
-      ...(isOurs ? NO_LICENSE : { release: null }),
-    });
+    await session.change(isOurs ? NO_LICENSE : { release: null });
     return OK;
   }
   if (answer.kind === 'success') return endInSilence(session, otherShape());
   await session.change({ release: null });
-  return endInRefusal(session, answer);
+  return endWithout(session, answer);
 }
 
 /** A license or an activation that does not exist (any more) is released, too. */
 function isReleased(answer: Exclude<Answer, { kind: 'silence' }>): boolean {
-  if (answer.kind === 'problem') return answer.status === 403 || answer.status === 404;
+  if (answer.kind === 'problem') return isAboutLicense(answer);
   return isObject(answer.body) && answer.body['success'] === true;
 }

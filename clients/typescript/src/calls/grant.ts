@@ -1,8 +1,9 @@
 import { silence, type Silence, type Success } from '../answers/answer.ts';
-import { learnEarliest, readClock } from '../clock/clock.ts';
+import { learnTime, readClock, serviceTime } from '../clock/clock.ts';
 import { isObject } from '../json.ts';
 import type { Kept } from '../kept/kept.ts';
 import type { Session } from '../session.ts';
+import { formatTime } from '../state/state.ts';
 import { readPublicKeys, type PublicKey } from '../tokens/public-keys.ts';
 import { findTimeProblem, type TokenReading } from '../tokens/verify.ts';
 
@@ -21,15 +22,17 @@ export async function readGrant(
   answer: Success,
   entitlement: string,
 ): Promise<Grant | Silence> {
-  const learned = session.learnFrom(answer);
   const { reading, keys } = await verifyWithNewKeys(session, entitlement);
   if (reading.verdict !== 'ok') return notGenuine(reading.verdict);
   const { claims } = reading;
   const deviceMs = session.parts.now();
-  const clock = learnEarliest(learned.clock, deviceMs, claims.iat * 1000);
+  const serviceMs = serviceTime(answer.serviceMs, claims.iat * 1000);
+  const clock = learnTime(session.kept.clock, deviceMs, serviceMs);
+  // With the new time, so that a machine whose clock stands in 1970 can be activated.
   const problem = findTimeProblem(claims, readClock(clock, deviceMs).nowMs);
   if (problem !== null) return notGenuine(problem);
-  return { kind: 'grant', changes: { ...learned, clock, keys, entitlement, refused: null } };
+  const lastAnswerAt = formatTime(serviceMs);
+  return { kind: 'grant', changes: { clock, keys, entitlement, refused: null, lastAnswerAt } };
 }
 
 function notGenuine(verdict: string): Silence {

@@ -90,7 +90,7 @@ test('deactivates here only when the service has', async () => {
   assert.equal(again.state.mayRun, true);
   service.answer(() => json({ success: true }));
   service.requests.length = 0;
-  assert.deepEqual(await again.check('startup'), { ok: true });
+  assert.deepEqual(await again.check('startup'), { ok: false, code: 'not_activated' });
   assert.deepEqual(
     service.requests.map(({ path }) => path.split('/').at(-1)),
     ['deactivate'],

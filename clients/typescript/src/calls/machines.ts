@@ -48,7 +48,6 @@ async function list(session: Session): Promise<Result<{ readonly machines: Liste
   const machines = readMachines(answer.body);
   if (machines === null) return endInSilence(session, otherShape());
   session.noteAnswer(true);
-  await session.change(session.learnFrom(answer));
   return { ok: true, machines };
 }
 

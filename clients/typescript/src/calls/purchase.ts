@@ -22,7 +22,7 @@ type PurchaseStatus =
 async function askForPurchase(session: Session, transactionId: string): Promise<PurchaseStatus> {
   const answer = await session.parts.service.checkTransaction(transactionId);
   if (answer.kind === 'problem') {
-    return { kind: 'failed', failure: await endWithout(session, answer) };
+    return { kind: 'failed', failure: endWithout(session, answer) };
   }
   const purchase = answer.kind === 'success' ? readPurchase(answer.body) : null;
   if (purchase === null) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { learnEarliest, learnTime, NEW_CLOCK, readClock } from './clock.ts';
+import { learnTime, NEW_CLOCK, readClock, serviceTime } from './clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -34,9 +34,9 @@ test('forgets a clock that was ahead for a while', () => {
   assert.deepEqual(readClock(again, START + HOUR), { nowMs: START + HOUR, wentBack: false });
 });
 
-test('learns from an entitlement only that it is not earlier', () => {
-  const old = learnEarliest(NEW_CLOCK, START, START - HOUR);
-  assert.deepEqual(old, { offsetMs: 0, latestMs: START - HOUR });
-  const behind = learnEarliest(NEW_CLOCK, START - DAY, START);
-  assert.equal(readClock(behind, START - DAY + HOUR).nowMs, START + HOUR);
+test('believes a header Date only if it fits the entitlement', () => {
+  assert.equal(serviceTime(START + 65 * MINUTE, START), START + 65 * MINUTE);
+  for (const date of [null, START - 1, START + 65 * MINUTE + 1]) {
+    assert.equal(serviceTime(date, START), START);
+  }
 });

@@ -28,7 +28,7 @@ export function readClock({ offsetMs, latestMs }: ClockMemory, deviceMs: number)
   };
 }
 
-/** Learns the service's present time from an answer. */
+/** Learns the service's present time. */
 export function learnTime(
   { latestMs }: ClockMemory,
   deviceMs: number,
@@ -41,15 +41,14 @@ export function learnTime(
   };
 }
 
-/** Learns from a genuine entitlement that the service's time is not before the one at which it was issued. */
-export function learnEarliest(
-  memory: ClockMemory,
-  deviceMs: number,
-  issuedMs: number,
-): ClockMemory {
-  const isBehind = deviceMs + memory.offsetMs < issuedMs - TOLERANCE_MS;
-  return {
-    offsetMs: isBehind ? issuedMs - deviceMs : memory.offsetMs,
-    latestMs: Math.max(memory.latestMs, issuedMs),
-  };
+/** A token is an hour old at most when the service sends it again. */
+const LATEST_AFTER_ISSUE_MS = 65 * 60_000;
+
+/**
+ * Returns the service's time of an answer with a genuine entitlement: its header `Date` if that fits the time at which the entitlement
+ * was issued, else that one. No signature protects `Date`.
+ */
+export function serviceTime(dateMs: number | null, issuedMs: number): number {
+  const fits = dateMs !== null && dateMs >= issuedMs && dateMs <= issuedMs + LATEST_AFTER_ISSUE_MS;
+  return fits ? dateMs : issuedMs;
 }

@@ -55,7 +55,7 @@ test('renames a damaged file, and goes on', async () => {
     onProblem: ({ code }) => problems.push(code),
   });
   assert.equal(client.state.reason, 'not_activated');
-  assert.deepEqual(problems, ['kept_damaged']);
+  assert.deepEqual(problems, ['file_damaged']);
   const damaged = await readFile(join(folder, 'license.json.damaged'), 'utf8');
   assert.equal(damaged, '{"version":1,"key":"LK');
 });
@@ -72,8 +72,8 @@ test('runs without a folder that can be written', async () => {
   assert.equal(client.state.reason, 'not_activated');
   assert.deepEqual([...problems].sort(), [
     'events_unwritable',
-    'kept_unreadable',
-    'kept_unwritable',
+    'folder_unreadable',
+    'folder_unwritable',
   ]);
 });
 

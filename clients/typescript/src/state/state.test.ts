@@ -54,7 +54,8 @@ test('counts days that have begun', () => {
 
 test('ends with the entitlement, or with the license', () => {
   const at = { ...FACTS, deviceMs: NOW_MS + 14 * DAY_MS };
-  const { kind, mayRun, reason, until } = deriveState(at);
+  const { kind, mayRun, reason, until, features } = deriveState(at);
+  assert.deepEqual(features, []);
   assert.deepEqual([kind, mayRun, reason], ['ended', false, 'entitlement_expired']);
   assert.equal(until, '2027-01-29T08:00:00.000Z');
   const expires = (seconds: number) =>

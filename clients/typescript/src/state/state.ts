@@ -13,7 +13,6 @@ interface Common {
 
 interface Terms {
   readonly tier: string | null;
-  readonly features: readonly string[];
   /** The end of the entitlement, RFC 3339 in UTC. */
   readonly until: string;
   /** Whole days until then, rounded up, never negative. */
@@ -31,6 +30,7 @@ interface NoTerms {
 export interface Running extends Common, Terms {
   readonly kind: 'licensed' | 'trial';
   readonly mayRun: true;
+  readonly features: readonly string[];
   readonly reason: null;
 }
 
@@ -38,6 +38,7 @@ export interface Running extends Common, Terms {
 export interface Ended extends Common, Terms {
   readonly kind: 'ended';
   readonly mayRun: false;
+  readonly features: readonly never[];
   readonly reason: 'entitlement_expired' | 'license_expired';
 }
 
@@ -93,10 +94,11 @@ export function deriveState(facts: Facts): LicenseState {
   if (claims === null || problem === 'early') return none(common, 'entitlement_invalid');
   const terms = readTerms(claims, nowMs);
   if (problem === 'late') {
-    return { ...common, ...terms, kind: 'ended', mayRun: false, reason: endOf(claims, nowMs) };
+    const reason = endOf(claims, nowMs);
+    return { ...common, ...terms, kind: 'ended', mayRun: false, reason, features: [] };
   }
   const kind = claims.trial ? 'trial' : 'licensed';
-  return { ...common, ...terms, kind, mayRun: true, reason: null };
+  return { ...common, ...terms, kind, mayRun: true, reason: null, features: claims.features };
 }
 
 function none(common: Common, reason: NoneState['reason']): NoneState {
@@ -108,10 +110,10 @@ function endOf({ licenseExpiresAt }: Claims, nowMs: number): Ended['reason'] {
   return hasExpired ? 'license_expired' : 'entitlement_expired';
 }
 
-function readTerms({ exp, tier, features }: Claims, nowMs: number): Terms {
+function readTerms({ exp, tier }: Claims, nowMs: number): Terms {
   const endMs = exp * 1000;
   const daysLeft = Math.max(0, Math.ceil((endMs - nowMs) / DAY_MS));
-  return { tier, features, until: formatTime(endMs), daysLeft };
+  return { tier, until: formatTime(endMs), daysLeft };
 }
 
 /** The largest time of ECMAScript: a time beyond it has no text. */

@@ -13,9 +13,9 @@ import { buildPackage } from '../../build/package.ts';
 
 const run = promisify(execFile);
 
-/** Without the settings of npm and of the test runner. */
+/** Without the settings of this repository for npm, and of the test runner. */
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_/i.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_(?!EXTRA_CA_CERTS)/i.test(name)),
 );
 
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-package-'));
