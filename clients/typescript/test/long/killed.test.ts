@@ -15,7 +15,8 @@ import { Latchkey } from '../../src/node.ts';
 import { SIGNER } from '../signer.ts';
 
 const KILLS = 200;
-const LONGEST_RUN_MS = 40;
+/** The first request takes some 50 ms; each run is cut at another moment of its work. */
+const LONGEST_RUN_MS = 250;
 
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-killed-'));
 after(() => rm(directory, { recursive: true }));
@@ -58,8 +59,7 @@ async function runAndKill(module: string, run: number): Promise<string[]> {
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => kept.push(line));
   await once(lines, 'line');
-  // Each run is cut at another moment.
-  setTimeout(() => child.kill('SIGKILL'), (run * 7.3) % LONGEST_RUN_MS);
+  setTimeout(() => child.kill('SIGKILL'), (run * 37.3) % LONGEST_RUN_MS);
   await Promise.all([once(child, 'exit'), once(lines, 'close')]);
   return kept;
 }
@@ -93,10 +93,5 @@ test(`each event is stored once, over ${KILLS} kills`, { timeout: 280_000 }, asy
   );
   assert.ok(rows.length - kept.length <= KILLS, `${rows.length} stored, ${kept.length} printed`);
   assert.ok(kept.length > KILLS * 3, `only ${kept.length} events`);
-  const { rows: repeated } = await service.pool.query<{ count: number }>(
-    `select coalesce(sum(count), 0)::integer as count from event_drops where reason = 'duplicate'`,
-  );
-  t.diagnostic(
-    `${kept.length} events, ${waiting.sent} sent by the last run, ${repeated[0]?.count} known repetitions`,
-  );
+  t.diagnostic(`${kept.length} events were kept, and ${waiting.sent} of them sent by the last run`);
 });
