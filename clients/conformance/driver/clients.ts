@@ -10,11 +10,19 @@ import { driverEnvironment, type DriverProgram } from './driver.ts';
 
 const run = promisify(execFile);
 
+const Words = Type.Array(Type.String(), { minItems: 1 });
+
+const Test = Type.Object(
+  { command: Words, needs: Type.Optional(Type.Array(Type.String())) },
+  { additionalProperties: false },
+);
+
 const Description = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }),
-    command: Type.Array(Type.String(), { minItems: 1 }),
-    build: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    command: Words,
+    build: Type.Optional(Words),
+    tests: Type.Optional(Type.Array(Test)),
     needs: Type.Array(Type.String()),
   },
   { additionalProperties: false },
@@ -23,6 +31,11 @@ const Description = Type.Object(
 /** A client of this repository: its folder, and its `conformance.json`. */
 export interface ClientUnderTest extends Readonly<Static<typeof Description>> {
   readonly folder: string;
+}
+
+/** Programs that must be on the path. */
+interface Needs {
+  readonly needs?: readonly string[];
 }
 
 /** The time for a compiler that has to fetch packages first. */
@@ -40,8 +53,8 @@ export function listClients(folder: string): ClientUnderTest[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Returns why a client cannot run here, such as "no go"; null if it can. */
-export function findMissingProgram({ needs }: ClientUnderTest): string | null {
+/** Returns why a client, or one of its tests, cannot run here, such as "no go"; null if it can. */
+export function findMissingProgram({ needs = [] }: Needs): string | null {
   const missing = needs.find((name) => !isOnPath(name));
   return missing === undefined ? null : `no ${missing}`;
 }
@@ -52,15 +65,19 @@ export function findMissingProgram({ needs }: ClientUnderTest): string | null {
  * @throws Error with the output of a build that failed
  */
 export async function buildDriver(client: ClientUnderTest, out: string): Promise<DriverProgram> {
-  const fill = (parts: readonly string[]) => parts.map((part) => part.replaceAll('{out}', out));
-  const [program, ...args] = fill(client.build ?? []);
+  const [program, ...args] = fillCommand(client.build ?? [], out);
   if (program !== undefined) {
     const options = { cwd: client.folder, env: driverEnvironment(), timeout: BUILD_TIMEOUT_MS };
     await run(program, args, options);
   }
   // Drivers in TypeScript are started hundreds of times.
   const environment = { NODE_COMPILE_CACHE: join(dirname(out), 'compile-cache') };
-  return { command: fill(client.command), folder: client.folder, environment };
+  return { command: fillCommand(client.command, out), folder: client.folder, environment };
+}
+
+/** Returns a command of a `conformance.json` with the folder for what it writes. */
+export function fillCommand(words: readonly string[], out: string): string[] {
+  return words.map((word) => word.replaceAll('{out}', out));
 }
 
 function isOnPath(name: string): boolean {
