@@ -8,6 +8,7 @@ import {
   refused,
   START_TRIAL,
   TRIAL,
+  VALIDATE,
 } from '../play/expected.ts';
 import { scene, type Theme } from '../play/scene.ts';
 import type { Stage } from '../play/stage.ts';
@@ -50,6 +51,26 @@ export const TRIALS: Theme = {
       const again = await stage.restart(client, NOT_ACTIVATED);
       await stage.network.repair();
       await again.startTrial({ result: OK, state: TRIAL });
+    }),
+
+    scene('a trial that was not answered is started by the next check', async (stage) => {
+      await stage.network.refuse();
+      const client = await stage.open(NOT_ACTIVATED);
+      await client.startTrial({ result: noAnswer('connection'), state: NOT_ACTIVATED });
+      const again = await stage.restart(client, NOT_ACTIVATED);
+      await again.check({ result: noAnswer('connection'), state: NOT_ACTIVATED });
+      await stage.network.repair();
+      await again.check({ result: OK, state: TRIAL, requests: [START_TRIAL] });
+      await again.check({ result: OK, state: TRIAL, requests: [VALIDATE] });
+    }),
+
+    scene('a license that runs needs no trial', async (stage) => {
+      const { client } = await stage.openLicensed();
+      await client.startTrial({
+        result: failed('already_licensed'),
+        state: LICENSED,
+        requests: [],
+      });
     }),
 
     scene('a trial ends by the clock, also without a network', async (stage) => {
