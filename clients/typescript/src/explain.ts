@@ -18,14 +18,13 @@ const MACHINE_CHARACTERS = 8;
 /** Describes a client for support. The text contains no key, no token and no machine id. */
 export async function explain(session: Session, around: Circumstances): Promise<string> {
   const { kept, state, parts } = session;
-  const machine = await hashMachineId(session.machine.machine_id, parts.cryptography);
   const lines: (readonly [string, string | null])[] = [
     ['state', [state.kind, state.reason].filter(Boolean).join(', ')],
     ['until', state.until],
     ['tier', state.tier],
     ['features', state.features.join(', ')],
     ['key', kept.key && lastGroup(kept.key)],
-    ['machine', `${machine.slice(0, MACHINE_CHARACTERS)} (SHA-256)`],
+    ['machine', await describeMachine(session)],
     ['last answer', state.lastAnswerAt ?? 'never'],
     ['last question', session.lastSilence === null ? 'answered, or none' : session.lastSilence],
     ['refused', kept.refused && `${kept.refused.reason} at ${kept.refused.at}`],
@@ -42,6 +41,16 @@ export async function explain(session: Session, around: Circumstances): Promise<
     .filter(([, text]) => text !== null && text !== '')
     .map(([name, text]) => `${name}: ${text}\n`)
     .join('');
+}
+
+async function describeMachine({ machine, parts }: Session): Promise<string> {
+  try {
+    const hash = await hashMachineId(machine.machine_id, parts.cryptography);
+    return `${hash.slice(0, MACHINE_CHARACTERS)} (SHA-256)`;
+  } catch {
+    // A page that is not from https has no SHA-256; support needs the other lines even more.
+    return 'cannot be hashed';
+  }
 }
 
 function waitingOf({ kept }: Session): string {

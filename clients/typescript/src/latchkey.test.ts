@@ -258,6 +258,19 @@ describe('startTrial', () => {
     assert.doesNotMatch(await again.explain(), /^waiting/m);
   });
 
+  test('is started by keepChecking a minute after a first launch without a network', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const { client, service, clock } = await openClient();
+    client.keepChecking();
+    await client.startTrial();
+    service.answer(started);
+    const changed = new Promise<LicenseState>((resolve) => client.onChange(resolve));
+    clock.ms += 70_000;
+    t.mock.timers.tick(60_000);
+    assert.equal((await changed).kind, 'trial');
+    await client.close();
+  });
+
   test('wants no trial any more that the service refused', async () => {
     const { client, service } = await openClient();
     await client.startTrial();
@@ -330,4 +343,10 @@ test('explains without key, token and machine id', async () => {
   assert.match(text, /^machine: [\w-]{8} \(SHA-256\)$/m);
   for (const secret of [KEY, KEY.slice(0, 20), MACHINE_ID, 'eyJ'])
     assert.ok(!text.includes(secret));
+});
+
+test('explains on a page without cryptography', async () => {
+  const cryptography = { sha256: fail, verify: fail };
+  const { client } = await openClient({ cryptography });
+  assert.match(await client.explain(), /^state: none, not_activated$/m);
 });

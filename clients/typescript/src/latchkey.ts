@@ -1,7 +1,8 @@
 import { describeError } from './answers/causes.ts';
 import type { Machines } from './answers/machine.ts';
-import { OK, refuse, type Result } from './answers/results.ts';
+import { isNoAnswer, OK, refuse, type Result } from './answers/results.ts';
 import { check } from './calls/check.ts';
+import type { PurchaseOptions } from './calls/purchase.ts';
 import { Background } from './checks/background.ts';
 import type { Trigger } from './checks/trigger.ts';
 import type { EventProps } from './events/event.ts';
@@ -118,22 +119,13 @@ export class Latchkey {
   }
 
   /** Waits for the license of a purchase, and activates it. @param transactionId that of the payment provider's checkout */
-  async afterPurchase(
-    transactionId: string,
-    { signal, timeoutMs = 600_000 }: { signal?: AbortSignal; timeoutMs?: number } = {},
-  ): Promise<Result> {
-    const { now } = this.#opened.session.parts;
-    const startedMs = now();
-    for (let asked = 0; ; asked += 1) {
-      if (signal?.aborted === true) return refuse('aborted');
-      const result = await this.#doRare((calls, session) =>
-        calls.activatePurchase(session, transactionId),
-      );
-      if (result.ok || result.code !== 'purchase_pending') return result;
-      if (Math.abs(now() - startedMs) >= timeoutMs) return result;
-      const calls = await loadRareCalls();
-      await calls?.waitFor(calls.purchaseWaitMs(asked), signal);
-    }
+  async afterPurchase(transactionId: string, options: PurchaseOptions = {}): Promise<Result> {
+    const calls = await loadRareCalls();
+    const ask = (): Promise<Result> =>
+      this.#doRare((rare, session) => rare.activatePurchase(session, transactionId));
+    return calls === null
+      ? ask()
+      : calls.pollPurchase(ask, this.#opened.session.parts.now, options);
   }
 
   /** Creates the text of a machine without a connection, for the page for buyers. */
@@ -184,19 +176,19 @@ export class Latchkey {
   }
 
   /** Describes the license for support, without key, token and machine id. */
-  explain(): Promise<string> {
+  async explain(): Promise<string> {
     const { service, session, platform, problems } = this.#opened;
-    return this.#calls.run(async () => {
-      const calls = await loadRareCalls();
-      if (calls === null) return `${JSON.stringify(session.state)}\n`;
-      return calls.explain(session, {
+    const explained = await this.#doRare(async (calls) => ({
+      ok: true,
+      text: await calls.explain(session, {
         service,
         clientVersion: VERSION,
         platform,
         eventsDropped: this.#events?.dropped ?? 0,
         problems,
-      });
-    });
+      }),
+    }));
+    return explained.ok ? explained.text : `${JSON.stringify(session.state)}\n`;
   }
 
   /** Ends the checks, and waits for calls that run. Events wait for the next start. */
@@ -213,6 +205,7 @@ export class Latchkey {
   ): Promise<Result<Content>> {
     return this.#calls.run(async () => {
       const result = await this.#guard(() => work(this.#opened.session));
+      if (isNoAnswer(result)) this.#background.noticeFailure(result);
       this.#notify();
       return result;
     });

@@ -2,8 +2,7 @@
 export { activate, startTrial } from './calls/activate.ts';
 export { deactivate, release } from './calls/deactivate.ts';
 export { listMachines, moveHere } from './calls/machines.ts';
-export { activatePurchase } from './calls/purchase.ts';
+export { activatePurchase, pollPurchase } from './calls/purchase.ts';
 export { forgetInstall, keepConsent } from './calls/sharing.ts';
-export { purchaseWaitMs, waitFor } from './checks/wait.ts';
 export { explain } from './explain.ts';
 export { acceptOfflineAnswer, createOfflineRequest } from './offline/offline.ts';

@@ -40,3 +40,8 @@ export function noAnswer({ cause, retryAfterMs }: Silence): NoAnswer {
 export function refuse(code: string): Refusal {
   return { ok: false, code };
 }
+
+/** Whether the service did not answer. */
+export function isNoAnswer(result: Result): result is NoAnswer {
+  return 'retryAfterMs' in result;
+}

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { activated, KEY, openClient } from '../../test/open-client.ts';
-import { json, problem } from '../../test/scripted-service.ts';
+import { connectionRefused, json, problem } from '../../test/scripted-service.ts';
 import { purchaseWaitMs } from '../checks/wait.ts';
 
 test('waits for the license of a purchase, over failures of the network, and activates it', async (t) => {
   const { client, service } = await openClient();
   let asked = 0;
+  let activations = 0;
   service.answer(({ path }) => {
-    if (path.endsWith('/activate')) return activated();
+    if (path.endsWith('/activate')) {
+      activations += 1;
+      return activations === 1 ? connectionRefused() : activated();
+    }
     asked += 1;
     if (asked === 2) return new TypeError('Failed to fetch');
     return json({
@@ -27,7 +31,7 @@ test('waits for the license of a purchase, over failures of the network, and act
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.deepEqual(await bought, { ok: true });
-  assert.equal(asked, 4);
+  assert.deepEqual([asked, activations], [5, 2]);
   assert.equal(client.state.mayRun, true);
 });
 
@@ -52,6 +56,9 @@ test('ends with a refusal, and with a license whose key is not shown', async () 
   service.answer(() => json({ status: 'pending' }));
   const late = await client.afterPurchase('txn_1', { timeoutMs: 0 });
   assert.deepEqual(late, { ok: false, code: 'purchase_pending' });
+  service.answer(connectionRefused);
+  const unanswered = await client.afterPurchase('txn_1', { timeoutMs: 0 });
+  assert.equal(unanswered.ok || unanswered.code, 'no_answer');
 });
 
 test('asks less often with time', () => {

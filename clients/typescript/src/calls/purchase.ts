@@ -1,38 +1,45 @@
-import { refuse, type Failure, type Result } from '../answers/results.ts';
+import { isNoAnswer, refuse, type Result } from '../answers/results.ts';
 import { readPurchase } from '../answers/shapes.ts';
+import { purchaseWaitMs, waitFor } from '../checks/wait.ts';
 import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
 import { endWithout } from './end-without.ts';
 import { endInSilence, otherShape } from './outcome.ts';
 
-/** Activates the license of a purchase, or says that it is not there yet. */
-export async function activatePurchase(session: Session, transactionId: string): Promise<Result> {
-  const purchase = await askForPurchase(session, transactionId);
-  if (purchase.kind === 'failed') return purchase.failure;
-  return purchase.kind === 'key' ? activate(session, purchase.key) : refuse('purchase_pending');
+/** How long a program waits for a license. */
+export interface PurchaseOptions {
+  /** Ends the wait, with `aborted`. */
+  readonly signal?: AbortSignal;
+  /** Default: ten minutes. */
+  readonly timeoutMs?: number;
 }
 
-/** What is known of a purchase: its key, that it is not there yet, or why it will not come. */
-type PurchaseStatus =
-  | { readonly kind: 'key'; readonly key: string }
-  | { readonly kind: 'pending' }
-  | { readonly kind: 'failed'; readonly failure: Failure };
+const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Asks for the key of a purchase. */
-async function askForPurchase(session: Session, transactionId: string): Promise<PurchaseStatus> {
+/** Calls `ask` until a purchase has its license or is refused; the payment may be confirmed while the network is away. */
+export async function pollPurchase(
+  ask: () => Promise<Result>,
+  now: () => number,
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: PurchaseOptions,
+): Promise<Result> {
+  const startedMs = now();
+  for (let asked = 0; ; asked += 1) {
+    if (signal?.aborted === true) return refuse('aborted');
+    const result = await ask();
+    const isOpen = isNoAnswer(result) || (!result.ok && result.code === 'purchase_pending');
+    if (!isOpen || Math.abs(now() - startedMs) >= timeoutMs) return result;
+    await waitFor(purchaseWaitMs(asked), signal);
+  }
+}
+
+/** Activates the license of a purchase; `purchase_pending` while there is none. */
+export async function activatePurchase(session: Session, transactionId: string): Promise<Result> {
   const answer = await session.parts.service.checkTransaction(transactionId);
-  if (answer.kind === 'problem') {
-    return { kind: 'failed', failure: endWithout(session, answer) };
-  }
-  const purchase = answer.kind === 'success' ? readPurchase(answer.body) : null;
-  if (purchase === null) {
-    endInSilence(session, answer.kind === 'silence' ? answer : otherShape());
-    // The payment may come while the network is away.
-    return { kind: 'pending' };
-  }
+  if (answer.kind !== 'success') return endWithout(session, answer);
+  const purchase = readPurchase(answer.body);
+  if (purchase === null) return endInSilence(session, otherShape());
   session.noteAnswer(true);
-  if (purchase.licenseKey !== null) return { kind: 'key', key: purchase.licenseKey };
-  return purchase.status === 'pending'
-    ? { kind: 'pending' }
-    : { kind: 'failed', failure: refuse('key_not_shown') };
+  const { licenseKey, status } = purchase;
+  if (licenseKey !== null) return activate(session, licenseKey);
+  return refuse(status === 'pending' ? 'purchase_pending' : 'key_not_shown');
 }

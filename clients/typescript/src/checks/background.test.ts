@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
-import { OK, type Result } from '../answers/results.ts';
+import { OK, type NoAnswer, type Result } from '../answers/results.ts';
 import { Background } from './background.ts';
 
 const MINUTE = 60_000;
-const SILENT: Result = { ok: false, code: 'no_answer', cause: 'dns', retryAfterMs: 0 };
+const UNANSWERED: NoAnswer = { ok: false, code: 'no_answer', cause: 'dns', retryAfterMs: 0 };
 
 /** Lets what runs come to its end. */
 function settle(): Promise<void> {
@@ -63,7 +63,7 @@ test('checks at the start, and daily', async (t) => {
 
 test('tries again after 1, 5, 15 and 60 minutes without an answer', async (t) => {
   const { background, world, pass, take } = createBackground(t);
-  world.result = SILENT;
+  world.result = UNANSWERED;
   background.start();
   take();
   for (const minutes of [1, 5, 15, 60, 60]) {
@@ -92,13 +92,41 @@ test('checks when another network is there, if the last question was not answere
   world.network = 'train';
   await pass(1);
   assert.deepEqual(take(), ['startup']);
-  world.result = SILENT;
+  world.result = UNANSWERED;
   background.noticeNetwork();
   await pass(1);
   take();
   world.network = 'office';
   await pass(1);
   assert.equal(take()[0], 'reconnect');
+});
+
+test('checks a minute after a call of the program without an answer, and when another network is there', async (t) => {
+  const { background, world, pass, take } = createBackground(t);
+  background.start();
+  await pass(1);
+  take();
+  background.noticeFailure(UNANSWERED);
+  await pass(1);
+  assert.deepEqual(take(), ['scheduled']);
+  await pass(600);
+  assert.deepEqual(take(), [], 'the check was answered');
+  background.noticeFailure({ ...UNANSWERED, retryAfterMs: 10 * MINUTE });
+  await pass(9);
+  assert.deepEqual(take(), [], 'the service asked to wait');
+  world.network = 'office';
+  await pass(1);
+  assert.equal(take()[0], 'reconnect');
+});
+
+test('a call without an answer during a check does not bring the next one forward', async (t) => {
+  const { background, world, pass, take } = createBackground(t);
+  world.result = UNANSWERED;
+  background.start();
+  background.noticeFailure(UNANSWERED);
+  await pass(1);
+  await pass(4);
+  assert.deepEqual(take(), ['startup', 'scheduled']);
 });
 
 test('checks at the front, once a minute at most, and only after its start', async (t) => {
@@ -130,7 +158,7 @@ test('sends events each minute, and less often without an answer', async (t) => 
   background.start();
   await pass(3);
   assert.equal(world.flushes, 4);
-  world.result = SILENT;
+  world.result = UNANSWERED;
   await pass(7);
   assert.equal(world.flushes, 4 + 3, 'at once, after one minute and after five');
 });

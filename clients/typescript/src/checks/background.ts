@@ -1,4 +1,4 @@
-import type { Result } from '../answers/results.ts';
+import { isNoAnswer, type NoAnswer, type Result } from '../answers/results.ts';
 import { checkWaitMs } from './schedule.ts';
 import type { Trigger } from './trigger.ts';
 
@@ -65,6 +65,18 @@ export class Background {
     if (this.#timer !== undefined) void this.#check('reconnect');
   }
 
+  /**
+   * A call of the program was not answered: what waits for the service, such as a trial, is sent within a minute, and when the network
+   * returns, not a day later.
+   */
+  noticeFailure({ retryAfterMs }: NoAnswer): void {
+    // A running check plans the next one.
+    if (this.#checkInMs === Infinity) return;
+    this.#failures = Math.max(1, this.#failures);
+    const waitMs = checkWaitMs(this.#failures, retryAfterMs, this.#work.random());
+    this.#checkInMs = Math.min(this.#checkInMs, waitMs);
+  }
+
   #tick(): void {
     const nowMs = this.#work.now();
     const passedMs = nowMs - this.#lastTickMs;
@@ -101,9 +113,8 @@ export class Background {
   }
 
   #plan(before: number, result: Result): { readonly failures: number; readonly waitMs: number } {
-    const isSilent = 'retryAfterMs' in result;
-    const failures = isSilent ? before + 1 : 0;
-    const askedMs = isSilent ? result.retryAfterMs : 0;
+    const failures = isNoAnswer(result) ? before + 1 : 0;
+    const askedMs = isNoAnswer(result) ? result.retryAfterMs : 0;
     return { failures, waitMs: checkWaitMs(failures, askedMs, this.#work.random()) };
   }
 }
