@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 
 const MODULE = new URL('interruption.ts', import.meta.url).href;
@@ -38,4 +39,22 @@ test('ignores a signal after disposal', () => {
 
 test('handles SIGQUIT, which a terminal sends for Ctrl-\\, like the other stop signals', () => {
   assert.deepEqual(interrupt('during', 'SIGQUIT'), [0, null, 'notified\n131\n']);
+});
+
+test('ignores signals until the process has ended', async () => {
+  const script = `
+    import { watchInterruption } from '${MODULE}';
+    { using interruption = watchInterruption(() => undefined); }
+    process.exitCode = 3;
+    setTimeout(() => console.log('ends'), 20);
+  `;
+  // Without protection, more than nine of ten such processes are killed.
+  for (let round = 0; round < 5; round++) {
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', script]);
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    const pressing = setInterval(() => child.kill('SIGINT'), 0);
+    const end: unknown = await ended.finally(() => clearInterval(pressing));
+    assert.deepEqual(end, [3, null]);
+  }
 });

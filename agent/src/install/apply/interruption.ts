@@ -53,6 +53,8 @@ export function watchInterruption(onSignal: () => void): Interruption {
     stopped: () => stopped,
     [Symbol.dispose]() {
       isOver = true;
+      // At the end of a process, Node.js restores the default action of signals before it ends; exit() ends without that.
+      process.once('beforeExit', () => process.exit());
     },
   };
 }
