@@ -1,20 +1,27 @@
 /**
  * `npm test`: types, lint, format, the interface document, then the tests on one temporary PostgreSQL.
  * `npm run test:console`: only the tests in Chromium of the console, of `/my` and of `/fleet`, and of the demo; `npm test` leaves them out.
+ * `npm run test:faults`: only the tests of killed, frozen and restarted programs; `npm test` leaves them out.
  * `npm test -- server/src/lib bench/x.test.ts --test-name-pattern=…`: only those tests.
  * LATCHKEY_TEST_DATABASE_URL sets a server to use instead of the temporary one.
  */
 import { installChromium } from './lib/install-chromium.ts';
 import { INTERFACE_CHECK, runSteps, SOURCE_CHECKS } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
-import { CONSOLE_TESTS, runTests } from './lib/run-tests.ts';
+import { CONSOLE_TESTS, FAULT_TESTS, runTests } from './lib/run-tests.ts';
+
+const SUITES: Readonly<Record<string, readonly string[]>> = {
+  '--console': CONSOLE_TESTS,
+  '--faults': [FAULT_TESTS],
+};
 
 const stop = listenForStop();
-const isConsole = process.argv[2] === '--console';
-const selection = isConsole ? [...CONSOLE_TESTS, ...process.argv.slice(3)] : process.argv.slice(2);
+const [first = '', ...others] = process.argv.slice(2);
+const suite = SUITES[first];
+const selection = suite === undefined ? process.argv.slice(2) : [...suite, ...others];
 
 const checks = selection.length === 0 ? [...SOURCE_CHECKS, INTERFACE_CHECK] : [];
-if (isConsole) await installChromium(stop.signal);
+if (first === '--console') await installChromium(stop.signal);
 const failed = await runSteps(checks, stop.signal);
 const passed = !stop.signal.aborted && (await runTests(selection, stop.signal));
 

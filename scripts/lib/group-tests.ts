@@ -37,8 +37,8 @@ const ALONE = [
 ];
 
 /**
- * Where the files that run alone take longest; they start first. Those of the server's faults measure times: they follow when
- * the compile cache is filled, and beside the groups that compute least.
+ * Where the files that run alone take longest; they start first. Some of the server's measure times: they follow when the
+ * compile cache is filled, and beside the groups that compute least.
  */
 const LONGEST_ALONE = ['agent/test/', 'scripts/', 'server/test/'];
 
