@@ -8,15 +8,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { repository } from './lib/steps.ts';
-import { ARCHITECTURES } from './package/fetch-node.ts';
+import { parseArchitecture } from './package/locked-packages.ts';
 import { packAgent } from './package/pack-agent.ts';
 import { embedSigner, signPackage } from './package/sign-package.ts';
 
 const { values } = parseArgs({
   options: { arch: { type: 'string', default: 'x64' }, sign: { type: 'string' } },
 });
-const arch = ARCHITECTURES.find((each) => each === values.arch);
-if (arch === undefined) throw new Error(`--arch must be one of ${ARCHITECTURES.join(', ')}.`);
+const arch = parseArchitecture(values.arch);
 const { name, archive, sum, summary } = await packAgent(repository, arch);
 const folder = join(repository, 'dist');
 await mkdir(folder, { recursive: true });

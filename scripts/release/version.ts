@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+const Manifest = Type.Object({
+  version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?$' }),
+  workspaces: Type.Optional(Type.Array(Type.String())),
+});
+
+/**
+ * Returns the version of the release, which is that of package.json.
+ * @param root the repository
+ * @throws Error when a workspace has another version
+ */
+export async function readVersion(root: string): Promise<string> {
+  const { version, workspaces = [] } = await readManifest(root, '.');
+  for (const folder of workspaces) {
+    const other = (await readManifest(root, folder)).version;
+    if (other !== version) {
+      throw new Error(
+        `${folder} has the version ${other}, and package.json ${version}: run npm version ${version} --workspaces --no-git-tag-version.`,
+      );
+    }
+  }
+  return version;
+}
+
+async function readManifest(root: string, folder: string) {
+  return Parse(Manifest, JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')));
+}
