@@ -1,3 +1,4 @@
+import { divideRun } from '../plan/divide-run.ts';
 import { BUCKETS, bucketOf, percentile } from './histogram.ts';
 import { isNormal, OPERATIONS, type Operation } from './operations.ts';
 
@@ -36,7 +37,7 @@ export class Recorder {
 
   constructor(startedAt: number, durationMs: number) {
     this.#startedAt = startedAt;
-    this.#sliceMs = Math.max(1_000, durationMs / (MAX_SLICES - 20));
+    this.#sliceMs = divideRun(durationMs, MAX_SLICES);
     this.#histograms = new Uint32Array(MAX_SLICES * OPERATIONS.length * BUCKETS);
     this.#unusual = new Uint32Array(MAX_SLICES);
   }

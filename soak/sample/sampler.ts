@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 
 import { defineStatement, queryRow } from '#server/db/statement.ts';
 
+import { divideRun } from '../plan/divide-run.ts';
 import type { Service } from '../service/service.ts';
 import { listWorkers, readMemoryMib } from '../service/processes.ts';
 import { averageSize, readBatchSizes } from './metrics-text.ts';
@@ -24,7 +25,6 @@ export interface Sample {
 
 /** The most samples of a run, so that memory does not grow with its length. */
 const MAX_SAMPLES = 600;
-const SHORTEST_INTERVAL_MS = 1_000;
 const MIB = 1_048_576;
 const SCRAPE_TIMEOUT_MS = 2_000;
 
@@ -66,8 +66,7 @@ export class Sampler {
   }
 
   async #run(): Promise<void> {
-    const { durationMs } = this.#options;
-    const intervalMs = Math.max(SHORTEST_INTERVAL_MS, durationMs / (MAX_SAMPLES - 20));
+    const intervalMs = divideRun(this.#options.durationMs, MAX_SAMPLES);
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const sample = await this.#take();
