@@ -78,9 +78,9 @@ test('documents every subprotocol', () => {
   assert.deepEqual(findUnnamed(findAll(source, /^ {2}'(latchkey\.[\w.-]+)',$/gm)), []);
 });
 
-test('the README describes every command of the agent', () => {
-  const section = /^## Watch a machine\n(.*?)^## /ms.exec(read('README.md'))?.[1] ?? '';
-  const rows = section.split('\n').filter((line) => line.startsWith('| `latchkey-agent '));
+test('the first steps describe every command of the agent', () => {
+  const lines = read('docs/first-steps-agent.md').split('\n');
+  const rows = lines.filter((line) => line.startsWith('| `latchkey-agent '));
   const names = program.commands.map((command) => command.name());
   assert.deepEqual(
     // Only a unit runs open-port, and the help does not list it.
@@ -94,7 +94,9 @@ function hasWord(rows: readonly string[], name: string): boolean {
 }
 
 test('documents only existing commands and flags of the agent', () => {
-  const documents = globSync(['README.md', 'docs/operations/*.md'], { cwd: repository });
+  const documents = globSync(['docs/first-steps-agent.md', 'docs/operations/*.md'], {
+    cwd: repository,
+  });
   const unknown = documents.flatMap((file) => {
     const calls = findAll(read(file), /latchkey-agent(?:\.mjs)? ([a-z][^`\n|;&]*)/g);
     return calls.filter((call) => !isCommand(call)).map((call) => `${file}: ${call}`);

@@ -1,4 +1,4 @@
-/** Runs the agent's example of the README, and the programs of docs/operations/agent.md. */
+/** Runs the example of docs/first-steps-agent.md, and the programs of docs/operations/agent.md. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ function readBlock(file: string, language: string, pattern: RegExp): string {
 
 before(async () => {
   if (skip !== false) return;
-  const commands = readBlock('README.md', 'sh', /latchkey-agent\.mjs run/);
+  const commands = readBlock('docs/first-steps-agent.md', 'sh', /latchkey-agent\.mjs run/);
   writeFileSync(join(directory, 'tokens'), `${TOKEN}\n`);
   // Adds a token, and replaces the shell with this Node.js, so that it can be stopped.
   const own = commands
@@ -55,7 +55,7 @@ before(async () => {
   await waitForOutput(agent, /listens on/);
 });
 
-test('serves the live page with the commands of the README', { skip }, async () => {
+test('serves the live page with the commands of the first steps', { skip }, async () => {
   const args = ['--silent', '--cacert', join(directory, 'agent.pem')];
   const address = `https://localhost:${port}/`;
   const { stdout } = await promisify(execFile)('curl', [...args, address]);

@@ -6,11 +6,16 @@ import { test } from 'node:test';
 
 import { buildProgram } from '#server/cli/program.ts';
 
+import { anchorOf } from './lib/anchors.ts';
 import { repository } from './lib/steps.ts';
 
-const documents = globSync(['*.md', 'bench/*.md', 'clients/**/*.md', 'docs/**/*.md'], {
-  cwd: repository,
-}).map((file) => ({
+const documents = globSync(
+  ['*.md', '.github/*.md', 'bench/*.md', 'clients/**/*.md', 'docs/**/*.md', 'examples/**/*.md'],
+  {
+    cwd: repository,
+    exclude: ['**/node_modules/**'],
+  },
+).map((file) => ({
   file,
   text: readFileSync(join(repository, file), 'utf8'),
 }));
@@ -40,12 +45,7 @@ test('links only to existing headings', () => {
 /** Returns the anchors of headings, as GitHub names them, and explicit anchors. */
 function listAnchors(text: string): Set<string> {
   const prose = text.replaceAll(/^ *```.*?^ *```/gms, '');
-  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
   const own = [...prose.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, name = '']) => name);
   return new Set([...headings, ...own]);
 }

@@ -1,4 +1,4 @@
-/** Takes the screenshots of the service in README.md: `node scripts/take-images.ts docs/images`. */
+/** Takes the screenshots of the service in docs/: `node scripts/take-images.ts docs/images`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

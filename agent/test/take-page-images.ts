@@ -1,5 +1,5 @@
 /**
- * Takes the screenshots of the live page in README.md, of a fictitious machine:
+ * Takes the screenshots of the live page in README.md and docs/, of a fictitious machine:
  * `node agent/test/take-page-images.ts docs/images`.
  */
 import { writeFileSync } from 'node:fs';

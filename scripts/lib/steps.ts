@@ -26,6 +26,10 @@ export const SOURCE_CHECKS: readonly Step[] = [
     name: 'page types',
     command: ['node_modules/typescript/bin/tsc', '--project', 'agent/src/page/browser'],
   },
+  {
+    name: 'site types',
+    command: ['node_modules/typescript/bin/tsc', '--project', 'scripts/site/browser'],
+  },
   { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
 ];
 
