@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { bundleModules } from './bundle.ts';
 import { createDeclarations } from './declarations.ts';
 
-const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+/** `dist/` of this package. */
+const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 
-/** Writes `dist/` anew, and returns its files. @throws Error when a source has an error */
-export async function buildPackage(): Promise<string[]> {
+/** Writes the modules and declarations anew, and returns their names. @throws Error when a source has an error */
+export async function buildPackage(dist = DIST): Promise<string[]> {
   const [modules, declarations] = await Promise.all([bundleModules(), createDeclarations()]);
   const files = [...modules.map(({ file, code }) => ({ file, text: code })), ...declarations];
   await rm(dist, { recursive: true, force: true });

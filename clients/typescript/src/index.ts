@@ -6,7 +6,7 @@ export type { Cause } from './answers/causes.ts';
 export type { Trigger } from './checks/trigger.ts';
 export type { Machine, Machines } from './answers/machine.ts';
 export type { Fetch, FetchResponse } from './calls/fetch.ts';
-export type { PurchaseOptions } from './calls/purchase.ts';
+export type { PurchaseOptions } from './calls/purchase-options.ts';
 export type { Events } from './events/tracker.ts';
 export type { EventProps } from './events/event.ts';
 export type { Flushed } from './events/flushed.ts';

@@ -2,7 +2,7 @@ import { describeError } from './answers/causes.ts';
 import type { Machines } from './answers/machine.ts';
 import { isNoAnswer, OK, refuse, type Result } from './answers/results.ts';
 import { check } from './calls/check.ts';
-import type { PurchaseOptions } from './calls/purchase.ts';
+import type { PurchaseOptions } from './calls/purchase-options.ts';
 import { Background } from './checks/background.ts';
 import type { Trigger } from './checks/trigger.ts';
 import type { EventProps } from './events/event.ts';

@@ -4,15 +4,8 @@ import { purchaseWaitMs, waitFor } from '../checks/wait.ts';
 import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
 import { endWithout } from './end-without.ts';
+import type { PurchaseOptions } from './purchase-options.ts';
 import { endInSilence, otherShape } from './outcome.ts';
-
-/** How long a program waits for a license. */
-export interface PurchaseOptions {
-  /** Ends the wait, with `aborted`. */
-  readonly signal?: AbortSignal;
-  /** Default: ten minutes. */
-  readonly timeoutMs?: number;
-}
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 

@@ -1,19 +1,27 @@
-/** Uses the built core in Chromium, with `localStorage` and Web Cryptography. */
+/** Uses the packed package in Chromium, with `localStorage` and Web Cryptography. */
 import assert from 'node:assert/strict';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 
 import { lacksChromium, launchChromium } from '../../../../scripts/lib/chromium.ts';
 import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
-import { bundleModules } from '../../build/bundle.ts';
+import { installPackage } from './install-package.ts';
 
-/** Serves the modules, and an empty page. */
-async function servePage(): Promise<string> {
-  const modules = new Map((await bundleModules()).map(({ file, code }) => [`/${file}`, code]));
+const directory = await mkdtemp(join(tmpdir(), 'latchkey-page-'));
+after(() => rm(directory, { recursive: true, force: true }));
+
+/** Serves the modules of the installed package, and an empty page. */
+async function servePage(dist: string): Promise<string> {
   const server = createServer((request, response) => {
-    const code = modules.get(request.url ?? '');
-    response.setHeader('content-type', code === undefined ? 'text/html' : 'text/javascript');
-    response.end(code ?? '<!doctype html><title>Program</title>');
+    const path = request.url ?? '';
+    const isModule = path.endsWith('.js');
+    response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html');
+    if (isModule) createReadStream(join(dist, path)).pipe(response);
+    else response.end('<!doctype html><title>Program</title>');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   after(() => server.close());
@@ -31,7 +39,7 @@ test(
     });
     const { licenseKey } = await service.issue();
     const { body } = await service.get('/.well-known/jwks.json');
-    const url = await servePage();
+    const url = await servePage(join(await installPackage(directory), 'dist'));
     const browser = await launchChromium();
     after(() => browser.close());
     const page = await browser.newPage();

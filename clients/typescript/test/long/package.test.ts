@@ -9,14 +9,9 @@ import { promisify } from 'node:util';
 
 import { repository } from '../../../../scripts/lib/steps.ts';
 import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
-import { buildPackage } from '../../build/package.ts';
+import { installPackage, packageEnvironment as env } from './install-package.ts';
 
 const run = promisify(execFile);
-
-/** Without the settings of this repository for npm, and of the test runner. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_(?!EXTRA_CA_CERTS)/i.test(name)),
-);
 
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-package-'));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -25,15 +20,7 @@ const service = await startTestService({
   clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
 });
 
-before(async () => {
-  await buildPackage();
-  const packing = ['pack', '--pack-destination', directory];
-  await run('npm', packing, { cwd: join(repository, 'clients/typescript'), env });
-  await mkdir(program);
-  await writeFile(join(program, 'package.json'), '{"type":"module","private":true}');
-  const archive = join(directory, 'latchkey-client-1.0.0.tgz');
-  await run('npm', ['install', '--offline', '--no-audit', archive], { cwd: program, env });
-});
+before(() => installPackage(program));
 
 /** Uses all entries, and prints what they do. */
 const PROGRAM = `
@@ -84,7 +71,7 @@ async function use(node: string, name: string): Promise<unknown> {
 test('contains nothing but what programs load and read', async () => {
   const root = join(program, 'node_modules/@latchkey/client');
   const files = await readdir(root, { recursive: true });
-  const others = files.filter((file) => !/^(?:dist(?:\/.*)?|README\.md|package\.json)$/.test(file));
+  const others = files.filter((file) => !/^(?:dist(?:\/.*)?|LICENSE|README\.md|package\.json)$/.test(file));
   assert.deepEqual(others, []);
   assert.ok(files.includes('README.md'));
   for (const file of files.filter((each) => /\.(?:js|d\.ts)$/.test(each))) {
