@@ -98,11 +98,19 @@ function findSchema(method: string, path: string, { status, headers }: CheckedAn
     assert.ok(isKnown, `${method} ${path} is not documented to answer ${status}`);
     return null;
   }
-  const content = readObject(readObject(documented)['content']);
+  const content = readObject(resolveResponse(documented)['content']);
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   const media = content[type];
   assert.ok(media, `${method} ${path} answered ${status} as ${type}`);
   return readObject(media)['schema'];
+}
+
+/** Returns a response, or the shared one that it refers to. */
+function resolveResponse(response: unknown): Json {
+  const { $ref: reference, ...own } = readObject(response);
+  if (typeof reference !== 'string') return own;
+  const name = reference.replace('#/components/responses/', '');
+  return readObject(readObject(components['responses'])[name]);
 }
 
 /** Problem details (RFC 9457) with a code that always has this status. */

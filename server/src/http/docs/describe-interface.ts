@@ -4,6 +4,8 @@ import type { FastifySchema } from 'fastify';
 import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
 
 import { refusalsOf } from '../require-operator.ts';
+import { separateTypes } from './separate-types.ts';
+import { shareRefusals } from './share-refusals.ts';
 
 /** The version of the interface, not of the program. */
 export const INTERFACE_VERSION = '1.0.0';
@@ -79,6 +81,10 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
     schema: documentRefusals(schema, url, refusalsOf(route.config?.access, route.method)),
     url,
   }),
+  transformObject: (document) =>
+    'openapiObject' in document
+      ? separateTypes(shareRefusals(document.openapiObject))
+      : document.swaggerObject,
 };
 
 /**
