@@ -71,7 +71,9 @@ async function use(node: string, name: string): Promise<unknown> {
 test('contains nothing but what programs load and read', async () => {
   const root = join(program, 'node_modules/@latchkey/client');
   const files = await readdir(root, { recursive: true });
-  const others = files.filter((file) => !/^(?:dist(?:\/.*)?|LICENSE|README\.md|package\.json)$/.test(file));
+  const others = files.filter(
+    (file) => !/^(?:dist(?:\/.*)?|LICENSE|README\.md|package\.json)$/.test(file),
+  );
   assert.deepEqual(others, []);
   assert.ok(files.includes('README.md'));
   for (const file of files.filter((each) => /\.(?:js|d\.ts)$/.test(each))) {
