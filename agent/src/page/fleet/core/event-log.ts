@@ -36,10 +36,7 @@ export function describeStateChange(
   before: MachineState,
   after: MachineState,
 ): FleetEvent['what'] | null {
-  if (after.kind === 'gap') {
-    const { reason, detail } = after;
-    return { kind: 'gap', reason, ...(detail === undefined ? {} : { detail }) };
-  }
+  if (after.kind === 'gap') return after;
   return before.kind === 'gap' && after.kind === 'live' ? { kind: 'back' } : null;
 }
 

@@ -13,6 +13,7 @@ describe('a gap', () => {
     assert.equal(reasonOf(machine), 'live');
     await network.advance(500);
     assert.deepEqual(machine.state, { kind: 'gap', reason: 'no_answer', since });
+    assert.deepEqual(fleet.events[0]?.what, machine.state);
     socket.send(agent.points([[network.nowMs, 7]]));
     assert.equal(reasonOf(machine), 'live');
     assert.deepEqual(kindsOf(fleet), ['no_answer', 'back']);

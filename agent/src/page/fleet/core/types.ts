@@ -39,14 +39,17 @@ export type WaitReason = 'first_answer' | 'turn' | 'paused';
 export type MachineState =
   | { readonly kind: 'live' }
   | { readonly kind: 'waiting'; readonly for: WaitReason }
-  | {
-      readonly kind: 'gap';
-      readonly reason: GapReason;
-      /** When the last message arrived, or else the first attempt began; epoch milliseconds of this browser. */
-      readonly since: number;
-      /** A sentence of the agent. */
-      readonly detail?: string;
-    };
+  | Gap;
+
+/** The time in which no figures arrive. */
+export interface Gap {
+  readonly kind: 'gap';
+  readonly reason: GapReason;
+  /** When the last message arrived, or else the first attempt began; epoch milliseconds of this browser. */
+  readonly since: number;
+  /** A sentence of the agent. */
+  readonly detail?: string;
+}
 
 /** The figures of a point, in the order of the columns. */
 export const FIGURES = [
@@ -103,7 +106,7 @@ export interface FleetEvent {
   readonly at: number;
   readonly machine: ListedMachine;
   readonly what:
-    | { readonly kind: 'gap'; readonly reason: GapReason; readonly detail?: string }
+    | Gap
     | { readonly kind: 'back' | 'rebooted' | 'agent_restarted' }
     | { readonly kind: 'notice' | 'notice_over'; readonly notice: AgentNotice };
 }

@@ -6,7 +6,7 @@ import { describeGap } from './problems.ts';
 export function describeEvent({ at, machine: { name }, what }: FleetEvent, origin: string): string {
   switch (what.kind) {
     case 'gap':
-      return `${name} ${describeGap({ ...what, since: at }, at, origin)}`;
+      return `${name} ${describeGap(what, at, origin)}`;
     case 'back':
       return `${name} answers again.`;
     case 'rebooted':

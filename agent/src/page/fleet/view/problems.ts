@@ -2,7 +2,7 @@ import type { AgentNotice } from '@latchkey/contract';
 
 import { formatTime } from '../../browser/format.ts';
 import { describeNotice } from '../../browser/notices.ts';
-import type { GapReason, Machine, MachineState } from '../core/types.ts';
+import type { Gap, GapReason, Machine, MachineState } from '../core/types.ts';
 
 /** Something that needs attention: a notice of the agent, or the reason why no figures arrive. */
 export interface Problem {
@@ -102,19 +102,13 @@ export interface ProblemContext {
   readonly origin: string;
 }
 
-type Gap = Extract<MachineState, { kind: 'gap' }>;
-
 function describeGapProblem(gap: Gap, nowMs: number, origin: string): Problem {
   const { severity } = GAP_RULES[gap.reason];
   return { severity, sentence: describeGap(gap, nowMs, origin), isGap: true, since: gap.since };
 }
 
 /** Describes a gap; the sentence follows the name of the machine. */
-export function describeGap(
-  { reason, since, detail }: Pick<Gap, 'reason' | 'since' | 'detail'>,
-  nowMs: number,
-  origin: string,
-): string {
+export function describeGap({ reason, since, detail }: Gap, nowMs: number, origin: string): string {
   const withDetail = detail === undefined ? undefined : DETAILED_GAPS[reason];
   if (detail !== undefined && withDetail !== undefined) return withDetail(detail);
   return GAP_RULES[reason].describe(formatMoment(since, nowMs), origin);
