@@ -14,7 +14,7 @@ const MAX_LIST_BYTES = 1000;
 const MAX_SUBJECT_LENGTH = 80;
 
 /** The limit of announced bytes within a minute, because a value at its limit could change the list at each tick. */
-const MAX_WINDOW_BYTES = 5000;
+const MAX_WINDOW_BYTES = 4500;
 const WINDOW_MS = 60_000;
 
 /** Remembers since when each problem exists, and announces changed lists at a limited rate. */
