@@ -20,6 +20,7 @@ const TEST_TIMEOUT_MS = 300_000;
 
 /** The tests of `npm run test:console`: together they take longer than all others. */
 export const CONSOLE_TESTS = [
+  'agent/test/fleet/fleet-cost.test.ts',
   'agent/test/fleet/fleet-page.test.ts',
   'agent/test/fleet/fleet-turns.test.ts',
   'agent/test/fleet/private-addresses.test.ts',

@@ -9,7 +9,6 @@ import { Browser, type Page } from '../browser.ts';
 import { lacksOpenssl } from '../certificates.ts';
 import { findFreePort } from '../find-free-port.ts';
 import { AgentFleet, type Verb } from './agent-fleet.ts';
-import { measureBrowser } from './browser-cost.ts';
 import {
   assertPrompt,
   measureLoad,
@@ -22,12 +21,6 @@ import { usageAt } from './invented-machine.ts';
 import { type AgentPlan, CAST } from './plan.ts';
 
 const COUNT = 100;
-
-/** As long as a person looks at a quiet page. */
-const QUIET_SECONDS = 20;
-/** The budget of the page: the processor time of its renderer and of the browser, and the renderer's memory. */
-const MAX_CORES = 0.1;
-const MAX_BYTES = 150e6;
 
 /** What the page says of machines that it never saw. */
 const NEVER_SEEN: Readonly<Record<string, RegExp>> = {
@@ -95,15 +88,6 @@ describe('the page of a hundred machines', { skip }, () => {
       [],
     );
     assert.equal(watched.length, COUNT - Object.keys(NEVER_SEEN).length);
-  });
-
-  test('costs little while nothing happens', async (context) => {
-    const { cores, rendererBytes } = await measureBrowser(browser, QUIET_SECONDS);
-    context.diagnostic(JSON.stringify({ cores, rendererBytes, load: measureLoad() }));
-    const { browser: own = 0, renderer = 0 } = cores;
-    assert.ok(own + renderer < MAX_CORES * measureLoad(), `${own} + ${renderer} cores`);
-    // A busy browser collects its garbage later.
-    assert.ok(rendererBytes < MAX_BYTES * Math.min(2, measureLoad()), `${rendererBytes} bytes`);
   });
 
   test('watches a machine once its token is entered, from a page of another origin', async () => {

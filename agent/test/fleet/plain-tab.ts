@@ -2,9 +2,12 @@ import type { CDPSession } from 'playwright-core';
 
 import type { Browser } from '../browser.ts';
 
+/** In CSS pixels. */
+const SIZE = { width: 1280, height: 900 };
+
 /**
- * A tab that another one in front of it hides. Playwright keeps its own pages visible, so this one is not one of them, and only its
- * title is read.
+ * A tab as people have it, of which only the title is read. Playwright keeps its own pages visible, and has each message of a
+ * WebSocket reported, which costs a page of a hundred machines 4 % of a core.
  */
 export class PlainTab implements AsyncDisposable {
   readonly #devTools: CDPSession;
@@ -23,11 +26,12 @@ export class PlainTab implements AsyncDisposable {
   static async open(browser: Browser, url: string): Promise<PlainTab> {
     const devTools = await browser.openDevTools();
     const { browserContextId } = await devTools.send('Target.createBrowserContext');
-    const create = async (address: string): Promise<string> => {
-      const target = { url: address, browserContextId };
+    const create = async (address: string, size = {}): Promise<string> => {
+      const target = { url: address, browserContextId, ...size };
       return (await devTools.send('Target.createTarget', target)).targetId;
     };
-    const other = await create('about:blank');
+    // The first tab opens the window.
+    const other = await create('about:blank', SIZE);
     const tab = new PlainTab(devTools, browserContextId, await create(url), other);
     await tab.show();
     return tab;
