@@ -39,9 +39,9 @@ ${contact !== null && markup`<p><small>${license.contact(contact)}</small></p>`}
   };
 }
 
-/** A form that is a button. @param name the class of the button */
-export function postButton(action: string, label: string, name = ''): Markup {
-  return markup`<form method="post" action="${action}"><button type="submit" class="${name}">${label}</button></form>`;
+/** A form that is a button. @param name the class of the button; null: none */
+export function postButton(action: string, label: string, name: string | null = null): Markup {
+  return markup`<form method="post" action="${action}"><button type="submit"${name !== null && markup` class="${name}"`}>${label}</button></form>`;
 }
 
 /** An error above a form; null: none. */
