@@ -245,7 +245,7 @@ describe('the view of the fleet page', { skip: lacksChromium }, () => {
     );
   });
 
-  test('says what to do without machines, and leaves nothing behind when it is removed', async () => {
+  test('shows what to do without machines, and leaves nothing behind when it is removed', async () => {
     await using page = await open('still&machines=0&console');
     assert.equal(await page.read('h1'), 'No machines yet');
     assert.match(String(await page.read('.fleet-empty')), /origins add https:\/\/fleet\.test/);

@@ -22,7 +22,7 @@ export type BuyerCodeRequest = Static<typeof BuyerCodeRequest>;
 
 const requestToken = text({
   maxLength: 100,
-  description: 'Keep it with whoever asked for the code: the code works only together with it.',
+  description: 'Keep it where the code was requested: the code works only together with it.',
   examples: ['Zl9Yq2m0Tn7S1vQkE4xW8cJb6aHd3uGf5iPoRrLtNyM'],
 });
 

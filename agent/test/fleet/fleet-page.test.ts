@@ -22,7 +22,7 @@ import { type AgentPlan, CAST } from './plan.ts';
 
 const COUNT = 100;
 
-/** What the page says of machines that it never saw. */
+/** What the page shows of machines that it never saw. */
 const NEVER_SEEN: Readonly<Record<string, RegExp>> = {
   [CAST.silent]: /^Has not answered since/,
   [CAST.mute]: /^Has not answered since/,
@@ -73,7 +73,7 @@ describe('the page of a hundred machines', { skip }, () => {
     await fleet?.[Symbol.asyncDispose]();
   });
 
-  test('says within three seconds what is wrong, of machines that it cannot watch, too', async (context) => {
+  test('names each problem within three seconds, also of machines that it cannot watch', async (context) => {
     const found = await waitForProblems(page, { ...NEVER_SEEN, ...NOTICED });
     context.diagnostic(JSON.stringify(found));
     assertPrompt(found);
@@ -97,26 +97,26 @@ describe('the page of a hundred machines', { skip }, () => {
     await page.until("document.querySelector('.fleet-token') === null");
   });
 
-  test('says within three seconds what happens to machines that it watches', async (context) => {
+  test('names within three seconds what happens to machines that it watches', async (context) => {
     const faults: readonly (readonly [Verb, string])[] = [
       ['freeze', CAST.frozen],
       ['forget-token', CAST.token],
       ['stop', CAST.stopped],
     ];
-    const said = waitForProblems(page, {
+    const shown = waitForProblems(page, {
       [CAST.frozen]: /^Has not answered since/,
       [CAST.token]:
         /^(?:Closed the connection: The access token is not known\.|Does not accept the token|Needs an access token)/,
       [CAST.stopped]: /^Stopped its agent at/,
     });
     for (const [verb, id] of faults) await fleet.act(verb, id);
-    const found = await said;
+    const found = await shown;
     context.diagnostic(JSON.stringify(found));
     assertPrompt(found);
   });
 
   test('recognizes a reboot, and an agent that restarted alone', async (context) => {
-    const said = waitForEvents(page, {
+    const shown = waitForEvents(page, {
       [CAST.rebooted]: new RegExp(`^${CAST.rebooted} rebooted\\.$`),
       [CAST.restarted]: new RegExp(`^The agent of ${CAST.restarted} restarted\\.$`),
       [CAST.frozen]: new RegExp(`^${CAST.frozen} answers again\\.$`),
@@ -126,7 +126,7 @@ describe('the page of a hundred machines', { skip }, () => {
     await fleet.act('restart', CAST.restarted);
     await fleet.act('thaw', CAST.frozen);
     await fleet.act('start', CAST.stopped);
-    const found = await said;
+    const found = await shown;
     context.diagnostic(JSON.stringify(found));
     assertPrompt({ [CAST.rebooted]: found[CAST.rebooted] ?? Number.NaN });
   });

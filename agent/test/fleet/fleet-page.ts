@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from '../browser.ts';
 import type { AgentFleet } from './agent-fleet.ts';
 
-/** What the page promises on a machine that has the time to draw it. */
-const SAID_WITHIN_MS = 3000;
+/** The promise of the page on a machine that has the time to draw it. */
+const SHOWN_WITHIN_MS = 3000;
 
 const TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
@@ -40,7 +40,7 @@ async function readEvents(page: Page): Promise<Readonly<Record<string, string>>>
 }
 
 /**
- * Waits until the page says a sentence of each machine.
+ * Waits until the page shows a sentence about each machine.
  * @param expected by name
  * @returns how long that took in milliseconds, by name
  */
@@ -86,15 +86,18 @@ async function waitForAll(
     }
     const missing = Object.keys(expected).filter((name) => found[name] === undefined);
     if (missing.length === 0) return found;
-    assert.ok(elapsedMs < TIMEOUT_MS, `not said: ${missing.join(', ')} in ${JSON.stringify(seen)}`);
+    assert.ok(
+      elapsedMs < TIMEOUT_MS,
+      `not shown: ${missing.join(', ')} in ${JSON.stringify(seen)}`,
+    );
     await sleep(POLL_MS);
   }
 }
 
-/** Asserts that everything was said in time. */
+/** Asserts that everything was shown in time. */
 export function assertPrompt(found: Readonly<Record<string, number>>): void {
-  const late = Object.entries(found).filter(([, ms]) => ms > SAID_WITHIN_MS * measureLoad());
-  assert.deepEqual(late, [], 'said late, in milliseconds');
+  const late = Object.entries(found).filter(([, ms]) => ms > SHOWN_WITHIN_MS * measureLoad());
+  assert.deepEqual(late, [], 'shown late, in milliseconds');
 }
 
 /** Returns how many programs want to run on each processor, at least 1: everything takes so much longer. */

@@ -44,7 +44,7 @@ describe('the page of 160 machines', { skip }, () => {
     assert.ok(most <= MAX_OPEN, `${most} at once`);
   });
 
-  test('disconnects while another tab hides it, says so in its title, and continues without a gap', async () => {
+  test('disconnects while another tab hides it, shows that in its title, and continues without a gap', async () => {
     await using tab = await PlainTab.open(browser, fleet.listUrl);
     await until(async () => (await fleet.countViewers()) === MAX_OPEN);
     await tab.hide();

@@ -264,7 +264,7 @@ describe('429', () => {
 });
 
 describe('503', () => {
-  test('a code without a mail relay, whoever has the address', async () => {
+  test('a code without a mail relay, for a known and an unknown address', async () => {
     const withoutMail = await startTestService();
     await withoutMail.issue({ customerEmail: 'ada@example.com' });
     for (const email of ['ada@example.com', 'nobody@example.com']) {

@@ -61,7 +61,7 @@ describe('the door by key', () => {
     );
   });
 
-  test('limits guesses, and says for how long', async () => {
+  test('limits guesses, and names the time to wait', async () => {
     const browser = openBrowser(service, { address: '203.0.113.9' });
     const statuses: number[] = [];
     for (let count = 0; count < 11; count += 1) {
@@ -81,7 +81,7 @@ describe('the door by key', () => {
     ['fr', 'Vos licences', 'Valable sans limite de durée.'],
     ['pl', 'Your licenses', 'Works, with no end date.'],
   ] as const) {
-    test(`speaks to a browser of the language ${language}`, async () => {
+    test(`answers a browser of the language ${language} in it`, async () => {
       assert.equal(titleOf(await openBrowser(service, { language }).get('/my')), title);
       const { answer } = await open({}, language);
       assert.ok(answer.text.includes(sentence));
@@ -148,7 +148,7 @@ describe('the door by key', () => {
 });
 
 describe('freeing a machine', () => {
-  test('asks first, then frees the machine and tells the owner', async () => {
+  test('asks first, then frees the machine and e-mails the owner', async () => {
     const { browser, license, licenseKey, pathOf } = await open();
     const machine = anyMachine();
     const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -156,7 +156,7 @@ describe('freeing a machine', () => {
     const before = await validate(service, licenseKey, id, machine.machine_id);
     assert.equal(before.valid, true);
     const freed = await browser.submit(pathOf(id), {});
-    const notice = `Computer ${machine.machine_id} is removed. Its place is free. We have sent an e-mail`;
+    const notice = `Computer ${machine.machine_id} is removed. Its place is free. The owner of the license gets an e-mail`;
     assert.ok(freed.text.includes(notice));
     assert.match(freed.text, /<p>0 of 2 computers in use<\/p>/u);
     const after = await validate(service, licenseKey, id, machine.machine_id);
@@ -174,7 +174,7 @@ describe('freeing a machine', () => {
     assert.deepEqual(rows, [{ actor: 'buyer', action: 'license.free_machine', reason: null }]);
   });
 
-  test('a repetition changes nothing and mails nobody', async () => {
+  test('a repetition changes nothing and sends no second e-mail', async () => {
     const { browser, licenseKey, pathOf } = await open();
     const { activation_id: id } = await activate(service, licenseKey);
     await browser.submit(pathOf(id), {});
@@ -184,7 +184,7 @@ describe('freeing a machine', () => {
     assert.equal((await service.readMails()).length, 1);
   });
 
-  test('allows max_activations + 3 in 30 days, then says from when', async () => {
+  test('allows max_activations + 3 in 30 days, then names the next date', async () => {
     const { browser, licenseKey, pathOf } = await open();
     // The same machine may always return, so that activations do not reach their limit.
     const machine = anyMachine();
@@ -210,7 +210,7 @@ describe('freeing a machine', () => {
     assert.equal((await later.submit(pathOf(id), {})).status, 200);
   });
 
-  test('says when no other computer could take the place', async () => {
+  test('warns when no other computer could take the place', async () => {
     const { browser, licenseKey, pathOf } = await open();
     for (let count = 0; count < 4; count += 1) {
       const { activation_id: id } = await activate(service, licenseKey);

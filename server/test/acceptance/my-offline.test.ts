@@ -72,7 +72,7 @@ describe('a scanned request', () => {
     assert.equal(enteredIn(form), request);
   });
 
-  test('lets the owner of several choose, and says when there is none', async () => {
+  test('lets the owner of several choose, and explains that there is none', async () => {
     const browser = openBrowser(service);
     await browser.get(OPENED);
     const list = await signIn(browser, 'two@example.com', [

@@ -106,7 +106,7 @@ describe('freeing', () => {
     assert.equal(await countFreed(license.id), 0);
   });
 
-  test('a machine that its software deactivates meanwhile mails nobody', async () => {
+  test('a machine that its software deactivates at the same time sends no e-mail', async () => {
     const { activate: add, free, license } = await open();
     const id = await add();
     const deactivated = 'update activations set deactivated_at = now() where license_id = $1';

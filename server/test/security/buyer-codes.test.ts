@@ -55,7 +55,7 @@ describe('guessing codes', () => {
     assert.match(errorsOf(refused)[0] ?? '', /^There were too many tries\. Try again in /u);
   });
 
-  test('an address gets 20 codes in an hour, whoever asks', async () => {
+  test('an address gets 20 codes in an hour, from all networks together', async () => {
     const { email } = await openBuyer();
     for (let count = 0; count < 20; count += 1) assert.equal((await askFor(email)).status, 200);
     const refused = await askFor(email.toUpperCase());

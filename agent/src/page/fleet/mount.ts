@@ -15,7 +15,7 @@ export interface FleetListKeeper {
 
 /** What the page of a fleet shows, and where it keeps what people change. */
 export interface MountOptions {
-  /** With its list. Whoever creates it closes it. */
+  /** With its list. The caller closes it. */
   readonly fleet: Fleet;
   readonly list: FleetListKeeper;
   /** Keeps or forgets (null) the token of a machine in the browser. The fleet gets it as well. */

@@ -41,7 +41,7 @@ export async function freeOwnMachine(
   licenseId: string,
   activationId: string,
 ): Promise<FreeingDecision> {
-  // Before the license is locked, which anybody with a session of another license could do otherwise.
+  // Before the license is locked, which every session could do otherwise.
   await requireOwnMachine(deps, session, licenseId, activationId);
   return changeMachines(deps, licenseId, requireOwner(session), async (client, license) => {
     const decision = await decide(deps, client, license, activationId);
@@ -49,7 +49,7 @@ export async function freeOwnMachine(
       if (decision.kind !== 'already') deps.metrics.countRefusal('free_machine', decision.kind);
       return decision;
     }
-    // Its software may have deactivated it meanwhile.
+    // Its software may have deactivated it since the decision.
     if (!(await markFreedByOwner(client, license.id, activationId))) return { kind: 'already' };
     await queueMail(deps, client, license, activationId);
     await freeMachineOf(deps, client, license, { activationId, actor: BUYER, reason: null });

@@ -104,7 +104,7 @@ function registerSignOut(app: App, deps: BuyerDependencies): void {
         ...SIGNED_IN,
         operationId: 'signOutBuyer',
         summary: 'End the session of a buyer',
-        description: 'Whoever has it can no longer use it.',
+        description: 'Copies of it no longer work, either.',
         response: { 200: ref(Done, 'The session has ended.') },
         problems: ['buyer_session_invalid'],
       },

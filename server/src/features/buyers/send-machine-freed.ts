@@ -17,7 +17,7 @@ export type FreedMailDependencies = Omit<BillingDependencies, 'config'> & {
 };
 
 /**
- * Tells the owner of a license that a machine was deactivated on the page for buyers.
+ * Notifies the owner of a license that a machine was deactivated on the page for buyers.
  * @throws Error if no mail is configured or a retry may succeed
  */
 export async function sendMachineFreed(

@@ -58,7 +58,7 @@ export async function openSession(
   return isEnded ? null : session;
 }
 
-/** Ends a session: whoever has it can no longer use it. */
+/** Ends a session, for all that have a copy of it. */
 export async function signOut(
   { databaseLimiter, pool }: Pick<BuyerDependencies, 'databaseLimiter' | 'pool'>,
   { id, expiresAtMs }: BuyerSession,

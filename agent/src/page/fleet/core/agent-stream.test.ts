@@ -167,7 +167,7 @@ describe('the stream of an agent', { skip: lacksOpenssl }, () => {
     assert.equal(await page.hasGap('origin'), undefined);
   });
 
-  test('says that it stops; after a reboot it is back, and the page says so', async () => {
+  test('announces that it stops; after a reboot it is back, and the page reports both', async () => {
     const stream = await open();
     record(stream, 3);
     using page = new OpenFleet(stream.port);

@@ -32,7 +32,7 @@ export class Turns<T> {
   readonly #maxOpen: number;
   /** When the connection was granted, oldest first. */
   readonly #open = new Map<T, number>();
-  /** Those of `#open` that were told to stop. */
+  /** Those of `#open` that are being closed. */
   readonly #stopping = new Set<T>();
   /** Those of `#open` that are being opened, and since when. */
   readonly #connecting = new Map<T, number>();

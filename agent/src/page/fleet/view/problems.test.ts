@@ -68,7 +68,7 @@ test('repeats the sentence of an agent that closed the connection', () => {
   assert.equal(problem?.sentence, 'closed the connection: The access token was removed.');
 });
 
-test('tells a token that is missing from one that is not known', () => {
+test('distinguishes a missing token from an unknown one', () => {
   const details = [
     'An access token is needed: send it as "Authorization: Bearer TOKEN".',
     'The access token is not known.',

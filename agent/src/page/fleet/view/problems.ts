@@ -79,7 +79,7 @@ const GAP_RULES: Readonly<Record<GapReason, GapRule>> = {
 const DETAILED_GAPS: Readonly<Partial<Record<GapReason, (detail: string) => string>>> = {
   refused: (detail) => `closed the connection: ${detail}`,
   unreachable: (detail) => `cannot be reached: ${detail}`,
-  // Before the first token, the agent says that one is needed.
+  // Before the first token, the agent answers that one is needed.
   token: (detail) =>
     /not known/u.test(detail)
       ? 'does not accept the token: enter it.'

@@ -7,7 +7,7 @@ export interface Quantity {
   readonly label: string;
   /** The heading of the figure. */
   readonly title: string;
-  /** What the value is, unless the title says it. */
+  /** What the value is, unless the title names it. */
   readonly note?: string;
   /** The columns that are added up. */
   readonly figures: readonly Figure[];

@@ -116,7 +116,7 @@ export const english: BuyerTexts = {
     offlineUntil: 'Without a connection until',
     free: 'Free',
     freed: (machine) => `Computer ${machine} is removed. Its place is free.`,
-    freedNotice: 'We have sent an e-mail about it to the owner of the license.',
+    freedNotice: 'The owner of the license gets an e-mail about it.',
     deactivated: (count) => `Computers that were removed (${count})`,
     deactivatedOn: 'Removed on',
     moves: (left, days) =>
