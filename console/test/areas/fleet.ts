@@ -1,9 +1,12 @@
-/** The list of servers, and the page that connects to their agents. No agent listens: the page shows that. */
+/** The list of servers, and the page that connects to their agents. In most tests, no agent listens: the page shows that. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
 import type { Page } from 'playwright-core';
 
+import { readTlsMaterial } from '../../../agent/src/tls/tls-files.ts';
+import { CertificateFixture, lacksOpenssl } from '../../../agent/test/certificates.ts';
+import { openStream } from '../../../agent/test/stream-harness.ts';
 import { addServer } from '../../../server/src/features/fleet/change-servers.ts';
 import type { Console } from '../open-console.ts';
 import { waitUntilShown } from '../windows.ts';
@@ -23,6 +26,9 @@ const HOSTS = `(document.querySelector('meta[http-equiv="content-security-policy
 
 /** After so long, the page has read the list again. */
 const POLLED_MS = 11_000;
+
+/** How often the agent of the test collects. */
+const TICK_MS = 100;
 
 const readHosts = (page: Page) => page.evaluate<string[] | null>(HOSTS);
 
@@ -66,6 +72,32 @@ export function testFleet(running: () => Console): void {
     await waitUntilShown(page);
     assert.equal(await readHosts(page), null);
     await close(...ATTEMPTS, /status of 422/);
+  });
+
+  test('shows the figures and problems that an agent sends', { skip: lacksOpenssl }, async () => {
+    using fixture = new CertificateFixture();
+    const tls = readTlsMaterial({ ...fixture.createRoot('root').issueServer(), clients: null });
+    const allowedOrigins = new Set([running().service.url]);
+    await using agent = await openStream({
+      tls,
+      readRules: () => ({ isToken: null, allowedOrigins }),
+    });
+    const ticking = setInterval(() => agent.hub.tick(), TICK_MS);
+    try {
+      await add('nas', `127.0.0.1:${agent.port}`);
+      const { page, context, go, close } = await running().open('viewer', {
+        width: 1440,
+        own: true,
+      });
+      const devTools = await context.newCDPSession(page);
+      await devTools.send('Security.setIgnoreCertificateErrors', { ignore: true });
+      await go('/fleet');
+      await page.locator('.fleet').getByText('/nfs does not answer.').waitFor();
+      await page.locator('.fleet').getByText('CPU 25').first().waitFor();
+      await close();
+    } finally {
+      clearInterval(ticking);
+    }
   });
 
   test('loads the document again when it was loaded for another page', async () => {
