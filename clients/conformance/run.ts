@@ -64,9 +64,9 @@ function selectClients({ folder, clients: names }: RunOptions): readonly ClientU
 function selectThemes(texts: readonly string[]): readonly Theme[] {
   const isWanted = (text: string) =>
     texts.length === 0 || texts.some((each) => text.toLowerCase().includes(each.toLowerCase()));
-  const themes = THEMES.map(({ name, scenes }) => ({
-    name,
-    scenes: scenes.filter((scene) => isWanted(`${name}: ${scene.name}`)),
+  const themes = THEMES.map((theme) => ({
+    ...theme,
+    scenes: theme.scenes.filter((scene) => isWanted(`${theme.name}: ${scene.name}`)),
   })).filter(({ scenes }) => scenes.length > 0);
   if (themes.length === 0) throw new UsageError(`No scene contains "${texts.join('" or "')}".`);
   return themes;
