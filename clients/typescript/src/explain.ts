@@ -26,7 +26,7 @@ export async function explain(session: Session, around: Circumstances): Promise<
     ['key', kept.key && lastGroup(kept.key)],
     ['machine', await describeMachine(session)],
     ['last answer', state.lastAnswerAt ?? 'never'],
-    ['last question', session.lastSilence === null ? 'answered, or none' : session.lastSilence],
+    ['last request', session.lastFailure ?? 'answered, or none'],
     ['refused', kept.refused && `${kept.refused.reason} at ${kept.refused.at}`],
     ['waiting', waitingOf(session)],
     ['time', formatTime(session.nowMs)],

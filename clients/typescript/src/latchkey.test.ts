@@ -339,7 +339,7 @@ test('explains without key, token and machine id', async () => {
   const text = await client.explain();
   assert.match(text, /^state: licensed$/m);
   assert.match(text, /^key: …5WV94$/m);
-  assert.match(text, /^last question: connection: TypeError fetch failed; Error ECONNREFUSED/m);
+  assert.match(text, /^last request: connection: TypeError fetch failed; Error ECONNREFUSED/m);
   assert.match(text, /^machine: [\w-]{8} \(SHA-256\)$/m);
   for (const secret of [KEY, KEY.slice(0, 20), MACHINE_ID, 'eyJ'])
     assert.ok(!text.includes(secret));

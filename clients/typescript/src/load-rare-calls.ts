@@ -1,11 +1,11 @@
-import { silence } from './answers/answer.ts';
+import { noResponse } from './answers/answer.ts';
 import { noAnswer, type Result } from './answers/results.ts';
 import type * as RareModule from './rare-calls.ts';
 import type { Session } from './session.ts';
 
 export type RareCalls = typeof RareModule;
 
-const NOT_LOADED = silence('connection', 'a part of the client could not be loaded');
+const NOT_LOADED = noResponse('connection', 'a part of the client could not be loaded');
 
 /** Loads the calls that a program needs only when a person does something; null if a page cannot reach its server. */
 export async function loadRareCalls(): Promise<RareCalls | null> {

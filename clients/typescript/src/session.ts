@@ -30,9 +30,9 @@ export interface SessionParts {
 export class Session {
   readonly parts: SessionParts;
   /** The key that was last refused for want of a free machine; the program shows its machines. */
-  wantedKey: string | null = null;
-  /** The last question that was not answered, for support. */
-  lastSilence: string | null = null;
+  refusedKey: string | null = null;
+  /** Why the last request was not answered, for support; null: it was, or there was none. */
+  lastFailure: string | null = null;
   #kept: Kept = NOTHING_KEPT;
   #claims: Claims | null = null;
   #isAnswered = false;
@@ -93,7 +93,7 @@ export class Session {
   /** Notes whether the service answered. */
   noteAnswer(isAnswered: boolean, detail: string | null = null): void {
     this.#isAnswered = isAnswered;
-    this.lastSilence = detail;
+    this.lastFailure = detail;
   }
 
   /** Verifies an entitlement of this machine, apart from its times. @param keys beside those that are compiled in */

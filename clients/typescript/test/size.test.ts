@@ -3,20 +3,39 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { bundleModules, ENTRIES, listLoaded } from '../build/bundle.ts';
+import { bundleModules, ENTRIES, listLoaded, type BundledModule } from '../build/bundle.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { VERSION } from '../src/version.ts';
 
 /** 8 kB, of gzip. */
 const MAX_CORE_BYTES = 8_192;
 
+const MAX_PAGE_BYTES = 12_288;
+
+function compress(files: readonly BundledModule[]): number {
+  return files.reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0);
+}
+
 const modules = await bundleModules();
 
 test('the core is at most 8 kB compressed', () => {
   const loaded = listLoaded(modules, 'index');
-  const size = loaded.reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0);
+  const size = compress(loaded);
   assert.ok(size > 3_000, `${size} bytes: the modules were not found`);
   assert.ok(size <= MAX_CORE_BYTES, `${size} bytes`);
+});
+
+test('all calls of a page are at most 12 kB compressed', () => {
+  const page = new Set([
+    ...listLoaded(modules, 'index'),
+    ...listLoaded(modules, 'chunks/rare-calls'),
+  ]);
+  assert.equal(
+    page.size,
+    3,
+    'the entry, its core, and what is loaded by the first call of a person',
+  );
+  assert.ok(compress([...page]) <= MAX_PAGE_BYTES, `${compress([...page])} bytes`);
 });
 
 test('loads no other package, and the core and the preload script nothing of Node.js', () => {

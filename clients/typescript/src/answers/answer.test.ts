@@ -54,7 +54,7 @@ test('takes everything else for no answer', () => {
   ];
   for (const [changes, cause] of received) {
     const answer = receive(changes);
-    assert.ok(answer.kind === 'silence', JSON.stringify(changes));
+    assert.ok(answer.kind === 'no_response', JSON.stringify(changes));
     assert.equal(answer.cause, cause, JSON.stringify(changes));
   }
 });
@@ -62,7 +62,7 @@ test('takes everything else for no answer', () => {
 test('reads how long to wait, up to a day', () => {
   const waits = ['30', '9999999', 'soon', '-1', null].map((retryAfter) => {
     const answer = receive({ status: 503, retryAfter });
-    return answer.kind === 'silence' ? noAnswer(answer).retryAfterMs : null;
+    return answer.kind === 'no_response' ? noAnswer(answer).retryAfterMs : null;
   });
   assert.deepEqual(waits, [30_000, 86_400_000, 0, 0, 0]);
 });

@@ -19,8 +19,8 @@ export interface Problem {
 }
 
 /** No answer of the service, whatever arrived: it changes nothing. */
-export interface Silence {
-  readonly kind: 'silence';
+export interface NoResponse {
+  readonly kind: 'no_response';
   readonly cause: Cause;
   /** For support: what happened, in a few words. */
   readonly detail: string;
@@ -30,7 +30,7 @@ export interface Silence {
   readonly retryAfterMs: number;
 }
 
-export type Answer = Success | Problem | Silence;
+export type Answer = Success | Problem | NoResponse;
 
 /** What arrived over HTTP. */
 export interface Received {
@@ -41,24 +41,24 @@ export interface Received {
   readonly text: string;
 }
 
-/** Creates a silence. */
-export function silence(cause: Cause, detail: string, status = 0, retryAfterMs = 0): Silence {
-  return { kind: 'silence', cause, detail, status, retryAfterMs };
+/** Describes that no answer came. */
+export function noResponse(cause: Cause, detail: string, status = 0, retryAfterMs = 0): NoResponse {
+  return { kind: 'no_response', cause, detail, status, retryAfterMs };
 }
 
 /** Decides what arrived: only JSON of the service's own forms is an answer. */
 export function classify(received: Received): Answer {
   const { status } = received;
   if (status === 429 || status >= 500) {
-    return silence('busy', `status ${status}`, status, readRetryAfter(received.retryAfter));
+    return noResponse('busy', `status ${status}`, status, readRetryAfter(received.retryAfter));
   }
-  if (status === 407) return silence('proxy', 'status 407', status);
+  if (status === 407) return noResponse('proxy', 'status 407', status);
   const body = parseJson(received.text);
   const serviceMs = readDate(received.date);
   if (status === 200 && body !== undefined) return { kind: 'success', body, serviceMs };
   const code = readCode(received, body);
   if (code !== null && isObject(body)) return { kind: 'problem', status, code, body, serviceMs };
-  return silence('portal', `status ${status}, not an answer of the service`, status);
+  return noResponse('portal', `status ${status}, not an answer of the service`, status);
 }
 
 function readCode({ status, contentType }: Received, body: unknown): string | null {

@@ -7,7 +7,7 @@ import { isObject, textOrNull } from '../json.ts';
 export type Cause = 'dns' | 'connection' | 'tls' | 'proxy' | 'timeout' | 'portal' | 'busy';
 
 /** Codes and messages of Node.js (undici, OpenSSL), of Chromium's network, which Electron uses, and of Bun and Deno; the first that fits counts. */
-const SIGNS: readonly (readonly [Cause, RegExp])[] = [
+const PATTERNS: readonly (readonly [Cause, RegExp])[] = [
   ['portal', /redirect/i],
   // Node.js reports 407 as an error without a message.
   ['proxy', /proxy|tunnel|fetch failed; Error$/i],
@@ -19,7 +19,7 @@ const SIGNS: readonly (readonly [Cause, RegExp])[] = [
 /** Finds the cause of a failed request in the error that `fetch` throws. */
 export function findCause(error: unknown): Cause {
   const text = describeError(error);
-  return SIGNS.find(([, sign]) => sign.test(text))?.[0] ?? 'connection';
+  return PATTERNS.find(([, sign]) => sign.test(text))?.[0] ?? 'connection';
 }
 
 /** Deeper than any error of Node.js. */

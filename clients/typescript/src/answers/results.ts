@@ -1,4 +1,4 @@
-import type { Silence } from './answer.ts';
+import type { NoResponse } from './answer.ts';
 import type { Cause } from './causes.ts';
 
 /** The service did not answer; nothing changed. Try again later. */
@@ -10,10 +10,14 @@ export interface NoAnswer {
   readonly retryAfterMs: number;
 }
 
-/** The service refused, or the client did without a question. */
+/** The service refused, or the client did without a request. */
 export interface Refusal {
   readonly ok: false;
-  /** A code of the service, `key_mistyped`, `not_activated`, `entitlement_…`, `aborted`, `unexpected`. */
+  /**
+   * A code of the service, or of the client: `key_mistyped`, `not_activated`, `already_licensed`, `trial_expired`, `trial_unavailable`,
+   * `purchase_pending`, `key_not_shown`, `aborted`, `entitlement_` and why an answer for use without a connection is not accepted,
+   * `sharing_off`, `events_off`, `unexpected`.
+   */
   readonly code: string;
   readonly cause?: undefined;
   /** Of a limit: how many are allowed, … */
@@ -32,7 +36,7 @@ export type Result<Content = unknown> = ({ readonly ok: true } & Content) | Fail
 export const OK = { ok: true } as const;
 
 /** The result of a call without an answer. */
-export function noAnswer({ cause, retryAfterMs }: Silence): NoAnswer {
+export function noAnswer({ cause, retryAfterMs }: NoResponse): NoAnswer {
   return { ok: false, code: 'no_answer', cause, retryAfterMs };
 }
 

@@ -6,8 +6,8 @@ import { readActivation, readTrialRefusal } from '../answers/shapes.ts';
 import { readKey } from '../keys/license-key.ts';
 import type { Session } from '../session.ts';
 import { readGrant } from './grant.ts';
-import { endWithout } from './end-without.ts';
-import { endInSilence, otherShape } from './outcome.ts';
+import { reportFailure } from './report-failure.ts';
+import { reportNoAnswer, unexpectedShape } from './outcome.ts';
 
 /** A refusal after which the user chooses a machine to free. */
 const LIMITS = new Set(['activation_limit_reached', 'move_limit_reached']);
@@ -18,8 +18,8 @@ export async function activate(session: Session, typed: string): Promise<Result>
   if (verdict === 'mistyped' || key === '') return refuse('key_mistyped');
   const answer = await session.parts.service.activate({ license_key: key, ...identify(session) });
   const result = await acceptActivation(session, answer, key);
-  if (result.ok) session.wantedKey = null;
-  else if (LIMITS.has(result.code)) session.wantedKey = key;
+  if (result.ok) session.refusedKey = null;
+  else if (LIMITS.has(result.code)) session.refusedKey = key;
   return result;
 }
 
@@ -46,7 +46,7 @@ async function acceptActivation(
   answer: Answer,
   key: string | null,
 ): Promise<Result> {
-  if (answer.kind !== 'success') return endWithout(session, answer);
+  if (answer.kind !== 'success') return reportFailure(session, answer);
   const refused = key === null ? readTrialRefusal(answer.body) : null;
   if (refused !== null) {
     session.noteAnswer(true);
@@ -54,9 +54,9 @@ async function acceptActivation(
   }
   const activation = readActivation(answer.body);
   const licenseKey = key ?? activation?.licenseKey ?? null;
-  if (activation === null || licenseKey === null) return endInSilence(session, otherShape());
+  if (activation === null || licenseKey === null) return reportNoAnswer(session, unexpectedShape());
   const grant = await readGrant(session, answer, activation.entitlement);
-  if (grant.kind === 'silence') return endInSilence(session, grant);
+  if (grant.kind === 'no_response') return reportNoAnswer(session, grant);
   session.noteAnswer(true);
   const { release } = session.kept;
   await session.change({

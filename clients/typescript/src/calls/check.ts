@@ -8,7 +8,7 @@ import { formatTime } from '../state/state.ts';
 import type { Session } from '../session.ts';
 import { callRare } from '../load-rare-calls.ts';
 import { readGrant } from './grant.ts';
-import { endInSilence, isAboutLicense, otherShape } from './outcome.ts';
+import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
 
 /**
  * Asks the service whether this machine may run. What waits for the service comes first: a machine to release, or a trial that could
@@ -32,7 +32,7 @@ export async function check(session: Session, trigger: Trigger): Promise<Result>
     trigger,
     ...consent(session),
   });
-  if (answer.kind === 'silence') return endInSilence(session, answer);
+  if (answer.kind === 'no_response') return reportNoAnswer(session, answer);
   if (answer.kind === 'success') return acceptValidation(session, answer);
   if (isAboutLicense(answer)) return acceptRefusal(session, answer, answer.code);
   session.noteAnswer(true);
@@ -48,10 +48,10 @@ function consent({ kept }: Session): Pick<LicenseValidate, 'install_id' | 'usage
 
 async function acceptValidation(session: Session, answer: Success): Promise<Result> {
   const validation = readValidation(answer.body);
-  if (validation === null) return endInSilence(session, otherShape());
+  if (validation === null) return reportNoAnswer(session, unexpectedShape());
   if (!validation.valid) return acceptRefusal(session, answer, validation.reason);
   const grant = await readGrant(session, answer, validation.entitlement);
-  if (grant.kind === 'silence') return endInSilence(session, grant);
+  if (grant.kind === 'no_response') return reportNoAnswer(session, grant);
   session.noteAnswer(true);
   await session.change(grant.changes);
   return OK;

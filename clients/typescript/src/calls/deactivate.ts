@@ -3,8 +3,8 @@ import { OK, refuse, type Result } from '../answers/results.ts';
 import { isObject } from '../json.ts';
 import { NO_LICENSE } from '../kept/kept.ts';
 import type { Session } from '../session.ts';
-import { endWithout } from './end-without.ts';
-import { endInSilence, isAboutLicense, otherShape } from './outcome.ts';
+import { reportFailure } from './report-failure.ts';
+import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
 
 /**
  * Frees this machine, and then deletes its license here. Without an answer, the machine goes on running, and the next check frees it.
@@ -26,20 +26,20 @@ export async function release(session: Session): Promise<Result> {
     activation_id: waiting.activationId,
     machine_id: waiting.machineId,
   });
-  if (answer.kind === 'silence') return endInSilence(session, answer);
+  if (answer.kind === 'no_response') return reportNoAnswer(session, answer);
   if (isReleased(answer)) {
     const isOurs = waiting.activationId === session.kept.activationId;
     session.noteAnswer(true);
     await session.change(isOurs ? NO_LICENSE : { release: null });
     return OK;
   }
-  if (answer.kind === 'success') return endInSilence(session, otherShape());
+  if (answer.kind === 'success') return reportNoAnswer(session, unexpectedShape());
   await session.change({ release: null });
-  return endWithout(session, answer);
+  return reportFailure(session, answer);
 }
 
 /** A license or an activation that does not exist (any more) is released, too. */
-function isReleased(answer: Exclude<Answer, { kind: 'silence' }>): boolean {
+function isReleased(answer: Exclude<Answer, { kind: 'no_response' }>): boolean {
   if (answer.kind === 'problem') return isAboutLicense(answer);
   return isObject(answer.body) && answer.body['success'] === true;
 }

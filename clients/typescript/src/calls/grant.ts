@@ -1,4 +1,4 @@
-import { silence, type Silence, type Success } from '../answers/answer.ts';
+import { noResponse, type NoResponse, type Success } from '../answers/answer.ts';
 import { learnTime, readClock, serviceTime } from '../clock/clock.ts';
 import { isObject } from '../json.ts';
 import type { Kept } from '../kept/kept.ts';
@@ -21,22 +21,22 @@ export async function readGrant(
   session: Session,
   answer: Success,
   entitlement: string,
-): Promise<Grant | Silence> {
+): Promise<Grant | NoResponse> {
   const { reading, keys } = await verifyWithNewKeys(session, entitlement);
-  if (reading.verdict !== 'ok') return notGenuine(reading.verdict);
+  if (reading.verdict !== 'ok') return notAccepted(reading.verdict);
   const { claims } = reading;
   const deviceMs = session.parts.now();
   const serviceMs = serviceTime(answer.serviceMs, claims.iat * 1000);
   const clock = learnTime(session.kept.clock, deviceMs, serviceMs);
   // With the new time, so that a machine whose clock stands in 1970 can be activated.
   const problem = findTimeProblem(claims, readClock(clock, deviceMs).nowMs);
-  if (problem !== null) return notGenuine(problem);
+  if (problem !== null) return notAccepted(problem);
   const lastAnswerAt = formatTime(serviceMs);
   return { kind: 'grant', changes: { clock, keys, entitlement, refused: null, lastAnswerAt } };
 }
 
-function notGenuine(verdict: string): Silence {
-  return silence('portal', `the entitlement is not accepted: ${verdict}`, 200);
+function notAccepted(verdict: string): NoResponse {
+  return noResponse('portal', `the entitlement is not accepted: ${verdict}`, 200);
 }
 
 /** Fetches the service's keys once if the entitlement names one that is unknown. */

@@ -4,8 +4,8 @@ import { readMachines } from '../answers/shapes.ts';
 import { isObject } from '../json.ts';
 import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
-import { endWithout } from './end-without.ts';
-import { endInSilence, otherShape } from './outcome.ts';
+import { reportFailure } from './report-failure.ts';
+import { reportNoAnswer, unexpectedShape } from './outcome.ts';
 
 type Listed = NonNullable<ReturnType<typeof readMachines>>;
 
@@ -28,25 +28,25 @@ export async function moveHere(session: Session, activationId: string): Promise<
       activation_id: activationId,
       machine_id: machine.machine_id,
     });
-    if (answer.kind !== 'success') return endWithout(session, answer);
+    if (answer.kind !== 'success') return reportFailure(session, answer);
     if (!isObject(answer.body) || answer.body['success'] !== true) {
-      return endInSilence(session, otherShape());
+      return reportNoAnswer(session, unexpectedShape());
     }
   }
   return activate(session, key);
 }
 
-function chooseKey({ wantedKey, kept }: Session): string | null {
-  return wantedKey ?? kept.key;
+function chooseKey({ refusedKey, kept }: Session): string | null {
+  return refusedKey ?? kept.key;
 }
 
 async function list(session: Session): Promise<Result<{ readonly machines: Listed }>> {
   const key = chooseKey(session);
   if (key === null) return refuse('not_activated');
   const answer = await session.parts.service.listMachines(key);
-  if (answer.kind !== 'success') return endWithout(session, answer);
+  if (answer.kind !== 'success') return reportFailure(session, answer);
   const machines = readMachines(answer.body);
-  if (machines === null) return endInSilence(session, otherShape());
+  if (machines === null) return reportNoAnswer(session, unexpectedShape());
   session.noteAnswer(true);
   return { ok: true, machines };
 }

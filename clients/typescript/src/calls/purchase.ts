@@ -3,9 +3,9 @@ import { readPurchase } from '../answers/shapes.ts';
 import { purchaseWaitMs, waitFor } from '../checks/wait.ts';
 import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
-import { endWithout } from './end-without.ts';
+import { reportFailure } from './report-failure.ts';
 import type { PurchaseOptions } from './purchase-options.ts';
-import { endInSilence, otherShape } from './outcome.ts';
+import { reportNoAnswer, unexpectedShape } from './outcome.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
@@ -20,7 +20,8 @@ export async function pollPurchase(
     if (signal?.aborted === true) return refuse('aborted');
     const result = await ask();
     const isOpen = isNoAnswer(result) || (!result.ok && result.code === 'purchase_pending');
-    if (!isOpen || Math.abs(now() - startedMs) >= timeoutMs) return result;
+    if (!isOpen) return result;
+    if (Math.abs(now() - startedMs) >= timeoutMs) return refuse('purchase_pending');
     await waitFor(purchaseWaitMs(asked), signal);
   }
 }
@@ -28,9 +29,9 @@ export async function pollPurchase(
 /** Activates the license of a purchase; `purchase_pending` while there is none. */
 export async function activatePurchase(session: Session, transactionId: string): Promise<Result> {
   const answer = await session.parts.service.checkTransaction(transactionId);
-  if (answer.kind !== 'success') return endWithout(session, answer);
+  if (answer.kind !== 'success') return reportFailure(session, answer);
   const purchase = readPurchase(answer.body);
-  if (purchase === null) return endInSilence(session, otherShape());
+  if (purchase === null) return reportNoAnswer(session, unexpectedShape());
   session.noteAnswer(true);
   const { licenseKey, status } = purchase;
   if (licenseKey !== null) return activate(session, licenseKey);

@@ -1,4 +1,4 @@
-import { classify, silence, type Answer } from '../answers/answer.ts';
+import { classify, noResponse, type Answer } from '../answers/answer.ts';
 import { describeError, findCause } from '../answers/causes.ts';
 import type { Fetch, FetchResponse } from './fetch.ts';
 
@@ -22,14 +22,14 @@ export interface Sender {
 /** A larger answer is none of the service. */
 const MAX_BYTES = 1_000_000;
 
-/** Sends a request; a failure of any kind is a silence. */
+/** Sends a request; a failure of any kind is no answer. */
 export async function send(sender: Sender, request: Request): Promise<Answer> {
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   // A fetch that was handed in may ignore its signal.
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => {
-      resolve(silence('timeout', `no answer in ${sender.timeoutMs} ms`));
+      resolve(noResponse('timeout', `no answer in ${sender.timeoutMs} ms`));
       stop.abort();
     }, sender.timeoutMs);
   });
@@ -54,7 +54,7 @@ async function exchange(
       signal,
     });
     const text = await readText(response);
-    if (text === null) return silence('portal', 'more than 1 MB');
+    if (text === null) return noResponse('portal', 'more than 1 MB');
     const { headers } = response;
     return classify({
       status: response.status,
@@ -64,7 +64,7 @@ async function exchange(
       text,
     });
   } catch (error) {
-    return silence(findCause(error), describeError(error));
+    return noResponse(findCause(error), describeError(error));
   }
 }
 

@@ -1,9 +1,9 @@
-/** How long a client waits between two questions in the background. */
+/** How long a client waits between two checks in the background. */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** After one, two, three questions without an answer; then always the last one. */
+/** After one, two, three checks without an answer; then always the last one. */
 const RETRIES_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
 
 /** So that the machines of a company do not ask at the same time. */
@@ -11,7 +11,7 @@ const JITTER = 0.1;
 
 /**
  * Returns how long to wait for the next check.
- * @param failures how many questions in a row were not answered
+ * @param failures how many checks in a row were not answered
  * @param retryAfterMs what the service asked for; 0: nothing
  * @param random from 0 to 1
  */

@@ -16,7 +16,7 @@ export async function waitFor(milliseconds: number, signal?: AbortSignal): Promi
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 15_000;
 
-/** Returns how long to wait before the next question. @param asked how often it was asked before */
+/** Returns how long to wait before the next request. @param asked how many were sent before */
 export function purchaseWaitMs(asked: number): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.3 ** asked);
 }

@@ -1,6 +1,6 @@
 import type { EventBatch } from '@latchkey/contract';
 
-import { silence, type Answer, type Silence } from '../answers/answer.ts';
+import { noResponse, type Answer, type NoResponse } from '../answers/answer.ts';
 import { noAnswer, refuse } from '../answers/results.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { QueuedEvent } from './event.ts';
@@ -39,10 +39,10 @@ export async function flushEvents(host: EventHost, queue: EventQueue): Promise<F
 }
 
 /** Decides what becomes of a batch. A login page is no answer, whatever its status. */
-function judge(answer: Answer): 'stored' | 'too_large' | 'rejected' | Silence {
+function judge(answer: Answer): 'stored' | 'too_large' | 'rejected' | NoResponse {
   if (answer.kind === 'success') {
     return readIngestion(answer.body) === null
-      ? silence('portal', 'JSON of another shape', 200)
+      ? noResponse('portal', 'JSON of another shape', 200)
       : 'stored';
   }
   if (answer.status === 413) return 'too_large';

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import { chooseFingerprint } from '../machine/choose-fingerprint.ts';
 import { readDmiSerial } from '../machine/linux.ts';
-import { readMachine, type MachineSources } from './read-machine.ts';
+import { windowsCommand } from '../machine/windows.ts';
+import { OWN_SOURCES, readMachine, type MachineSources } from './read-machine.ts';
 
 const GUID = '6f0a1b2c-3d4e-4f60-8182-93a4b5c6d7e8';
 const UUID = 'E2A6F3B1-7C4D-5E8F-9A0B-1C2D3E4F5A6B';
@@ -117,6 +121,21 @@ describe('Linux', () => {
     for (const text of texts) assert.equal(readDmiSerial(`${text}\n`), null, text);
     assert.equal(readDmiSerial('/7XK2Y53/CNFCW00/\n'), '/7XK2Y53/CNFCW00/');
   });
+});
+
+test('starts the program itself, without a shell, and reads nothing when it fails or is missing', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-machine-'));
+  t.after(() => rm(folder, { recursive: true }));
+  // A shell would not find this name.
+  const systemRoot = join(folder, '$(touch run-by-a-shell);');
+  const windows = { ...OWN_SOURCES, platform: 'win32', systemRoot };
+  assert.equal(await readMachine(windows), null);
+  const [program] = windowsCommand(systemRoot);
+  const write = (script: string) => writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  await write(`echo '    MachineGuid    REG_SZ    ${GUID}'`);
+  assert.deepEqual(await readMachine(windows), { machine_id: GUID });
+  await write(`echo '    MachineGuid    REG_SZ    ${GUID}'; exit 1`);
+  assert.equal(await readMachine(windows), null);
 });
 
 test('reads this machine without an exception', async () => {

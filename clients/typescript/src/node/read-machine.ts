@@ -24,7 +24,8 @@ export interface MachineSources {
 
 const TIMEOUT_MS = 5_000;
 
-const OWN_SOURCES: MachineSources = {
+/** The programs and files of this computer. */
+export const OWN_SOURCES: MachineSources = {
   platform: process.platform,
   systemRoot: process.env['SystemRoot'] ?? String.raw`C:\Windows`,
   run: ([program, ...args]) =>

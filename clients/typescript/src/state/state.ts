@@ -3,7 +3,7 @@ import type { Claims } from '../tokens/claims.ts';
 import { findTimeProblem } from '../tokens/verify.ts';
 
 interface Common {
-  /** Whether the last question to the service since opening was answered. */
+  /** Whether the last request to the service since opening was answered. */
   readonly source: 'service' | 'kept';
   /** When the service answered last, RFC 3339 in UTC; null: never. */
   readonly lastAnswerAt: string | null;
