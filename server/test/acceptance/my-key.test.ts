@@ -124,6 +124,18 @@ describe('the door by key', () => {
     }
   });
 
+  test('explains to a browser without cookies why it is not signed in', async () => {
+    const { licenseKey } = await service.issue(OWNER);
+    const browser = openBrowser(service, { headers: { cookie: '' } });
+    const needed = 'You are not signed in. A sign-in lasts 30 minutes and needs cookies.';
+    for (const answer of [
+      await browser.submit('/my/key', { key: licenseKey }),
+      await browser.submit('/my/email', { email: OWNER.customerEmail }),
+    ]) {
+      assert.deepEqual([answer.status, errorsOf(answer)], [401, [needed]]);
+    }
+  });
+
   test('signs out', async () => {
     const { browser, path } = await open();
     await browser.submit('/my/sign-out', {});

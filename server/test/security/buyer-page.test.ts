@@ -163,7 +163,7 @@ describe('a session', () => {
     const ended = await browser.get(path);
     assert.deepEqual(
       [ended.status, errorsOf(ended)],
-      [401, ['You are not signed in. A sign-in lasts 30 minutes.']],
+      [401, ['You are not signed in. A sign-in lasts 30 minutes and needs cookies.']],
     );
   });
 

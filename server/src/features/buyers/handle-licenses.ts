@@ -11,6 +11,7 @@ import {
   readQuery,
   send,
   sessionOf,
+  showSignedOut,
   viewOf,
   type PageDependencies,
 } from './handle-request.ts';
@@ -25,6 +26,7 @@ export async function showLicenses(
 ): Promise<FastifyReply> {
   const session = await sessionOf(deps, request);
   if (session === null) {
+    if (readQuery(request, 'signed-in') !== null) return showSignedOut(deps, request, reply);
     return send(reply, 200, doorsPage(frameOf(deps, request), deps.mail !== null));
   }
   const licenses = await listOwnLicenses(deps, session);

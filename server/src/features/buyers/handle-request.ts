@@ -51,6 +51,9 @@ export function send(reply: FastifyReply, status: number, page: BuyerPage): Fast
   return sendDocument(reply, status, toDocument(page), BUYER_POLICY);
 }
 
+/** Where a browser goes that should have a cookie now, so that one without cookies gets an explanation. */
+export const SIGNED_IN_PATH = '/my?signed-in';
+
 /** Signs a browser in, and shows the licenses; if it keeps the request of a machine, those that answer it. */
 export function signIn(
   deps: PageDependencies,
@@ -66,7 +69,9 @@ export function signIn(
   if (session.door === 'email') {
     cookies.push(set('known', sealKnownBrowser(deps, session.email), KNOWN_BROWSER_TERM_MS));
   }
-  return reply.header('set-cookie', cookies).redirect(hasRequest ? '/my/offline' : '/my', 303);
+  return reply
+    .header('set-cookie', cookies)
+    .redirect(hasRequest ? '/my/offline' : SIGNED_IN_PATH, 303);
 }
 
 /** Returns the session of a request; null without one. */
@@ -100,7 +105,15 @@ export async function signedIn(
   handle: (session: BuyerSession) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const session = await sessionOf(deps, request);
-  if (session !== null) return handle(session);
+  return session === null ? showSignedOut(deps, request, reply) : handle(session);
+}
+
+/** Shows the doors to a browser that was signed in, or should be. */
+export function showSignedOut(
+  deps: PageDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const frame = frameOf(deps, request);
   const general = textsOf(frame).errors.signedOut;
   return send(reply, 401, doorsPage(frame, deps.mail !== null, { general }));

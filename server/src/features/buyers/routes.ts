@@ -21,6 +21,7 @@ import {
   minutesOf,
   send,
   showProblems,
+  SIGNED_IN_PATH,
   signedIn,
   signIn,
   type PageDependencies,
@@ -67,7 +68,7 @@ function registerDoors(app: App, deps: PageDependencies): void {
 
   app.get('/my/code', PAGE, (request, reply) => {
     if (readBuyerCookie(request.headers, publicUrl, 'code') === null) {
-      return reply.redirect('/my', 303);
+      return reply.redirect(SIGNED_IN_PATH, 303);
     }
     return send(reply, 200, codePage(frameOf(deps, request), null));
   });

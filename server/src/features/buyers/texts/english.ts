@@ -42,7 +42,7 @@ export const english: BuyerTexts = {
     codeLimit: (minutes) =>
       `Too many codes were requested for this address. Use the newest e-mail, sign in with your license key, or try again in ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `There were too many tries. Try again in ${minutesOf(minutes)}.`,
-    signedOut: 'You are not signed in. A sign-in lasts 30 minutes.',
+    signedOut: 'You are not signed in. A sign-in lasts 30 minutes and needs cookies.',
     notFound: 'This page shows none of your licenses. Start again.',
     otherOrigin: 'Another website sent this form. Open this page itself and try again.',
     noMail: 'No e-mail can be sent at present. Sign in with your license key.',

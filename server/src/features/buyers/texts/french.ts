@@ -45,7 +45,8 @@ export const french: BuyerTexts = {
     codeLimit: (minutes) =>
       `Trop de codes ont été demandés pour cette adresse. Utilisez le dernier e-mail, connectez-vous avec votre clé de licence, ou réessayez dans ${minutesOf(minutes)}.`,
     tooMany: (minutes) => `Il y a eu trop d’essais. Réessayez dans ${minutesOf(minutes)}.`,
-    signedOut: 'Vous n’êtes pas connecté. Une connexion dure 30\u00a0minutes.',
+    signedOut:
+      'Vous n’êtes pas connecté. Une connexion dure 30\u00a0minutes et nécessite les cookies.',
     notFound: 'Cette page n’affiche aucune de vos licences. Recommencez.',
     otherOrigin: 'Un autre site a envoyé ce formulaire. Ouvrez cette page elle-même et réessayez.',
     noMail:

@@ -44,7 +44,7 @@ export const german: BuyerTexts = {
       `Für diese Adresse wurden zu viele Codes angefordert. Verwenden Sie den aus der neuesten E-Mail, melden Sie sich mit Ihrem Lizenzschlüssel an, oder versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
     tooMany: (minutes) =>
       `Es gab zu viele Versuche. Versuchen Sie es in ${minutesOf(minutes)} noch einmal.`,
-    signedOut: 'Sie sind nicht angemeldet. Eine Anmeldung gilt 30 Minuten.',
+    signedOut: 'Sie sind nicht angemeldet. Eine Anmeldung gilt 30 Minuten und braucht Cookies.',
     notFound: 'Diese Seite zeigt keine Ihrer Lizenzen. Beginnen Sie noch einmal von vorn.',
     otherOrigin:
       'Eine andere Website hat dieses Formular gesendet. Öffnen Sie diese Seite selbst und versuchen Sie es noch einmal.',
