@@ -1,0 +1,324 @@
+//! Events wait in `events.jsonl`, one a line, until the service has them: at most 5,000, one megabyte, 30 days. An event is kept when
+//! `track` returns, and its id stays the same, so that the service stores it once even if the program is killed.
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::client::{Client, lock, refuse};
+use super::rules::{self, NoResponse, Reply, owned, set, text};
+use super::{Outcome, system};
+
+/// What a flush did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flushed {
+    /// Events that the service has now.
+    pub sent: usize,
+    /// Events that it refuses for ever.
+    pub rejected: usize,
+}
+
+pub(crate) const MAX_EVENTS: usize = 5_000;
+pub(crate) const MAX_BYTES: usize = 1_000_000;
+pub(crate) const MAX_AGE_MS: i64 = 30 * 86_400_000;
+/// The limits of the service.
+const MAX_BATCH: usize = 500;
+const MAX_NAME: usize = 120;
+const MAX_PROPS: usize = 32;
+const MAX_PROP_NAME: usize = 64;
+const MAX_PROP: usize = 1_024;
+
+/// The events of a client.
+pub(crate) struct Events {
+    /// The run of the program.
+    session: String,
+    flushing: Mutex<()>,
+    queue: Mutex<Queue>,
+}
+
+impl Events {
+    pub(crate) fn new(folder: &Path) -> Self {
+        let queue = Mutex::new(Queue::new(folder.join("events.jsonl")));
+        Self { session: system::random_uuid(), flushing: Mutex::default(), queue }
+    }
+
+    pub(crate) fn track(&self, client: &Client, name: &str, props: &[(&str, &str)]) {
+        let now_ms = client.now_ms();
+        let Some(name) = clean_name(name) else { return };
+        let event = Event::new(json!({
+            "id": system::time_uuid(now_ms),
+            "name": name,
+            "at": rules::format_time(now_ms),
+            "props": clean_props(props),
+            "session": self.session,
+            "app": client.options.app_version,
+        }));
+        self.change(client, |queue| event.map_or(Ok(()), |event| queue.add(event)));
+    }
+
+    /// How many events were dropped since opening: the queue was full, or they were too old, or the service refused them.
+    pub(crate) fn dropped(&self) -> usize {
+        lock(&self.queue).dropped
+    }
+
+    pub(crate) fn clear(&self, client: &Client) {
+        self.change(client, |queue| queue.rewrite(VecDeque::new()));
+    }
+
+    /// Waits for a flush that runs.
+    pub(crate) fn wait(&self) {
+        drop(lock(&self.flushing));
+    }
+
+    /// Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids.
+    pub(crate) fn flush(&self, client: &Client) -> Outcome<Flushed> {
+        let _flushing = lock(&self.flushing);
+        let kept = client.kept();
+        let Some(install_id) = text(&kept, "install_id").filter(|_| kept.get("sharing") == Some(&json!(true))) else {
+            return refuse("sharing_off");
+        };
+        let mut limit = MAX_BATCH;
+        let mut flushed = Flushed::default();
+        loop {
+            let now_ms = client.now_ms();
+            let batch = self.change(client, |queue| queue.next_batch(limit, now_ms)).unwrap_or_default();
+            let Some(first) = batch.first() else { return Ok(flushed) };
+            match read_outcome(client.ask("/api/v1/events", Some(&describe(client, install_id, &batch)))) {
+                Ok(BatchOutcome::Stored) => {
+                    flushed.sent += batch.len();
+                    self.change(client, |queue| queue.remove(&batch));
+                }
+                Ok(BatchOutcome::TooLarge) if batch.len() > 1 => limit = batch.len() / 2,
+                Ok(_) => {
+                    flushed.rejected += batch.len();
+                    let name = owned(&first.json, "name").unwrap_or_default();
+                    let message = format!("the service rejected {} events, the first one named {name}", batch.len());
+                    client.report("events_rejected", message);
+                    self.change(client, |queue| {
+                        queue.dropped += batch.len();
+                        queue.remove(&batch)
+                    });
+                }
+                Err(NoResponse { cause, retry_after, .. }) => {
+                    return Err(super::Failure::NoAnswer { cause, retry_after });
+                }
+            }
+        }
+    }
+
+    /// Changes the queue. If the folder cannot be written, the events wait in memory, and it is reported.
+    fn change<T>(&self, client: &Client, work: impl FnOnce(&mut Queue) -> io::Result<T>) -> Option<T> {
+        let result = work(&mut lock(&self.queue));
+        result.map_err(|error| client.report("events_unwritable", format!("could not keep events: {error}"))).ok()
+    }
+}
+
+/// What the service did with a batch.
+enum BatchOutcome {
+    Stored,
+    TooLarge,
+    Rejected,
+}
+
+/// Reads what the service did with a batch. A login page is no answer, whatever its status.
+fn read_outcome(answer: Result<Reply, NoResponse>) -> Result<BatchOutcome, NoResponse> {
+    match answer {
+        Ok(reply) if reply.status == 413 => Ok(BatchOutcome::TooLarge),
+        Ok(reply) if reply.code.is_some() => Ok(BatchOutcome::Rejected),
+        Ok(reply) => {
+            let is_ours = ["accepted", "dropped"].iter().all(|name| reply.body.get(name).is_some_and(Value::is_number));
+            if is_ours { Ok(BatchOutcome::Stored) } else { Err(NoResponse::unexpected_shape()) }
+        }
+        Err(failure) if failure.status == 413 => Ok(BatchOutcome::TooLarge),
+        // A request that does not match its schema has no code.
+        Err(failure) if failure.status == 422 => Ok(BatchOutcome::Rejected),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn describe(client: &Client, install_id: &str, batch: &[Event]) -> Value {
+    let part = |event: &Event, name: &str| event.json.get(name).cloned().unwrap_or_default();
+    let events = batch.iter().map(|event| {
+        let [id, name, at, props] = ["id", "name", "at", "props"].map(|field| part(event, field));
+        json!({ "event_id": id, "name": name, "occurred_at": at, "props": props })
+    });
+    let mut body = json!({ "install_id": install_id, "events": events.collect::<Value>() });
+    if let Some(first) = batch.first() {
+        set(&mut body, "session_id", part(first, "session"));
+        set(&mut body, "app_version", part(first, "app"));
+    }
+    if let Some(os_version) = &client.options.os_version {
+        set(&mut body, "os_version", json!(os_version));
+    }
+    body
+}
+
+/// Returns a name as the service accepts it; none if nothing is left.
+fn clean_name(name: &str) -> Option<String> {
+    let printable = |c: char| if is_unprintable(c) { ' ' } else { c };
+    let cut: String = name.trim().chars().take(MAX_NAME).map(printable).collect();
+    Some(cut.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// Controls, characters of formats, private use (category C), and separators of lines.
+fn is_unprintable(c: char) -> bool {
+    const FORMATS: &[std::ops::RangeInclusive<char>] = &[
+        '\u{ad}'..='\u{ad}',
+        '\u{600}'..='\u{605}',
+        '\u{61c}'..='\u{61c}',
+        '\u{6dd}'..='\u{6dd}',
+        '\u{70f}'..='\u{70f}',
+        '\u{180e}'..='\u{180e}',
+        '\u{200b}'..='\u{200f}',
+        '\u{2028}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+        '\u{e000}'..='\u{f8ff}',
+        '\u{feff}'..='\u{feff}',
+        '\u{fff9}'..='\u{ffff}',
+        '\u{e0000}'..='\u{10ffff}',
+    ];
+    c.is_control() || FORMATS.iter().any(|range| range.contains(&c))
+}
+
+/// Returns props as the service accepts them.
+fn clean_props(props: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let cut =
+        |text: &str, max| text.chars().take(max).map(|c| if c == '\0' { '\u{fffd}' } else { c }).collect::<String>();
+    let fitting = props.iter().filter(|(name, _)| name.chars().count() <= MAX_PROP_NAME).take(MAX_PROPS);
+    fitting.map(|(name, value)| (cut(name, MAX_PROP_NAME), cut(value, MAX_PROP))).collect()
+}
+
+/// An event that waits to be sent.
+#[derive(Clone)]
+pub(crate) struct Event {
+    pub(crate) json: Value,
+    id: String,
+    at_ms: i64,
+    line: String,
+}
+
+impl Event {
+    /// Reads an event; none if a field is missing.
+    fn new(json: Value) -> Option<Self> {
+        let has_texts = ["name", "session", "app"].iter().all(|name| text(&json, name).is_some());
+        let has_props = json.get("props").is_some_and(Value::is_object);
+        let at_ms = rules::parse_time(text(&json, "at")?).filter(|_| has_texts && has_props)?;
+        Some(Self { id: owned(&json, "id")?, at_ms, line: format!("{json}\n"), json })
+    }
+
+    fn is_of_run(&self, other: &Self) -> bool {
+        ["session", "app"].iter().all(|name| self.json.get(name) == other.json.get(name))
+    }
+}
+
+/// Events that wait, the oldest first.
+pub(crate) struct Queue {
+    path: PathBuf,
+    /// None until the first use.
+    events: Option<VecDeque<Event>>,
+    pub(crate) dropped: usize,
+    /// Whether the file has every event.
+    is_stored: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, events: None, dropped: 0, is_stored: true }
+    }
+
+    fn add(&mut self, event: Event) -> io::Result<()> {
+        let line = event.line.clone();
+        let loaded = self.load();
+        let events = self.events.get_or_insert_default();
+        events.push_back(event);
+        let (mut count, mut bytes) = (events.len(), byte_count(events));
+        if count <= MAX_EVENTS && bytes <= MAX_BYTES {
+            let appended = loaded.and_then(|()| self.append(line.as_bytes()));
+            self.is_stored &= appended.is_ok();
+            return appended;
+        }
+        // A full queue makes a tenth of its space at once, so that it is not written again for every event.
+        self.drop_while(|event| {
+            let is_full = count > MAX_EVENTS / 10 * 9 || bytes > MAX_BYTES / 10 * 9;
+            count -= 1;
+            bytes -= event.line.len();
+            is_full
+        })
+    }
+
+    /// Drops events that are too old, and returns the oldest others of one run of the program.
+    fn next_batch(&mut self, limit: usize, now_ms: i64) -> io::Result<Vec<Event>> {
+        let loaded = self.load();
+        let dropped = self.drop_while(|event| now_ms - event.at_ms > MAX_AGE_MS);
+        let events = self.events.get_or_insert_default();
+        let Some(first) = events.front() else { return loaded.and(dropped).map(|()| Vec::new()) };
+        Ok(events.iter().take_while(|event| event.is_of_run(first)).take(limit).cloned().collect())
+    }
+
+    /// Removes events that need not be sent, and keeps what another process added since.
+    fn remove(&mut self, batch: &[Event]) -> io::Result<()> {
+        let ids: HashSet<&str> = batch.iter().map(|event| event.id.as_str()).collect();
+        let stored = if self.is_stored { self.read().ok() } else { None };
+        let events = stored.or_else(|| self.events.take()).unwrap_or_default();
+        self.rewrite(events.into_iter().filter(|event| !ids.contains(event.id.as_str())).collect())
+    }
+
+    fn drop_while(&mut self, mut must_go: impl FnMut(&Event) -> bool) -> io::Result<()> {
+        let events = self.events.get_or_insert_default();
+        let gone = events.iter().take_while(|event| must_go(event)).count();
+        if gone == 0 {
+            return Ok(());
+        }
+        self.dropped += gone;
+        let kept = events.split_off(gone);
+        self.rewrite(kept)
+    }
+
+    fn rewrite(&mut self, events: VecDeque<Event>) -> io::Result<()> {
+        let content = events.iter().map(|event| event.line.as_str()).collect::<String>();
+        self.events = Some(events);
+        let written = system::replace_file(&self.path, content.as_bytes(), false);
+        self.is_stored = written.is_ok();
+        written
+    }
+
+    fn load(&mut self) -> io::Result<()> {
+        if self.events.is_none() {
+            self.events = Some(VecDeque::new());
+            self.events = Some(self.read()?);
+        }
+        Ok(())
+    }
+
+    /// Returns what is stored.
+    fn read(&self) -> io::Result<VecDeque<Event>> {
+        let bytes = system::read_file(&self.path)?.unwrap_or_default();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let events = lines.filter_map(|line| Event::new(serde_json::from_slice(line).ok()?)).collect::<VecDeque<_>>();
+        if bytes.last().is_some_and(|last| *last != b'\n') {
+            // A line that was cut when the program was killed would spoil the next one.
+            let content = events.iter().map(|event| event.line.as_str()).collect::<String>();
+            system::replace_file(&self.path, content.as_bytes(), false)?;
+        }
+        Ok(events)
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let open = || system::owner_only(OpenOptions::new().append(true).create(true)).open(&self.path);
+        let mut file = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(self.path.parent().unwrap_or(Path::new("")))?;
+                open()?
+            }
+            opened => opened?,
+        };
+        file.write_all(line)
+    }
+}
+
+fn byte_count(events: &VecDeque<Event>) -> usize {
+    events.iter().map(|event| event.line.len()).sum()
+}

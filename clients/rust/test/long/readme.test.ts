@@ -1,0 +1,107 @@
+/** Packs the crate, and runs the code of its README and its example against the service. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
+import { CRATE, runCargo, WITHOUT_CARGO } from '../cargo.ts';
+
+const WRITTEN_URL = 'http://127.0.0.1:8080';
+const run = promisify(execFile);
+
+const service = await startTestService({
+  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
+});
+const directory = await mkdtemp(join(tmpdir(), 'latchkey-rust-readme-'));
+after(() => rm(directory, { recursive: true }));
+
+const readme = await readFile(join(CRATE, 'README.md'), 'utf8');
+
+/** Returns the code of the README as one program, for the service of the test. */
+function readProgram(): string {
+  const blocks = Array.from(readme.matchAll(/^```rust\n(.*?)^```$/gms), ([, block = '']) => block);
+  const code = blocks
+    .join('\n')
+    .replaceAll(`issuer: "${WRITTEN_URL}"`, `issuer: "${TEST_ISSUER}"`)
+    .replaceAll(WRITTEN_URL, service.url);
+  return `fn main() -> Result<(), Box<dyn std::error::Error>> {\n${code}\nOk(())\n}\n`;
+}
+
+/** Packs the crate as it is published, and returns the folder of its files. */
+async function packCrate(): Promise<string> {
+  const target = join(directory, 'target');
+  const flags = ['--quiet', '--locked', '--allow-dirty', '--no-verify', '--target-dir', target];
+  await runCargo(['package', ...flags]);
+  const name = 'latchkey-client-1.0.0';
+  await run('tar', ['-xzf', join(target, 'package', `${name}.crate`), '-C', directory]);
+  return join(directory, name);
+}
+
+/** Creates a crate that uses the packed one: the README and the example are its programs. */
+async function createPrograms(): Promise<string> {
+  const packed = await packCrate();
+  const folder = join(directory, 'programs');
+  await mkdir(join(folder, 'src', 'bin'), { recursive: true });
+  const manifest = `[package]\nname = "programs"\nversion = "1.0.0"\nedition = "2024"\n
+[dependencies]\nlatchkey-client = { path = '${packed}' }\n`;
+  await writeFile(join(folder, 'Cargo.toml'), manifest);
+  await copyFile(join(packed, 'Cargo.lock'), join(folder, 'Cargo.lock'));
+  await writeFile(join(folder, 'src', 'bin', 'readme.rs'), readProgram());
+  const example = join(packed, 'examples', 'terminal.rs');
+  await copyFile(example, join(folder, 'src', 'bin', 'terminal.rs'));
+  return folder;
+}
+
+test(
+  'the packed crate runs the code of the README and the example',
+  { skip: WITHOUT_CARGO },
+  async () => {
+    const folder = await createPrograms();
+    // What was compiled for the crate before is used again.
+    const target = { CARGO_TARGET_DIR: process.env['CARGO_TARGET_DIR'] ?? join(CRATE, 'target') };
+    const runProgram = (args: readonly string[], variables: Record<string, string>) =>
+      runCargo(['run', '--quiet', '--bin', ...args], folder, { ...target, ...variables });
+    const bought = await service.issue();
+    const printed = await runProgram(['readme'], { KEY: bought.licenseKey.toLowerCase() });
+    assert.equal(
+      printed,
+      [
+        'none not_activated',
+        'changed: licensed',
+        'with the feature gpu: true',
+        'LKR1.',
+        'entitlement_malformed',
+        'sent 1',
+        '',
+      ].join('\n'),
+    );
+    const other = await service.issue();
+    const variables = {
+      LICENSE_SERVICE: service.url,
+      LICENSE_ISSUER: TEST_ISSUER,
+      LICENSE_FOLDER: join(directory, 'example'),
+    };
+    const call = (...args: string[]) => runProgram(['terminal', '--', ...args], variables);
+    assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
+    const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
+    assert.equal(await call('activate', other.licenseKey), licensed);
+    assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
+    assert.match(await call('explain'), /^state: licensed$/m);
+    assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
+  },
+);
+
+test('the README names all calls of a client', async () => {
+  const source = await readFile(join(CRATE, 'src', 'lib.rs'), 'utf8');
+  const calls = source.slice(source.indexOf('impl Latchkey {'));
+  const names = Array.from(calls.matchAll(/^ {4}pub fn (\w+)/gm), ([, name = '']) => name);
+  assert.ok(names.length > 18);
+  assert.deepEqual(
+    names.filter((name) => !readme.includes(name)),
+    [],
+  );
+});
