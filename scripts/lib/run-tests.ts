@@ -35,6 +35,9 @@ export const CONSOLE_TESTS = [
 /** The tests of `npm run test:faults` only: they wait for killed, frozen and restarted programs most of the time. */
 export const FAULT_TESTS = 'server/test/faults/';
 
+/** The tests of `npm run test:release` only: they build packages, and install them on booted systems. */
+export const RELEASE_TESTS = 'scripts/release/test/';
+
 /** The tests of `npm run test:workers` only: each starts several processes. */
 const WORKER_TESTS = 'server/test/workers/';
 
@@ -47,7 +50,7 @@ const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
 /**
  * Runs tests with the test runner of Node.js on one PostgreSQL. They write only below one temporary directory, which is always
  * removed.
- * @param selection test files, directories of them and options of `node --test`; empty for every test but those of other commands: {@link CONSOLE_TESTS}, {@link FAULT_TESTS}, {@link WORKER_TESTS} and {@link LONG_CLIENT_TESTS}
+ * @param selection test files, directories of them and options of `node --test`; empty for every test but those of other commands: {@link CONSOLE_TESTS}, {@link FAULT_TESTS}, {@link RELEASE_TESTS}, {@link WORKER_TESTS} and {@link LONG_CLIENT_TESTS}
  * @returns whether all tests passed
  */
 export async function runTests(selection: readonly string[], stop: AbortSignal): Promise<boolean> {
@@ -92,6 +95,7 @@ async function findShortTests(): Promise<string[]> {
     (file) =>
       !CONSOLE_TESTS.includes(file) &&
       !file.startsWith(FAULT_TESTS) &&
+      !file.startsWith(RELEASE_TESTS) &&
       !file.startsWith(WORKER_TESTS) &&
       !LONG_CLIENT_TESTS.test(file),
   );

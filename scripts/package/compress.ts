@@ -11,14 +11,17 @@ const gzip = promisify(gzipCallback);
 const OPTIONS = { level: constants.Z_BEST_COMPRESSION, memLevel: constants.Z_MAX_MEMLEVEL };
 
 /** Constant, so that the same sources produce the same archive. */
-const MODIFIED_AT = new Date('2026-01-01T00:00:00Z');
+export const MODIFIED_AT = new Date('2026-01-01T00:00:00Z');
 
 /** Parts of this size are compressed at the same time, which costs less than a thousandth of the size. */
 const PART_BYTES = 32 * 1024 * 1024;
 
+/** Files from this size on are programs and libraries, which change rarely. */
+const CACHED_BYTES = 1024 * 1024;
+
 /**
  * Creates a .tar.gz. A large file becomes one gzip member or several (programs read them as one stream), and is cached
- * compressed: it changes rarely, and takes ten seconds.
+ * compressed: it changes rarely, and Node.js alone takes ten seconds.
  * @param entries in the order of the archive
  * @param cache a folder, created if it is missing
  */
@@ -30,7 +33,7 @@ export async function compressArchive(
   let small: Buffer[] = [];
   for (const entry of entries) {
     small.push(tarHeader(entry, MODIFIED_AT));
-    if (entry.content.length < PART_BYTES) small.push(entry.content);
+    if (entry.content.length < CACHED_BYTES) small.push(entry.content);
     else {
       members.push(await gzip(Buffer.concat(small), OPTIONS));
       members.push(await compressOnce(entry.content, cache));

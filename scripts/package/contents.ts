@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TarEntry } from '../../agent/src/system/tar.ts';
 import { bundleProgram } from './bundle.ts';
 import { type Architecture, findPackedNode } from './locked-packages.ts';
-import { listLicenses } from './licenses.ts';
+import { licenseOfNode, readLicense, renderLicenses } from './licenses.ts';
 import { readPackedNode } from './node-binary.ts';
 
 /** The contents of the agent's package. */
@@ -26,7 +26,10 @@ export async function gatherAgent(root: string, arch: Architecture = 'x64'): Pro
   const files = join(root, 'scripts', 'package', 'files');
   const node = await readPackedNode(await findPackedNode(root, arch));
   const bundle = await bundleProgram(root, join(root, 'agent', 'src', 'main.ts'));
-  const licenses = await listLicenses(packages, bundle.packages, node);
+  const licenses = renderLicenses('The Latchkey agent', [
+    ...(await Promise.all(bundle.packages.map((name) => readLicense(join(packages, name))))),
+    licenseOfNode(node),
+  ]);
   const { version } = JSON.parse(await readFile(join(root, 'agent', 'package.json'), 'utf8'));
   const installer = join(root, 'agent', 'install.sh');
   const contents = new Map<string, Buffer>([

@@ -1,32 +1,44 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { PackedNode } from './node-binary.ts';
+/** The license of a part. */
+export interface LicenseText {
+  readonly title: string;
+  readonly text: string;
+}
 
 /**
- * Returns the full licenses of all third-party code in a package.
- * @param packages the folder `node_modules`
- * @param names the npm packages
- * @throws Error for a package without a license file
+ * Returns the full licenses of all third-party code in a package, as one document.
+ * @param product the name of the program
  */
-export async function listLicenses(
-  packages: string,
-  names: readonly string[],
-  node: PackedNode,
-): Promise<string> {
-  const texts = await Promise.all(names.map((name) => readLicense(join(packages, name))));
-  const own = { title: `Node.js ${node.version}`, text: node.license };
+export function renderLicenses(product: string, licenses: readonly LicenseText[]): string {
   return [
-    'The Latchkey agent comes with the following software, each under its own license.\n',
-    ...[...texts, own].map(({ title, text }) => `${'='.repeat(80)}\n${title}\n\n${text.trim()}\n`),
+    `${product} comes with the following software, each under its own license.\n`,
+    ...licenses.map(({ title, text }) => `${'='.repeat(80)}\n${title}\n\n${text.trim()}\n`),
   ].join('\n');
 }
 
-async function readLicense(folder: string): Promise<{ title: string; text: string }> {
+/**
+ * Reads the license of an npm package. A few packages name a license without containing its text.
+ * @param folder the package
+ * @throws Error when it names none
+ */
+export async function readLicense(folder: string): Promise<LicenseText> {
   const description = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const { name, version, license }: Record<string, string> = description;
+  if (license === undefined) throw new Error(`${name} has no license.`);
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
-  if (file === undefined) throw new Error(`${name} has no license file.`);
-  const text = await readFile(join(folder, file), 'utf8');
+  const text =
+    file === undefined
+      ? `The package contains no text of its license, ${license}.`
+      : await readFile(join(folder, file), 'utf8');
   return { title: `${name} ${version} (${license})`, text };
+}
+
+/** Returns the license of the Node.js in a package. */
+export function licenseOfNode(node: {
+  readonly version: string;
+  readonly license: string;
+}): LicenseText {
+  return { title: `Node.js ${node.version}`, text: node.license };
 }

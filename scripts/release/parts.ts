@@ -1,4 +1,7 @@
+import { ARCHITECTURES } from '../package/locked-packages.ts';
 import { packService } from '../package/service/pack-npm.ts';
+import { packServiceDeb } from '../package/service/service-deb.ts';
+import type { ReleaseFile } from './release-file.ts';
 
 /** What is released. */
 export interface Release {
@@ -7,18 +10,15 @@ export interface Release {
   readonly version: string;
 }
 
-/** A file of the release. */
-export interface ReleaseFile {
-  readonly name: string;
-  readonly content: Buffer;
-}
-
 type Part = (release: Release) => AsyncIterable<ReleaseFile>;
 
 /** The parts of a release, in the order in which they are built. */
 const PARTS: Readonly<Record<string, Part>> = {
   npm: async function* npm({ root, version }) {
     yield await packService(root, version);
+  },
+  deb: async function* deb({ root, version }) {
+    for (const arch of ARCHITECTURES) yield await packServiceDeb(root, version, arch);
   },
 };
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { compressArchive } from '../compress.ts';
-import type { ReleaseFile } from '../../release/parts.ts';
+import type { ReleaseFile } from '../../release/release-file.ts';
 import { collectService } from './service-files.ts';
 
 /**

@@ -24,8 +24,8 @@ const NPM_ONLY = /^(?:README\.md|npm-shrinkwrap\.json|scripts\/|server\/bin\/)/;
 const UNREAD =
   /\.(?:[cm]?ts|map|a|pc|flow|markdown|tsbuildinfo)$|^(?!licen[cs]e).*\.md$|^(?:docs?|tests?|examples?|benchmarks?|bench|\.github|\.tap)\/|\/\.|^\.|\/__tests__\//i;
 
-/** Extensions of PostgreSQL in Perl, Python and Tcl, which need libraries that the package lacks. */
-const UNUSABLE = /(?:plperl|plpython|pltcl)/;
+/** Parts of PostgreSQL that need what the package lacks: Perl, Python and Tcl, and files to build extensions. */
+const UNUSABLE = /plperl|plpython|pltcl|\/pgxs\//;
 
 /** The service for a processor, as a folder. */
 export interface ServiceTree {

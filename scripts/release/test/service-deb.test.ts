@@ -1,0 +1,124 @@
+/** Installs, upgrades, removes and purges the Debian package of the service on booted systems. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { Machine } from '../../../agent/test/systems/machine.ts';
+import { findMissingRequirement } from '../../../agent/test/systems/requirements.ts';
+import { RELEASES } from '../../../agent/test/systems/trees.ts';
+import { repository } from '../../lib/steps.ts';
+import { packServiceDeb } from '../../package/service/service-deb.ts';
+import { readVersion } from '../version.ts';
+import { activateLicense, type Post, readKey } from './licensed-machine.ts';
+
+const skip = findMissingRequirement() ?? false;
+
+const OLD_VERSION = '0.9.0';
+
+/** The first start creates a database. */
+const START_TIMEOUT_MS = 120_000;
+
+const INTERFACE = 'http://127.0.0.1:8080/api/v1';
+const SETTINGS = '/etc/latchkey/latchkey.env';
+
+describe('the Debian package of the service', { skip }, () => {
+  let packages = '';
+  let version = '';
+
+  before(async () => {
+    packages = await mkdtemp(join(tmpdir(), 'latchkey-release-'));
+    version = await readVersion(repository);
+    for (const each of [OLD_VERSION, version]) {
+      const { content } = await packServiceDeb(repository, each, 'x64');
+      await writeFile(join(packages, `${each}.deb`), content);
+    }
+  });
+  after(() => rm(packages, { recursive: true, force: true }));
+
+  for (const release of ['bookworm', 'trixie'] as const) {
+    const boot = () => Machine.boot(release, [{ from: packages, to: '/packages' }]);
+
+    test(`keeps licenses and settings on ${RELEASES[release]} until it is purged`, async () => {
+      await using machine = await boot();
+      await dpkg(machine, '--install', `/packages/${OLD_VERSION}.deb`);
+      await waitForHealth(machine, OLD_VERSION);
+      const issued = await machine.succeed(['latchkey', 'license', 'issue', '--product=personal']);
+      const licensed = await activateLicense(postFrom(machine), readKey(issued));
+      const settings = `${machine.read(SETTINGS)}\nLATCHKEY_LOG_LEVEL=debug\n`;
+      machine.write(SETTINGS, settings);
+
+      await dpkg(machine, '--install', `/packages/${version}.deb`);
+      await waitForHealth(machine, version);
+      assert.equal(machine.read(SETTINGS), settings);
+      assert.equal(await licensed.validate(), true);
+
+      await dpkg(machine, '--remove', 'latchkey');
+      assert.equal(await isActive(machine), 'inactive');
+      assert.equal(machine.readIfThere('/usr/bin/latchkey'), null);
+      await dpkg(machine, '--install', `/packages/${version}.deb`);
+      await waitForHealth(machine, version);
+      assert.equal(await licensed.validate(), true);
+
+      assert.match(await dpkg(machine, '--purge', 'latchkey'), /remain in \/var\/lib\/latchkey/);
+      const left = ['find', '/etc', '/usr', '/var', '-xdev', '-path', '*latchkey*', '-prune'];
+      assert.equal(await machine.succeed(left), '/var/lib/latchkey\n');
+    });
+
+    test(`runs under its own account on ${RELEASES[release]}, with protected settings`, async () => {
+      await using machine = await boot();
+      await dpkg(machine, '--install', `/packages/${version}.deb`);
+      await waitForHealth(machine, version);
+      const owner = await machine.succeed([
+        'stat',
+        '-c',
+        '%U:%G %a',
+        SETTINGS,
+        '/var/lib/latchkey',
+      ]);
+      assert.equal(owner, 'root:latchkey 640\nlatchkey:latchkey 700\n');
+      const process = 'stat -c %U /proc/$(systemctl show --property MainPID --value latchkey)';
+      assert.equal(await machine.succeed(['sh', '-c', process]), 'latchkey\n');
+      await machine.succeed(['systemctl', 'reload', 'latchkey']);
+
+      const asNobody = ['runuser', '-u', 'nobody', '--', 'latchkey'];
+      assert.equal(await machine.succeed([...asNobody, '--version']), `${version}\n`);
+      assert.equal((await machine.attempt([...asNobody, 'license', 'list'])).code, 77);
+
+      // Without LATCHKEY_SECRET the settings are invalid, and the service is not restarted.
+      machine.write(SETTINGS, "DATABASE_URL='postgres://latchkey@127.0.0.1/latchkey'\n");
+      const checked = await machine.attempt(['latchkey', 'check-config']);
+      assert.match(`${checked.stdout}${checked.stderr}`, /LATCHKEY_SECRET/);
+      await machine.attempt(['systemctl', 'restart', 'latchkey']);
+      await machine.waitForUnit('latchkey', 'failed');
+    });
+  }
+});
+
+/** Runs dpkg, which asks nothing and keeps changed settings. */
+function dpkg(machine: Machine, ...args: readonly string[]): Promise<string> {
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  return machine.succeed(['dpkg', ...args], { env, timeoutMs: START_TIMEOUT_MS });
+}
+
+async function waitForHealth(machine: Machine, version: string): Promise<void> {
+  const retries = ['--retry', '120', '--retry-delay', '1', '--retry-connrefused'];
+  const health = await machine.succeed(['curl', '-sf', ...retries, `${INTERFACE}/health`], {
+    timeoutMs: START_TIMEOUT_MS,
+  });
+  assert.partialDeepStrictEqual(JSON.parse(health), { status: 'healthy', version });
+}
+
+async function isActive(machine: Machine): Promise<string> {
+  return (await machine.attempt(['systemctl', 'is-active', 'latchkey'])).stdout.trim();
+}
+
+function postFrom(machine: Machine): Post {
+  return async (path, body) => {
+    const json = ['-H', 'content-type: application/json', '-d', JSON.stringify(body)];
+    return JSON.parse(
+      await machine.succeed(['curl', '-sS', ...json, `${INTERFACE}/licenses/${path}`]),
+    );
+  };
+}
