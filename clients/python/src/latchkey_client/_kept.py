@@ -1,0 +1,74 @@
+"""What is kept between two runs: the file license.json, which the clients of all languages read."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from typing import Any
+
+from ._clock import Clock
+from ._entitlement import read_public_keys
+from ._json import get
+from ._machine import read_fingerprint
+
+# What is kept of a license, and gone when it is deactivated.
+NO_LICENSE: dict[str, Any] = {
+    "key": None,
+    "activation_id": None,
+    "entitlement": None,
+    "refused": None,
+    "release": None,
+    "request": None,
+    "trial_wanted": False,
+}
+
+_TEXTS = ("key", "activation_id", "entitlement", "install_id", "last_answer_at")
+_GROUPS = {"refused": ("reason",), "release": ("key", "activation_id", "machine_id"), "request": ("nonce",)}
+
+
+def read_kept(file: dict[str, Any]) -> dict[str, Any]:
+    """Returns all fields; one of another type counts as absent, and those of other versions survive."""
+    clock = get(file, "clock", dict)
+    return {
+        **file,
+        **{name: get(file, name, str) for name in _TEXTS},
+        **{name: _read_group(file.get(name), required) for name, required in _GROUPS.items()},
+        "version": 1,
+        "keys": read_public_keys(file.get("keys")),
+        "clock": {name: get(clock, name, int) or 0 for name in Clock._fields},
+        "machine": read_fingerprint(file.get("machine")),
+        "sharing": get(file, "sharing", bool),
+        "trial_wanted": file.get("trial_wanted") is True,
+    }
+
+
+def _read_group(group: Any, required: tuple[str, ...]) -> Any:
+    return group if all(get(group, name, str) for name in required) else None
+
+
+def write_file(path: str, text: str) -> None:
+    """Writes a file beside, flushes it, and renames it: a killed process leaves the old one or the new one."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(".tmp", "license.json.", folder)  # Only its owner can read it.
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        _rename_over(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _rename_over(source: str, target: str) -> None:
+    for attempt in range(1, 6):
+        try:
+            return os.replace(source, target)
+        except PermissionError:
+            # A virus scanner of Windows may hold the old file for a moment.
+            if os.name != "nt" or attempt == 5:
+                raise
+            time.sleep(0.02 * attempt)
