@@ -1,4 +1,5 @@
 import { StartupError } from '#server/config/startup-error.ts';
+import { BackupError } from '#server/db/backup/backup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import { ArchiveError } from '#server/features/analytics/archive/archive-error.ts';
 import { LicenseChangeError } from '#server/features/licenses/change-license.ts';
@@ -38,6 +39,7 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
     return { lines: error.items.map(({ msg }) => `${msg}.`), exitCode: 1 };
   }
   if (error instanceof LicenseChangeError) return { lines: [error.message], exitCode: 1 };
+  if (error instanceof BackupError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof ArchiveError) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {
     const line = `Cannot reach the database (${messageOf(error)}). Run latchkey doctor to find the cause.`;

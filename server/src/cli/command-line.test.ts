@@ -134,6 +134,8 @@ test('has every command', async () => {
       'customer erase',
       'audit list',
       'audit verify',
+      'backup',
+      'restore',
       'export',
       'version',
     ],

@@ -32,6 +32,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   machine: async () => (await import('./machine.ts')).machineCommand(),
   customer: async () => (await import('./customer.ts')).customerCommand(),
   audit: async () => (await import('./audit.ts')).auditCommand(),
+  backup: async () => (await import('./backup.ts')).backupCommand(),
+  restore: async () => (await import('./restore.ts')).restoreCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),
 };

@@ -26,11 +26,16 @@ const MIGRATION_LOCK = 4_096_000_001;
 /** The limit for one migration of a large table, and for other processes to wait for it. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
-interface Migration {
+/** A migration that a database has, or that this version knows. */
+export interface AppliedMigration {
   /** The file's name without its extension. */
   readonly name: string;
-  readonly sql: string;
+  /** The SHA-256 of the file. */
   readonly checksum: string;
+}
+
+interface Migration extends AppliedMigration {
+  readonly sql: string;
 }
 
 const createTable = defineCommand(
@@ -85,14 +90,57 @@ async function applyNext(
   client: PoolClient,
   migrations: readonly Migration[],
 ): Promise<string | null> {
-  await sendQuery(client, { text: 'set local statement_timeout = 0' });
-  await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+  await lockMigrations(client);
   await execute(client, createTable);
   const [next] = await findPending(client, migrations);
   if (next === undefined) return null;
-  await runForLong(client, next.sql);
-  await execute(client, recordApplied, [next.name, next.checksum]);
+  await apply(client, next);
   return next.name;
+}
+
+/** Lets no other process migrate until the transaction ends. */
+export async function lockMigrations(client: PoolClient): Promise<void> {
+  await sendQuery(client, { text: 'set local statement_timeout = 0' });
+  await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+}
+
+async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<void> {
+  await runForLong(client, sql);
+  await execute(client, recordApplied, [name, checksum]);
+}
+
+/** Creates a schema of an earlier time in an empty database, under the lock of migrations. @param recorded its migrations */
+export async function applyRecorded(
+  client: PoolClient,
+  recorded: readonly AppliedMigration[],
+  directory = DIRECTORY,
+): Promise<void> {
+  await execute(client, createTable);
+  const names = new Set(recorded.map(({ name }) => name));
+  const migrations = await readMigrations(directory);
+  for (const each of migrations) if (names.has(each.name)) await apply(client, each);
+}
+
+/** Applies the migrations that the database lacks, under the lock of migrations, and returns their names. */
+export async function applyPending(client: PoolClient, directory = DIRECTORY): Promise<string[]> {
+  const pending = await findPending(client, await readMigrations(directory));
+  for (const each of pending) await apply(client, each);
+  return pending.map(({ name }) => name);
+}
+
+/** Returns the migrations of this version, oldest first. */
+export async function listKnownMigrations(directory = DIRECTORY): Promise<AppliedMigration[]> {
+  const migrations = await readMigrations(directory);
+  return migrations.map(({ name, checksum }) => ({ name, checksum }));
+}
+
+/**
+ * Returns the migrations that the database has, oldest first.
+ * @throws StartupError as `migrate` does
+ */
+export async function listAppliedMigrations(db: Queryable): Promise<AppliedMigration[]> {
+  await findPending(db, await readMigrations(DIRECTORY));
+  return queryRows(db, listApplied);
 }
 
 /** Runs SQL without the usual time limit of a statement. */

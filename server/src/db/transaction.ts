@@ -13,6 +13,8 @@ import { sendQuery } from './send-query.ts';
 export interface TransactionOptions {
   /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0: without limit. */
   readonly lockTimeoutMs?: number;
+  /** How long the commit may take. Default: as long as any statement. */
+  readonly commitTimeoutMs?: number;
 }
 
 /** Shorter than the client's limit of a statement, so that the server cancels it and reports why. */
@@ -33,14 +35,14 @@ export function inTransaction<Result>(
 export async function inTransactionOnce<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
-  { lockTimeoutMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
+  { lockTimeoutMs = LOCK_TIMEOUT_MS, commitTimeoutMs }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await fromDatabase(pool.connect());
   let broken: Error | undefined;
   try {
     await sendQuery(client, { text: `begin; set local lock_timeout = ${lockTimeoutMs}` });
     const result = await work(client);
-    await sendQuery(client, { text: 'commit' });
+    await sendQuery(client, { text: 'commit' }, commitTimeoutMs);
     return result;
   } catch (error) {
     broken = await rollBack(client, error);

@@ -30,6 +30,9 @@ const STATEMENTS = {
   'before the file is recorded': 'insert into event_archives',
   'before the drop': 'drop table',
   'before the commit of the drop': 'commit',
+  'before the tables are locked': 'lock table',
+  'while tables are restored': 'alter table licenses ',
+  'before the commit': 'commit',
 };
 
 let dropped = false;
@@ -39,7 +42,7 @@ Client.prototype.query = function (config, ...rest) {
   dropped ||= text.startsWith('drop table');
   const beginning = STATEMENTS[step];
   if (beginning !== undefined && text.startsWith(beginning)) {
-    if (dropped || beginning !== 'commit') die();
+    if (dropped || step !== 'before the commit of the drop') die();
   }
   return query.call(this, config, ...rest);
 };

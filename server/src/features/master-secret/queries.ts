@@ -59,6 +59,17 @@ const SOURCES: Readonly<Record<StoredType, string>> = {
   usage_machines: `select left(machine_key::text, 6) as secret_id from usage_first_days`,
 };
 
+const listSealingStatement = defineStatement(
+  'master_secret_list_sealing',
+  Type.Object({ secretId: Type.String() }),
+  `select distinct secret_id from (${SOURCES.signing_keys}) source order by secret_id`,
+);
+
+/** Returns the ids of the master secrets that the signing keys are sealed under. */
+export async function listSealingSecretIds(db: Queryable): Promise<string[]> {
+  return (await queryRows(db, listSealingStatement)).map(({ secretId }) => secretId);
+}
+
 const countStatement = defineStatement(
   'master_secret_count_rows',
   Type.Object({

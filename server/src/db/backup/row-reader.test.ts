@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { RowReader } from './row-reader.ts';
+
+async function* chunksOf(text: string, sizes: readonly number[]): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  for (let turn = 0; at < bytes.length; turn++) {
+    const end = at + (sizes[turn % sizes.length] ?? 1);
+    yield bytes.subarray(at, end);
+    at = end;
+  }
+}
+
+async function readAllRows(reader: RowReader): Promise<string> {
+  const blocks: Buffer[] = [];
+  for (let block = await reader.readRows(); block !== null; block = await reader.readRows()) {
+    assert.equal(block.at(-1), 0x0a, 'a block ends with a whole row');
+    blocks.push(block);
+  }
+  return Buffer.concat(blocks).toString();
+}
+
+/** Rows as COPY writes them: a backslash is doubled, so that none is the end. */
+const rows = fc.array(fc.stringMatching(/^(\\\\|[a.ü\t])*$/u), { maxLength: 6 });
+
+test('separates lines and rows, wherever the chunks end', async () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(rows, rows, sizes, async (first, second, chunkSizes) => {
+      const [one, two] = [first, second].map((list) => list.map((row) => `${row}\n`).join(''));
+      const reader = new RowReader(
+        chunksOf(`head\n${one}\\.\nmiddle\n${two}\\.\nend\n`, chunkSizes),
+      );
+      assert.equal(await reader.readLine(), 'head');
+      assert.equal(await readAllRows(reader), one);
+      assert.equal(await reader.readLine(), 'middle');
+      assert.equal(await readAllRows(reader), two);
+      assert.equal(await reader.readLine(), 'end');
+      assert.equal(await reader.readLine(), null);
+    }),
+  );
+});
+
+test('rejects text that ends within rows or within a line', async () => {
+  for (const text of ['a\nb\n', 'a\n\\.', 'a\nb', '']) {
+    const reader = new RowReader(chunksOf(text, [2]));
+    await assert.rejects(readAllRows(reader), /ends too early/u, text);
+  }
+  await assert.rejects(new RowReader(chunksOf('half', [2])).readLine(), /ends within a line/u);
+});
