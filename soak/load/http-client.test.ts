@@ -57,6 +57,19 @@ test('keeps connections, and sends the address of the client', async () => {
   assert.match(received[0] ?? '', /\r\nx-forwarded-for: 10\.1\.0\.2\r\n/u);
 });
 
+test('creates headers when it sends a request, not while it waits for a connection', async () => {
+  const { port, received } = await startServer(() => OK);
+  const { client } = createClient(port);
+  let created = 0;
+  const headers = (): { readonly signature: string } => ({ signature: String((created += 1)) });
+  const answers = Array.from({ length: 5 }, () => client.send('webhook', { ...request, headers }));
+  await Promise.race(answers);
+  assert.ok(created < 5, `${created} were created at once`);
+  await Promise.all(answers);
+  const sent = received.flatMap((text) => text.match(/(?<=\r\nsignature: )\d/gu) ?? []);
+  assert.deepEqual(sent.toSorted(), ['1', '2', '3', '4', '5']);
+});
+
 test('reports the code of a problem, which may follow a change', async () => {
   const { port } = await startServer(() => UNAVAILABLE);
   const { client } = createClient(port);

@@ -5,13 +5,16 @@ import { HttpConnection, type CutPhase, type RawAnswer } from './http-connection
 import type { Operation } from './operations.ts';
 import type { Ended } from './recorder.ts';
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A request of a client. */
 export interface ClientRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   /** Sent as JSON; a text is sent as it is, and must be ASCII. */
   readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A function is called when the request is sent, so that a signature is not older than its request. */
+  readonly headers?: Headers | (() => Headers);
   /** The number of the client, from which its address is derived. */
   readonly client: number;
   /** When the request was due; default: now. `performance.now()`. */
@@ -141,11 +144,12 @@ export class HttpClient {
   #write({ method = 'POST', path, body, headers = {}, client }: ClientRequest) {
     const { host, port } = this.#options;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    const own = typeof headers === 'function' ? headers() : headers;
     const lines = [
       `${method} ${path} HTTP/1.1`,
       `host: ${host}:${port}`,
       `x-forwarded-for: ${addressOf(client)}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      ...Object.entries(own).map(([name, value]) => `${name}: ${value}`),
       ...(method === 'GET'
         ? []
         : ['content-type: application/json', `content-length: ${text.length}`]),

@@ -56,19 +56,19 @@ async function deliverPayment(
   dueAt: number,
 ): Promise<boolean> {
   const body = writePurchase(idOfPurchase(purchase));
-  const send = () => ({
+  const webhook = {
     path: '/api/v1/webhooks/billing',
     body,
-    headers: { 'billing-signature': createSignature(body) },
+    headers: () => ({ 'billing-signature': createSignature(body) }),
     client: OTHER_CLIENTS - 1,
-  });
+  };
   const { acknowledgement } = await client.sendUntilAnswered(
     'webhook',
-    () => ({ ...send(), dueAt }),
+    () => ({ ...webhook, dueAt }),
     (answer) => ledger.payments.record(purchase, answer.acknowledgement),
   );
   if (acknowledgement === 'acknowledged' && purchase % REPEATED_EVERY === 0)
-    await client.send('webhook', send());
+    await client.send('webhook', webhook);
   return acknowledgement === 'acknowledged';
 }
 
