@@ -6,7 +6,7 @@
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
  *   npm run bench -- --validate only validations, and the memory after them: a quarter of an hour
  *   npm run bench -- --events   events in batches, with ids of version 4 and 7, against COPY: four minutes
- *   npm run bench -- --citus    events spread over two workers of Citus against one server: a few minutes; needs Citus
+ *   npm run bench -- --citus    events and usage spread over two workers of Citus against one server: ten minutes; needs Citus
  *   npm run bench -- --workers  validations with one process and with one and two workers: five minutes; needs wrk
  *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
  *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
