@@ -1,9 +1,14 @@
 /**
- * `npm run release`: builds everything that is published, into `dist/`, and publishes nothing. The same sources produce the same
- * bytes. With `--only PART`, which may be repeated, it builds only some parts; with `--tree ARCH`, only the folder with
- * the service and everything that it runs on, `dist/latchkey-linux-ARCH`, for an image.
+ * `npm run release`: builds everything that is published, into `dist/release/`, and publishes nothing. The same sources produce
+ * the same bytes.
+ *
+ * - `--sign KEY`, or LATCHKEY_SIGNING_KEY: the private key of `release-key.pub`, which signs the checksums
+ * - `--only PART`, which may be repeated: builds only some parts
+ * - `--verify`: builds twice, and fails if a byte differs
+ * - `--tree ARCH`: writes only the service and everything that it runs on to `dist/latchkey-linux-ARCH/`, for an image
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -11,33 +16,50 @@ import { repository } from './lib/steps.ts';
 import { parseArchitecture } from './package/locked-packages.ts';
 import { collectServiceTree } from './package/service/service-tree.ts';
 import { writeTree } from './package/write-tree.ts';
-import { buildParts, PART_NAMES } from './release/parts.ts';
+import { buildRelease } from './release/build-release.ts';
+import { PART_NAMES } from './release/parts.ts';
 import { readVersion } from './release/version.ts';
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true, default: PART_NAMES },
+    sign: { type: 'string', default: process.env['LATCHKEY_SIGNING_KEY'] ?? '' },
     tree: { type: 'string' },
+    verify: { type: 'boolean', default: false },
   },
 });
-const dist = join(repository, 'dist');
-const version = await readVersion(repository);
+const release = { root: repository, version: await readVersion(repository) };
 
-if (values.tree === undefined) await buildRelease(values.only);
-else await buildTree(values.tree);
+if (values.tree !== undefined) await buildTree(values.tree);
+else {
+  const folder = join(repository, 'dist', 'release');
+  const key = values.sign === '' ? null : values.sign;
+  const sums = await buildRelease(release, { folder, parts: values.only, key, report });
+  if (values.verify) await verify(sums);
+}
 
-async function buildRelease(parts: readonly string[]): Promise<void> {
-  await mkdir(dist, { recursive: true });
-  for await (const { name, content } of buildParts(parts, { root: repository, version })) {
-    await writeFile(join(dist, name), content);
-    console.log(`dist/${name}: ${(content.length / 1_000_000).toFixed(1)} MB`);
+function report(line: string): void {
+  console.log(`dist/release/${line}`);
+}
+
+/** Builds again elsewhere, and compares the checksums. */
+async function verify(expected: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-release-'));
+  try {
+    const options = { folder, parts: values.only, key: null, report: () => undefined };
+    const actual = new Set((await buildRelease(release, options)).split('\n'));
+    const changed = expected.split('\n').filter((line) => !actual.has(line));
+    if (changed.length > 0) throw new Error(`The second build differs:\n${changed.join('\n')}`);
+    console.log('The second build has the same bytes.');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
 async function buildTree(processor: string): Promise<void> {
   const arch = parseArchitecture(processor);
-  const { entries } = await collectServiceTree(repository, version, arch);
+  const { entries } = await collectServiceTree(repository, release.version, arch);
   const name = `latchkey-linux-${arch}`;
-  await writeTree(join(dist, name), entries);
+  await writeTree(join(repository, 'dist', name), entries);
   console.log(`dist/${name}: start it with bin/node server/src/main.js serve`);
 }

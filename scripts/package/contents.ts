@@ -12,6 +12,8 @@ import { readPackedNode } from './node-binary.ts';
 export interface AgentPackage {
   readonly version: string;
   readonly nodeVersion: string;
+  /** The names of the bundled npm packages. */
+  readonly packages: readonly string[];
   /** Sorted; all are in one folder with the name and version. */
   readonly entries: readonly TarEntry[];
 }
@@ -45,6 +47,7 @@ export async function gatherAgent(root: string, arch: Architecture = 'x64'): Pro
   return {
     version,
     nodeVersion: node.version,
+    packages: bundle.packages,
     entries: toEntries(`${version}-linux-${arch}`, contents),
   };
 }

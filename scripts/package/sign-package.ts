@@ -24,25 +24,25 @@ export async function embedSigner(script: string, key: string): Promise<string> 
 }
 
 /**
+ * Signs a package for install.sh.
+ * @returns the name of the signature file
+ */
+export function signPackage(path: string, key: string): Promise<string> {
+  return signFile(path, key, SIGNATURE_NAMESPACE);
+}
+
+/**
  * Signs a file with an SSH key (`ssh-keygen -Y sign`), to a file with the suffix `.sig` beside it. The private key is outside of the
  * repository, or in an SSH agent.
  * @param path the file
  * @param key the path of the private key, or of the public one if an SSH agent signs
+ * @param namespace the purpose of the signature
  * @returns the name of the signature file
  * @throws Error when ssh-keygen is missing or cannot use the key
  */
-export async function signPackage(path: string, key: string): Promise<string> {
+export async function signFile(path: string, key: string, namespace: string): Promise<string> {
   // ssh-keygen asks before it replaces one.
   await rm(`${path}.sig`, { force: true });
-  await run('ssh-keygen', [
-    '-q',
-    '-Y',
-    'sign',
-    '-f',
-    resolve(key),
-    '-n',
-    SIGNATURE_NAMESPACE,
-    path,
-  ]);
+  await run('ssh-keygen', ['-q', '-Y', 'sign', '-f', resolve(key), '-n', namespace, path]);
   return `${basename(path)}.sig`;
 }

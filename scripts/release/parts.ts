@@ -1,7 +1,17 @@
+import { join } from 'node:path';
+
+import { packAgentDeb } from '../package/agent-deb.ts';
+import { bundleProgram } from '../package/bundle.ts';
+import { listRuntimePackages, readLockFile } from '../package/lock-file.ts';
 import { ARCHITECTURES } from '../package/locked-packages.ts';
+import { packAgent } from '../package/pack-agent.ts';
+import { CONSOLE_PACKAGES } from '../package/service/console-packages.ts';
+import { createManifest } from '../package/service/manifest.ts';
 import { packService } from '../package/service/pack-npm.ts';
 import { packServiceDeb } from '../package/service/service-deb.ts';
+import { packClients } from './clients.ts';
 import type { ReleaseFile } from './release-file.ts';
+import { renderSbom } from './sbom.ts';
 
 /** What is released. */
 export interface Release {
@@ -14,11 +24,25 @@ type Part = (release: Release) => AsyncIterable<ReleaseFile>;
 
 /** The parts of a release, in the order in which they are built. */
 const PARTS: Readonly<Record<string, Part>> = {
-  npm: async function* npm({ root, version }) {
+  async *npm({ root, version }) {
     yield await packService(root, version);
   },
-  deb: async function* deb({ root, version }) {
+  async *deb({ root, version }) {
     for (const arch of ARCHITECTURES) yield await packServiceDeb(root, version, arch);
+  },
+  async *agent({ root, version }) {
+    for (const arch of ARCHITECTURES) {
+      const { name, archive } = await packAgent(root, arch);
+      yield { name, content: archive };
+      yield await packAgentDeb(root, version, arch);
+    }
+  },
+  async *clients({ root, version }) {
+    yield* packClients(root, version);
+  },
+  async *sbom(release) {
+    yield await describeService(release);
+    yield await describeAgent(release);
   },
 };
 
@@ -39,4 +63,32 @@ export async function* buildParts(
     }
     yield* part(release);
   }
+}
+
+async function describeService({ root, version }: Release): Promise<ReleaseFile> {
+  const locked = await readLockFile(root);
+  const { optionalDependencies, license } = await createManifest(root, version);
+  const names = [...Object.keys(optionalDependencies), ...CONSOLE_PACKAGES];
+  const packages = new Set([
+    ...names.map((name) => `node_modules/${name}`),
+    ...listRuntimePackages(locked, 'server'),
+  ]);
+  const product = { name: 'latchkey', version, license, packages: [...packages].sort() };
+  return {
+    name: `latchkey-${version}.cdx.json`,
+    content: Buffer.from(renderSbom(product, locked)),
+  };
+}
+
+async function describeAgent({ root, version }: Release): Promise<ReleaseFile> {
+  const { packages } = await bundleProgram(root, join(root, 'agent', 'src', 'main.ts'));
+  const names = [...packages, ...ARCHITECTURES.map((arch) => `node-linux-${arch}`)];
+  const product = {
+    name: 'latchkey-agent',
+    version,
+    license: 'MIT',
+    packages: names.map((name) => `node_modules/${name}`).sort(),
+  };
+  const sbom = renderSbom(product, await readLockFile(root));
+  return { name: `latchkey-agent-${version}.cdx.json`, content: Buffer.from(sbom) };
 }

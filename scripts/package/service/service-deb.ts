@@ -9,6 +9,7 @@ import { DEBIAN_NAMES, packDeb, toDebianVersion } from '../deb/pack-deb.ts';
 import { licenseOfNode, type LicenseText, readLicense, renderLicenses } from '../licenses.ts';
 import { type Architecture, findLockedPackage } from '../locked-packages.ts';
 import { MAINTAINER } from '../maintainer.ts';
+import { CONSOLE_PACKAGES } from './console-packages.ts';
 import { readServiceFlags } from './service-flags.ts';
 import { collectServiceTree, type ServiceTree } from './service-tree.ts';
 
@@ -68,7 +69,10 @@ type Read = (name: string) => Promise<string>;
 
 function listTree({ entries }: ServiceTree): TarEntry[] {
   return entries
-    .filter(({ path }) => !/^(?:LICENSE|CHANGELOG\.md|\.env\.example)$/.test(path))
+    .filter(
+      ({ path }) =>
+        !/^(?:LICENSE|THIRD-PARTY-LICENSES\.txt|CHANGELOG\.md|\.env\.example)$/.test(path),
+    )
     .map((entry) => ({ ...entry, path: `usr/lib/latchkey/${entry.path}` }));
 }
 
@@ -103,8 +107,9 @@ async function listTexts(
   tree: ServiceTree,
   read: Read,
 ): Promise<TarEntry[]> {
+  const packages = [...tree.packages, ...CONSOLE_PACKAGES.map((name) => `node_modules/${name}`)];
   const licenses: LicenseText[] = await Promise.all(
-    tree.packages.map(async (path) => readLicense(await findLockedPackage(root, path))),
+    packages.map(async (path) => readLicense(await findLockedPackage(root, path))),
   );
   const postgres = { title: 'PostgreSQL', text: await read('postgresql-licenses.txt') };
   return [

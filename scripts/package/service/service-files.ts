@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import { bundleConsole, encodeBundle } from '../../../console/build/bundle.ts';
+import { readLicense, renderLicenses } from '../licenses.ts';
+import { CONSOLE_PACKAGES } from './console-packages.ts';
 import { createManifest, createShrinkwrap, type ServiceManifest } from './manifest.ts';
 import { stripTypes } from './strip-types.ts';
 
@@ -42,6 +44,7 @@ export async function collectService(root: string, version: string): Promise<Ser
     ['npm-shrinkwrap.json', toJson(await createShrinkwrap(root, manifest))],
     ['server/package.json', toJson(describeServer(version))],
     ['console/dist/console.json', encodeBundle(await bundleConsole())],
+    ['THIRD-PARTY-LICENSES.txt', await renderConsoleLicenses(root)],
     ['README.md', await readFile(join(root, 'scripts/package/files/service-README.md'))],
     ...(await readSources(root, 'server/src')),
     ...(await readSources(root, 'contract/src')),
@@ -53,6 +56,11 @@ export async function collectService(root: string, version: string): Promise<Ser
     mode: path === manifest.bin['latchkey'] ? 0o755 : 0o644,
   }));
   return { manifest, entries: entries.sort((a, b) => (a.path < b.path ? -1 : 1)) };
+}
+
+async function renderConsoleLicenses(root: string): Promise<string> {
+  const folders = CONSOLE_PACKAGES.map((name) => join(root, 'node_modules', name));
+  return renderLicenses('The console of Latchkey', await Promise.all(folders.map(readLicense)));
 }
 
 /** The package around the modules of the service: `#server/…` and the version come from it. */

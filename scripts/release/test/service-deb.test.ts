@@ -83,7 +83,8 @@ describe('the Debian package of the service', { skip }, () => {
       await machine.succeed(['systemctl', 'reload', 'latchkey']);
 
       const asNobody = ['runuser', '-u', 'nobody', '--', 'latchkey'];
-      assert.equal(await machine.succeed([...asNobody, '--version']), `${version}\n`);
+      const { stdout, stderr } = await machine.attempt([...asNobody, '--version']);
+      assert.deepEqual([stdout, stderr], [`${version}\n`, '']);
       assert.equal((await machine.attempt([...asNobody, 'license', 'list'])).code, 77);
 
       // Without LATCHKEY_SECRET the settings are invalid, and the service is not restarted.

@@ -53,13 +53,14 @@ interface DetectOptions {
   readonly certificateFiles?: { readonly certificate: string; readonly key: string };
   /** Receives the command line of each program. */
   readonly commands?: string[];
+  readonly packageDirectory?: string;
 }
 
 /** Detects the facts of a root directory, as root on a machine with the address 192.0.2.7. */
 export async function detect(
   root: string,
   answers: Answers = {},
-  { certificateFiles, commands = [] }: DetectOptions = {},
+  { certificateFiles, commands = [], packageDirectory = '/opt/package' }: DetectOptions = {},
 ): Promise<HostFacts> {
   const runProgram: RunProgram = async (program, args) => {
     const command = [program, ...args].join(' ');
@@ -75,7 +76,7 @@ export async function detect(
     {
       now: NOW,
       isRoot: true,
-      packageDirectory: '/opt/package',
+      packageDirectory,
       addresses: ['192.0.2.7'],
       findAddresses: async (name) => ({ addresses: [`of ${name}`], resolverFault: null }),
     },

@@ -144,3 +144,11 @@ test('finds the package by its own Node.js', (t) => {
   assert.equal(findPackage(join(root, 'p/lib/node')), join(root, 'p'));
   assert.equal(findPackage(join(root, 'q/bin/node')), null);
 });
+
+test('refuses to replace the program of a Debian package, which may install itself', async (t) => {
+  const list = `/.\n/usr/lib\n${paths.program}\n${paths.program}/bin\n`;
+  const root = createRoot(t, { 'var/lib/dpkg/info/latchkey-agent.list': list });
+  const { faults } = await detect(root);
+  assert.match(faults.join(), /^The Debian package latchkey-agent is installed/u);
+  assert.deepEqual((await detect(root, {}, { packageDirectory: paths.program })).faults, []);
+});

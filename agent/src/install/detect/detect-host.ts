@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-import { findProgram, readOsRelease } from '../../read/small-file.ts';
+import { findProgram, readOsRelease, readText } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { AGENT_PORT } from '../paths.ts';
+import { AGENT_PORT, paths } from '../paths.ts';
 import type { Detection } from '../../system/run-program.ts';
 import { detectIpv6, type NameLookup } from './addresses.ts';
 import {
@@ -86,7 +86,12 @@ export async function detectHost(
     givenCertificateFault: findGivenFault(detection, options, now),
     installed,
     configured,
-    faults: [...(fault === null ? [] : [fault]), ...faults, ...listReadOnly(detection)],
+    faults: [
+      ...(fault === null ? [] : [fault]),
+      ...faults,
+      ...listReadOnly(detection),
+      ...listForeignProgram(detection, packageDirectory),
+    ],
   };
 }
 
@@ -107,6 +112,21 @@ function detectDistribution({ root }: Detection): HostFacts['distribution'] {
   const id = release.get('ID') ?? '';
   const name = release.get('PRETTY_NAME') || id;
   return { id, versionId: release.get('VERSION_ID') ?? '', name };
+}
+
+/** Where dpkg lists the files of the agent's Debian package. */
+const DEBIAN_FILES = '/var/lib/dpkg/info/latchkey-agent.list';
+
+/** Returns a sentence when the program belongs to the Debian package, and another one would replace it. */
+function listForeignProgram(
+  { root }: Pick<Detection, 'root'>,
+  packageDirectory: string | null,
+): string[] {
+  const files = readText(join(root, DEBIAN_FILES))?.split('\n') ?? [];
+  if (packageDirectory === paths.program || !files.includes(paths.program)) return [];
+  return [
+    `The Debian package latchkey-agent is installed: run ${paths.command} install, upgrade with apt, or remove the package and run this again.`,
+  ];
 }
 
 /** The directories that every installation writes to. */

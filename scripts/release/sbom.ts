@@ -1,0 +1,64 @@
+/** Bills of materials in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), without a time, so that they are reproducible. */
+import type { LockedPackage, LockedPackages } from '../package/lock-file.ts';
+
+/** What a bill of materials describes. */
+interface Product {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** Paths in the lock file of the packages that it contains or installs. */
+  readonly packages: readonly string[];
+}
+
+/** Renders the bill of materials of a product: every part with its version, license and SHA-512. */
+export function renderSbom(
+  { name, version, license, packages }: Product,
+  locked: LockedPackages,
+): string {
+  const reference = `pkg:npm/${name}@${version}`;
+  const components = packages.map((path) => describePackage(path, locked[path]));
+  const bom = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': reference,
+        name,
+        version,
+        licenses: [{ license: { id: license } }],
+        purl: reference,
+      },
+    },
+    components,
+    dependencies: [{ ref: reference, dependsOn: components.map((each) => each['bom-ref']) }],
+  };
+  return `${JSON.stringify(bom, null, 2)}\n`;
+}
+
+function describePackage(path: string, locked: LockedPackage | undefined) {
+  const { version, license, integrity } = locked ?? {};
+  if (version === undefined || license === undefined || integrity === undefined) {
+    throw new Error(`package-lock.json names no version, license or integrity of ${path}.`);
+  }
+  const fullName = path.replace(/^.*node_modules\//, '');
+  const [name = '', group] = fullName.split('/').reverse();
+  const purl = `pkg:npm/${fullName.replace('@', '%40')}@${version}`;
+  return {
+    type: 'library',
+    // The same version may be installed in two places.
+    'bom-ref': `${purl}#${path}`,
+    ...(group === undefined ? {} : { group }),
+    name,
+    version,
+    hashes: [{ alg: 'SHA-512', content: toHex(integrity) }],
+    licenses: [/ OR | AND /.test(license) ? { expression: license } : { license: { id: license } }],
+    purl,
+  };
+}
+
+function toHex(integrity: string): string {
+  return Buffer.from(integrity.replace(/^sha512-/, ''), 'base64').toString('hex');
+}
