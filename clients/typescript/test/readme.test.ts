@@ -1,14 +1,14 @@
 /** Runs the code of the README, and the example, against the service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { startTestService, TEST_ISSUER } from '../../../server/test/harness.ts';
-import manifest from '../package.json' with { type: 'json' };
+import { installModule, linkSources } from './link-sources.ts';
 
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const run = promisify(execFile);
@@ -37,28 +37,8 @@ export const ipcRenderer = { sendSync: () => ({ mayRun: true, features: ['gpu'] 
 export const contextBridge = { exposeInMainWorld: (name, api) => console.log(name, api.has('gpu')) };
 `;
 
-/** Installs packages that load the sources of this one, and a stand-in for Electron. */
-async function installPackages(): Promise<void> {
-  const packages: Record<string, Record<string, string>> = { electron: { '.': ELECTRON } };
-  const ours: Record<string, string> = {};
-  for (const [name, { default: file }] of Object.entries(manifest.exports)) {
-    const source = file.replace('./dist/', '../src/').replace(/\.js$/, '.ts');
-    ours[name] = `export * from '${new URL(source, import.meta.url).href}';\n`;
-  }
-  packages['@latchkey/client'] = ours;
-  for (const [name, modules] of Object.entries(packages)) {
-    const folder = join(directory, 'node_modules', name);
-    await mkdir(folder, { recursive: true });
-    const files = Object.keys(modules).map((key) => [key, `./${key.replaceAll(/\W/g, '_')}.mjs`]);
-    const exports: Record<string, string> = Object.fromEntries(files);
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ name, exports }));
-    for (const [key, text] of Object.entries(modules)) {
-      await writeFile(join(folder, exports[key] ?? ''), text);
-    }
-  }
-}
-
-await installPackages();
+await linkSources(directory);
+await installModule(directory, 'electron', { '.': ELECTRON });
 
 async function runProgram(
   name: string,
