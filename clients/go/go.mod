@@ -1,0 +1,3 @@
+module latchkey.dev/client
+
+go 1.19

@@ -1,0 +1,153 @@
+package latchkey
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// kept is what is kept between two runs: the file license.json, which the clients of all languages read. Empty texts are absent.
+type kept struct {
+	key, activationID, entitlement string
+	keys                           []PublicKey
+	refused                        *refusal
+	clock                          clock
+	machine                        Fingerprint
+	installID                      string
+	sharing                        *bool
+	release                        *activation
+	request                        *openRequest
+	trialWanted                    bool
+	lastAnswerAt                   string
+	// Fields of other versions, which survive.
+	others object
+}
+
+type refusal struct {
+	Reason string `json:"reason"`
+	At     string `json:"at"`
+}
+
+// activation is what a check or a deactivation is about.
+type activation struct {
+	Key          string `json:"key"`
+	ActivationID string `json:"activation_id"`
+	MachineID    string `json:"machine_id"`
+}
+
+// openRequest is that of a machine without a connection.
+type openRequest struct {
+	Nonce     string `json:"nonce"`
+	CreatedAt string `json:"created_at"`
+}
+
+// withoutLicense is what remains after a deactivation.
+func (k kept) withoutLicense() kept {
+	return kept{
+		keys: k.keys, clock: k.clock, machine: k.machine, installID: k.installID, sharing: k.sharing,
+		lastAnswerAt: k.lastAnswerAt, others: k.others,
+	}
+}
+
+func (k kept) lastAnswer() time.Time {
+	at, _ := time.Parse(time.RFC3339, k.lastAnswerAt) // Zero if another program wrote another form.
+	return at
+}
+
+// readKept reads the file. A field of another type counts as absent.
+func readKept(file object) kept {
+	read := kept{
+		key: file.text("key"), activationID: file.text("activation_id"), entitlement: file.text("entitlement"),
+		keys: readPublicKeys(file.list("keys")), machine: readFingerprint(file["machine"]),
+		installID: file.text("install_id"), trialWanted: file.isTrue("trial_wanted"),
+		lastAnswerAt: file.text("last_answer_at"), others: file,
+	}
+	if sharing, isKnown := file["sharing"].(bool); isKnown {
+		read.sharing = &sharing
+	}
+	times := toObject(file["clock"])
+	read.clock.OffsetMs, _ = times.integer("offset_ms")
+	read.clock.LatestMs, _ = times.integer("latest_ms")
+	refused := toObject(file["refused"])
+	if reason := refused.text("reason"); reason != "" {
+		read.refused = &refusal{Reason: reason, At: refused.text("at")}
+	}
+	release := toObject(file["release"])
+	waiting := activation{release.text("key"), release.text("activation_id"), release.text("machine_id")}
+	if waiting.Key != "" && waiting.ActivationID != "" && waiting.MachineID != "" {
+		read.release = &waiting
+	}
+	request := toObject(file["request"])
+	if nonce := request.text("nonce"); nonce != "" {
+		read.request = &openRequest{Nonce: nonce, CreatedAt: request.text("created_at")}
+	}
+	return read
+}
+
+// format writes the file, in the form that the clients of all languages read.
+func (k kept) format() ([]byte, error) {
+	file := object{}
+	for name, value := range k.others {
+		file[name] = value
+	}
+	fields := object{
+		"version": 1, "key": nullable(k.key), "activation_id": nullable(k.activationID),
+		"entitlement": nullable(k.entitlement), "keys": k.keys, "refused": k.refused, "clock": k.clock,
+		"machine": k.machine, "install_id": nullable(k.installID), "sharing": k.sharing, "release": k.release,
+		"request": k.request, "trial_wanted": k.trialWanted, "last_answer_at": nullable(k.lastAnswerAt),
+	}
+	for name, value := range fields {
+		file[name] = value
+	}
+	return json.Marshal(file)
+}
+
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// writeFile writes a file beside, flushes it, and renames it: a killed process leaves the old one or the new one.
+func writeFile(path string, data []byte) (err error) {
+	folder := filepath.Dir(path)
+	if err = os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(folder, "license.json.*.tmp") // Only its owner can read it.
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	return renameOver(file.Name(), path)
+}
+
+const renameAttempts = 5
+
+func renameOver(from, to string) error {
+	for attempt := 1; ; attempt++ {
+		err := os.Rename(from, to)
+		// A virus scanner of Windows may hold the old file for a moment.
+		if err == nil || runtime.GOOS != "windows" || attempt == renameAttempts {
+			return err
+		}
+		time.Sleep(time.Duration(attempt) * 20 * time.Millisecond)
+	}
+}
