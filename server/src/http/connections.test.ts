@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../test/eventually.ts';
 import { openRawConnection } from '../../test/raw-http.ts';
-import { connectionsOf } from './connections.ts';
+import { connectionsOf, letClientsLeave } from './connections.ts';
+import type { ServiceState } from './service-state.ts';
 import { createShell, HTTP_LIMITS, type HttpLimits } from './shell.ts';
 
 /** More than the buffers of both ends of a connection on this machine. */
@@ -21,12 +23,13 @@ async function setUp(
   const events: string[] = [];
   const note = (fields: object) => void ('event' in fields && events.push(String(fields.event)));
   const metrics = createMetrics({ version: 'test' });
+  const life: { state: ServiceState } = { state: 'ready' };
   const { app } = createShell({
     publicUrl: 'http://localhost:8080',
     trustedProxies,
     log: { error: () => {}, warn: note, info: note },
     metrics,
-    state: () => 'ready',
+    state: () => life.state,
     limits: { ...HTTP_LIMITS, sweepIntervalMs: 20, ...limits },
   });
   app.get('/large', () => ANSWER);
@@ -39,7 +42,7 @@ async function setUp(
       [];
     return Number(count);
   };
-  return { connections: connectionsOf(app.server), countLimited, events, url };
+  return { app, connections: connectionsOf(app.server), countLimited, events, life, url };
 }
 
 /** Requests the large response on a new connection, of which nothing is read yet. */
@@ -114,4 +117,26 @@ test('the connections of a trusted proxy are bounded together only', async (t) =
   await eventually(() => connections.size === 10);
   using refused = await openRawConnection(url);
   await refused.waitForClose();
+});
+
+test('a retiring process answers a request that it reads late, and closes idle connections', async (t) => {
+  const { app, connections, life, url } = await setUp(t, {});
+  using busy = await openRawConnection(url);
+  using idle = await openRawConnection(url);
+  for (const connection of [busy, idle]) {
+    connection.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+    await connection.waitForAnswers(1);
+  }
+  life.state = 'retiring';
+  // Timers are the next to run.
+  await setImmediate();
+  const left = letClientsLeave(app, AbortSignal.timeout(30_000), 50);
+  busy.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+  // The process does not run until the time of its clients is over.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await left;
+  life.state = 'draining';
+  assert.match(await busy.waitForAnswers(2), /^(?:HTTP\/1\.1 200 [^]*){2}$/u);
+  await idle.waitForClose();
+  assert.equal(connections.size, 0);
 });

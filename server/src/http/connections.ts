@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -64,19 +65,36 @@ const LEAVE_TIMEOUT_MS = 5_000;
 
 /**
  * Stops accepting connections, and resolves when the clients of the others have left: each gets `Connection: close` with its
- * next response. Connections without a request for five seconds are left to the shutdown.
+ * next response. Connections without a request for five seconds are closed; a slow response is waited for ten seconds more.
  * @param signal ends the wait
  */
-export async function letClientsLeave(app: FastifyInstance, signal: AbortSignal): Promise<void> {
+export async function letClientsLeave(
+  app: FastifyInstance,
+  signal: AbortSignal,
+  leaveMs = LEAVE_TIMEOUT_MS,
+): Promise<void> {
   const { promise: haveLeft, resolve } = Promise.withResolvers<void>();
   // Not `close` of the HTTP server: it closes connections between two requests, of which a client may be sending the second.
   NetServer.prototype.close.call(app.server, () => resolve());
-  const timeout = AbortSignal.any([signal, AbortSignal.timeout(LEAVE_TIMEOUT_MS)]);
-  const expired = new Promise<void>((resolveExpired) => {
-    if (timeout.aborted) resolveExpired();
-    timeout.addEventListener('abort', () => resolveExpired(), { once: true });
-  });
+  const expired = sleep(leaveMs, undefined, { signal }).catch(() => undefined);
   await Promise.race([haveLeft, expired]);
+  const connections = connectionsOf(app.server);
+  const deadline = performance.now() + CLOSE_TIMEOUT_MS;
+  while (connections.size > 0 && !signal.aborted && performance.now() < deadline) {
+    // A busy process may not have read a request that arrived long ago: its connection is not idle.
+    await afterReading();
+    closeIdle(app.server);
+    await sleep(SWEEP_INTERVAL_MS);
+  }
+}
+
+/**
+ * Node closes only connections that are idle when it stops listening, and considers one without any data busy. A connection that
+ * becomes idle later would stay open as long as it is kept alive.
+ */
+function closeIdle(server: Server): void {
+  server.closeIdleConnections();
+  for (const socket of connectionsOf(server)) if (socket.bytesRead === 0) socket.destroy();
 }
 
 /**
@@ -84,15 +102,9 @@ export async function letClientsLeave(app: FastifyInstance, signal: AbortSignal)
  * resolves once all requests that had arrived are answered and all connections are closed.
  */
 export function prepareToClose(app: FastifyInstance): () => Promise<void> {
-  const connections = connectionsOf(app.server);
-  // Node closes only connections that are idle when it stops listening, and considers one without any data busy. A
-  // connection that becomes idle later would stay open as long as it is kept alive.
-  const closeIdle = (): void => {
-    app.server.closeIdleConnections();
-    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-  };
+  connectionsOf(app.server);
   return async () => {
-    const sweeping = setInterval(closeIdle, SWEEP_INTERVAL_MS);
+    const sweeping = setInterval(() => closeIdle(app.server), SWEEP_INTERVAL_MS);
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
     try {
       await app.close();
