@@ -14,7 +14,7 @@ const TEST_TIMEOUT_MS = 600_000;
 
 const stop = listenForStop();
 const selected = process.argv.slice(2);
-const all = await Array.fromAsync(glob(`${RELEASE_TESTS}*.test.ts`, { cwd: repository }));
+const all = await Array.fromAsync(glob(`${RELEASE_TESTS}**/*.test.ts`, { cwd: repository }));
 // One after the other: machines that boot at the same time slow each other down.
 const flags = ['--test', '--test-concurrency=1', `--test-timeout=${TEST_TIMEOUT_MS}`];
 const child = spawn(

@@ -30,8 +30,8 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     input: entry,
     cwd: root,
     platform: 'node',
-    // Commands may share a dynamic import.
-    checks: { ineffectiveDynamicImport: false },
+    // Commands may share a dynamic import, and a busy machine builds slowly.
+    checks: { ineffectiveDynamicImport: false, bundlerTimings: false, pluginTimings: false },
     plugins: [pages.plugin, assets.plugin],
     onLog: (_level, log) => {
       throw new Error(`The bundler warns: ${log.message}`);

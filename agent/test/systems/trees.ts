@@ -101,7 +101,7 @@ async function addPackages(tree: string): Promise<void> {
 /**
  * @throws Error where apt has no mirror of Debian
  */
-async function findMirror(): Promise<string> {
+export async function findMirror(): Promise<string> {
   const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
   const output = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
   const [mirror = ''] = output.split('\n');

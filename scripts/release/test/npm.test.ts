@@ -12,7 +12,8 @@ import { promisify } from 'node:util';
 import { repository } from '../../lib/steps.ts';
 import { packService } from '../../package/service/pack-npm.ts';
 import { readVersion } from '../version.ts';
-import { activateLicense, type Post, readKey } from './licensed-machine.ts';
+import { activateLicense, readKey } from './licensed-machine.ts';
+import { postTo } from './post.ts';
 
 const run = promisify(execFile);
 
@@ -127,15 +128,4 @@ async function readUrl(output: NodeJS.ReadableStream): Promise<string> {
     if (typeof entry === 'object' && entry !== null && 'url' in entry) return String(entry.url);
   }
   throw new Error('the service ended');
-}
-
-function postTo(url: string): Post {
-  return async (path, body) => {
-    const response = await fetch(`${url}/api/v1/licenses/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return response.json();
-  };
 }
