@@ -22,7 +22,7 @@ const NPM_ONLY = /^(?:README\.md|npm-shrinkwrap\.json|scripts\/|server\/bin\/)/;
 
 /** What no program reads: declarations, source maps, documents, tests, static libraries. License files are kept. */
 const UNREAD =
-  /\.(?:[cm]?ts|map|a|pc|flow|markdown|tsbuildinfo)$|^(?!licen[cs]e).*\.md$|^(?:docs?|tests?|examples?|benchmarks?|bench|\.github|\.tap)\/|\/\.|^\.|\/__tests__\//i;
+  /\.(?:[cm]?ts|map|a|pc|flow|markdown|tsbuildinfo)$|^(?!licen[cs]e).*\.md$|^(?:docs?|tests?|examples?|benchmarks?|bench|integration|\.github|\.tap)\/|\/\.|^\.|\/__tests__\//i;
 
 /** Parts of PostgreSQL that need what the package lacks: Perl, Python and Tcl, and files to build extensions. */
 const UNUSABLE = /plperl|plpython|pltcl|\/pgxs\//;
