@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 
 import { groupTests } from './group-tests.ts';
+import { repository } from './steps.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'group-tests-'));
 after(() => rm(directory, { recursive: true }));
@@ -41,3 +43,25 @@ test('gives a file that changes or measures its process one of its own, between 
   );
   assert.deepEqual(places, [1, 3]);
 });
+
+test('ends a process in which a file that failed left a server open', async () => {
+  const file = join(directory, 'leak.test.mjs');
+  await writeFile(
+    file,
+    "import { createServer } from 'node:http'; createServer().listen(0, '127.0.0.1'); throw new Error('failed to load');",
+  );
+  const [module = ''] = await groupTests([relative(repository, file)], join(directory, 'leak'));
+  const text = (await readFile(module, 'utf8')).replace('}, 60000)', '}, 100)');
+  await writeFile(module, text);
+  const { status, stdout } = spawnSync(process.execPath, ['--test', module], {
+    encoding: 'utf8',
+    env: withoutTestContext(process.env),
+  });
+  assert.equal(status, 1);
+  assert.match(stdout, /Left open by a test file: .*TCPServerWrap/);
+});
+
+/** A test runner inside another one reports to it. */
+function withoutTestContext({ NODE_TEST_CONTEXT: _context, ...others }: NodeJS.ProcessEnv) {
+  return others;
+}

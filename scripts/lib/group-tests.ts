@@ -45,6 +45,9 @@ const LONGEST_ALONE = ['agent/test/', 'scripts/', 'server/test/'];
 /** Enough that loading the service costs little, and few enough that the processes end at about the same time. */
 const GROUP_SIZE = 16;
 
+/** How long a process may take to close what its tests opened. */
+const LEAK_TIMEOUT_MS = 60_000;
+
 /** The largest time of a timer: the test runner ignores `Infinity`. */
 const NO_LIMIT_MS = 2_147_483_647;
 
@@ -99,11 +102,28 @@ function mix<Item>(items: readonly Item[], others: readonly Item[]): Item[] {
   return [...place(items), ...place(others)].sort((a, b) => a.at - b.at).map(({ item }) => item);
 }
 
+/**
+ * What a group begins with. Files are loaded one after the other: sixteen services that start at once block the process for
+ * seconds on a busy machine, and time limits of their first queries pass. What a file leaves open, such as the server of a file that
+ * failed to load, ends the process with an error instead of keeping it forever.
+ */
+const PREAMBLE = `import { after, describe } from 'node:test';
+
+let last = Promise.resolve();
+const load = (url) => (last = last.catch(() => undefined).then(() => import(url)));
+after(() => {
+  setTimeout(() => {
+    console.error('Left open by a test file:', process.getActiveResourcesInfo().join(', '));
+    process.exit(1);
+  }, ${LEAK_TIMEOUT_MS}).unref();
+});
+`;
+
 /** A file has no time limit of its own: each of its tests has one. */
 function renderGroup(files: readonly string[]): string {
   const suites = files.map((file) => {
     const url = pathToFileURL(join(repository, file)).href;
-    return `describe(${JSON.stringify(file)}, { timeout: ${NO_LIMIT_MS} }, () => import(${JSON.stringify(url)}));`;
+    return `describe(${JSON.stringify(file)}, { timeout: ${NO_LIMIT_MS} }, () => load(${JSON.stringify(url)}));`;
   });
-  return ["import { describe } from 'node:test';", ...suites, ''].join('\n');
+  return [PREAMBLE, ...suites, ''].join('\n');
 }

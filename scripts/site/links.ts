@@ -12,6 +12,8 @@ export function pagePath(file: string): string {
 /** What a document links to. */
 export type Target =
   | { readonly kind: 'outside'; readonly href: string }
+  /** A site has no lists of files. */
+  | { readonly kind: 'directory'; readonly href: null }
   | { readonly kind: 'page'; readonly file: string; readonly href: string }
   /** A picture, a configuration, or another file that is copied. */
   | { readonly kind: 'file'; readonly file: string; readonly href: string };
@@ -31,7 +33,7 @@ export function resolveLink(file: string, link: string): Target {
   if (target.endsWith('.md')) {
     return { kind: 'page', file: target, href: between(file, pagePath(target)) + hash };
   }
-  if (found.isDirectory()) throw new Error(`${file} links to the directory ${link}.`);
+  if (found.isDirectory()) return { kind: 'directory', href: null };
   return { kind: 'file', file: target, href: between(file, target) };
 }
 

@@ -25,7 +25,7 @@ export interface RenderedDocument {
  */
 export function renderDocument(file: string, markdown: string): RenderedDocument {
   const targets: Target[] = [];
-  const resolve = (link: string): string => {
+  const resolve = (link: string): string | null => {
     const target = resolveLink(file, link);
     targets.push(target);
     return target.href;
@@ -33,10 +33,11 @@ export function renderDocument(file: string, markdown: string): RenderedDocument
   const marked = new Marked({
     gfm: true,
     walkTokens(token) {
-      if (token.type === 'link' || token.type === 'image') token.href = resolve(token.href);
+      if (token.type === 'link' || token.type === 'image') token.href = resolve(token.href) ?? '';
       if (token.type === 'html') token.text = rewriteHtml(token.text, resolve);
     },
     renderer: {
+      link: (token) => (token.href === '' ? token.text : false),
       heading(token) {
         const tag = `h${token.depth}`;
         const html = this.parser.parseInline(token.tokens);
@@ -66,10 +67,10 @@ function renderTable(token: Tokens.Table, render: (cell: Tokens.TableCell) => st
 }
 
 /** Pictures and anchors are written as HTML in some documents. */
-function rewriteHtml(html: string, resolve: (link: string) => string): string {
+function rewriteHtml(html: string, resolve: (link: string) => string | null): string {
   return html.replaceAll(
     /\b(src|srcset)="([^"]+)"/g,
-    (_all, name: string, link: string) => `${name}="${resolve(link)}"`,
+    (_all, name: string, link: string) => `${name}="${resolve(link) ?? ''}"`,
   );
 }
 

@@ -22,16 +22,14 @@ const MINUTE_MS = 60_000;
 const REASON = 'asked for it, ticket 4711';
 
 const relay = await startMailRelay();
+after(() => relay.close());
 const mail = createSmtpTransport({
   url: relay.url,
   from: 'Shop <shop@example.com>',
   dkim: null,
 });
 const service = await startTestService({ mail, mailFrom: 'Shop <shop@example.com>' });
-after(async () => {
-  mail.close();
-  await relay.close();
-});
+after(() => mail.close());
 const { clock, context, pool } = service;
 const admin = await openBrowser(service, 'admin');
 const viewer = await openBrowser(service, 'viewer');
