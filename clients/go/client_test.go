@@ -287,7 +287,7 @@ func TestCallsOfManyGoroutinesRunOneAfterTheOther(t *testing.T) {
 		go func() {
 			defer group.Done()
 			if !o.State().MayRun || !o.Has("gpu") {
-				t.Error("the license does not run meanwhile")
+				t.Error("the license does not run until then")
 			}
 		}()
 	}

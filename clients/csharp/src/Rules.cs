@@ -124,7 +124,7 @@ namespace LatchkeyClient
         internal string Body { get; set; }
     }
 
-    /// <summary>What became of a request: an answer has a body; a refusal a code, too; everything else changes nothing and has a cause.</summary>
+    /// <summary>The outcome of a request: an answer has a body; a refusal a code, too; everything else changes nothing and has a cause.</summary>
     internal sealed class Answer
     {
         private static readonly Regex AboutLicense = new Regex("^(?:license|activation|machine|trial)_");

@@ -32,7 +32,7 @@ namespace LatchkeyClient
                 Suite.Equal(again.CheckAsync().Result.Ok, true);
                 Suite.Equal(again.State.Kind, Kind.Trial);
             });
-            suite.Test("calls run one after the other, and any thread reads the state meanwhile", CallTogether);
+            suite.Test("calls run one after the other, while any thread reads the state", CallTogether);
             suite.Test("listeners hear of changes, and may throw and call", Listen);
             suite.Test("a handler that ignores its token cannot hold a call", () =>
             {

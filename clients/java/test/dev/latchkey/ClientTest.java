@@ -53,7 +53,7 @@ final class ClientTest {
             equal(again.check(), Result.OK);
             equal(again.state().kind(), Kind.TRIAL);
         });
-        suite.test("calls run one after the other, and any thread reads the state meanwhile", ClientTest::callTogether);
+        suite.test("calls run one after the other, while any thread reads the state", ClientTest::callTogether);
         suite.test("listeners hear of changes, and may throw and call", () -> {
             World world = new World();
             Latchkey client = world.open();

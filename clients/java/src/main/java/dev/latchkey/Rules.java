@@ -222,7 +222,7 @@ final class Rules {
     // Answers of the service.
 
     /**
-     * What became of a request: an answer has a {@code body}; a refusal a {@code code}, too; everything else changes nothing and has a
+     * The outcome of a request: an answer has a {@code body}; a refusal a {@code code}, too; everything else changes nothing and has a
      * {@code cause}.
      */
     record Answer(int status, Object body, String code, Cause cause, String detail, Long dateMs, long retryAfterMs) {
