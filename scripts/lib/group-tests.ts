@@ -103,14 +103,11 @@ function mix<Item>(items: readonly Item[], others: readonly Item[]): Item[] {
 }
 
 /**
- * What a group begins with. Files are loaded one after the other: sixteen services that start at once block the process for
- * seconds on a busy machine, and time limits of their first queries pass. What a file leaves open, such as the server of a file that
- * failed to load, ends the process with an error instead of keeping it forever.
+ * What a group begins with. What a file leaves open, such as the server of a file that failed to load, ends the process with an
+ * error instead of keeping it forever.
  */
 const PREAMBLE = `import { after, describe } from 'node:test';
 
-let last = Promise.resolve();
-const load = (url) => (last = last.catch(() => undefined).then(() => import(url)));
 after(() => {
   setTimeout(() => {
     console.error('Left open by a test file:', process.getActiveResourcesInfo().join(', '));
@@ -123,7 +120,7 @@ after(() => {
 function renderGroup(files: readonly string[]): string {
   const suites = files.map((file) => {
     const url = pathToFileURL(join(repository, file)).href;
-    return `describe(${JSON.stringify(file)}, { timeout: ${NO_LIMIT_MS} }, () => load(${JSON.stringify(url)}));`;
+    return `describe(${JSON.stringify(file)}, { timeout: ${NO_LIMIT_MS} }, () => import(${JSON.stringify(url)}));`;
   });
   return [PREAMBLE, ...suites, ''].join('\n');
 }
