@@ -13,10 +13,15 @@ await pool.query('create table numbers (n integer primary key, filling text)');
 
 async function onClient<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
+  let isUsable = true;
   try {
     return await work(client);
+  } catch (error) {
+    // The error may come before the driver notices the end of the connection.
+    isUsable = false;
+    throw error;
   } finally {
-    client.release();
+    client.release(!isUsable);
   }
 }
 
