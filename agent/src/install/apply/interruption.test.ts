@@ -9,17 +9,21 @@ const MODULE = new URL('interruption.ts', import.meta.url).href;
 function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
   const script = `
     import { watchInterruption } from '${MODULE}';
-    // It is there before the event loop waits for anything.
-    const press = async () => {
-      process.kill(process.pid, '${name}');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    };
+    const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const press = () => process.kill(process.pid, '${name}');
     {
       using interruption = watchInterruption(() => console.log('notified'));
-      if ('${when}' === 'during') await press();
+      if ('${when}' === 'during') {
+        press();
+        while (interruption.stopped() === null) await sleep(1);
+      }
       console.log(interruption.stopped()?.exitCode ?? 'not stopped');
     }
-    if ('${when}' === 'after') await press();
+    if ('${when}' === 'after') {
+      press();
+      // A signal that nobody handles would end the process now.
+      await sleep(50);
+    }
   `;
   const { status, signal, stdout } = spawnSync(
     process.execPath,
