@@ -44,7 +44,14 @@ export function createHttpClient(baseUrl: string): HttpClient {
   };
 }
 
-/** Returns an address of the network for benchmarks (RFC 2544). */
+/** The addresses of 198.18.0.0/15, the network for benchmarks (RFC 2544), except those that end with 0 or 255. */
+const ADDRESSES = 2 * 256 * 254;
+
+let used = randomInt(ADDRESSES);
+
+/** Returns an address that this process has not used before; it begins anywhere, because others may use the same service. */
 export function anyAddress(): string {
-  return `198.${18 + randomInt(2)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  used = (used + 1) % ADDRESSES;
+  const [network, host] = [Math.floor(used / 254), (used % 254) + 1];
+  return `198.${18 + (network >> 8)}.${network & 255}.${host}`;
 }
