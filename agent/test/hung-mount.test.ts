@@ -34,7 +34,14 @@ test('a hanging mount blocks neither the main thread nor other mounts', async (t
     assert.ok((root?.space?.blocks ?? 0) > 0);
     assert.equal(prober.isStuck(), true);
     const once = spawnSync(process.execPath, [main, 'once'], { encoding: 'utf8', timeout: 30_000 });
-    assert.deepEqual([once.status, once.stderr], [0, ''], 'a program with such a mount ends');
+    assert.equal(once.status, 0, 'a program with such a mount ends');
+    // A busy machine may have slow collectors.
+    const lines = once.stderr.split('\n').filter((line) => line !== '');
+    const isSlow = (line: string) => JSON.parse(line).event === 'collector.suspended';
+    assert.deepEqual(
+      lines.filter((line) => !isSlow(line)),
+      [],
+    );
     hanging.release();
     released = true;
     await until(() => !prober.isStuck());
