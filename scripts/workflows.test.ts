@@ -46,3 +46,28 @@ test(
     assert.equal(status, 0, stdout);
   },
 );
+
+/** An action by GitHub at a major version, or another one at a commit. */
+const PINNED = /^actions\/[\w-]+@v\d+$|^[\w./-]+@[0-9a-f]{40}$/;
+
+test('pin every action', () => {
+  const actions = files.flatMap((file) =>
+    [...read(file).matchAll(/^ *(?:- )?uses: (.*)$/gm)].map(([, action = '']) => action),
+  );
+  assert.ok(actions.length > 5);
+  assert.deepEqual(
+    actions.filter((action) => !PINNED.test(action)),
+    [],
+  );
+});
+
+test('may write only where nothing of the repository runs', () => {
+  for (const file of files) {
+    const [head = '', rest = ''] = read(file).split(/^jobs:\n/m);
+    const jobs = rest.split(/^ {2}(?=\w+:$)/m);
+    assert.match(head, /^permissions:\n {2}contents: read\n\n/m, file);
+    for (const job of jobs.filter((each) => /^ *[\w-]+: write$/m.test(each))) {
+      assert.doesNotMatch(job, /actions\/checkout|\bnpm\b/, file);
+    }
+  }
+});
