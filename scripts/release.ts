@@ -3,6 +3,7 @@
  * the same bytes.
  *
  * - `--sign KEY`, or LATCHKEY_SIGNING_KEY: the private key of `release-key.pub`, which signs the checksums
+ * - `--local`: builds packages that you do not publish, without the key and the address of the maintainers
  * - `--only PART`, which may be repeated: builds only some parts
  * - `--verify`: builds twice, and fails if a byte differs
  * - `--tree ARCH`: writes only the service and everything that it runs on to `dist/latchkey-linux-ARCH/`, for an image
@@ -17,25 +18,37 @@ import { parseArchitecture } from './package/locked-packages.ts';
 import { collectServiceTree } from './package/service/service-tree.ts';
 import { writeTree } from './package/write-tree.ts';
 import { buildRelease } from './release/build-release.ts';
-import { PART_NAMES } from './release/parts.ts';
+import { requireMaintainers } from './release/maintainers.ts';
+import { PART_NAMES, type Release } from './release/parts.ts';
+import { ReleaseError } from './release/release-error.ts';
 import { readVersion } from './release/version.ts';
 
 const { values } = parseArgs({
   options: {
+    local: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: PART_NAMES },
     sign: { type: 'string', default: process.env['LATCHKEY_SIGNING_KEY'] ?? '' },
     tree: { type: 'string' },
     verify: { type: 'boolean', default: false },
   },
 });
-const release = { root: repository, version: await readVersion(repository) };
 
-if (values.tree !== undefined) await buildTree(values.tree);
-else {
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof ReleaseError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
+  const release = { root: repository, version: await readVersion(repository) };
+  if (values.tree !== undefined) return buildTree(release, values.tree);
+  if (!values.local) requireMaintainers(repository);
   const folder = join(repository, 'dist', 'release');
-  const key = values.sign === '' ? null : values.sign;
+  const key = values.local || values.sign === '' ? null : values.sign;
   const sums = await buildRelease(release, { folder, parts: values.only, key, report });
-  if (values.verify) await verify(sums);
+  if (values.verify) await verify(release, sums);
 }
 
 function report(line: string): void {
@@ -43,22 +56,24 @@ function report(line: string): void {
 }
 
 /** Builds again elsewhere, and compares the checksums. */
-async function verify(expected: string): Promise<void> {
+async function verify(release: Release, expected: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-release-'));
   try {
     const options = { folder, parts: values.only, key: null, report: () => undefined };
     const actual = new Set((await buildRelease(release, options)).split('\n'));
     const changed = expected.split('\n').filter((line) => !actual.has(line));
-    if (changed.length > 0) throw new Error(`The second build differs:\n${changed.join('\n')}`);
+    if (changed.length > 0) {
+      throw new ReleaseError(`The second build differs:\n${changed.join('\n')}`);
+    }
     console.log('The second build has the same bytes.');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function buildTree(processor: string): Promise<void> {
+async function buildTree({ version }: Release, processor: string): Promise<void> {
   const arch = parseArchitecture(processor);
-  const { entries } = await collectServiceTree(repository, release.version, arch);
+  const { entries } = await collectServiceTree(repository, version, arch);
   const name = `latchkey-linux-${arch}`;
   await writeTree(join(repository, 'dist', name), entries);
   console.log(`dist/${name}: start it with bin/node server/src/main.js serve`);

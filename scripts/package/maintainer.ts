@@ -1,2 +1,5 @@
-/** The maintainer of Debian packages; replace it by an address that people can write to. */
-export const MAINTAINER = 'Latchkey maintainers <latchkey@packages.invalid>';
+/** Nobody reads mail at this address. */
+export const PLACEHOLDER = 'Latchkey maintainers <latchkey@packages.invalid>';
+
+/** The maintainer of Debian packages, in the form `Name <address>`. `npm run release` rejects the placeholder. */
+export const MAINTAINER: string = PLACEHOLDER;

@@ -36,7 +36,7 @@ export async function buildRelease(release: Release, options: Options): Promise<
   if (parts.includes('agent')) sums.push(await writeInstallScript(release.root, folder));
   const text = sums.sort().join('');
   await writeFile(join(folder, 'SHA256SUMS'), text);
-  if (key === null) report('SHA256SUMS: not signed, because --sign names no key');
+  if (key === null) report('SHA256SUMS: not signed');
   else report(await signSums(join(folder, 'SHA256SUMS'), key));
   return text;
 }

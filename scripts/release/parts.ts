@@ -10,6 +10,7 @@ import { createManifest } from '../package/service/manifest.ts';
 import { packService } from '../package/service/pack-npm.ts';
 import { packServiceDeb } from '../package/service/service-deb.ts';
 import { packClients } from './clients.ts';
+import { ReleaseError } from './release-error.ts';
 import type { ReleaseFile } from './release-file.ts';
 import { renderSbom } from './sbom.ts';
 
@@ -50,7 +51,7 @@ export const PART_NAMES = Object.keys(PARTS);
 
 /**
  * Builds parts, one file at a time.
- * @throws Error for an unknown part
+ * @throws ReleaseError for an unknown part
  */
 export async function* buildParts(
   names: readonly string[],
@@ -59,7 +60,7 @@ export async function* buildParts(
   for (const name of names) {
     const part = PARTS[name];
     if (part === undefined) {
-      throw new Error(`--only must be one of ${PART_NAMES.join(', ')}, and not ${name}.`);
+      throw new ReleaseError(`--only must be one of ${PART_NAMES.join(', ')}, and not ${name}.`);
     }
     yield* part(release);
   }

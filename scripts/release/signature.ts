@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import { signFile } from '../package/sign-package.ts';
+import { ReleaseError } from './release-error.ts';
 
 const run = promisify(execFile);
 
@@ -29,13 +30,17 @@ export function signSums(path: string, key: string): Promise<string> {
  * Checks that a private key belongs to the public key in the repository, by which others verify the release.
  * @param root the repository
  * @param key the path of the private key
- * @throws Error when it does not
+ * @throws ReleaseError when it does not, or cannot be read
  */
 export async function requireReleaseKey(root: string, key: string): Promise<void> {
-  const { stdout } = await run('ssh-keygen', ['-y', '-f', resolve(key)]);
+  const { stdout } = await run('ssh-keygen', ['-y', '-f', resolve(key)]).catch(() => {
+    throw new ReleaseError(`${key} is not a private key that ssh-keygen can read.`);
+  });
   const published = await readFile(join(root, PUBLIC_KEY_FILE), 'utf8');
   if (identify(stdout) === identify(published)) return;
-  throw new Error(`${key} is not the key of ${PUBLIC_KEY_FILE}, by which the release is verified.`);
+  throw new ReleaseError(
+    `${key} is not the key of ${PUBLIC_KEY_FILE}, by which others verify the release.`,
+  );
 }
 
 /** Type and key, without the comment. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
+import { ReleaseError } from './release-error.ts';
+
 const Manifest = Type.Object({
   version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?$' }),
   workspaces: Type.Optional(Type.Array(Type.String())),
@@ -12,14 +14,14 @@ const Manifest = Type.Object({
 /**
  * Returns the version of the release, which is that of package.json.
  * @param root the repository
- * @throws Error when a workspace has another version
+ * @throws ReleaseError when a workspace has another version
  */
 export async function readVersion(root: string): Promise<string> {
   const { version, workspaces = [] } = await readManifest(root, '.');
   for (const folder of workspaces) {
     const other = (await readManifest(root, folder)).version;
     if (other !== version) {
-      throw new Error(
+      throw new ReleaseError(
         `${folder} has the version ${other}, and package.json ${version}: run npm version ${version} --workspaces --no-git-tag-version.`,
       );
     }
