@@ -110,6 +110,7 @@ function record(): void {
     ledger.heartbeats.record(machine, 'unanswered');
   }
   ledger.eventBatches.record(0, 'acknowledged');
+  ledger.outreachRequests.record(0, 'acknowledged');
   ledger.trials.record(0, 'acknowledged');
   ledger.trialActivations.set(0, TRIAL.activationId);
   ledger.payments.record(0, 'acknowledged');
@@ -284,6 +285,28 @@ test('finds messages that arrived although they were reported as not sent, and t
   assert.deepEqual(await listProblems(unanswered), [
     '1 messages were never answered',
     '1 messages are stored as sent that were not reported so',
+  ]);
+});
+
+test('finds requests that were never acknowledged, but does not count those that were not sent', async () => {
+  const eventBatches = new Facts(4);
+  eventBatches.record(0, 'acknowledged');
+  eventBatches.record(1, 'unanswered');
+  eventBatches.record(2, 'refused');
+  assert.deepEqual(await listProblems({ ...ledger, eventBatches }), [
+    '2 batches were never acknowledged',
+  ]);
+  const outreachRequests = new Facts(1);
+  const outreach = new Facts(RECIPIENTS_OF_A_REQUEST);
+  const unsent = await listProblems({ ...ledger, outreach, outreachRequests });
+  assert.ok(!unsent.some((problem) => problem.includes('never answered')), unsent.join('; '));
+});
+
+test('finds buyers with an acknowledged payment who could not activate a machine', async () => {
+  const activations = new Facts(1);
+  activations.record(0, 'unanswered');
+  assert.deepEqual(await listProblems({ ...ledger, activations }), [
+    '1 buyers could not activate a machine',
   ]);
 });
 

@@ -1,4 +1,5 @@
 /** Compares the mails that the relay accepted with what the service reported. */
+import { RECIPIENTS_OF_A_REQUEST } from '../ledger/ledger.ts';
 import { createCheck, type Check } from './check.ts';
 import { listAcknowledged, readRow, type AuditOptions } from './compare.ts';
 import { countUnexplained } from './job-losses.ts';
@@ -30,8 +31,11 @@ const isWrong = (mailed: string | null, shown: string | null): boolean =>
   mailed !== null && shown !== null && mailed !== shown;
 
 export async function checkOutreach({ ledger, pool }: AuditOptions): Promise<Check> {
-  const { outreach, outreachMails, outreachNotSent } = ledger;
-  const all = Array.from(outreachMails.keys());
+  const { outreach, outreachMails, outreachNotSent, outreachRequests } = ledger;
+  const planned = Array.from(outreachMails.keys());
+  const all = planned.filter((index) =>
+    outreachRequests.isSent(Math.floor(index / RECIPIENTS_OF_A_REQUEST)),
+  );
   const arrived = (index: number): boolean => (outreachMails[index] ?? 0) > 0;
   const isAnswered = (index: number): boolean =>
     outreach.isPossible(index) || outreachNotSent.isAcknowledged(index);
@@ -41,7 +45,7 @@ export async function checkOutreach({ ledger, pool }: AuditOptions): Promise<Che
   const stored = (await readRow(pool, statements.countOutreach)) ?? { messages: 0, sent: 0 };
   return createCheck(
     'No outreach message is sent twice, and those reported as sent were, others not',
-    { planned: all.length, compared: sent.length },
+    { planned: planned.length, compared: sent.length },
     [
       [all.filter((index) => !isAnswered(index)).length, 'messages were never answered'],
       [

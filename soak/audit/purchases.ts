@@ -59,7 +59,8 @@ function readKey(vault: Vault, row: Static<typeof statements.SoldKey>): string |
 }
 
 export async function checkActivations({ ledger, pool }: AuditOptions): Promise<Check> {
-  const { activationIds, activations, deactivations } = ledger;
+  const { activationIds, activations, deactivations, payments } = ledger;
+  const paid = payments.countAcknowledged();
   const known = listKnown(ledger);
   const found = await readRow(pool, statements.compareActivations, [
     known.map((index) => activationIds.get(index)),
@@ -72,7 +73,7 @@ export async function checkActivations({ ledger, pool }: AuditOptions): Promise<
   };
   const numbers = { planned: activations.size, compared: known.length };
   return createCheck('Activations are active or not as was last acknowledged', numbers, [
-    [activations.countUnacknowledged(), 'activations were never acknowledged'],
+    [paid - activations.countAcknowledged(), 'buyers could not activate a machine'],
     [found?.missing ?? 0, 'acknowledged activations are missing'],
     [found?.lost ?? 0, 'machines are active although their deactivation was acknowledged'],
     [found?.surplus ?? 0, 'machines are inactive without a request'],

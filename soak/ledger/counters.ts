@@ -21,6 +21,14 @@ export class Counters {
   }
 }
 
+/** From the least to the most that is known of a change. */
+const NOT_SENT = 0;
+const REFUSED = 1;
+const UNANSWERED = 2;
+const ACKNOWLEDGED = 3;
+
+const STATES = { refused: REFUSED, unanswered: UNANSWERED, acknowledged: ACKNOWLEDGED } as const;
+
 /** Whether each of many changes, which is requested until it is acknowledged, was made. A byte each. */
 export class Facts {
   readonly #states: Uint8Array;
@@ -33,30 +41,44 @@ export class Facts {
     return this.#states.length;
   }
 
-  /** An acknowledged change stays acknowledged. */
+  /** Only the most counts: an acknowledged change stays acknowledged. */
   record(index: number, acknowledgement: Acknowledgement): void {
-    if (acknowledgement === 'acknowledged') this.#states[index] = 2;
-    else if (acknowledgement === 'unanswered' && this.#states[index] === 0) this.#states[index] = 1;
+    this.#states[index] = Math.max(this.#stateOf(index), STATES[acknowledgement]);
+  }
+
+  /** Whether the change was requested. */
+  isSent(index: number): boolean {
+    return this.#stateOf(index) !== NOT_SENT;
   }
 
   isAcknowledged(index: number): boolean {
-    return this.#states[index] === 2;
+    return this.#stateOf(index) === ACKNOWLEDGED;
   }
 
   /** Whether the change may have been made. */
   isPossible(index: number): boolean {
-    return this.#states[index] !== 0;
+    return this.#stateOf(index) >= UNANSWERED;
   }
 
   countAcknowledged(): number {
-    return this.#states.reduce((sum, state) => sum + (state === 2 ? 1 : 0), 0);
+    return this.#count(ACKNOWLEDGED);
   }
 
+  /** Counts the changes that were requested, but never acknowledged. */
   countUnacknowledged(): number {
-    return this.size - this.countAcknowledged();
+    return this.#count(REFUSED) - this.#count(ACKNOWLEDGED);
   }
 
   countPossible(): number {
-    return this.#states.reduce((sum, state) => sum + (state === 0 ? 0 : 1), 0);
+    return this.#count(UNANSWERED);
+  }
+
+  #stateOf(index: number): number {
+    return this.#states[index] ?? NOT_SENT;
+  }
+
+  /** Counts those of which at least this much is known. */
+  #count(least: number): number {
+    return this.#states.reduce((sum, state) => sum + (state >= least ? 1 : 0), 0);
   }
 }

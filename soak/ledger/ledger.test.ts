@@ -31,6 +31,16 @@ test('an acknowledged change stays acknowledged, a refused one is not possible',
   assert.deepEqual([facts.countAcknowledged(), facts.countPossible()], [1, 2]);
 });
 
+test('a change that was not requested is not one that was never acknowledged', () => {
+  const facts = new Facts(4);
+  facts.record(0, 'refused');
+  facts.record(1, 'unanswered');
+  facts.record(2, 'acknowledged');
+  const sent = [0, 1, 2, 3].map((index) => facts.isSent(index));
+  assert.deepEqual(sent, [true, true, true, false]);
+  assert.equal(facts.countUnacknowledged(), 2);
+});
+
 test('stores UUIDs', () => {
   const uuids = new UuidColumn(3);
   const one = randomUUID();

@@ -28,6 +28,8 @@ export interface Ledger {
   readonly buyerValidations: Counters;
   readonly deactivations: Facts;
   readonly subscriptions: Facts;
+  /** Outreach requests. */
+  readonly outreachRequests: Facts;
   /** Outreach messages, by recipient: acknowledged if reported as sent, unanswered if reported as unknown. */
   readonly outreach: Facts;
   /** Those that were reported as not sent. */
@@ -54,6 +56,7 @@ export function createLedger(plan: DayPlan, machines: number): Ledger {
     buyerValidations: new Counters(purchases),
     deactivations: new Facts(purchases),
     subscriptions: new Facts(plan.subscription.total),
+    outreachRequests: new Facts(plan.outreach.total),
     outreach: new Facts(recipients),
     outreachNotSent: new Facts(recipients),
     keyMails: new KeyMails(purchases),

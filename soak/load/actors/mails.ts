@@ -50,6 +50,7 @@ export async function sendOutreach(
     'outreach',
     () => ({ ...request, dueAt }),
     ({ acknowledgement, text }) => {
+      context.ledger.outreachRequests.record(number, acknowledgement);
       if (acknowledgement === 'acknowledged') recordResults(context, { first, sentAt, text });
     },
   );
