@@ -34,7 +34,8 @@ export const clockMoved: Fault = {
     MESSAGE_NOT_SENT,
     MESSAGE_UNKNOWN,
   ],
-  recoveryMs: 20_000,
+  // It ends with a start of the service and its database, as after "service killed".
+  recoveryMs: 60_000,
   async findObstacle() {
     return (await findLibrary()) === null
       ? 'libfaketime is not installed (apt-get install libfaketime)'

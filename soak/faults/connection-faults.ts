@@ -12,7 +12,8 @@ export const clientsCut: Fault = {
   effect:
     'Cuts every fourth connection of a client: within the head, within the body, before the answer, and within the answer, one after the other.',
   allowed: [CUT],
-  recoveryMs: 2_000,
+  // A connection that is cut within the answer ends when that arrives.
+  recoveryMs: 5_000,
   findObstacle: noObstacle,
   async cause({ client, holdMs }) {
     try {
