@@ -2,6 +2,7 @@
 import { findForeignSettings } from '../scripts/demo/home.ts';
 import { listenForStop } from '../scripts/lib/stop-signals.ts';
 import { HELP, readOptions, UsageError, type SoakOptions } from './options.ts';
+import { EXIT_CODES } from './verdict.ts';
 
 const USAGE_EXIT_CODE = 2;
 const CONFIGURATION_EXIT_CODE = 78;
@@ -28,8 +29,8 @@ async function start(options: SoakOptions): Promise<number> {
   // Loads the whole service, which help and refusals do not need.
   const { runSoak } = await import('./run-soak.ts');
   try {
-    const isKept = await runSoak(options, stop.signal);
-    return stop.exitCode() ?? (isKept ? 0 : 1);
+    const verdict = await runSoak(options, stop.signal);
+    return stop.exitCode() ?? EXIT_CODES[verdict];
   } catch (error) {
     const stopped = stop.exitCode();
     // A signal also ends the process that activates the machines.

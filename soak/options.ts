@@ -54,7 +54,8 @@ Examples:
   npm run soak -- --minutes 1440 --faults         a day that takes a day
   npm run soak -- --small --fault 'disk full'     one fault
 
-The exit code is 0 if every promise was kept, and 1 if one was broken, with a sentence for each.
+The exit code is 0 if every promise was kept, 1 if one was broken, with a sentence for each, and 3 if none was broken but more than
+5 % of the planned requests were not sent, since the machine is too slow for the day.
 `;
 
 /** Reads the arguments. Null: help was requested. @throws UsageError */

@@ -1,7 +1,8 @@
-import type { Check } from './audit/check.ts';
 import { OPERATIONS } from './load/operations.ts';
 import type { Recorder } from './load/recorder.ts';
+import type { SoakReport } from './report/report.ts';
 import type { Sample } from './sample/sampler.ts';
+import { describeUnsent, describeVerdict } from './verdict.ts';
 
 /** Formats a time of the day from its minute: `09:30`. */
 export function formatMinute(minute: number): string {
@@ -22,6 +23,7 @@ export function formatProgress(
   const facts = [
     `${slice.perSecond.toFixed(0).padStart(5)} requests/s`,
     `p99 up to ${slowest.toFixed(0).padStart(5)} ms`,
+    `behind plan ${slice.behindSeconds.toFixed(1).padStart(4)} s`,
     `unusual ${slice.unusualPerSecond.toFixed(0).padStart(4)}/s`,
     `service ${formatMib(sample?.memoryMib)}`,
     `database ${formatMib(sample?.databaseMib)}`,
@@ -32,24 +34,21 @@ export function formatProgress(
 const formatMib = (mib: number | null | undefined): string =>
   mib === null || mib === undefined ? 'unknown' : `${mib.toFixed(0)} MiB`;
 
-interface Result {
-  readonly broken: readonly string[];
-  readonly checks: readonly Check[];
+interface Result extends Pick<SoakReport, 'broken' | 'checks' | 'day' | 'verdict'> {
   /** The report. */
   readonly file: string;
-  readonly isStopped: boolean;
 }
 
 /** Formats the result of a run. */
-export function describeResult({ broken, checks, file, isStopped }: Result): string {
+export function describeResult({ broken, checks, day, file, verdict }: Result): string {
   const lines = checks.map(
     ({ compared, problems, promise }) =>
       `${problems.length === 0 ? '✔' : '✖'} ${promise} (${compared} compared)`,
   );
-  const end = isStopped
-    ? ['Stopped before the end of the day; nothing was compared.']
-    : broken.length === 0
-      ? ['Every promise was kept.']
-      : ['Broken promises:', ...broken.map((sentence) => `  ✖ ${sentence}`)];
-  return ['', ...lines, '', ...end, `Report: ${file}`, ''].join('\n');
+  const load = [
+    `Behind plan: up to ${day.recorder.behindSeconds.toFixed(1)} s`,
+    `Not sent: ${describeUnsent(day)}`,
+  ];
+  const end = [describeVerdict(verdict), ...broken.map((sentence) => `  ✖ ${sentence}`)];
+  return ['', ...lines, '', ...load, '', ...end, `Report: ${file}`, ''].join('\n');
 }

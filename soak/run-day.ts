@@ -7,7 +7,7 @@ import { HttpClient } from './load/http-client.ts';
 import { Recorder } from './load/recorder.ts';
 import { minuteAt, runLoad } from './load/run-load.ts';
 import type { SoakOptions } from './options.ts';
-import type { DayPlan } from './plan/day-plan.ts';
+import { countPlanned, type DayPlan } from './plan/day-plan.ts';
 import { formatProgress } from './progress.ts';
 import { Sampler, type Sample } from './sample/sampler.ts';
 import type { Environment } from './service/environment.ts';
@@ -33,8 +33,12 @@ export interface Day {
   readonly samples: readonly Sample[];
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Planned requests that were not sent, because too many others were unfinished. */
+  /** Requests of the plan, without those that follow from them. */
+  readonly planned: number;
+  /** Those that were not sent: too many others were unfinished until a minute after the day. */
   readonly unsent: number;
+  /** Of a processor core, which the load took on average. */
+  readonly loadShare: number;
   readonly faults: readonly Fault[];
   readonly skipped: readonly SkippedFault[];
 }
@@ -43,6 +47,7 @@ export interface Day {
 export async function runDay(run: Run, environment: Environment): Promise<Day> {
   const durationMs = run.options.minutes * 60_000;
   const startedAt = performance.now();
+  const processorBefore = process.cpuUsage();
   const recorder = new Recorder(startedAt, durationMs);
   const client = createClient(run, environment, recorder);
   const target = createTarget(run, environment, client);
@@ -67,12 +72,27 @@ export async function runDay(run: Run, environment: Environment): Promise<Day> {
     const load = runLoad(context, run.plan, { ...times, hasFaults: () => hasFaults });
     const [unsent, late] = await Promise.all([load, faulting]);
     const endedAt = performance.now();
-    const all = [...skipped, ...late];
-    return { recorder, samples, startedAt, endedAt, unsent, faults: possible, skipped: all };
+    return {
+      recorder,
+      samples,
+      startedAt,
+      endedAt,
+      planned: countPlanned(run.plan),
+      unsent,
+      loadShare: measureShare(processorBefore, endedAt - startedAt),
+      faults: possible,
+      skipped: [...skipped, ...late],
+    };
   } finally {
     clearInterval(progress);
     await sampler.stop();
   }
+}
+
+/** Returns the share of a core that this process took since a reading of its usage. */
+function measureShare(before: NodeJS.CpuUsage, durationMs: number): number {
+  const { system, user } = process.cpuUsage(before);
+  return (system + user) / 1_000 / durationMs;
 }
 
 function createClient(

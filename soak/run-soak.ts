@@ -1,5 +1,6 @@
 import { audit } from './audit/audit.ts';
 import type { Check } from './audit/check.ts';
+import { checkMemory, checkWebhooks } from './audit/day-checks.ts';
 import { endOf, listJobLosses } from './audit/job-losses.ts';
 import { settleJobs } from './audit/settle.ts';
 import { Expectations } from './expectations/expectations.ts';
@@ -12,12 +13,10 @@ import { describeResult } from './progress.ts';
 import { writeReport } from './report/write-report.ts';
 import { runDay, type Day, type Run } from './run-day.ts';
 import { openEnvironment, type Environment } from './service/environment.ts';
+import { decideVerdict, type Verdict } from './verdict.ts';
 
-/** V8 limits the objects of a process to 256 MiB; buffers, code and threads take the rest. */
-const MAX_MEMORY_MIB = 512;
-
-/** Runs a soak, writes its report, and prints broken promises. Returns whether all were kept. */
-export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<boolean> {
+/** Runs a soak, writes its report, and prints the result. */
+export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<Verdict> {
   const run = createRun(options, stop);
   const { expectations, violations } = run;
   await using environment = await openEnvironment(options, {
@@ -26,11 +25,6 @@ export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<
     report: run.report,
   });
   const day = await runDay(run, environment);
-  if (day.unsent > 0 && !stop.aborted) {
-    violations.add(
-      `${day.unsent} planned requests were not sent: the service was too slow for the day`,
-    );
-  }
   const checks = stop.aborted ? [] : await auditDay(run, environment, day);
   const mails = countMails(run.ledger);
   const end = await environment.service.stop();
@@ -40,9 +34,11 @@ export async function runSoak(options: SoakOptions, stop: AbortSignal): Promise<
   if (end !== 'exit code 0') violations.add(`the service stopped with ${String(end)}`);
   const broken = [...violations.list(), ...listProblems(checks)];
   const { windows } = expectations;
-  const file = await writeReport({ options, day, checks, broken, windows }, environment.logFile);
-  process.stdout.write(describeResult({ broken, checks, file, isStopped: stop.aborted }));
-  return broken.length === 0;
+  const verdict = decideVerdict({ broken, day, isStopped: stop.aborted });
+  const report = { options, day, checks, broken, verdict, windows };
+  const file = await writeReport(report, environment.logFile);
+  process.stdout.write(describeResult({ ...report, file }));
+  return verdict;
 }
 
 function createRun(options: SoakOptions, stop: AbortSignal): Run {
@@ -83,18 +79,12 @@ async function auditDay(run: Run, environment: Environment, day: Day): Promise<C
   if (open > 0) violations.add(`${open} jobs were not done in time`);
   report('comparing what was acknowledged with the database');
   const checks = await audit({ pool, ledger, masterSecret, jobLosses: listJobLosses(windows) });
-  return [...checks, checkMemory(day, options)];
-}
-
-function checkMemory({ samples }: Day, { workers }: SoakOptions): Check {
-  const limit = MAX_MEMORY_MIB * (1 + (workers ?? 0));
-  const sizes = samples.flatMap(({ memoryMib }) => (memoryMib === null ? [] : [memoryMib]));
-  const largest = Math.max(0, ...sizes);
-  return {
-    promise: `The service takes at most ${limit} MiB of memory`,
-    compared: sizes.length,
-    problems: largest <= limit ? [] : [`it took ${largest.toFixed(0)} MiB`],
-  };
+  const processes = 1 + (options.workers ?? 0);
+  return [
+    ...checks,
+    checkWebhooks(day.recorder, expectations.refusedWebhooks),
+    checkMemory(day.samples, processes),
+  ];
 }
 
 function listProblems(checks: readonly Check[]): string[] {

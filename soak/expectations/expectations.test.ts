@@ -90,3 +90,19 @@ test('lists each sentence once, with its number', () => {
   for (const sentence of ['one', 'two', 'one']) violations.add(sentence);
   assert.deepEqual(violations.list(), ['one (2 times)', 'two']);
 });
+
+test('only counts webhooks that are answered 503 without a fault, since providers repeat them', () => {
+  const violations = new Violations();
+  const expectations = new Expectations(violations);
+  const times = { dueAt: 0, sentAt: 0, endedAt: 1 };
+  const outcome = '503 database_unavailable';
+  expectations.judge({ operation: 'webhook', outcome, ...times });
+  assert.deepEqual([expectations.refusedWebhooks, violations.list()], [1, []]);
+  expectations.judge({ operation: 'validate', outcome, ...times });
+  expectations.judge({ operation: 'webhook', outcome: '500 internal_error', ...times });
+  assert.equal(expectations.refusedWebhooks, 1);
+  assert.deepEqual(violations.list(), [
+    'validate ended with "503 database_unavailable" without a fault',
+    'webhook ended with "500 internal_error" without a fault',
+  ]);
+});

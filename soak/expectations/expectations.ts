@@ -11,6 +11,12 @@ export interface Allowance {
   readonly recoveryMs: number;
 }
 
+/** Answers to a webhook without a fault that are only counted: payment providers repeat it, so that nothing is lost. */
+const REPEATED_WEBHOOKS: ReadonlySet<string> = new Set([
+  '503 database_unavailable',
+  '503 overloaded',
+]);
+
 /** A fault with its times, in milliseconds of `performance.now()`. */
 export interface FaultWindow {
   readonly fault: Allowance;
@@ -27,8 +33,6 @@ export interface FaultWindow {
   readonly outcomes: Map<string, number>;
 }
 
-type Judged = Ended & { readonly sentAt: number };
-
 /** A message of an outreach request, from the first attempt of the request until its answer. */
 interface JudgedMessage {
   readonly outcome: typeof MESSAGE_NOT_SENT | typeof MESSAGE_UNKNOWN;
@@ -42,6 +46,8 @@ interface JudgedMessage {
  */
 export class Expectations {
   readonly windows: FaultWindow[] = [];
+  /** Webhooks that were answered 503 without a fault. */
+  refusedWebhooks = 0;
   readonly #violations: Violations;
 
   constructor(violations: Violations) {
@@ -63,7 +69,7 @@ export class Expectations {
     return window;
   }
 
-  judge(ended: Judged): void {
+  judge(ended: Ended): void {
     const { operation, outcome } = ended;
     if (isNormal(operation, outcome)) return;
     const window = this.#attribute(operation, ended);
@@ -79,14 +85,15 @@ export class Expectations {
   }
 
   /** Counts an unusual outcome for the fault that allows it, else for the last one; null: there was no fault. */
-  #attribute(subject: string, ended: Omit<Judged, 'dueAt' | 'operation'>): FaultWindow | null {
+  #attribute(subject: string, ended: Omit<Ended, 'dueAt' | 'operation'>): FaultWindow | null {
     const { outcome } = ended;
     const open = this.windows.filter((window) => overlaps(window, ended));
     // A request may wait from one fault into the next.
     const allowing = open.findLast(({ fault }) => fault.allowed.includes(outcome));
     const window = allowing ?? open.at(-1);
     if (window === undefined) {
-      this.#violations.add(`${subject} ended with "${outcome}" without a fault`);
+      if (subject === 'webhook' && REPEATED_WEBHOOKS.has(outcome)) this.refusedWebhooks += 1;
+      else this.#violations.add(`${subject} ended with "${outcome}" without a fault`);
       return null;
     }
     window.outcomes.set(outcome, (window.outcomes.get(outcome) ?? 0) + 1);
@@ -102,7 +109,7 @@ export class Expectations {
 /** Whether a request was open at some time from the beginning of a fault until the end of its recovery. */
 function overlaps(
   { causeEndedAt, fault, from }: FaultWindow,
-  { endedAt, sentAt }: Pick<Judged, 'endedAt' | 'sentAt'>,
+  { endedAt, sentAt }: Pick<Ended, 'endedAt' | 'sentAt'>,
 ): boolean {
   const until = causeEndedAt === null ? Number.POSITIVE_INFINITY : causeEndedAt + fault.recoveryMs;
   return endedAt >= from && sentAt <= until;

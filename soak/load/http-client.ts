@@ -33,7 +33,7 @@ export interface HttpClientOptions {
   readonly host: string;
   readonly port: number;
   readonly maxConnections: number;
-  readonly onEnd: (ended: Ended & { readonly sentAt: number }) => void;
+  readonly onEnd: (ended: Ended) => void;
 }
 
 /** Connections that were unused for longer are closed, as clients do. */
@@ -59,14 +59,6 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** Whether a request would wait for a connection. */
-  get isBusy(): boolean {
-    return (
-      this.#waiting.length > 0 ||
-      (this.#free.length === 0 && this.#open >= this.#options.maxConnections)
-    );
-  }
-
   /** The number of open connections. */
   get connections(): number {
     return this.#open;
@@ -74,15 +66,16 @@ export class HttpClient {
 
   /** Sends one request. Never rejects. */
   async send(operation: Operation, request: ClientRequest): Promise<Answer> {
-    const sentAt = performance.now();
+    const begunAt = performance.now();
     const connection = await this.#take();
+    const sentAt = performance.now();
     this.#sent += 1;
     const cut = this.#sent % 4 === 0 ? this.cutPhase : null;
     const raw = await connection.request(this.#write(request), cut);
     this.#release(connection);
     const outcome = describeOutcome(raw);
     const endedAt = performance.now();
-    this.#options.onEnd({ operation, outcome, dueAt: request.dueAt ?? sentAt, sentAt, endedAt });
+    this.#options.onEnd({ operation, outcome, dueAt: request.dueAt ?? begunAt, sentAt, endedAt });
     return { outcome, text: raw.text, acknowledgement: readAcknowledgement(raw) };
   }
 

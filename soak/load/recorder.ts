@@ -12,6 +12,8 @@ export interface LoadSlice {
   readonly perSecond: number;
   /** Unusual outcomes a second. */
   readonly unusualPerSecond: number;
+  /** How long after it was due the latest request was sent. */
+  readonly behindSeconds: number;
   /** Milliseconds by operation; null: none. */
   readonly p50: Readonly<Record<Operation, number | null>>;
   readonly p99: Readonly<Record<Operation, number | null>>;
@@ -23,6 +25,8 @@ export interface Ended {
   /** A status with the code of its problem (`503 overloaded`), or one of the outcomes without a status. */
   readonly outcome: string;
   readonly dueAt: number;
+  /** When a connection was free for it. */
+  readonly sentAt: number;
   readonly endedAt: number;
 }
 
@@ -32,6 +36,8 @@ export class Recorder {
   readonly #sliceMs: number;
   readonly #histograms: Uint32Array;
   readonly #unusual: Uint32Array;
+  /** The longest milliseconds of each slice by which a request was sent late. */
+  readonly #behindMs: Float64Array;
   /** The number of each outcome of each operation. */
   readonly #outcomes = new Map<string, number>();
 
@@ -40,9 +46,12 @@ export class Recorder {
     this.#sliceMs = divideRun(durationMs, MAX_SLICES);
     this.#histograms = new Uint32Array(MAX_SLICES * OPERATIONS.length * BUCKETS);
     this.#unusual = new Uint32Array(MAX_SLICES);
+    this.#behindMs = new Float64Array(MAX_SLICES);
   }
 
-  record({ operation, outcome, dueAt, endedAt }: Ended): void {
+  record({ operation, outcome, dueAt, sentAt, endedAt }: Ended): void {
+    const sentSlice = this.#sliceAt(sentAt);
+    this.#behindMs[sentSlice] = Math.max(this.#behindMs[sentSlice] ?? 0, sentAt - dueAt);
     const slice = this.#sliceAt(endedAt);
     const bucket = this.#offset(slice, operation) + bucketOf(endedAt - dueAt);
     this.#histograms[bucket] = (this.#histograms[bucket] ?? 0) + 1;
@@ -59,6 +68,17 @@ export class Recorder {
   /** Returns the number of requests that ended. */
   get total(): number {
     return [...this.#outcomes.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Returns the number of requests of an operation that ended. */
+  count(operation: Operation): number {
+    const own = [...this.#outcomes].filter(([key]) => key.startsWith(`${operation}: `));
+    return own.reduce((sum, [, count]) => sum + count, 0);
+  }
+
+  /** Returns by how many seconds a request was sent late at most: the load was so far behind its plan. */
+  get behindSeconds(): number {
+    return Math.max(...this.#behindMs) / 1_000;
   }
 
   /** Returns a percentile over the whole time; null without requests. */
@@ -92,6 +112,7 @@ export class Recorder {
       atSeconds: slice * seconds,
       perSecond: all.reduce((sum, count) => sum + count, 0) / seconds,
       unusualPerSecond: (this.#unusual[slice] ?? 0) / seconds,
+      behindSeconds: (this.#behindMs[slice] ?? 0) / 1_000,
       p50: mapOperations(each(0.5)),
       p99: mapOperations(each(0.99)),
     };

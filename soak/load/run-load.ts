@@ -38,11 +38,14 @@ const createActors = (): Readonly<Record<Activity, Actor>> => ({
   report: openReport,
 });
 
-/** Creates an actor that does one request after the other. */
+/** Creates an actor that does one request after the other: each is due when the one before it has ended. */
 function inSequence(actor: Actor): Actor {
   let last: Promise<unknown> = Promise.resolve();
-  return (...request) => {
-    const done = last.then(() => actor(...request));
+  let endedAt = 0;
+  return (context, number, dueAt) => {
+    const done = last
+      .then(() => actor(context, number, Math.max(dueAt, endedAt)))
+      .finally(() => (endedAt = performance.now()));
     last = done.catch(() => undefined);
     return done;
   };

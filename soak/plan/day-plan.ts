@@ -81,6 +81,10 @@ export function planDay(machines: number, minutes: number): DayPlan {
   return mapActivities(plan);
 }
 
+/** Returns the number of planned requests. */
+export const countPlanned = (plan: DayPlan): number =>
+  ACTIVITIES.reduce((sum, activity) => sum + plan[activity].total, 0);
+
 /** Creates a record with a value for each activity. */
 export function mapActivities<Value>(
   create: (activity: Activity) => Value,

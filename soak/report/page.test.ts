@@ -15,11 +15,18 @@ function createReport(change: Partial<SoakReport> = {}): SoakReport {
   const options = readOptions(['--small', '--minutes', '1']);
   assert.ok(options !== null);
   const recorder = new Recorder(0, 60_000);
-  recorder.record({ operation: 'validate', outcome: '200', dueAt: 1_000, endedAt: 1_012 });
+  recorder.record({
+    operation: 'validate',
+    outcome: '200',
+    dueAt: 1_000,
+    sentAt: 1_000,
+    endedAt: 1_012,
+  });
   recorder.record({
     operation: 'events',
     outcome: '503 storage_low',
     dueAt: 2_000,
+    sentAt: 2_000,
     endedAt: 2_001,
   });
   const window: FaultWindow = {
@@ -40,12 +47,15 @@ function createReport(change: Partial<SoakReport> = {}): SoakReport {
       samples,
       startedAt: 0,
       endedAt: 60_000,
-      unsent: 0,
+      planned: 1_000,
+      unsent: 2,
+      loadShare: 0.123,
       faults: [diskFull],
       skipped: [{ name: 'worker killed', reason: 'the service runs without workers' }],
     },
     checks: [{ promise: 'Every event is stored', compared: 1_234, problems: [] }],
     broken: [],
+    verdict: 'kept',
     windows: [window],
     ...change,
   };
@@ -79,6 +89,9 @@ test('shows the verdict, the checks, the faults and the operations', () => {
     'service up to 123',
     'Created 2027-05-01 12:00 UTC',
     'activate none',
+    'Behind plan up to 0.0 s',
+    'Not sent 2 of 1,000 (0.2 %)',
+    'Load generator 12 % of a core',
   ]) {
     assert.ok(text.includes(part), `${part} is not in: ${text}`);
   }
@@ -86,12 +99,18 @@ test('shows the verdict, the checks, the faults and the operations', () => {
 
 test('shows broken promises, with their text escaped', () => {
   const broken = ['<b>5 machines</b> & more'];
-  const page = renderPage(createReport({ broken }), CREATED_AT);
+  const page = renderPage(createReport({ broken, verdict: 'broken' }), CREATED_AT);
   assert.match(page, /Promises were broken:/u);
   assert.match(page, /<li>&lt;b&gt;5 machines&lt;\/b&gt; &amp; more<\/li>/u);
 });
 
 test('a run that was stopped says that nothing was compared', () => {
-  const text = readText(renderPage(createReport({ checks: [] }), CREATED_AT));
+  const text = readText(renderPage(createReport({ checks: [], verdict: 'stopped' }), CREATED_AT));
   assert.match(text, /Stopped before the end of the day; nothing was compared\./u);
+});
+
+test('a day of which too little was sent is not shown as kept', () => {
+  const text = readText(renderPage(createReport({ verdict: 'incomplete' }), CREATED_AT));
+  assert.match(text, /✖ No promise was broken, but too little was sent to prove them/u);
+  assert.doesNotMatch(text, /Every promise was kept/u);
 });

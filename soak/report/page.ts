@@ -2,13 +2,14 @@ import { describeMachine } from '../../bench/lib/machine.ts';
 import { html, Html } from './html.ts';
 import { renderPlot } from './plot.ts';
 import { createTimeAxis, listPlots } from './plots.ts';
+import { describeUnsent, describeVerdict, type Verdict } from '../verdict.ts';
 import type { SoakReport } from './report.ts';
 import { STYLES } from './styles.ts';
 import { formatWhole, renderChecks, renderFaults, renderOperations } from './tables.ts';
 
 /** Renders a report as one document without scripts and without other files. */
 export function renderPage(report: SoakReport, createdAt: Date): string {
-  const { broken, checks, day, options, windows } = report;
+  const { broken, checks, day, options, verdict, windows } = report;
   const axis = createTimeAxis(day, options.minutes * 60_000, windows);
   const page = html`<!doctype html>
     <html lang="en">
@@ -19,14 +20,14 @@ export function renderPage(report: SoakReport, createdAt: Date): string {
           http-equiv="Content-Security-Policy"
           content="default-src 'none'; style-src 'unsafe-inline'"
         />
-        <title>Soak: ${broken.length === 0 ? 'kept' : 'broken promises'}</title>
+        <title>Soak: ${verdict === 'broken' ? 'broken promises' : verdict}</title>
         <style>
           ${new Html(STYLES)}
         </style>
       </head>
       <body>
         <h1>A simulated day of ${formatWhole(options.machines)} machines</h1>
-        ${renderVerdict(broken, checks.length > 0)} ${renderFacts(report, createdAt)}
+        ${renderVerdict(verdict, broken)} ${renderFacts(report, createdAt)}
         <h2>Over the day</h2>
         ${windows.length === 0 ? html`` : html`<p class="note">Shaded: faults until their recovery, with their number in the table below.</p>`}
         <div class="plots">${listPlots(day).map((plot) => renderPlot(plot, axis))}</div>
@@ -41,14 +42,11 @@ export function renderPage(report: SoakReport, createdAt: Date): string {
   return page.text;
 }
 
-function renderVerdict(broken: readonly string[], isCompared: boolean): Html {
-  if (broken.length === 0 && isCompared)
-    return html`<p class="verdict kept">✔ Every promise was kept.</p>`;
-  const sentences = broken.map((sentence) => html`<li>${sentence}</li>`);
-  const verdict = isCompared
-    ? 'Promises were broken:'
-    : 'Stopped before the end of the day; nothing was compared.';
-  return html`<p class="verdict broken">✖ ${verdict}</p>
+function renderVerdict(verdict: Verdict, broken: readonly string[]): Html {
+  const sentence = describeVerdict(verdict);
+  if (verdict === 'kept') return html`<p class="verdict kept">✔ ${sentence}</p>`;
+  const sentences = broken.map((each) => html`<li>${each}</li>`);
+  return html`<p class="verdict broken">✖ ${sentence}</p>
     <ul>
       ${sentences}
     </ul>`;
@@ -65,7 +63,9 @@ function renderFacts({ day, options }: SoakReport, createdAt: Date): Html {
     ['Requests', formatWhole(day.recorder.total)],
     ['Duration', `${(seconds / 60).toFixed(1)} minutes`],
     ['Average rate', `${formatWhole(Math.round(day.recorder.total / seconds))} a second`],
-    ...(day.unsent === 0 ? [] : [['Not sent in time', formatWhole(day.unsent)] as const]),
+    ['Behind plan', `up to ${day.recorder.behindSeconds.toFixed(1)} s`],
+    ['Not sent', describeUnsent(day)],
+    ['Load generator', `${(100 * day.loadShare).toFixed(0)} % of a core`],
     ['Workers', options.workers === null ? 'none' : String(options.workers)],
     ['Machine', `${machine}, ${cores} cores, ${memoryGigabytes} GB`],
     ['Node.js', node],

@@ -63,6 +63,11 @@ export function listPlots({ endedAt, recorder, samples }: Day): Plot[] {
       ],
     },
     {
+      title: 'Behind plan',
+      unit: 'seconds from when a request was due until it was sent, at most',
+      series: [ofSlices('latest request', (slice) => slice.behindSeconds)],
+    },
+    {
       title: 'Latency of validations',
       unit: 'milliseconds, logarithmic; from when a request was due',
       isLogarithmic: true,
