@@ -14,6 +14,8 @@ import { until } from './wait.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
+const isSlow = (line: string) => JSON.parse(line).event === 'collector.suspended';
+
 test('a hanging mount blocks neither the main thread nor other mounts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-hangs-'));
   const hanging = process.platform === 'linux' ? mountHanging(directory) : null;
@@ -37,7 +39,6 @@ test('a hanging mount blocks neither the main thread nor other mounts', async (t
     assert.equal(once.status, 0, 'a program with such a mount ends');
     // A busy machine may have slow collectors.
     const lines = once.stderr.split('\n').filter((line) => line !== '');
-    const isSlow = (line: string) => JSON.parse(line).event === 'collector.suspended';
     assert.deepEqual(
       lines.filter((line) => !isSlow(line)),
       [],
