@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -29,8 +30,8 @@ export interface WebhookReceiver extends AsyncDisposable {
   waitFor(count: number): Promise<void>;
 }
 
-/** Starts a receiver on its own port. */
-export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+/** Starts a receiver. @param port default: one of its own */
+export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let current: WebhookAnswer = 204;
@@ -43,9 +44,8 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     for (const { count, resolve } of waiting) if (received.length >= count) resolve();
   };
   const server = createServer((request, response) => void take(request, response));
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('it has no port');
   return {
