@@ -1,6 +1,6 @@
 /** Podman, for tests of the image. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,11 +19,24 @@ const BASE = 'docker.io/library/debian:trixie-slim';
 const RESTRICTED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
 
 /** Also in a container: crun of Debian 12 needs more of the kernel, and a process cannot raise its own limits. */
-const RUNTIME = [
-  ...(existsSync('/usr/sbin/runc') ? ['--runtime=runc'] : []),
-  '--ulimit=nofile=1024:1024',
-  '--ulimit=nproc=1024:1024',
-];
+const CONFIGURATION = `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+[engine]
+${existsSync('/usr/sbin/runc') ? 'runtime = "runc"' : ''}
+`;
+
+/** The variables of podman and of what starts it. */
+export const containerVariables: NodeJS.ProcessEnv = {
+  ...process.env,
+  CONTAINERS_CONF: writeConfiguration(),
+};
+
+function writeConfiguration(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-podman-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'containers.conf'), CONFIGURATION);
+  return join(folder, 'containers.conf');
+}
 
 /** Exit code and output of a command. */
 export interface Finished {
@@ -41,10 +54,20 @@ export async function findObstacle(): Promise<string | false> {
 }
 
 /** Runs podman to its end, whatever its exit code. */
-export async function podman(...args: readonly string[]): Promise<Finished> {
+export function podman(...args: readonly string[]): Promise<Finished> {
+  return attempt('podman', args);
+}
+
+/** Runs a program that may start podman to its end, whatever its exit code. */
+export async function attempt(
+  program: string,
+  args: readonly string[],
+  cwd = process.cwd(),
+): Promise<Finished> {
   try {
-    const options = { timeout: COMMAND_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
-    return { code: 0, ...(await execute('podman', [...args], options)) };
+    const limits = { timeout: COMMAND_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+    const options = { ...limits, cwd, env: containerVariables };
+    return { code: 0, ...(await execute(program, [...args], options)) };
   } catch (error) {
     if (!(error instanceof Error && 'stdout' in error && 'stderr' in error)) throw error;
     if (!('code' in error && typeof error.code === 'number')) throw error;
@@ -78,13 +101,13 @@ export async function ensureBase(): Promise<void> {
 /** Builds the image of a folder with the service. @param tree its path in the repository */
 export async function buildImage(repository: string, tree: string, tag: string): Promise<void> {
   const file = `--file=${repository}/deploy/Containerfile`;
-  const options = ['--format=docker', `--build-arg=TREE=${tree}`, `--tag=${tag}`];
-  await runPodman('build', ...RUNTIME, ...options, file, repository);
+  // Without layers, a build leaves only its image behind.
+  const options = ['--format=docker', '--layers=false', `--build-arg=TREE=${tree}`, `--tag=${tag}`];
+  await runPodman('build', ...options, file, repository);
 }
 
 /** The arguments of a container with a volume for its data. */
 export const withData = (volume: string): readonly string[] => [
-  ...RUNTIME,
   ...RESTRICTED,
   `--volume=${volume}:/var/lib/latchkey`,
 ];

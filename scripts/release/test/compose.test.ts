@@ -1,0 +1,176 @@
+/** Starts the compose files of deploy/ by podman-compose, as docs/operations/container.md describes. */
+import assert from 'node:assert/strict';
+import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CertificateFixture } from '../../../agent/test/certificates.ts';
+import { findFreePort } from '../../../server/test/ports.ts';
+import { hasPrograms } from '../../lib/documented-service.ts';
+import { repository } from '../../lib/steps.ts';
+import { collectServiceTree } from '../../package/service/service-tree.ts';
+import { writeTree } from '../../package/write-tree.ts';
+import { readVersion } from '../version.ts';
+import { attempt, buildImage, ensureBase, findObstacle, podman } from './containers.ts';
+import { activateLicense, readKey } from './licensed-machine.ts';
+import { ensureStandIns } from './stand-ins.ts';
+
+const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+const id = `latchkey-compose-${process.pid}`;
+const image = `localhost/${id}:present`;
+const tree = `dist/latchkey-linux-${id}`;
+
+/** For so long a client repeats a request whose answer is 502 or 503. */
+const RETRY_MS = 30_000;
+
+/** Containers start beside other work. */
+const START_TIMEOUT_MS = 120_000;
+
+const skip =
+  (await findObstacle()) ||
+  (hasPrograms('podman-compose', 'openssl') ? false : 'needs podman-compose and openssl');
+
+describe('the compose files', { skip }, () => {
+  const certificates = new CertificateFixture();
+  const ca = certificates.createRoot('root');
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-compose-'));
+  let port = 0;
+  let file = '';
+
+  before(async () => {
+    await ensureBase();
+    const { entries } = await collectServiceTree(repository, await readVersion(repository), arch);
+    await writeTree(join(repository, tree), entries);
+    await buildImage(repository, tree, image);
+    await ensureStandIns(image, arch);
+    await writeSettings();
+  });
+  after(async () => {
+    certificates[Symbol.dispose]();
+    rmSync(folder, { recursive: true });
+    rmSync(join(repository, tree), { recursive: true, force: true });
+    await podman('image', 'rm', '--force', image);
+  });
+
+  async function writeSettings(): Promise<void> {
+    cpSync(join(repository, 'deploy'), join(folder, 'deploy'), { recursive: true });
+    copyFileSync(join(repository, 'catalog.example.yaml'), join(folder, 'catalog.yaml'));
+    port = await findFreePort();
+    const { cert, key } = ca.issueServer();
+    writeFileSync(join(folder, 'fullchain.pem'), cert);
+    writeFileSync(join(folder, 'privkey.pem'), key);
+    const settings = {
+      IMAGE: image,
+      LATCHKEY_PUBLIC_URL: `https://localhost:${port}`,
+      LATCHKEY_SECRET: 'a master secret for the tests alone',
+      POSTGRES_PASSWORD: 'for-the-tests-alone',
+      CATALOG: join(folder, 'catalog.yaml'),
+      TLS_DIRECTORY: folder,
+      HTTP_PORT: await findFreePort(),
+      HTTPS_PORT: port,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(folder, 'deploy', '.env'), lines.join(''));
+  }
+
+  /** @returns its output @throws Error when it fails */
+  async function compose(...args: readonly string[]): Promise<string> {
+    const own = ['--project-name', id, '--file', `deploy/${file}`];
+    const { code, stdout, stderr } = await attempt('podman-compose', [...own, ...args], folder);
+    if (code !== 0) throw new Error(`podman-compose ${args.join(' ')} failed: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async function start(name: string): Promise<AsyncDisposable> {
+    file = name;
+    await compose('up', '--detach');
+    return { [Symbol.asyncDispose]: async () => void (await compose('down', '--volumes')) };
+  }
+
+  function send(method: string, path: string, body: object | null): Promise<[number, string]> {
+    const { promise, resolve, reject } = Promise.withResolvers<[number, string]>();
+    const headers = body === null ? {} : { 'content-type': 'application/json' };
+    const url = `https://localhost:${port}/api/v1/${path}`;
+    const sent = request(url, { method, headers, ca: ca.own.cert }, (response) => {
+      text(response).then((answer) => resolve([response.statusCode ?? 0, answer]), reject);
+    });
+    sent.on('error', reject).end(body === null ? '' : JSON.stringify(body));
+    return promise;
+  }
+
+  /** Sends a request as a client does. */
+  async function post(path: string, body: object): Promise<unknown> {
+    const deadline = Date.now() + RETRY_MS;
+    for (;;) {
+      const [status, answer] = await send('POST', `licenses/${path}`, body);
+      if (status < 500) return JSON.parse(answer);
+      assert.ok(Date.now() < deadline, `${status}: ${answer}`);
+      await sleep(200);
+    }
+  }
+
+  async function isServed(): Promise<boolean> {
+    try {
+      const [status] = await send('GET', 'health/ready', null);
+      return status === 200;
+    } catch {
+      // nginx does not listen yet.
+      return false;
+    }
+  }
+
+  async function untilServed(): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    while (!(await isServed())) {
+      assert.ok(Date.now() < deadline, await compose('logs'));
+      await sleep(200);
+    }
+  }
+
+  test('compose.yaml serves one node through nginx with TLS', async () => {
+    await using _ = await start('compose.yaml');
+    await untilServed();
+    const issue = ['latchkey', 'license', 'issue', '--product', 'personal'];
+    const key = readKey(await compose('exec', '-T', 'latchkey', ...issue));
+    const machine = await activateLicense(post, key);
+    assert.equal(await machine.validate(), true);
+  });
+
+  test('compose-two-nodes.yaml serves requests while either node is stopped', async () => {
+    await using _ = await start('compose-two-nodes.yaml');
+    await untilServed();
+    const issue = ['latchkey', 'license', 'issue', '--product', 'personal'];
+    const key = readKey(await compose('exec', '-T', 'latchkey-1', ...issue));
+    const machine = await activateLicense(post, key);
+    for (const node of ['latchkey-1', 'latchkey-2']) {
+      const stopping = compose('stop', node);
+      const stopped = new AbortController();
+      stopping.then(
+        () => stopped.abort(),
+        () => stopped.abort(),
+      );
+      while (!stopped.signal.aborted) assert.equal(await machine.validate(), true);
+      await stopping;
+      assert.equal(await machine.validate(), true);
+      await compose('start', node);
+      await untilHealthy(node);
+      // Its address may be another one.
+      await compose('exec', '-T', 'proxy', 'nginx', '-s', 'reload');
+    }
+  });
+
+  async function untilHealthy(node: string): Promise<void> {
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    const check = ['/opt/latchkey/bin/node', '/opt/latchkey/healthcheck.mjs'];
+    for (;;) {
+      const healthy = await compose('exec', '-T', node, ...check).catch(() => null);
+      if (healthy !== null) return;
+      assert.ok(Date.now() < deadline, await compose('logs'));
+      await sleep(200);
+    }
+  }
+});
