@@ -1,16 +1,15 @@
 /** The Debian package of the agent. Its program replaces what `latchkey-agent install` would copy; the rest it sets up as before. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { buildProgram } from '../../agent/src/cli/program.ts';
 import { renderServiceUnit, UNIT_NOTE } from '../../agent/src/install/files/units.ts';
 import { paths } from '../../agent/src/install/paths.ts';
 import type { TarEntry } from '../../agent/src/system/tar.ts';
 import type { ReleaseFile } from '../release/release-file.ts';
 import { gatherAgent } from './contents.ts';
-import { listDocuments } from './deb/documents.ts';
-import { DEBIAN_NAMES, packDeb, toDebianVersion } from './deb/pack-deb.ts';
+import { renderManual } from './deb/manual.ts';
+import { packProduct } from './deb/pack-product.ts';
 import type { Architecture } from './locked-packages.ts';
-import { MAINTAINER } from './maintainer.ts';
 
 const DEPENDS =
   'init-system-helpers (>= 1.54), libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8), openssl, systemd (>= 247)';
@@ -23,6 +22,11 @@ Prometheus.
 "latchkey-agent install" sets it up with a certificate, on a port of its own or
 behind nginx.`;
 
+const FILES = {
+  '/etc/latchkey-agent/agent.yaml': 'The configuration, which "latchkey-agent install" writes.',
+  '/usr/share/doc/latchkey-agent/agent.example.yaml': 'Every setting of the configuration.',
+};
+
 /**
  * Packs the agent for Debian. The same sources produce the same bytes.
  * @param root the repository
@@ -34,46 +38,24 @@ export async function packAgentDeb(
   version: string,
   arch: Architecture,
 ): Promise<ReleaseFile> {
-  const read = (name: string) => readFile(join(root, 'scripts/package/files/agent', name), 'utf8');
   const { entries } = await gatherAgent(root, arch);
   const files = new Map(entries.map((entry) => [entry.path.replace(/^[^/]+\//, ''), entry]));
-  const source = {
-    fields: {
-      Package: 'latchkey-agent',
-      Version: toDebianVersion(version),
-      Architecture: DEBIAN_NAMES[arch],
-      Maintainer: MAINTAINER,
-      Section: 'net',
-      Priority: 'optional',
-      Depends: DEPENDS,
-      Description: DESCRIPTION,
-    },
-    scripts: {
-      preinst: await read('preinst'),
-      postinst: await read('postinst'),
-      prerm: await read('prerm'),
-      postrm: await read('postrm'),
-    },
+  const example = contentOf(files, 'agent.example.yaml');
+  return packProduct(root, {
+    name: 'latchkey-agent',
+    version,
+    arch,
+    depends: DEPENDS,
+    description: DESCRIPTION,
+    folder: join(root, 'scripts/package/files/agent'),
     entries: [
       ...listProgram(files),
-      toEntry('usr/lib/sysusers.d/latchkey-agent.conf', await read('sysusers.conf')),
-      toEntry(
-        'usr/share/doc/latchkey-agent/agent.example.yaml',
-        contentOf(files, 'agent.example.yaml'),
-      ),
-      ...listDocuments({
-        name: 'latchkey-agent',
-        version,
-        maintainer: MAINTAINER,
-        license: String(contentOf(files, 'LICENSE')),
-        thirdPartyLicenses: String(contentOf(files, 'THIRD-PARTY-LICENSES.txt')),
-        overrides: await read('lintian-overrides'),
-      }),
+      toEntry('usr/share/doc/latchkey-agent/agent.example.yaml', example),
+      renderManual(buildProgram(), version, FILES),
     ],
-  };
-  const content = await packDeb(source, join(root, 'node_modules/.cache/latchkey-package'));
-  const name = `latchkey-agent_${toDebianVersion(version)}_${DEBIAN_NAMES[arch]}.deb`;
-  return { name, content };
+    license: String(contentOf(files, 'LICENSE')),
+    thirdPartyLicenses: String(contentOf(files, 'THIRD-PARTY-LICENSES.txt')),
+  });
 }
 
 type Files = ReadonlyMap<string, TarEntry>;

@@ -12,7 +12,7 @@ export const DEBIAN_NAMES: Readonly<Record<Architecture, string>> = {
 };
 
 /** The scripts that dpkg runs (deb-postinst(5) and others). */
-const SCRIPT_NAMES = ['preinst', 'postinst', 'prerm', 'postrm'] as const;
+export const SCRIPT_NAMES = ['preinst', 'postinst', 'prerm', 'postrm'] as const;
 
 /** A Debian package. */
 export interface DebianPackage {

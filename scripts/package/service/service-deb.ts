@@ -2,13 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { buildProgram } from '#server/cli/program.ts';
+
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import type { ReleaseFile } from '../../release/release-file.ts';
-import { listDocuments } from '../deb/documents.ts';
-import { DEBIAN_NAMES, packDeb, toDebianVersion } from '../deb/pack-deb.ts';
+import { renderManual } from '../deb/manual.ts';
+import { packProduct } from '../deb/pack-product.ts';
 import { licenseOfNode, type LicenseText, readLicense, renderLicenses } from '../licenses.ts';
 import { type Architecture, findLockedPackage } from '../locked-packages.ts';
-import { MAINTAINER } from '../maintainer.ts';
 import { CONSOLE_PACKAGES } from './console-packages.ts';
 import { readServiceFlags } from './service-flags.ts';
 import { collectServiceTree, type ServiceTree } from './service-tree.ts';
@@ -25,6 +26,12 @@ console for operators.
 It runs its own PostgreSQL unless another one is set in
 /etc/latchkey/latchkey.env.`;
 
+const FILES = {
+  '/etc/latchkey/latchkey.env': 'The settings; /usr/share/doc/latchkey/settings.env explains each.',
+  '/etc/latchkey/catalog.yaml': 'The products and the terms of their licenses.',
+  '/var/lib/latchkey': 'The data: the embedded database and the master secret.',
+};
+
 /**
  * Packs the service for Debian. The same sources produce the same bytes.
  * @param root the repository
@@ -37,32 +44,25 @@ export async function packServiceDeb(
   arch: Architecture,
 ): Promise<ReleaseFile> {
   const tree = await collectServiceTree(root, version, arch);
-  const read = (name: string) =>
-    readFile(join(root, 'scripts/package/files/service', name), 'utf8');
-  const source = {
-    fields: {
-      Package: 'latchkey',
-      Version: toDebianVersion(version),
-      Architecture: DEBIAN_NAMES[arch],
-      Maintainer: MAINTAINER,
-      Section: 'net',
-      Priority: 'optional',
-      Depends: DEPENDS,
-      Description: DESCRIPTION,
-    },
-    scripts: {
-      postinst: await read('postinst'),
-      prerm: await read('prerm'),
-      postrm: await read('postrm'),
-    },
+  const folder = join(root, 'scripts/package/files/service');
+  const read = (name: string) => readFile(join(folder, name), 'utf8');
+  return packProduct(root, {
+    name: 'latchkey',
+    version,
+    arch,
+    depends: DEPENDS,
+    description: DESCRIPTION,
+    folder,
     entries: [
       ...(await listFiles(root, read)),
       ...listTree(tree),
-      ...(await listTexts(root, version, tree, read)),
+      toEntry('usr/share/doc/latchkey/settings.env', await readFile(join(root, '.env.example'))),
+      toEntry('usr/share/doc/latchkey/nginx.conf', await readFile(join(root, 'deploy/nginx.conf'))),
+      renderManual(await buildProgram(), version, FILES),
     ],
-  };
-  const content = await packDeb(source, join(root, 'node_modules/.cache/latchkey-package'));
-  return { name: `latchkey_${toDebianVersion(version)}_${DEBIAN_NAMES[arch]}.deb`, content };
+    license: await readFile(join(root, 'LICENSE'), 'utf8'),
+    thirdPartyLicenses: await renderThirdParty(root, tree, read),
+  });
 }
 
 type Read = (name: string) => Promise<string>;
@@ -86,7 +86,6 @@ async function listFiles(root: string, read: Read): Promise<TarEntry[]> {
     toEntry('usr/lib/latchkey/bin/latchkey', start, 0o755),
     toEntry('usr/lib/latchkey/package.env', await read('package.env')),
     toEntry('usr/lib/systemd/system/latchkey.service', await renderUnit(root)),
-    toEntry('usr/lib/sysusers.d/latchkey.conf', await read('sysusers.conf')),
   ];
 }
 
@@ -101,33 +100,13 @@ async function renderUnit(root: string): Promise<string> {
     .replace(/^ExecStart=.*$/m, 'ExecStart=/usr/lib/latchkey/bin/latchkey serve');
 }
 
-async function listTexts(
-  root: string,
-  version: string,
-  tree: ServiceTree,
-  read: Read,
-): Promise<TarEntry[]> {
+async function renderThirdParty(root: string, tree: ServiceTree, read: Read): Promise<string> {
   const packages = [...tree.packages, ...CONSOLE_PACKAGES.map((name) => `node_modules/${name}`)];
   const licenses: LicenseText[] = await Promise.all(
     packages.map(async (path) => readLicense(await findLockedPackage(root, path))),
   );
   const postgres = { title: 'PostgreSQL', text: await read('postgresql-licenses.txt') };
-  return [
-    ...listDocuments({
-      name: 'latchkey',
-      version,
-      maintainer: MAINTAINER,
-      license: await readFile(join(root, 'LICENSE'), 'utf8'),
-      thirdPartyLicenses: renderLicenses('Latchkey', [
-        ...licenses,
-        licenseOfNode(tree.node),
-        postgres,
-      ]),
-      overrides: await read('lintian-overrides'),
-    }),
-    toEntry('usr/share/doc/latchkey/settings.env', await readFile(join(root, '.env.example'))),
-    toEntry('usr/share/doc/latchkey/nginx.conf', await readFile(join(root, 'deploy/nginx.conf'))),
-  ];
+  return renderLicenses('Latchkey', [...licenses, licenseOfNode(tree.node), postgres]);
 }
 
 function toEntry(path: string, text: string | Buffer, mode = 0o644): TarEntry {
