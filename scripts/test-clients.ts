@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 import {
-  findMissingProgram,
+  findMissingNeed,
   listClients,
   type ClientUnderTest,
 } from '../clients/conformance/driver/clients.ts';
@@ -41,7 +41,7 @@ const stop = listenForStop();
 const options = process.argv.slice(2);
 const all = listClients(clients);
 for (const client of all) {
-  const missing = findMissingProgram(client);
+  const missing = findMissingNeed(client);
   if (missing !== null) console.log(`${client.name}: skipped: ${missing}`);
 }
 const passed = options.length > 0 || (await runTests(['clients'], stop.signal));

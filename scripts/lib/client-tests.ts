@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import {
   fillCommand,
-  findMissingProgram,
+  findMissingNeed,
   type ClientUnderTest,
 } from '../../clients/conformance/driver/clients.ts';
 import { driverEnvironment } from '../../clients/conformance/driver/driver.ts';
@@ -24,7 +24,7 @@ export async function runClientTests(
   for (const client of clients) {
     for (const test of client.tests ?? []) {
       if (stop.aborted) return false;
-      const missing = findMissingProgram(client) ?? findMissingProgram(test);
+      const missing = findMissingNeed(client) ?? findMissingNeed(test);
       const outcome = missing === null ? await runCommand(client, test.command, stop) : null;
       if (outcome === false) passed = false;
       const words = outcome === null ? `skipped: ${missing}` : outcome ? 'passed' : 'failed';

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,8 +12,10 @@ const run = promisify(execFile);
 
 const Words = Type.Array(Type.String(), { minItems: 1 });
 
+const Names = Type.Array(Type.String());
+
 const Test = Type.Object(
-  { command: Words, needs: Type.Optional(Type.Array(Type.String())) },
+  { command: Words, needs: Type.Optional(Names) },
   { additionalProperties: false },
 );
 
@@ -23,7 +25,8 @@ const Description = Type.Object(
     command: Words,
     build: Type.Optional(Words),
     tests: Type.Optional(Type.Array(Test)),
-    needs: Type.Array(Type.String()),
+    needs: Names,
+    linux_headers: Type.Optional(Names),
   },
   { additionalProperties: false },
 );
@@ -33,9 +36,11 @@ export interface ClientUnderTest extends Readonly<Static<typeof Description>> {
   readonly folder: string;
 }
 
-/** Programs that must be on the path. */
 interface Needs {
+  /** Programs that must be on the path. */
   readonly needs?: readonly string[];
+  /** Headers that a C compiler must find, on Linux alone: other systems have the libraries, or find them elsewhere. */
+  readonly linux_headers?: readonly string[];
 }
 
 /** The time for a compiler that has to fetch packages first. */
@@ -54,9 +59,18 @@ export function listClients(folder: string): ClientUnderTest[] {
 }
 
 /** Returns why a client, or one of its tests, cannot run here, such as "no go"; null if it can. */
-export function findMissingProgram({ needs = [] }: Needs): string | null {
-  const missing = needs.find((name) => !isOnPath(name));
-  return missing === undefined ? null : `no ${missing}`;
+export function findMissingNeed({ needs = [], linux_headers: headers = [] }: Needs): string | null {
+  const program = needs.find((name) => !isOnPath(name));
+  if (program !== undefined) return `no ${program}`;
+  const header =
+    process.platform === 'linux' ? headers.find((name) => !hasHeader(name)) : undefined;
+  return header === undefined ? null : `no ${header}`;
+}
+
+function hasHeader(name: string): boolean {
+  const compiler = ['cc', 'clang'].find(isOnPath) ?? 'cc';
+  const args = ['-E', '-x', 'c', '-include', name, '/dev/null'];
+  return spawnSync(compiler, args, { stdio: 'ignore' }).status === 0;
 }
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { buildDriver, findMissingProgram, listClients } from './clients.ts';
+import { buildDriver, findMissingNeed, listClients } from './clients.ts';
 import { Driver } from './driver.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'latchkey-driver-'));
@@ -74,7 +74,7 @@ test('finds clients by their conformance.json, and fills in the folder of the bu
     clients.map(({ name }) => name),
     ['go', 'swift'],
   );
-  assert.deepEqual(clients.map(findMissingProgram), [null, 'no no-such-compiler']);
+  assert.deepEqual(clients.map(findMissingNeed), [null, 'no no-such-compiler']);
   const [client] = clients;
   assert.ok(client !== undefined);
   const program = await buildDriver(client, directory);
@@ -82,3 +82,13 @@ test('finds clients by their conformance.json, and fills in the folder of the bu
   const failing = { ...client, build: ['false'] };
   await assert.rejects(buildDriver(failing, directory), /Command failed: false/);
 });
+
+test(
+  'misses a header that the C compiler does not find',
+  { skip: findMissingNeed({ needs: ['cc'] }) ?? false },
+  () => {
+    const reason = process.platform === 'linux' ? 'no no/such.h' : null;
+    assert.equal(findMissingNeed({ needs: ['cc'], linux_headers: ['stdio.h'] }), null);
+    assert.equal(findMissingNeed({ linux_headers: ['stdio.h', 'no/such.h'] }), reason);
+  },
+);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
 import { CertificateFixture, lacksOpenssl } from '../../../agent/test/certificates.ts';
-import { buildDriver, findMissingProgram, type ClientUnderTest } from '../driver/clients.ts';
+import { buildDriver, findMissingNeed, type ClientUnderTest } from '../driver/clients.ts';
 import type { DriverProgram } from '../driver/driver.ts';
 import { startRealService } from '../service/real-service.ts';
 import { compareClients } from './compare-clients.ts';
@@ -93,7 +93,7 @@ async function buildAll(
 }
 
 async function build(client: ClientUnderTest, directory: string): Promise<DriverOfClient> {
-  const missing = findMissingProgram(client);
+  const missing = findMissingNeed(client);
   if (missing !== null) return { outcome: { status: 'skipped', reason: missing } };
   try {
     const out = await mkdtemp(join(directory, `${client.name}-`));

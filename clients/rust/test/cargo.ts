@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { findMissingProgram } from '../../conformance/driver/clients.ts';
+import { findMissingNeed } from '../../conformance/driver/clients.ts';
 
 const run = promisify(execFile);
 
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 export const CRATE = join(import.meta.dirname, '..');
 
 /** Why a test that needs Cargo is skipped; false if it is there. */
-export const WITHOUT_CARGO = findMissingProgram({ needs: ['cargo'] }) ?? false;
+export const WITHOUT_CARGO = findMissingNeed({ needs: ['cargo'] }) ?? false;
 
 /** Runs Cargo in a folder, and returns what it prints. */
 export async function runCargo(

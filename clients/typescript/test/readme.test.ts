@@ -1,30 +1,26 @@
 /** Runs the code of the README, and the example, against the service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startTestService, TEST_ISSUER } from '../../../server/test/harness.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../conformance/programs/documented-programs.ts';
 import { installModule, linkSources } from './link-sources.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
+const CLIENT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-readme-'));
-after(() => rm(directory, { recursive: true }));
-
-const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-const blocks = Array.from(readme.matchAll(/^```js\n(.*?)^```$/gms), ([, block = '']) =>
-  block
-    .replaceAll(`issuer: '${WRITTEN_URL}'`, `issuer: '${TEST_ISSUER}'`)
-    .replaceAll(WRITTEN_URL, service.url),
-);
+const { service, directory } = await startClientTest('readme');
+const blocks = (await readBlocks(CLIENT, 'js')).map((block) => useService(block, service));
 
 /** Stands for Electron: it shows what a program does with it. */
 const ELECTRON = `
@@ -88,23 +84,17 @@ test('its parts for Electron run', async () => {
 test('names all calls of a client', async () => {
   const { Latchkey } = await import('../src/index.ts');
   const names = Object.getOwnPropertyNames(Latchkey.prototype);
-  const missing = names.filter((name) => name !== 'constructor' && !readme.includes(name));
-  assert.deepEqual(missing, []);
+  await checkNames(
+    CLIENT,
+    names.filter((name) => name !== 'constructor'),
+    15,
+  );
 });
 
 test('the example activates, lists its machine, and deactivates it', async () => {
   const { licenseKey } = await service.issue();
   const text = await readFile(new URL('../example/main.mjs', import.meta.url), 'utf8');
-  const variables = {
-    LICENSE_SERVICE: service.url,
-    LICENSE_ISSUER: TEST_ISSUER,
-    LICENSE_FOLDER: join(directory, 'example'),
-  };
+  const variables = exampleVariables(service, directory);
   const call = (...args: string[]) => runProgram('example.mjs', text, { ...variables, args });
-  assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
-  const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-  assert.equal(await call('activate', licenseKey), licensed);
-  assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-  assert.match(await call('explain'), /^state: licensed$/m);
-  assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
+  await checkExample(call, licenseKey);
 });

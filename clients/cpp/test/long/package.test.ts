@@ -1,38 +1,37 @@
 /** Installs the library, and runs the code of its README and its example against the service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
-import { findMissingProgram } from '../../../conformance/driver/clients.ts';
+import { findMissingNeed } from '../../../conformance/driver/clients.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../../conformance/programs/documented-programs.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
 const FOLDER = join(import.meta.dirname, '..', '..');
 
-// Debian's development package of libcurl has curl-config.
-const skip = findMissingProgram({ needs: ['cmake', 'c++', 'make', 'curl-config'] }) ?? false;
+const skip =
+  findMissingNeed({
+    needs: ['cmake', 'c++', 'make'],
+    linux_headers: ['openssl/evp.h', 'curl/curl.h'],
+  }) ?? false;
 const run = promisify(execFile);
 
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-cpp-package-'));
-after(() => rm(directory, { recursive: true }));
+const { service, directory } = await startClientTest('cpp-package');
 
-const readme = await readFile(join(FOLDER, 'README.md'), 'utf8');
 const at = (name: string): string => join(directory, name);
 
-/** Returns the blocks of a language in the README, for the service of the test. */
-function readBlocks(language: string): string {
-  const pattern = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms');
-  return Array.from(readme.matchAll(pattern), ([, block = '']) => block)
-    .join('\n')
-    .replaceAll(`issuer = "${WRITTEN_URL}"`, `issuer = "${TEST_ISSUER}"`)
-    .replaceAll(WRITTEN_URL, service.url);
+/** Returns the code of a language in the README, for the service of the test. */
+async function readCode(language: string): Promise<string> {
+  return useService((await readBlocks(FOLDER, language)).join('\n'), service);
 }
 
 async function cmake(...args: string[]): Promise<void> {
@@ -51,11 +50,11 @@ async function buildPrograms(): Promise<void> {
   await mkdir(at('program'));
   const example =
     'add_executable(terminal terminal.cpp)\ntarget_link_libraries(terminal latchkey::latchkey)\n';
-  await writeFile(join(at('program'), 'CMakeLists.txt'), readBlocks('cmake') + example);
+  await writeFile(join(at('program'), 'CMakeLists.txt'), (await readCode('cmake')) + example);
   const includes = ['cstdlib', 'iostream', 'latchkey/latchkey.hpp'].map(
     (name) => `#include <${name}>\n`,
   );
-  const main = `${includes.join('')}int main() {\n${readBlocks('cpp')}}\n`;
+  const main = `${includes.join('')}int main() {\n${await readCode('cpp')}}\n`;
   await writeFile(join(at('program'), 'main.cpp'), main);
   await copyFile(join(FOLDER, 'example', 'terminal.cpp'), join(at('program'), 'terminal.cpp'));
   await cmake('-S', at('program'), '-B', at('built'), `-DCMAKE_PREFIX_PATH=${at('installed')}`);
@@ -84,27 +83,16 @@ test('the installed library runs the code of the README and the example', { skip
     ].join('\n'),
   );
   const other = await service.issue();
-  const variables = {
-    LICENSE_SERVICE: service.url,
-    LICENSE_ISSUER: TEST_ISSUER,
-    LICENSE_FOLDER: at('example'),
-  };
-  const terminal = (...args: string[]) => call('terminal', args, variables);
-  assert.equal(await terminal(), 'No license yet: activate KEY, or trial.\n');
-  const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-  assert.equal(await terminal('activate', other.licenseKey), licensed);
-  assert.match(await terminal('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-  assert.match(await terminal('explain'), /^state: licensed$/m);
-  assert.equal(await terminal('deactivate'), 'No license yet: activate KEY, or trial.\n');
+  const variables = exampleVariables(service, directory);
+  await checkExample((...args) => call('terminal', args, variables), other.licenseKey);
 });
 
 test('the README names all calls of a client', async () => {
   const header = await readFile(join(FOLDER, 'include', 'latchkey', 'latchkey.hpp'), 'utf8');
   const calls = header.slice(header.indexOf('class Latchkey {'));
-  const names = Array.from(calls.matchAll(/^ {2}[\w:<>]+ (\w+)\(/gm), ([, name = '']) => name);
-  assert.ok(names.length > 15);
-  assert.deepEqual(
-    names.filter((name) => !readme.includes(name)),
-    [],
+  await checkNames(
+    FOLDER,
+    Array.from(calls.matchAll(/^ {2}[\w:<>]+ (\w+)\(/gm), ([, name = '']) => name),
+    16,
   );
 });

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { findMissingProgram } from '../../../conformance/driver/clients.ts';
+import { findMissingNeed } from '../../../conformance/driver/clients.ts';
 
 /** The folder of the client. */
 export const CLIENT = join(import.meta.dirname, '..', '..');
 
 /** Why programs in C# cannot run here; false if they can. */
-export const skip = findMissingProgram({ needs: ['mcs', 'mono'] }) ?? false;
+export const skip = findMissingNeed({ needs: ['mcs', 'mono'] }) ?? false;
 
 export const run = promisify(execFile);
 

@@ -1,30 +1,24 @@
 /** Compiles and runs the code of the README, and the example, against the service. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
-import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../../conformance/programs/documented-programs.ts';
 import { CLIENT, compile, runProgram, skip } from './mono.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
-
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-csharp-'));
-after(() => rm(directory, { recursive: true }));
-
-const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+const { service, directory } = await startClientTest('csharp');
 
 /** Returns a program with the code of the README. */
-function createProgram(): string {
-  const blocks = Array.from(readme.matchAll(/^```csharp\n(.*?)^```$/gms), ([, block = '']) =>
-    block
-      .replaceAll(`Issuer = "${WRITTEN_URL}"`, `Issuer = "${TEST_ISSUER}"`)
-      .replaceAll(WRITTEN_URL, service.url),
-  );
+async function createProgram(): Promise<string> {
+  const blocks = await readBlocks(CLIENT, 'csharp');
   const [imports = '', ...others] = blocks;
   return `using System;
 using System.Collections.Generic;
@@ -36,7 +30,7 @@ internal static class Program
 
     private static async Task RunAsync()
     {
-${others.join('\n')}
+${useService(others.join('\n'), service)}
     }
 }
 `;
@@ -49,7 +43,7 @@ test(
     const { licenseKey } = await service.issue();
     const source = join(directory, 'Program.cs');
     const program = join(directory, 'program.exe');
-    await writeFile(source, createProgram());
+    await writeFile(source, await createProgram());
     await compile(program, [source, 'test/long/RunMain.cs'], 'RunMain');
     const variables = { KEY: licenseKey.toLowerCase() };
     const printed = await runProgram(program, [], variables, directory);
@@ -74,11 +68,10 @@ test('names all calls of a client', async () => {
   const source = await readFile(join(CLIENT, 'src', 'Latchkey.cs'), 'utf8');
   const [, client = ''] = source.split('public sealed class Latchkey :');
   const calls = client.matchAll(/^ {8}public (?!const)[\w<>. ]+? (\w+)(?:\(| =>|;)/gm);
-  const names = Array.from(calls, ([, name = '']) => name);
-  assert.ok(names.length >= 20, names.join(' '));
-  assert.deepEqual(
-    names.filter((name) => !readme.includes(name)),
-    [],
+  await checkNames(
+    CLIENT,
+    Array.from(calls, ([, name = '']) => name),
+    20,
   );
 });
 
@@ -86,18 +79,6 @@ test('the example activates, lists its machine, and deactivates it', { skip }, a
   const { licenseKey } = await service.issue();
   const program = join(directory, 'example.exe');
   await compile(program, ['example/Program.cs', 'test/long/RunMain.cs'], 'RunMain');
-  const variables = {
-    LICENSE_SERVICE: service.url,
-    LICENSE_ISSUER: TEST_ISSUER,
-    LICENSE_FOLDER: join(directory, 'example'),
-  };
-  const call = (...args: string[]) => runProgram(program, args, variables, directory);
-  assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
-  const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-  assert.equal(await call('activate', licenseKey), licensed);
-  assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-  assert.match(await call('explain'), /^state: licensed\n/);
-  assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
-  assert.equal(await call('check'), 'Refused: not_activated.\n');
-  assert.match(await call('help'), /^Commands: /);
+  const variables = exampleVariables(service, directory);
+  await checkExample((...args) => runProgram(program, args, variables, directory), licenseKey);
 });

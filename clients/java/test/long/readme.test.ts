@@ -1,42 +1,36 @@
 /** Compiles and runs the code of the README, and the example, against the service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
-import { findMissingProgram } from '../../../conformance/driver/clients.ts';
+import { findMissingNeed } from '../../../conformance/driver/clients.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../../conformance/programs/documented-programs.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
 const CLIENT = join(import.meta.dirname, '..', '..');
 const run = promisify(execFile);
 
-const missing = findMissingProgram({ needs: ['javac', 'java'] });
-const skip = missing ?? false;
+const skip = findMissingNeed({ needs: ['javac', 'java'] }) ?? false;
 
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-java-'));
-after(() => rm(directory, { recursive: true }));
-
-const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+const { service, directory } = await startClientTest('java');
 
 /** Returns a program with the code of the README. */
-function createProgram(): string {
-  const blocks = Array.from(readme.matchAll(/^```java\n(.*?)^```$/gms), ([, block = '']) =>
-    block
-      .replaceAll(`issuer("${WRITTEN_URL}")`, `issuer("${TEST_ISSUER}")`)
-      .replaceAll(WRITTEN_URL, service.url),
-  );
+async function createProgram(): Promise<string> {
+  const blocks = await readBlocks(CLIENT, 'java');
   const [imports = '', ...others] = blocks;
   return `${imports}
 public final class Program {
   public static void main(String[] arguments) throws Exception {
-${others.join('\n')}
+${useService(others.join('\n'), service)}
   }
 }
 `;
@@ -64,7 +58,7 @@ test(
   async () => {
     const { licenseKey } = await service.issue();
     const path = join(directory, 'Program.java');
-    await writeFile(path, createProgram());
+    await writeFile(path, await createProgram());
     await compile(path);
     const printed = await runClass('Program', [], { KEY: licenseKey.toLowerCase() });
     const expected = ['NONE not_activated', 'changed: LICENSED', 'with the feature gpu', 'LKR1.'];
@@ -76,29 +70,16 @@ test('names all calls of a client', async () => {
   const path = join(CLIENT, 'src', 'main', 'java', 'dev', 'latchkey', 'Latchkey.java');
   const source = await readFile(path, 'utf8');
   const calls = source.matchAll(/^ {4}public (?!static|record|enum)[\w<>]+ (\w+)\(/gm);
-  const names = Array.from(calls, ([, name = '']) => name);
-  assert.ok(names.length >= 15, names.join(' '));
-  assert.deepEqual(
-    names.filter((name) => !readme.includes(name)),
-    [],
+  await checkNames(
+    CLIENT,
+    Array.from(calls, ([, name = '']) => name),
+    15,
   );
 });
 
 test('the example activates, lists its machine, and deactivates it', { skip }, async () => {
   const { licenseKey } = await service.issue();
   await compile(join(CLIENT, 'example', 'Example.java'));
-  const variables = {
-    LICENSE_SERVICE: service.url,
-    LICENSE_ISSUER: TEST_ISSUER,
-    LICENSE_FOLDER: join(directory, 'example'),
-  };
-  const call = (...args: string[]) => runClass('Example', args, variables);
-  assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
-  const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-  assert.equal(await call('activate', licenseKey), licensed);
-  assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-  assert.match(await call('explain'), /^state: licensed\n/);
-  assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
-  assert.equal(await call('check'), 'Refused: not_activated.\n');
-  assert.match(await call('help'), /^Commands: /);
+  const variables = exampleVariables(service, directory);
+  await checkExample((...args) => runClass('Example', args, variables), licenseKey);
 });

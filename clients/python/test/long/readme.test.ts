@@ -1,32 +1,26 @@
 /** Runs the code of the README, and the example, against the service; and builds what PyPI expects. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
+import { findMissingNeed } from '../../../conformance/driver/clients.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../../conformance/programs/documented-programs.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
 const run = promisify(execFile);
 
-const lacksPython = spawnSync('python3', ['--version']).status === 0 ? false : 'no python3';
-const folder = fileURLToPath(new URL('../..', import.meta.url));
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-python-'));
-after(() => rm(directory, { recursive: true }));
-
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const readme = await readFile(join(folder, 'README.md'), 'utf8');
-const blocks = Array.from(readme.matchAll(/^```python\n(.*?)^```$/gms), ([, block = '']) =>
-  block
-    .replaceAll(`issuer="${WRITTEN_URL}"`, `issuer="${TEST_ISSUER}"`)
-    .replaceAll(WRITTEN_URL, service.url),
-);
+const skip = findMissingNeed({ needs: ['python3'] }) ?? false;
+const folder = join(import.meta.dirname, '..', '..');
+const { service, directory } = await startClientTest('python');
 
 async function runPython(
   args: readonly string[],
@@ -39,10 +33,11 @@ async function runPython(
 
 test(
   'its program starts, activates, and asks for an answer without a connection',
-  { skip: lacksPython },
+  { skip },
   async () => {
     const { licenseKey } = await service.issue();
-    await writeFile(join(directory, 'program.py'), blocks.join('\n'));
+    const code = (await readBlocks(folder, 'python')).join('\n');
+    await writeFile(join(directory, 'program.py'), useService(code, service));
     const printed = await runPython(['program.py'], { KEY: licenseKey.toLowerCase() });
     const lines = [
       'none not_activated',
@@ -55,36 +50,22 @@ test(
   },
 );
 
-test('names all calls of a client', { skip: lacksPython }, async () => {
+test('names all calls of a client', { skip }, async () => {
   const script = 'import latchkey_client; print(*vars(latchkey_client.Latchkey))';
   const names = (await runPython(['-c', script])).trim().split(' ');
-  assert.ok(names.includes('activate'));
-  assert.deepEqual(
-    names.filter((name) => !name.startsWith('_') && !readme.includes(name)),
-    [],
+  await checkNames(
+    folder,
+    names.filter((name) => !name.startsWith('_')),
+    15,
   );
 });
 
-test(
-  'the example activates, lists its machine, and deactivates it',
-  { skip: lacksPython },
-  async () => {
-    const { licenseKey } = await service.issue();
-    const variables = {
-      LICENSE_SERVICE: service.url,
-      LICENSE_ISSUER: TEST_ISSUER,
-      LICENSE_FOLDER: join(directory, 'example'),
-    };
-    const call = (...args: string[]) =>
-      runPython([join(folder, 'example', 'main.py'), ...args], variables);
-    assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
-    const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-    assert.equal(await call('activate', licenseKey), licensed);
-    assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-    assert.match(await call('explain'), /^state: licensed$/m);
-    assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
-  },
-);
+test('the example activates, lists its machine, and deactivates it', { skip }, async () => {
+  const { licenseKey } = await service.issue();
+  const variables = exampleVariables(service, directory);
+  const example = join(folder, 'example', 'main.py');
+  await checkExample((...args) => runPython([example, ...args], variables), licenseKey);
+});
 
 /** setuptools from version 77 reads the license of `pyproject.toml`. */
 const CAN_BUILD = 'import setuptools; assert int(setuptools.__version__.split(".")[0]) >= 77';

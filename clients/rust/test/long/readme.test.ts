@@ -1,33 +1,28 @@
 /** Packs the crate, and runs the code of its README and its example against the service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
+import {
+  checkExample,
+  checkNames,
+  exampleVariables,
+  readBlocks,
+  startClientTest,
+  useService,
+} from '../../../conformance/programs/documented-programs.ts';
 import { CRATE, runCargo, WITHOUT_CARGO } from '../cargo.ts';
 
-const WRITTEN_URL = 'http://127.0.0.1:8080';
 const run = promisify(execFile);
 
-const service = await startTestService({
-  clock: { now: () => new Date(), set: () => undefined, advance: () => undefined },
-});
-const directory = await mkdtemp(join(tmpdir(), 'latchkey-rust-readme-'));
-after(() => rm(directory, { recursive: true }));
-
-const readme = await readFile(join(CRATE, 'README.md'), 'utf8');
+const { service, directory } = await startClientTest('rust-readme');
 
 /** Returns the code of the README as one program, for the service of the test. */
-function readProgram(): string {
-  const blocks = Array.from(readme.matchAll(/^```rust\n(.*?)^```$/gms), ([, block = '']) => block);
-  const code = blocks
-    .join('\n')
-    .replaceAll(`issuer: "${WRITTEN_URL}"`, `issuer: "${TEST_ISSUER}"`)
-    .replaceAll(WRITTEN_URL, service.url);
+async function readProgram(): Promise<string> {
+  const code = useService((await readBlocks(CRATE, 'rust')).join('\n'), service);
   return `fn main() -> Result<(), Box<dyn std::error::Error>> {\n${code}\nOk(())\n}\n`;
 }
 
@@ -50,7 +45,7 @@ async function createPrograms(): Promise<string> {
 [dependencies]\nlatchkey-client = { path = '${packed}' }\n`;
   await writeFile(join(folder, 'Cargo.toml'), manifest);
   await copyFile(join(packed, 'Cargo.lock'), join(folder, 'Cargo.lock'));
-  await writeFile(join(folder, 'src', 'bin', 'readme.rs'), readProgram());
+  await writeFile(join(folder, 'src', 'bin', 'readme.rs'), await readProgram());
   const example = join(packed, 'examples', 'terminal.rs');
   await copyFile(example, join(folder, 'src', 'bin', 'terminal.rs'));
   return folder;
@@ -80,28 +75,18 @@ test(
       ].join('\n'),
     );
     const other = await service.issue();
-    const variables = {
-      LICENSE_SERVICE: service.url,
-      LICENSE_ISSUER: TEST_ISSUER,
-      LICENSE_FOLDER: join(directory, 'example'),
-    };
+    const variables = exampleVariables(service, directory);
     const call = (...args: string[]) => runProgram(['terminal', '--', ...args], variables);
-    assert.equal(await call(), 'No license yet: activate KEY, or trial.\n');
-    const licensed = 'Licensed: personal. Runs without a network for 14 days.\n';
-    assert.equal(await call('activate', other.licenseKey), licensed);
-    assert.match(await call('machines'), /^[\da-f-]{36} {2}active {2}\(this one\)\n$/);
-    assert.match(await call('explain'), /^state: licensed$/m);
-    assert.equal(await call('deactivate'), 'No license yet: activate KEY, or trial.\n');
+    await checkExample(call, other.licenseKey);
   },
 );
 
 test('the README names all calls of a client', async () => {
   const source = await readFile(join(CRATE, 'src', 'lib.rs'), 'utf8');
   const calls = source.slice(source.indexOf('impl Latchkey {'));
-  const names = Array.from(calls.matchAll(/^ {4}pub fn (\w+)/gm), ([, name = '']) => name);
-  assert.ok(names.length > 18);
-  assert.deepEqual(
-    names.filter((name) => !readme.includes(name)),
-    [],
+  await checkNames(
+    CRATE,
+    Array.from(calls.matchAll(/^ {4}pub fn (\w+)/gm), ([, name = '']) => name),
+    19,
   );
 });
