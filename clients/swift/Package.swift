@@ -1,0 +1,23 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "latchkey-client",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+  products: [.library(name: "LatchkeyClient", targets: ["LatchkeyClient"])],
+  targets: [
+    .target(
+      name: "LatchkeyClient",
+      dependencies: [.target(name: "CLibcrypto", condition: .when(platforms: [.linux]))]
+    ),
+    // Where there is no CryptoKit: libcrypto of OpenSSL 3.
+    .systemLibrary(name: "CLibcrypto"),
+    .executableTarget(name: "example", dependencies: ["LatchkeyClient"], path: "Example"),
+    // Answers the commands of the conformance run.
+    .executableTarget(name: "driver", dependencies: ["LatchkeyClient"], path: "Driver"),
+    .testTarget(
+      name: "LatchkeyClientTests",
+      dependencies: ["LatchkeyClient", .target(name: "CLibcrypto", condition: .when(platforms: [.linux]))],
+      path: "test/LatchkeyClientTests"),
+  ]
+)
