@@ -10,7 +10,8 @@ import { RELEASE_TESTS } from './lib/run-tests.ts';
 import { repository } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
 
-const TEST_TIMEOUT_MS = 600_000;
+/** Of a file, which may build the whole release twice. */
+const TEST_TIMEOUT_MS = 1_200_000;
 
 const stop = listenForStop();
 const selected = process.argv.slice(2);

@@ -13,6 +13,7 @@ import { repository } from '../../lib/steps.ts';
 import { packService } from '../../package/service/pack-npm.ts';
 import { readVersion } from '../version.ts';
 import { activateLicense, readKey } from './licensed-machine.ts';
+import { ownVariables } from './own-variables.ts';
 import { postTo } from './post.ts';
 
 const run = promisify(execFile);
@@ -89,13 +90,6 @@ describe('the npm package', () => {
     await ended;
   });
 });
-
-/** The variables of this process without those of the npm that started it; the registry is that of the user. */
-function ownVariables(): NodeJS.ProcessEnv {
-  const foreign =
-    /^(?:npm_(?:lifecycle|package|command|execpath|node_execpath|config_local_prefix)|INIT_CWD|NODE_OPTIONS|LATCHKEY_|DATABASE_URL)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
-}
 
 /** Puts an old Node.js and its npm into a folder of the path, which it returns. */
 async function installOldNode(folder: string): Promise<string> {

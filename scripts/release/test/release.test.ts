@@ -1,19 +1,29 @@
-/** Builds the whole release, as `npm run release` does, and examines its files. */
+/** Releases as RELEASING.md describes, with a key for this test alone, and examines and verifies the files. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
+import { lacksOpenssl } from '../../../agent/test/certificates.ts';
+import { readCommands } from '../../lib/document-commands.ts';
+import { hasPrograms } from '../../lib/documented-service.ts';
 import { repository } from '../../lib/steps.ts';
-import { buildRelease } from '../build-release.ts';
-import { PART_NAMES, type Release } from '../parts.ts';
-import { RELEASE_NAMESPACE, signSums } from '../signature.ts';
+import { signPackage } from '../../package/sign-package.ts';
+import { PUBLIC_KEY_FILE, renderSum } from '../signature.ts';
 import { readVersion } from '../version.ts';
+import { DownloadServer } from './download-server.ts';
+import { ReleaseClone } from './release-clone.ts';
 
 const Bom = Type.Object({
   components: Type.Array(
@@ -21,73 +31,117 @@ const Bom = Type.Object({
   ),
 });
 
-describe('a release', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-release-'));
-  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
-  const reported: string[] = [];
-  let release: Release;
-  let sums = '';
+const [createKey = ''] = readCommands('RELEASING.md', 'Once');
+const steps = readCommands('RELEASING.md', 'Each release');
+const findStep = (word: string): string => steps.find((step) => step.includes(word)) ?? '';
+
+const MAINTAINER = 'Maintainers <maintainers@example.com>';
+
+const ARCHIVE = `latchkey-agent-linux-${process.arch}.tar.gz`;
+
+const skip = hasPrograms('git', 'ssh-keygen', 'tar') ? false : 'needs git, ssh-keygen and tar';
+
+describe('a release', { skip }, () => {
+  const clone = new ReleaseClone();
+  const first = clone.files;
+  const otherKey = `${clone.key}-other`;
+  let version = '';
+  let output = '';
 
   before(async () => {
-    release = { root: repository, version: await readVersion(repository) };
-    sums = await build(first);
+    version = await readVersion(repository);
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', otherKey]);
+    await clone.run(createKey, clone.source);
+    await clone.commitMaintainer(MAINTAINER);
+    output = await clone.run(findStep('npm run release'), clone.source);
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => clone[Symbol.dispose]());
 
-  function report(line: string): void {
-    reported.push(line);
-  }
-
-  function build(target: string): Promise<string> {
-    return buildRelease(release, { folder: target, parts: PART_NAMES, key: null, report });
-  }
-
-  test('has the same bytes when it is built again', async () => {
-    assert.equal(await build(second), sums);
+  test('has the same bytes when it is built again', () => {
+    assert.match(output, /^The second build has the same bytes\.$/m);
   });
 
   test('lists the checksum of every package', () => {
-    const checked = spawnSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: first });
-    assert.equal(checked.status, 0, String(checked.stdout));
+    const sums = readFileSync(join(first, 'SHA256SUMS'), 'utf8');
     const listed = sums
       .trim()
       .split('\n')
       .map((line) => line.slice(66));
-    const beside = readdirSync(first).filter((name) => !/\.sha256$|^SHA256SUMS$/.test(name));
+    const beside = readdirSync(first).filter(
+      (name) => !/\.(?:sha256|sig)$|^SHA256SUMS$/.test(name),
+    );
     assert.deepEqual(listed.sort(), beside.sort());
   });
 
-  test('says that it is not signed, or is verified with the public key alone', async () => {
-    assert.match(reported.join('\n'), /^SHA256SUMS: not signed/m);
-    const key = join(folder, 'key');
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
-    await signSums(join(first, 'SHA256SUMS'), key);
-    const signers = join(folder, 'signers');
-    writeFileSync(signers, `latchkey ${readFileSync(`${key}.pub`, 'utf8')}`);
-    const verify = (text: string | Buffer) => {
-      const signature = ['-s', join(first, 'SHA256SUMS.sig'), '-n', RELEASE_NAMESPACE];
-      const args = ['-Y', 'verify', '-f', signers, '-I', 'latchkey', ...signature];
-      return spawnSync('ssh-keygen', args, { input: text }).status;
-    };
-    assert.equal(verify(sums), 0);
-    assert.notEqual(verify(sums.replace('0', '1')), 0);
+  test('is verified by the documented commands with the public key alone, until it is altered', async () => {
+    const verify = findStep('sha256sum --check');
+    assert.match(await clone.run(verify, clone.clean), /Good "latchkey-release" signature/);
+    const path = join(first, 'SHA256SUMS');
+    const sums = readFileSync(path, 'utf8');
+    writeFileSync(path, `${sums}\n`);
+    await assert.rejects(clone.run(verify, clone.clean), /incorrect signature/);
+    writeFileSync(path, sums);
   });
 
+  test('has the address of the maintainers', (t) => {
+    if (!hasPrograms('dpkg-deb')) return t.skip('needs dpkg-deb');
+    const packages = readdirSync(first).filter((name) => name.endsWith('.deb'));
+    assert.equal(packages.length, 4);
+    for (const name of packages) {
+      const maintainer = execFileSync('dpkg-deb', ['--field', join(first, name), 'Maintainer']);
+      assert.equal(String(maintainer), `${MAINTAINER}\n`);
+    }
+  });
+
+  const cannotDownload = lacksOpenssl || (hasPrograms('curl') ? false : 'needs curl');
+  test('is installed by install.sh only as it was signed', { skip: cannotDownload }, async () => {
+    await using server = await DownloadServer.open(first);
+    const archive = readFileSync(join(first, ARCHIVE));
+    const altered = Buffer.from(archive);
+    altered.writeUInt8(altered.readUInt8(altered.length - 9) ^ 1, altered.length - 9);
+    const sum = Buffer.from(renderSum(ARCHIVE, altered));
+    const foreign = await signWithAnotherKey();
+    const cases: [Record<string, Buffer | null>, RegExp][] = [
+      [{ [ARCHIVE]: altered }, /^Wrong checksum: .* Nothing was installed\.$/m],
+      [{ [ARCHIVE]: altered, [`${ARCHIVE}.sha256`]: sum }, /^Invalid signature: .*\.$/m],
+      [{ [`${ARCHIVE}.sig`]: foreign }, /^Invalid signature: .* Nothing was installed\.$/m],
+      [{ [`${ARCHIVE}.sig`]: null }, /^Could not download the signature .*\.$/m],
+      [{ [`${ARCHIVE}.sha256`]: null }, /^Could not download the checksum .*\.$/m],
+    ];
+    for (const [replaced, message] of cases) {
+      server.replaced.clear();
+      for (const [name, content] of Object.entries(replaced)) server.replaced.set(name, content);
+      const { code, output: printed, unpacked } = await server.install(ARCHIVE);
+      assert.deepEqual([code, unpacked], [1, false], printed);
+      assert.match(printed, message);
+    }
+    server.replaced.clear();
+    const { code, output: printed } = await server.install(ARCHIVE);
+    assert.deepEqual([code, /^Usage: latchkey-agent install/m.test(printed)], [0, true], printed);
+  });
+
+  async function signWithAnotherKey(): Promise<Buffer> {
+    const copy = join(clone.source, ARCHIVE);
+    copyFileSync(join(first, ARCHIVE), copy);
+    await signPackage(copy, otherKey);
+    return readFileSync(`${copy}.sig`);
+  }
+
   test('describes every package that npm installs with the service', () => {
-    const text = readFileSync(join(first, `latchkey-${release.version}.cdx.json`), 'utf8');
+    const text = readFileSync(join(first, `latchkey-${version}.cdx.json`), 'utf8');
     const { components } = Parse(Bom, JSON.parse(text));
     const described = new Set(components.map(({ purl }) => purl));
     const packed = execFileSync('tar', [
       '-xOzf',
-      join(first, `latchkey-${release.version}.tgz`),
+      join(first, `latchkey-${version}.tgz`),
       'package/npm-shrinkwrap.json',
     ]);
     const { packages } = JSON.parse(String(packed));
     const installed = Object.entries<{ version: string }>(packages).filter(([path]) => path !== '');
     assert.ok(installed.length > 80);
-    for (const [path, { version }] of installed) {
+    for (const [path, locked] of installed) {
       const name = path.replace(/^.*node_modules\//, '').replace('@', '%40');
-      assert.ok(described.has(`pkg:npm/${name}@${version}`), path);
+      assert.ok(described.has(`pkg:npm/${name}@${locked.version}`), path);
     }
   });
 
@@ -103,5 +157,22 @@ describe('a release', () => {
         name,
       );
     }
+  });
+
+  // The last test, because it replaces the files.
+  test('is refused without the public key, and with another private key', async () => {
+    const only = 'npm run --silent release -- --only sbom';
+    const refused = clone.run(`${only} --sign ~/.ssh/latchkey-release-other`, clone.clean);
+    await assert.rejects(refused, {
+      code: 1,
+      stderr: /^.* is not the key of release-key\.pub.*\n$/,
+    });
+    rmSync(join(clone.clean, PUBLIC_KEY_FILE));
+    await assert.rejects(clone.run(only, clone.clean), {
+      code: 1,
+      stderr: /^release-key\.pub is missing: .*\.\n$/,
+    });
+    assert.match(await clone.run(`${only} --local`, clone.clean), /SHA256SUMS: not signed$/m);
+    assert.ok(!existsSync(join(first, 'SHA256SUMS.sig')));
   });
 });
