@@ -139,6 +139,21 @@ func writeFile(path string, data []byte) (err error) {
 	return renameOver(file.Name(), path)
 }
 
+// More than writing takes, and than the clocks of a network differ.
+const temporaryLifetime = time.Hour
+
+// removeOldTemporaries removes the temporary files that killed programs left. Nothing is lost if they stay.
+func removeOldTemporaries(folder string) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		isTemporary, _ := filepath.Match("license.json.*.tmp", entry.Name())
+		info, err := entry.Info()
+		if isTemporary && err == nil && time.Since(info.ModTime()) > temporaryLifetime {
+			os.Remove(filepath.Join(folder, entry.Name()))
+		}
+	}
+}
+
 const renameAttempts = 5
 
 func renameOver(from, to string) error {

@@ -64,6 +64,7 @@ func (s *session) presentMs() int64 {
 
 // load reads what is kept, and verifies its entitlement.
 func (s *session) load() {
+	removeOldTemporaries(s.options.Folder)
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return // The first start.

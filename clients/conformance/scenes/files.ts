@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
@@ -57,6 +57,20 @@ export const FILES: Theme = {
       const again = await stage.open(LICENSED_KEPT);
       await again.check({ result: OK, state: LICENSED });
       await stage.restart(again, LICENSED_KEPT);
+    }),
+
+    scene('temporary files of killed processes are removed after an hour', async (stage) => {
+      const { client } = await stage.openLicensed();
+      await client.close();
+      const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000);
+      for (const name of ['license.json.1.tmp', 'license.json.2.tmp', 'other.tmp']) {
+        await writeFile(join(stage.folder, name), '');
+        const isOld = name !== 'license.json.2.tmp';
+        if (isOld) await utimes(join(stage.folder, name), twoHoursAgo, twoHoursAgo);
+      }
+      await stage.open(LICENSED_KEPT);
+      const left = ['license.json', 'license.json.2.tmp', 'other.tmp'];
+      expectEqual('the files', (await readdir(stage.folder)).toSorted(), left);
     }),
 
     scene('with a folder that cannot be written, the license works for this run', async (stage) => {

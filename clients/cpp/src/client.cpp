@@ -142,6 +142,7 @@ void Latchkey::Client::notify() {
 }
 
 void Latchkey::Client::load() {
+  remove_old_temporaries(file());
   const auto reading = read_file(file());
   auto parsed = reading.content ? Json::parse(*reading.content) : std::nullopt;
   if (reading.error) {

@@ -258,6 +258,32 @@ FileReading read_file(const std::filesystem::path& path) {
   return {{}, std::move(content)};
 }
 
+namespace {
+
+/// More than writing takes, and than the clocks of a network differ.
+constexpr std::chrono::hours temporary_lifetime(1);
+
+bool is_temporary_of(const std::filesystem::path& path, const std::string& name) {
+  const auto start = path.filename().string() + ".";
+  const std::string end = ".tmp";
+  return name.size() > start.size() + end.size() && name.rfind(start, 0) == 0 &&
+         name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+void remove_old_temporaries(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path.parent_path(), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (!is_temporary_of(path, entry->path().filename().string())) continue;
+    std::error_code ignored;
+    const auto written = std::filesystem::last_write_time(entry->path(), ignored);
+    const auto age = std::filesystem::file_time_type::clock::now() - written;
+    if (!ignored && age > temporary_lifetime) std::filesystem::remove(entry->path(), ignored);
+  }
+}
+
 std::error_code replace_file(const std::filesystem::path& path, const std::string& content) {
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);

@@ -39,5 +39,7 @@ FileReading read_file(const std::filesystem::path& path);
 /// Replaces a file that only this user can read, so that a process that is killed leaves the old one or the new one. The folder is
 /// created.
 std::error_code replace_file(const std::filesystem::path& path, const std::string& content);
+/// Removes the temporary files of replace_file that killed programs left beside a file. Nothing is lost if they stay.
+void remove_old_temporaries(const std::filesystem::path& path);
 
 }  // namespace latchkey

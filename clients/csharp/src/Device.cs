@@ -209,6 +209,28 @@ namespace LatchkeyClient
             }
         }
 
+        /// <summary>More than writing takes, and than the clocks of a network differ.</summary>
+        private static readonly TimeSpan TemporaryLifetime = TimeSpan.FromHours(1);
+
+        /// <summary>Removes the temporary files that killed programs left. Nothing is lost if they stay.</summary>
+        internal static void RemoveOldTemporaries(string folder)
+        {
+            try
+            {
+                foreach (string start in new[] { "license.json", "events.jsonl" })
+                {
+                    foreach (string path in Directory.GetFiles(folder, start + ".*.tmp"))
+                    {
+                        if (File.GetLastWriteTimeUtc(path) < DateTime.UtcNow - TemporaryLifetime) File.Delete(path);
+                    }
+                }
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+                // The folder does not exist yet, or another program removes them at the same time.
+            }
+        }
+
         /// <summary>Keeps a damaged file for support, and out of the way.</summary>
         internal static string SetAside(string path)
         {

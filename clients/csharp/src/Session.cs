@@ -414,6 +414,7 @@ namespace LatchkeyClient
 
         private void Load()
         {
+            Files.RemoveOldTemporaries(Path.GetDirectoryName(path));
             string text = Attempt("folder_unreadable", () => Files.Read(path));
             if (text == null) return;
             if (Json.Parse(text) is Fields kept)

@@ -166,6 +166,7 @@ impl Client {
 
     /// Reads what is kept, and the identity of the machine.
     fn load(&self) {
+        system::remove_old_temporaries(&self.options.folder);
         let path = self.options.folder.join(FILE);
         match system::read_file(&path).map(|bytes| bytes.map(|bytes| serde_json::from_slice::<Value>(&bytes))) {
             Err(error) => self.report("folder_unreadable", format!("could not read {FILE}: {error}")),

@@ -285,6 +285,26 @@ pub(crate) fn replace_file(path: &Path, content: &[u8], is_flushed: bool) -> io:
     written
 }
 
+/// More than writing takes, and than the clocks of a network differ.
+const TEMPORARY_LIFETIME: Duration = Duration::from_secs(3600);
+
+/// Removes the temporary files that killed programs left. Nothing is lost if they stay.
+pub(crate) fn remove_old_temporaries(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_temporary(&entry.file_name().to_string_lossy())) {
+        let written = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = written.ok().and_then(|written| written.elapsed().ok());
+        if age.is_some_and(|age| age > TEMPORARY_LIFETIME) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn is_temporary(name: &str) -> bool {
+    let is_ours = ["license.json.", "events.jsonl."].iter().any(|start| name.starts_with(start));
+    is_ours && name.ends_with(".tmp")
+}
+
 fn write_all(mut file: File, content: &[u8], is_flushed: bool) -> io::Result<()> {
     file.write_all(content)?;
     if is_flushed { file.sync_all() } else { Ok(()) }

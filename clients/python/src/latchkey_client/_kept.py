@@ -63,6 +63,20 @@ def write_file(path: str, text: str) -> None:
         raise
 
 
+# More than writing takes, and than the clocks of a network differ.
+_TEMPORARY_LIFETIME_S = 3600
+
+
+def remove_old_temporaries(folder: str) -> None:
+    """Removes the temporary files that killed programs left."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if not (name.startswith("license.json.") and name.endswith(".tmp")):
+            continue
+        if os.path.getmtime(path) < time.time() - _TEMPORARY_LIFETIME_S:
+            os.unlink(path)
+
+
 def _rename_over(source: str, target: str) -> None:
     for attempt in range(1, 6):
         try:

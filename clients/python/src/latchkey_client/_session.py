@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -14,7 +15,7 @@ from ._answers import Failure, Result, Transport, exchange, no_answer, other_for
 from ._clock import Clock, choose_service_time
 from ._entitlement import Trust, read_public_keys, time_problem, verify
 from ._json import format_time, get, parse_json
-from ._kept import NO_LICENSE, read_kept, write_file
+from ._kept import NO_LICENSE, read_kept, remove_old_temporaries, write_file
 from ._machine import read_fingerprint
 from ._state import State, derive_state
 
@@ -80,6 +81,8 @@ class Session:
 
     def load(self) -> None:
         """Reads what is kept, and verifies its entitlement."""
+        with contextlib.suppress(OSError):  # Nothing is lost if they stay.
+            remove_old_temporaries(os.path.dirname(self._path))
         try:
             with open(self._path, "rb") as file:
                 kept = parse_json(file.read())

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Store } from '../kept/store.ts';
@@ -7,7 +7,11 @@ import type { Store } from '../kept/store.ts';
 export function fileStore(folder: string): Store {
   const path = join(folder, 'license.json');
   return {
-    read: () => readOrNull(path),
+    async read() {
+      // Nothing is lost if they stay.
+      await removeOldTemporaries(folder).catch(() => undefined);
+      return await readOrNull(path);
+    },
     write: (text) => replaceFile(path, text),
     setAside: () => rename(path, `${path}.damaged`),
   };
@@ -25,6 +29,22 @@ async function readOrNull(path: string): Promise<string | null> {
 /** Whether an error means that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+const TEMPORARY = /^(?:license\.json|events\.jsonl)\..+\.tmp$/u;
+
+/** More than writing takes, and than the clocks of a network differ. */
+const TEMPORARY_LIFETIME_MS = 3_600_000;
+
+/** Removes the temporary files that killed programs left. */
+async function removeOldTemporaries(folder: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const path of names
+    .filter((name) => TEMPORARY.test(name))
+    .map((name) => join(folder, name))) {
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - TEMPORARY_LIFETIME_MS) await rm(path, { force: true });
+  }
 }
 
 const OWNER_ONLY = 0o600;

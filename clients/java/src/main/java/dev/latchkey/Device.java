@@ -12,6 +12,7 @@ import java.nio.file.*;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.cert.CertificateException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.locks.LockSupport;
@@ -169,6 +170,21 @@ final class Device {
             return rename(temporary, path);
         } finally {
             Files.deleteIfExists(temporary);
+        }
+    }
+
+    /** More than writing takes, and than the clocks of a network differ. */
+    private static final Duration TEMPORARY_LIFETIME = Duration.ofHours(1);
+
+    /** Removes the temporary files that killed programs left. Nothing is lost if they stay. */
+    static void removeOldTemporaries(Path folder) {
+        try (DirectoryStream<Path> temporaries = Files.newDirectoryStream(folder, "license.json.*.tmp")) {
+            for (Path each : temporaries) {
+                Instant written = Files.getLastModifiedTime(each).toInstant();
+                if (written.isBefore(Instant.now().minus(TEMPORARY_LIFETIME))) Files.deleteIfExists(each);
+            }
+        } catch (IOException | DirectoryIteratorException unreadable) {
+            // The folder does not exist yet, or another program removes them at the same time.
         }
     }
 

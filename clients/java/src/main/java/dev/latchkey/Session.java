@@ -312,6 +312,7 @@ final class Session {
     // What is kept.
 
     private void load() {
+        Device.removeOldTemporaries(options.folder);
         byte[] bytes = attempt("folder_unreadable", () -> {
             try {
                 return Files.readAllBytes(options.folder.resolve(FILE));
