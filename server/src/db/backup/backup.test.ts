@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
@@ -150,6 +151,33 @@ describe('on one server', { skip: spreadsTables }, async () => {
     assert.deepEqual(await digestTables(target), before);
     assert.notDeepEqual(await digestTables(source), before);
   });
+
+  test('contains the rows of a table that is rewritten while the backup waits for its lock', async () => {
+    await source.query(
+      `insert into suppressions (address_hash, reason, suppressed_at) values ('rewritten', 'erased', now())`,
+    );
+    const client = await source.connect();
+    let backup;
+    try {
+      await client.query(
+        `begin; alter table suppressions alter column reason type text using reason || ''`,
+      );
+      backup = back(source);
+      await Promise.race([backup, untilLockIsAwaited('suppressions')]);
+      await client.query('commit');
+    } finally {
+      client.release(true);
+    }
+    const { path } = await backup;
+    await empty(target);
+    await restore(path, target);
+    assert.deepEqual(await digestTables(target), await digestTables(source));
+  });
+
+  async function untilLockIsAwaited(table: string): Promise<void> {
+    const waiting = 'select from pg_locks where relation = $1::regclass and not granted';
+    while ((await source.query(waiting, [table])).rowCount === 0) await sleep(20);
+  }
 
   test('restores a backup of an older schema and migrates it', async () => {
     const { path } = await back(source);

@@ -43,20 +43,23 @@ const LOCK_TIMEOUT_MS = 60_000;
 export async function writeBackup(path: string, options: BackupOptions): Promise<VerifiedBackup> {
   const { pool, report } = options;
   return writeNewFile(path, {
-    write: (write) =>
-      inTransactionOnce(pool, (client) => writeSnapshot(client, write, options), {
+    write: async (write) => {
+      const present = await requireTables(pool);
+      await inTransactionOnce(pool, (client) => writeSnapshot(client, present, write, options), {
         lockTimeoutMs: LOCK_TIMEOUT_MS,
-      }),
+      });
+    },
     verify: (partial) => verifyBackup(partial, (status) => report(`verifying ${status}`)),
   });
 }
 
 async function writeSnapshot(
   client: PoolClient,
+  present: readonly string[],
   write: Write,
   options: BackupOptions,
 ): Promise<void> {
-  await beginSnapshot(client);
+  await beginSnapshot(client, present);
   const tables = await listStoredTables(client);
   const hash = new LineHash();
   const writeLine = async (line: string): Promise<void> => {
@@ -80,9 +83,10 @@ async function writeSnapshot(
 
 /**
  * Locks the tables against changes of the schema, then reads them as they are at one moment. Values are printed in the
- * same form by every server.
+ * same form by every server. No query may precede the locks, because the first one takes the snapshot: a table that is
+ * rewritten after the snapshot and before its lock reads as empty.
  */
-async function beginSnapshot(client: PoolClient): Promise<void> {
+async function beginSnapshot(client: PoolClient, present: readonly string[]): Promise<void> {
   await sendQuery(client, {
     text: 'set transaction isolation level repeatable read, read only',
   });
@@ -91,7 +95,6 @@ async function beginSnapshot(client: PoolClient): Promise<void> {
       set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO';
       set local intervalstyle = 'postgres'; set local bytea_output = 'hex'; set local extra_float_digits = 1`,
   });
-  const present = await requireTables(client);
   await sendQuery(
     client,
     { text: `lock table ${present.join(', ')} in access share mode` },
