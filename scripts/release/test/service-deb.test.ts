@@ -22,6 +22,7 @@ const START_TIMEOUT_MS = 120_000;
 
 const INTERFACE = 'http://127.0.0.1:8080/api/v1';
 const SETTINGS = '/etc/latchkey/latchkey.env';
+const BACKUP = '/var/backups/latchkey/before-upgrade.zst';
 
 const DATABASE_URL = 'postgres://vendor@127.0.0.1:5433/postgres';
 
@@ -63,6 +64,9 @@ describe('the Debian package of the service', { skip }, () => {
       await waitForHealth(machine, version);
       assert.equal(machine.read(SETTINGS), settings);
       assert.equal(await licensed.validate(), true);
+      await machine.succeed(['latchkey', 'backup', BACKUP]);
+      const inRoot = await machine.attempt(['env', '--chdir=/root', 'latchkey', 'backup', 'a.zst']);
+      assert.match(`${inRoot.stdout}${inRoot.stderr}`, /permission denied/);
 
       await dpkg(machine, '--remove', 'latchkey');
       assert.equal(await isActive(machine), 'inactive');
@@ -71,9 +75,12 @@ describe('the Debian package of the service', { skip }, () => {
       await waitForHealth(machine, version);
       assert.equal(await licensed.validate(), true);
 
-      assert.match(await dpkg(machine, '--purge', 'latchkey'), /remain in \/var\/lib\/latchkey/);
+      const purged = await dpkg(machine, '--purge', 'latchkey');
+      assert.match(purged, /remain in \/var\/lib\/latchkey/);
+      assert.match(purged, /remain in \/var\/backups\/latchkey/);
       const left = ['find', '/etc', '/usr', '/var', '-xdev', '-path', '*latchkey*', '-prune'];
-      assert.equal(await machine.succeed(left), '/var/lib/latchkey\n');
+      const paths = (await machine.succeed(left)).trim().split('\n');
+      assert.deepEqual(paths.toSorted(), ['/var/backups/latchkey', '/var/lib/latchkey']);
     });
 
     test(`runs under its own account on ${RELEASES[release]}, with protected settings`, async () => {

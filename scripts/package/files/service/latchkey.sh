@@ -15,6 +15,6 @@ if [ "$(id -un)" != "$account" ]; then
       ;;
   esac
 fi
-# The account may not enter the directory of the caller.
-[ -x . ] || cd /var/lib/latchkey
+# The account may not enter the directory of the caller. In /, which it cannot write to, a relative path fails.
+[ -x . ] || cd /
 exec /usr/lib/latchkey/bin/latchkey "$@"
