@@ -28,7 +28,7 @@ export const backupCommand = command({
   description:
     'Write a backup of the database to a new file and verify it. The service may run; the rows are those of one moment. The file contains personal data, and does not contain the master secret. The audit log records each backup.',
   examples: {
-    'backup /var/backups/latchkey-2026-11-28.zst': 'Write and verify a backup',
+    'backup /var/backups/latchkey/2026-11-28.zst': 'Write and verify a backup',
     'backup latchkey.zst --reason "before the upgrade" --json':
       'For a program: the number of tables, rows and bytes',
   },
