@@ -17,7 +17,7 @@ import { writeTree } from '../../package/write-tree.ts';
 import { readVersion } from '../version.ts';
 import { attempt, buildImage, ensureBase, findObstacle, podman } from './containers.ts';
 import { activateLicense, readKey } from './licensed-machine.ts';
-import { ensureStandIns } from './stand-ins.ts';
+import { tagStandIns } from './stand-ins.ts';
 
 const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
 const id = `latchkey-compose-${process.pid}`;
@@ -35,6 +35,7 @@ const skip =
   (hasPrograms('podman-compose', 'openssl') ? false : 'needs podman-compose and openssl');
 
 describe('the compose files', { skip }, () => {
+  const resources = new AsyncDisposableStack();
   const certificates = new CertificateFixture();
   const ca = certificates.createRoot('root');
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-compose-'));
@@ -46,10 +47,11 @@ describe('the compose files', { skip }, () => {
     const { entries } = await collectServiceTree(repository, await readVersion(repository), arch);
     await writeTree(join(repository, tree), entries);
     await buildImage(repository, tree, image);
-    await ensureStandIns(image, arch);
+    resources.use(await tagStandIns(image, arch));
     await writeSettings();
   });
   after(async () => {
+    await resources.disposeAsync();
     certificates[Symbol.dispose]();
     rmSync(folder, { recursive: true });
     rmSync(join(repository, tree), { recursive: true, force: true });
@@ -95,7 +97,9 @@ describe('the compose files', { skip }, () => {
     const { promise, resolve, reject } = Promise.withResolvers<[number, string]>();
     const headers = body === null ? {} : { 'content-type': 'application/json' };
     const url = `https://localhost:${port}/api/v1/${path}`;
-    const sent = request(url, { method, headers, ca: ca.own.cert }, (response) => {
+    // Each with a connection of its own: a reload of nginx closes idle ones, while the next request may be on its way.
+    const options = { method, headers, ca: ca.own.cert, agent: false };
+    const sent = request(url, options, (response) => {
       text(response).then((answer) => resolve([response.statusCode ?? 0, answer]), reject);
     });
     sent.on('error', reject).end(body === null ? '' : JSON.stringify(body));

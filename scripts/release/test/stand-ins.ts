@@ -8,20 +8,36 @@ const POSTGRES = 'docker.io/library/postgres:18';
 
 const folder = join(import.meta.dirname, 'stand-ins');
 
-/** @param image of Latchkey, whose PostgreSQL is taken @param arch of the image */
-export async function ensureStandIns(image: string, arch: string): Promise<void> {
+/**
+ * Tags the images until they are disposed: later, compose must not take them for the official ones.
+ * @param image of Latchkey, whose PostgreSQL is taken @param arch of the image
+ */
+export async function tagStandIns(image: string, arch: string): Promise<AsyncDisposable> {
   await ensureBase();
-  await ensureImage(NGINX, 'nginx');
   const own = [`--build-arg=LATCHKEY=${image}`, `--build-arg=PACKAGE=linux-${arch}`];
-  await ensureImage(POSTGRES, 'postgres', own);
+  const tagged = [
+    ...(await tagStandIn(NGINX, 'nginx')),
+    ...(await tagStandIn(POSTGRES, 'postgres', own)),
+  ];
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const name of tagged) await podman('untag', name, name);
+    },
+  };
 }
 
-async function ensureImage(
+/** @returns the name, unless the official image is there */
+async function tagStandIn(
   name: string,
   file: string,
   options: readonly string[] = [],
-): Promise<void> {
-  if ((await podman('image', 'exists', name)).code === 0) return;
-  const source = [`--file=${folder}/${file}.Containerfile`, folder];
-  await runPodman('build', '--network=host', ...options, `--tag=${name}`, ...source);
+): Promise<string[]> {
+  if ((await podman('image', 'exists', name)).code === 0) return [];
+  const standIn = `localhost/latchkey-test-${file}`;
+  if ((await podman('image', 'exists', standIn)).code !== 0) {
+    const source = [`--file=${folder}/${file}.Containerfile`, folder];
+    await runPodman('build', '--network=host', ...options, `--tag=${standIn}`, ...source);
+  }
+  await runPodman('tag', standIn, name);
+  return [name];
 }
