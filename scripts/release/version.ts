@@ -6,8 +6,11 @@ import { Parse } from 'typebox/value';
 
 import { ReleaseError } from './release-error.ts';
 
+/** The pattern of a version. */
+export const VERSION = '^\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?$';
+
 const Manifest = Type.Object({
-  version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?$' }),
+  version: Type.String({ pattern: VERSION }),
   workspaces: Type.Optional(Type.Array(Type.String())),
 });
 
@@ -22,7 +25,7 @@ export async function readVersion(root: string): Promise<string> {
     const other = (await readManifest(root, folder)).version;
     if (other !== version) {
       throw new ReleaseError(
-        `${folder} has the version ${other}, and package.json ${version}: run npm version ${version} --workspaces --no-git-tag-version.`,
+        `${folder} has the version ${other}, and package.json ${version}: write one version into all with npm run release:version.`,
       );
     }
   }

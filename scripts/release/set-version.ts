@@ -1,0 +1,72 @@
+/** Writes the version of a release into every manifest. `npm version` asks the registry for workspaces that depend on each other. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { ReleaseError } from './release-error.ts';
+import { readVersion, VERSION } from './version.ts';
+
+/** The manifests of npm, in which workspaces name each other with their version. */
+const NPM_MANIFESTS = [
+  'package.json',
+  'agent/package.json',
+  'clients/typescript/package.json',
+  'console/package.json',
+  'contract/package.json',
+  'server/package.json',
+  'examples/electron-like/package.json',
+];
+
+/** What precedes the version in the other files. */
+const OTHER_MANIFESTS: [string, RegExp][] = [
+  ['clients/csharp/Latchkey.Client.csproj', /<Version>/],
+  ['clients/java/pom.xml', /<artifactId>[\w-]+<\/artifactId>\s+<version>/],
+  ['clients/python/src/latchkey_client/_version.py', /__version__ = "/],
+  ['clients/rust/Cargo.toml', /name = "latchkey-client"\nversion = "/],
+  ['clients/rust/Cargo.lock', /name = "latchkey-client"\nversion = "/],
+  ['examples/tauri/license/Cargo.lock', /name = "latchkey-client"\nversion = "/],
+];
+
+/**
+ * Writes a version into every manifest and package-lock.json.
+ * @param root the repository
+ * @throws ReleaseError when it is not a version, or a manifest does not contain the current one
+ */
+export async function setVersion(root: string, version: string): Promise<void> {
+  if (!new RegExp(VERSION).test(version)) {
+    throw new ReleaseError(`"${version}" is not a version: run npm run release:version -- 1.1.0.`);
+  }
+  const current = RegExp.escape(await readVersion(root));
+  const own = new RegExp(`^(  "version": "|.*"@latchkey/[\\w-]+": ")${current}"`, 'gm');
+  for (const name of NPM_MANIFESTS) await replace(join(root, name), own, `$1${version}"`);
+  for (const [name, before] of OTHER_MANIFESTS) {
+    await replace(join(root, name), new RegExp(`(${before.source})${current}`), `$1${version}`);
+  }
+  await replaceLocked(join(root, 'package-lock.json'), version);
+}
+
+async function replace(path: string, pattern: RegExp, replacement: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  if (text.search(pattern) < 0) throw new ReleaseError(`${path} lacks the current version.`);
+  await writeFile(path, text.replace(pattern, replacement));
+}
+
+interface Locked {
+  version?: string;
+  dependencies?: Record<string, string>;
+}
+
+/** The packages of the repository are those outside of `node_modules`. */
+async function replaceLocked(path: string, version: string): Promise<void> {
+  const lock: { version: string; packages: Record<string, Locked> } = JSON.parse(
+    await readFile(path, 'utf8'),
+  );
+  lock.version = version;
+  for (const [folder, locked] of Object.entries(lock.packages)) {
+    if (folder.includes('node_modules/')) continue;
+    locked.version = version;
+    for (const name of Object.keys(locked.dependencies ?? {})) {
+      if (locked.dependencies && name.startsWith('@latchkey/')) locked.dependencies[name] = version;
+    }
+  }
+  await writeFile(path, `${JSON.stringify(lock, null, 2)}\n`);
+}
