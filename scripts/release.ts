@@ -44,9 +44,14 @@ try {
 async function main(): Promise<void> {
   const release = { root: repository, version: await readVersion(repository) };
   if (values.tree !== undefined) return buildTree(release, values.tree);
+  if (values.local && values.sign !== '') {
+    throw new ReleaseError(
+      'A release with --local is not signed: leave out --sign and LATCHKEY_SIGNING_KEY.',
+    );
+  }
   if (!values.local) requireMaintainers(repository);
   const folder = join(repository, 'dist', 'release');
-  const key = values.local || values.sign === '' ? null : values.sign;
+  const key = values.sign === '' ? null : values.sign;
   const sums = await buildRelease(release, { folder, parts: values.only, key, report });
   if (values.verify) await verify(release, sums);
 }
