@@ -2,7 +2,8 @@
  * `npm run release`: builds everything that is published, into `dist/release/`, and publishes nothing. The same sources produce
  * the same bytes.
  *
- * - `--sign KEY`, or LATCHKEY_SIGNING_KEY: the private key of `release-key.pub`, which signs the checksums
+ * - `--sign KEY`, or LATCHKEY_SIGNING_KEY: the private key of `release-key.pub`, which signs the checksums; its `.pub` if an SSH agent
+ *   signs
  * - `--local`: builds packages that you do not publish, without the key and the address of the maintainers
  * - `--only PART`, which may be repeated: builds only some parts
  * - `--verify`: builds twice, and fails if a byte differs

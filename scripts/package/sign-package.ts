@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
 
 /** The namespace of the signature, so that signatures for other purposes are invalid; the same as in install.sh. */
 export const SIGNATURE_NAMESPACE = 'latchkey-agent-package';
@@ -18,9 +16,17 @@ const NO_SIGNER = "SIGNER=''\n";
 export async function embedSigner(script: string, key: string): Promise<string> {
   const text = await readFile(script, 'utf8');
   if (!text.includes(NO_SIGNER)) throw new Error(`${script} has no line for the key.`);
+  return text.replace(NO_SIGNER, `SIGNER='${await readPublicKey(key)}'\n`);
+}
+
+/**
+ * Returns type and data of a public key, without the comment.
+ * @param key its path, or that of the private key that it lies beside
+ */
+export async function readPublicKey(key: string): Promise<string> {
   const path = key.endsWith('.pub') ? key : `${key}.pub`;
   const [type = '', data = ''] = (await readFile(path, 'utf8')).trim().split(' ');
-  return text.replace(NO_SIGNER, `SIGNER='${type} ${data}'\n`);
+  return `${type} ${data}`;
 }
 
 /**
@@ -43,6 +49,10 @@ export function signPackage(path: string, key: string): Promise<string> {
 export async function signFile(path: string, key: string, namespace: string): Promise<string> {
   // ssh-keygen asks before it replaces one.
   await rm(`${path}.sig`, { force: true });
-  await run('ssh-keygen', ['-q', '-Y', 'sign', '-f', resolve(key), '-n', namespace, path]);
+  const args = ['-q', '-Y', 'sign', '-f', resolve(key), '-n', namespace, path];
+  // With the terminal of the caller, it asks there for a passphrase.
+  const signing = spawn('ssh-keygen', args, { stdio: ['inherit', 'ignore', 'inherit'] });
+  const [code]: unknown[] = await once(signing, 'close');
+  if (code !== 0) throw new Error(`ssh-keygen could not sign ${path} with ${key}.`);
   return `${basename(path)}.sig`;
 }

@@ -1,14 +1,9 @@
 /** The checksums of a release, and their signature. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 
-import { signFile } from '../package/sign-package.ts';
+import { readPublicKey, signFile } from '../package/sign-package.ts';
 import { ReleaseError } from './release-error.ts';
-
-const run = promisify(execFile);
 
 /** The public key of releases, in the repository. */
 export const PUBLIC_KEY_FILE = 'release-key.pub';
@@ -27,23 +22,18 @@ export function signSums(path: string, key: string): Promise<string> {
 }
 
 /**
- * Checks that a private key belongs to the public key in the repository, by which others verify the release.
+ * Checks that a key is the one in the repository, by which others verify the release. Its public half is read, which needs no
+ * passphrase.
  * @param root the repository
- * @param key the path of the private key
- * @throws ReleaseError when it does not, or cannot be read
+ * @param key the path of the private key, or of the public one if an SSH agent signs
+ * @throws ReleaseError when it is another one, or its public half cannot be read
  */
 export async function requireReleaseKey(root: string, key: string): Promise<void> {
-  const { stdout } = await run('ssh-keygen', ['-y', '-f', resolve(key)]).catch(() => {
-    throw new ReleaseError(`${key} is not a private key that ssh-keygen can read.`);
+  const own = await readPublicKey(key).catch(() => {
+    throw new ReleaseError(`The public half of ${key} cannot be read: keep it beside it, as .pub.`);
   });
-  const published = await readFile(join(root, PUBLIC_KEY_FILE), 'utf8');
-  if (identify(stdout) === identify(published)) return;
+  if (own === (await readPublicKey(join(root, PUBLIC_KEY_FILE)))) return;
   throw new ReleaseError(
     `${key} is not the key of ${PUBLIC_KEY_FILE}, by which others verify the release.`,
   );
-}
-
-/** Type and key, without the comment. */
-function identify(publicKey: string): string {
-  return publicKey.trim().split(' ').slice(0, 2).join(' ');
 }
