@@ -35,9 +35,16 @@ describe('the version of a release', () => {
       cwd: root,
       stdio: 'pipe',
     });
-    for (const name of ['rust/Cargo.toml', 'rust/Cargo.lock', 'java/pom.xml']) {
-      assert.match(readFileSync(join(root, 'clients', name), 'utf8'), /9\.8\.7/, name);
-    }
+    const others = [
+      'clients/csharp/Latchkey.Client.csproj',
+      'clients/java/pom.xml',
+      'clients/python/src/latchkey_client/_version.py',
+      'clients/rust/Cargo.toml',
+      'clients/rust/Cargo.lock',
+      'examples/tauri/license/Cargo.lock',
+    ];
+    for (const name of others)
+      assert.match(readFileSync(join(root, name), 'utf8'), /9\.8\.7/, name);
   });
 
   test('is rejected when it is none', async () => {

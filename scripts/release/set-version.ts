@@ -2,6 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { Type } from 'typebox';
+import { Check } from 'typebox/value';
+
 import { ReleaseError } from './release-error.ts';
 import { readVersion, VERSION } from './version.ts';
 
@@ -50,22 +53,28 @@ async function replace(path: string, pattern: RegExp, replacement: string): Prom
   await writeFile(path, text.replace(pattern, replacement));
 }
 
-interface Locked {
-  version?: string;
-  dependencies?: Record<string, string>;
-}
+const Lock = Type.Object({
+  version: Type.String(),
+  packages: Type.Record(
+    Type.String(),
+    Type.Object({
+      version: Type.Optional(Type.String()),
+      dependencies: Type.Optional(Type.Record(Type.String(), Type.String())),
+    }),
+  ),
+});
 
 /** The packages of the repository are those outside of `node_modules`. */
 async function replaceLocked(path: string, version: string): Promise<void> {
-  const lock: { version: string; packages: Record<string, Locked> } = JSON.parse(
-    await readFile(path, 'utf8'),
-  );
+  const lock: unknown = JSON.parse(await readFile(path, 'utf8'));
+  if (!Check(Lock, lock)) throw new ReleaseError(`${path} is not a lock file that npm 11 wrote.`);
   lock.version = version;
   for (const [folder, locked] of Object.entries(lock.packages)) {
     if (folder.includes('node_modules/')) continue;
     locked.version = version;
-    for (const name of Object.keys(locked.dependencies ?? {})) {
-      if (locked.dependencies && name.startsWith('@latchkey/')) locked.dependencies[name] = version;
+    const { dependencies = {} } = locked;
+    for (const name of Object.keys(dependencies)) {
+      if (name.startsWith('@latchkey/')) dependencies[name] = version;
     }
   }
   await writeFile(path, `${JSON.stringify(lock, null, 2)}\n`);

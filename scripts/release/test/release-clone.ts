@@ -18,7 +18,8 @@ git ls-files -z --cached --others --exclude-standard |
   tar --create --null --ignore-failed-read --files-from=- | tar --extract --directory="$SOURCE"
 cd "$SOURCE" && git init --quiet && git add --all`;
 
-const COMMIT = 'git -c user.name=Test -c user.email=test@example.com commit --quiet --all -m Test';
+const NAME = 'Test';
+const EMAIL = 'test@example.com';
 
 /** Copies the installed packages, which npm would install again from the same lock file. */
 const NPM = `#!/bin/sh
@@ -56,7 +57,7 @@ export class ReleaseClone implements Disposable {
     const file = join(this.source, 'scripts/package/maintainer.ts');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace(/(MAINTAINER: string) = .*$/m, `$1 = '${address}';`));
-    await this.run(`git add --all && ${COMMIT}`, this.source);
+    await this.run('git add --all && git commit --quiet --message Maintainers', this.source);
   }
 
   /** Runs commands of RELEASING.md, with the paths of this clone. @returns their output */
@@ -66,6 +67,10 @@ export class ReleaseClone implements Disposable {
       .replaceAll('~/', `${this.#folder}/`);
     const env = {
       ...ownVariables(),
+      GIT_AUTHOR_NAME: NAME,
+      GIT_AUTHOR_EMAIL: EMAIL,
+      GIT_COMMITTER_NAME: NAME,
+      GIT_COMMITTER_EMAIL: EMAIL,
       PATH: `${this.#folder}/bin:${process.env['PATH'] ?? ''}`,
       SSH_ASKPASS: `${this.#folder}/bin/askpass`,
       SSH_ASKPASS_REQUIRE: 'force',
