@@ -67,7 +67,7 @@ internal static class Program
 /// <summary>What your program compiles in.</summary>
 internal static class Settings
 {
-    // The document of /.well-known/jwks.json of your service, so that nobody else can sign.
+    // The document of /.well-known/jwks.json of your service, so that it needs no download.
     private const string PublicKeys = "{\"keys\":[]}";
 
     internal static Options Read()

@@ -163,7 +163,7 @@ pub struct Options {
     pub issuer: String,
     /// The ids of your products in the catalogue.
     pub products: Vec<String>,
-    /// The keys of the service, [`PublicKey::list`] of its `/.well-known/jwks.json`: compile them in, so that nobody else can sign.
+    /// The keys of the service, [`PublicKey::list`] of its `/.well-known/jwks.json`: compile them in, so that it needs no download.
     pub public_keys: Vec<PublicKey>,
     /// A folder of the program and this user, for `license.json` and `events.jsonl`.
     pub folder: PathBuf,

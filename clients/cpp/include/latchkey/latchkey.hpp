@@ -159,7 +159,7 @@ struct Options {
   std::string issuer;
   /// The ids of your products in the catalogue.
   std::vector<std::string> products;
-  /// Those of the service: compile them in, so that nobody else can sign.
+  /// Those of the service: compile them in, so that it needs no download.
   std::vector<PublicKey> public_keys;
   /// A folder of the program and this user, for `license.json`.
   std::filesystem::path folder;
