@@ -15,6 +15,7 @@ import {
 } from '#server/db/backup/restore-backup.ts';
 import { verifyBackup } from '#server/db/backup/verify-backup.ts';
 import { listKnownMigrations } from '#server/db/migrate.ts';
+import { readFreeSpace } from '#server/db/embedded/disk-space.ts';
 import { insertAuditEntry } from '#server/features/audit/queries.ts';
 
 import { currentActor } from './actor.ts';
@@ -60,11 +61,13 @@ async function restore(file: string, reason: string | null): Promise<Result> {
   requireKnownSchema(header, await listKnownMigrations());
   requireSecret(header);
   const details = { created_at: header.created_at, version: header.latchkey };
-  const restored = await withDatabase(({ pool }) =>
+  const restored = await withDatabase(({ config, pool }) =>
     withStatus((report) =>
       restoreBackup(backup, {
         pool,
         report,
+        readFreeMib: async () =>
+          config.database.kind === 'embedded' ? readFreeSpace(config.dataDirectory) : Infinity,
         beforeCommit: (client) =>
           insertAuditEntry(client, {
             occurredAt: systemClock.now(),

@@ -38,9 +38,11 @@ async function back(pool: Pool, path = newPath(), report = silent) {
 
 async function restore(path: string, pool: Pool, migrations?: URL): Promise<Restored> {
   await using backup = await openBackup(path);
-  const options = { pool, report: silent, beforeCommit: async () => {} };
+  const options = { pool, report: silent, readFreeMib, beforeCommit: async () => {} };
   return await restoreBackup(backup, migrations ? { ...options, directory: migrations } : options);
 }
+
+const readFreeMib = async (): Promise<number> => Infinity;
 
 async function empty(pool: Pool): Promise<void> {
   await pool.query('drop schema public cascade; create schema public');
@@ -196,6 +198,24 @@ describe('on one server', { skip: spreadsTables }, async () => {
     const before = await digestTables(source);
     await assert.rejects(restore(path, source), isBackupError(/^The database is not empty, /u));
     assert.deepEqual(await digestTables(source), before);
+  });
+
+  test('names a full disk also when PostgreSQL ends because of it', async () => {
+    const [from, to] = [await openTestPool(), await openTestPool()];
+    const { path } = await back(from);
+    await empty(to);
+    const attempt = async (freeMib: number): Promise<Restored> => {
+      await using backup = await openBackup(path);
+      return await restoreBackup(backup, {
+        pool: to,
+        report: silent,
+        readFreeMib: async () => freeMib,
+        beforeCommit: async (client) =>
+          void (await client.query('select pg_terminate_backend(pg_backend_pid())')),
+      });
+    };
+    await assert.rejects(attempt(15), isBackupError(/^The disk of the database is full/));
+    await assert.rejects(attempt(100), { code: '57P01' });
   });
 
   test('refuses an empty database, and a file that exists', async () => {

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { hasCode } from '#server/lib/unknown-values.ts';
 
+import { isConnectionFailure } from '../database-errors.ts';
 import { applyPending, applyRecorded, lockMigrations, type AppliedMigration } from '../migrate.ts';
 import { sendQuery } from '../send-query.ts';
 import { inTransactionOnce } from '../transaction.ts';
@@ -15,6 +16,8 @@ import { listPresentTables, listStoredTables, setSequence } from './tables.ts';
 export interface RestoreOptions {
   readonly pool: Pool;
   readonly report: (status: string) => void;
+  /** The free space of the database in MiB; Infinity if it is unknown. */
+  readonly readFreeMib: () => Promise<number>;
   /** The last statements of the transaction. */
   readonly beforeCommit: (client: PoolClient) => Promise<void>;
   /** The directory of this version's migrations. */
@@ -31,6 +34,9 @@ export interface Restored {
 
 /** SQLSTATE of a full disk. */
 const DISK_FULL = '53100';
+
+/** PostgreSQL ends when there is no space for a file of its write-ahead log (16 MiB), and removes what it wrote of it. */
+const FULL_MIB = 32;
 
 /** A limit for statements that read or write whole tables. */
 const LONG_MS = 60 * 60_000;
@@ -54,11 +60,16 @@ export async function restoreBackup(
     await sendQuery(pool, { text: 'analyze' }, LONG_MS);
     return restored;
   } catch (error) {
-    if (!hasCode(error, DISK_FULL)) throw error;
+    if (!(await isDiskFull(error, options))) throw error;
     const message =
       'The disk of the database is full, and nothing was restored: free space, and repeat the command.';
     throw new BackupError(message, { cause: error });
   }
+}
+
+async function isDiskFull(error: unknown, { readFreeMib }: RestoreOptions): Promise<boolean> {
+  if (hasCode(error, DISK_FULL)) return true;
+  return isConnectionFailure(error) && (await readFreeMib()) < FULL_MIB;
 }
 
 async function restoreIn(

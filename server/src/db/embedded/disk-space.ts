@@ -54,7 +54,8 @@ export class DiskSpace {
   }
 }
 
-async function readFreeSpace(directory: string): Promise<number> {
+/** Returns the free space on the file system of a directory, in MiB. */
+export async function readFreeSpace(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return (bavail * bsize) / MIB;
 }
