@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/unknown-values.ts';
 
-import { isPostgresOf, readStartTime, signalProcess } from './processes.ts';
+import { isPostgresOf, signalProcess } from './processes.ts';
 import type { EmbeddedPostgresLog } from './server-log.ts';
 
 /** Time for a fast shutdown, then for an immediate one, after which the next start recovers. */
@@ -38,7 +38,7 @@ export async function findPostmaster(cluster: string): Promise<number | null> {
  */
 export async function stopOrphan(cluster: string, log: EmbeddedPostgresLog): Promise<void> {
   const pid = await findPostmaster(cluster);
-  if (pid === null) return removeStaleLockFile(cluster);
+  if (pid === null) return await removeStaleLockFile(cluster);
   log.warn(
     { event: 'postgres.orphan_found', pid },
     'stopping the database server of an earlier run',
@@ -61,9 +61,11 @@ async function endsWithin(cluster: string, timeoutMs: number): Promise<boolean> 
   return true;
 }
 
-/** Removes a lock file whose process id was reused, as after a reboot: PostgreSQL would refuse to start. */
+/**
+ * Removes the lock file of a server that has ended. PostgreSQL refuses to start when the process id in it is that of any
+ * process; in a container, ids begin at 1 again and are soon reused. While processes of the former server are attached
+ * to its shared memory, PostgreSQL refuses to start without the file, too.
+ */
 async function removeStaleLockFile(cluster: string): Promise<void> {
-  const pid = await readPostmasterPid(cluster);
-  if (pid === null || (await readStartTime(pid)) === null) return;
   await rm(join(cluster, 'postmaster.pid'), { force: true });
 }

@@ -10,8 +10,11 @@ import * as embedded from '../../../test/embedded-postgres.ts';
 import { eventually } from '../../../test/eventually.ts';
 
 import { findEmbeddedPostgres } from './connection.ts';
-import { findPostmaster } from './postmaster.ts';
+import { findPostmaster, stopOrphan } from './postmaster.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './start.ts';
+
+/** Above the highest id of Linux (PID_MAX_LIMIT). */
+const UNUSED_PID = 4_194_305;
 
 let directory: string;
 
@@ -138,6 +141,31 @@ test('the server ends when its service is killed, and the next start succeeds', 
 test('starts over lock files whose process id was reused', async () => {
   await writeFile(join(data, 'latchkey.lock'), `${process.ppid} 1\n`);
   await writeFile(join(cluster, 'postmaster.pid'), `${process.ppid}\n${cluster}\n1\n5432\n.\n`);
+  const postgres = await start();
+  await postgres.stop();
+});
+
+test('removes a lock file whose process id may be reused before the server starts', async () => {
+  await writeFile(join(cluster, 'postmaster.pid'), `${UNUSED_PID}\n${cluster}\n1\n5432\n.\n`);
+  await stopOrphan(cluster, embedded.createRecordingLog());
+  assert.ok(!(await readdir(cluster)).includes('postmaster.pid'));
+});
+
+test('does not start beside a process of a killed server, whose lock file it removes', async (t) => {
+  if (process.platform !== 'linux') return t.skip('needs /proc');
+  const owner = await embedded.startDatabaseProcess(data);
+  const pid = await findPostmaster(cluster);
+  assert.ok(pid !== null);
+  const survivor = (await embedded.listProcessesIn(cluster)).find((child) => child !== pid);
+  assert.ok(survivor !== undefined);
+  process.kill(survivor, 'SIGSTOP');
+  owner.kill('SIGKILL');
+  process.kill(pid, 'SIGKILL');
+  const isGone = async () => (await findPostmaster(cluster)) === null;
+  await eventually(isGone);
+  const problem = await startupProblem(start());
+  process.kill(survivor, 'SIGKILL');
+  assert.match(problem, /pre-existing shared memory block/);
   const postgres = await start();
   await postgres.stop();
 });
