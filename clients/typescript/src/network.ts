@@ -1,6 +1,6 @@
 /** What a client notices of the network by itself. */
 export interface Network {
-  /** Describes the network; another text means another one. Null: cannot tell. */
+  /** Describes the network; another text means another one. Null: it is not known. */
   readonly describe: () => string | null;
   /** Calls a function when the network is back. @returns a function that ends this */
   readonly onReturn: (listener: () => void) => () => void;

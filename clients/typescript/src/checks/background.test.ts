@@ -143,13 +143,15 @@ test('checks at the front, once a minute at most, and only after its start', asy
   assert.deepEqual(take(), ['foreground']);
 });
 
-test('checks in time although the clock is set back', async (t) => {
+test('checks when the clock is set back, and a day later', async (t) => {
   const { background, world, pass, take } = createBackground(t);
   background.start();
   take();
   await pass(700);
   world.nowMs -= 10_000 * MINUTE;
-  await pass(740);
+  await pass(1);
+  assert.deepEqual(take(), ['wake']);
+  await pass(1440);
   assert.deepEqual(take(), ['scheduled']);
 });
 

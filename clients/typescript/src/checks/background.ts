@@ -10,12 +10,12 @@ export interface BackgroundWork {
   readonly notify: () => void;
   readonly now: () => number;
   readonly random: () => number;
-  /** Describes the network; another text means another one. Null: cannot tell. */
+  /** Describes the network; another text means another one. Null: it is not known. */
   readonly network: () => string | null;
 }
 
 const TICK_MS = 60_000;
-/** A longer time between two ticks means that the computer slept. */
+/** A longer time between two ticks means that the computer slept, or that its clock was set, forward or back. */
 const WAKE_MS = 5 * 60_000;
 const FOREGROUND_MS = 60_000;
 
@@ -60,7 +60,7 @@ export class Background {
     void this.#check('foreground');
   }
 
-  /** The network is back, as a browser says. */
+  /** The network is back, as a browser reports. */
   noticeNetwork(): void {
     if (this.#timer !== undefined) void this.#check('reconnect');
   }
@@ -93,7 +93,7 @@ export class Background {
   #findTrigger(passedMs: number): Trigger | null {
     const before = this.#network;
     this.#network = this.#work.network();
-    if (passedMs > WAKE_MS) return 'wake';
+    if (Math.abs(passedMs) > WAKE_MS) return 'wake';
     if (this.#failures > 0 && before !== this.#network) return 'reconnect';
     return this.#checkInMs <= 0 ? 'scheduled' : null;
   }
