@@ -28,6 +28,8 @@ export interface NoResponse {
   readonly status: number;
   /** How long the service asked to wait; 0 if it did not. */
   readonly retryAfterMs: number;
+  /** The JSON that arrived, if it was any. */
+  readonly body?: unknown;
 }
 
 export type Answer = Success | Problem | NoResponse;
@@ -58,7 +60,10 @@ export function classify(received: Received): Answer {
   if (status === 200 && body !== undefined) return { kind: 'success', body, serviceMs };
   const code = readCode(received, body);
   if (code !== null && isObject(body)) return { kind: 'problem', status, code, body, serviceMs };
-  return noResponse('portal', `status ${status}, not an answer of the service`, status);
+  return {
+    ...noResponse('portal', `status ${status}, not an answer of the service`, status),
+    body,
+  };
 }
 
 function readCode({ status, contentType }: Received, body: unknown): string | null {

@@ -84,6 +84,84 @@ test('drops events after 30 days', () => {
   assert.deepEqual([ids(), queue.dropped], [['e2'], 1]);
 });
 
+/** A store whose reading fails while `isUnreadable`. */
+function createUnreadable(lines: string) {
+  const disk = memoryEventStore();
+  disk.replace(lines);
+  const world = { isUnreadable: true };
+  const store: EventStore = {
+    ...disk,
+    read() {
+      if (world.isUnreadable) throw new Error('EACCES: permission denied');
+      return disk.read();
+    },
+  };
+  return { disk, world, store };
+}
+
+const lineOf = (id: number): string => `${JSON.stringify(event(id))}\n`;
+
+test('never replaces stored events that cannot be read, and keeps them all when they can', () => {
+  const { disk, world, store } = createUnreadable(lineOf(1));
+  const { queue, ids } = openQueue(store);
+  queue.add(event(2));
+  queue.add(event(3));
+  queue.remove([event(2)]);
+  assert.deepEqual([ids(), disk.read()], [['e3'], lineOf(1)]);
+  world.isUnreadable = false;
+  queue.add(event(4));
+  assert.deepEqual([ids(), disk.read()], [['e1', 'e3', 'e4'], lineOf(1) + lineOf(3) + lineOf(4)]);
+});
+
+test('keeps events that another process stored although a later reading fails', () => {
+  const { disk, world, store } = createUnreadable(lineOf(1));
+  world.isUnreadable = false;
+  const { queue, ids } = openQueue(store);
+  assert.deepEqual(ids(), ['e1']);
+  disk.append(lineOf(9));
+  world.isUnreadable = true;
+  queue.remove([event(1)]);
+  assert.deepEqual([ids(), disk.read()], [[], lineOf(1) + lineOf(9)]);
+  world.isUnreadable = false;
+  queue.remove([]);
+  assert.deepEqual([ids(), disk.read()], [['e9'], lineOf(9)]);
+});
+
+test('keeps its own events when another process replaced the store', () => {
+  const { queue, store, ids } = openQueue();
+  queue.add(event(1));
+  queue.add(event(2));
+  store.replace('');
+  queue.remove([event(1)]);
+  assert.deepEqual(ids(), ['e2']);
+});
+
+test('removes stored events that cannot be read when the user stops sharing', () => {
+  const { disk, store } = createUnreadable(lineOf(1));
+  const { queue, ids } = openQueue(store);
+  queue.clear();
+  assert.deepEqual([ids(), disk.read()], [[], '']);
+});
+
+test('counts no event as dropped that made way while it was sent', () => {
+  const { queue } = openQueue();
+  for (let id = 0; id < MAX_EVENTS; id += 1) queue.add(event(id));
+  const batch = queue.nextBatch(400, NOW_MS);
+  queue.add(event(MAX_EVENTS));
+  assert.equal(queue.dropped, 501);
+  queue.remove(batch);
+  assert.equal(queue.dropped, 101);
+});
+
+test('counts a rejected event once', () => {
+  const { queue } = openQueue();
+  for (let id = 0; id < MAX_EVENTS; id += 1) queue.add(event(id));
+  const batch = queue.nextBatch(400, NOW_MS);
+  queue.add(event(MAX_EVENTS));
+  queue.drop(batch);
+  assert.equal(queue.dropped, 501);
+});
+
 test('keeps events in memory while the disk fails', () => {
   const disk = memoryEventStore();
   let isFull = true;

@@ -21,11 +21,15 @@ interface Entry {
 export class EventQueue {
   readonly #store: EventStore;
   readonly #report: ReportProblem;
-  #entries: Entry[] | null = null;
+  #entries: Entry[] = [];
   #bytes = 0;
   #dropped = 0;
-  /** Whether the store has every entry. */
-  #isStored = true;
+  /** `unread`: the store is not written before it was read. `obsolete`: it is replaced without reading it. */
+  #stored: 'unread' | 'read' | 'obsolete' = 'unread';
+  /** The ids of events that were removed, and that the store may still have. */
+  readonly #removed = new Set<string>();
+  /** The ids of the last batch, and whether the event was dropped since. */
+  #batch = new Map<string, boolean>();
 
   constructor(store: EventStore, report: ReportProblem) {
     this.#store = store;
@@ -39,31 +43,36 @@ export class EventQueue {
 
   /** Adds an event; the oldest ones make way. */
   add(event: QueuedEvent): void {
-    const entries = this.#load();
+    this.#load();
     const entry = toEntry(event);
-    entries.push(entry);
+    this.#entries.push(entry);
     this.#bytes += entry.bytes;
-    if (entries.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeSpace();
-    else this.#try(() => this.#store.append(entry.line));
+    if (this.#entries.length > MAX_EVENTS || this.#bytes > MAX_BYTES) this.#makeSpace();
+    else if (this.#stored === 'read') this.#try(() => this.#store.append(entry.line));
+    else if (this.#stored === 'obsolete') this.#rewrite(this.#entries);
   }
 
   /** Drops events that are too old, and returns the oldest others of one session and one version. */
   nextBatch(limit: number, nowMs: number): readonly QueuedEvent[] {
+    this.#load();
     this.#dropWhile(({ event }) => nowMs - Date.parse(event.at) > MAX_AGE_MS);
-    const events = this.#load().map(({ event }) => event);
+    const events = this.#entries.map(({ event }) => event);
     const [first] = events;
     if (first === undefined) return [];
     const end = events.findIndex(
       ({ session, app }) => session !== first.session || app !== first.app,
     );
-    return events.slice(0, Math.min(limit, end === -1 ? events.length : end));
+    const batch = events.slice(0, Math.min(limit, end === -1 ? events.length : end));
+    this.#batch = new Map(batch.map(({ id }) => [id, false]));
+    return batch;
   }
 
   /** Removes events that the service has, and keeps what another process added since. */
   remove(events: readonly QueuedEvent[]): void {
-    const ids = new Set(events.map(({ id }) => id));
-    const entries = (this.#isStored ? this.#read() : null) ?? this.#load();
-    this.#rewrite(entries.filter(({ event }) => !ids.has(event.id)));
+    // Those that made way while they were sent arrived all the same.
+    this.#dropped -= events.filter(({ id }) => this.#batch.get(id)).length;
+    for (const { id } of events) this.#removed.add(id);
+    this.#rewrite(this.#entries.filter(({ event }) => !this.#removed.has(event.id)));
   }
 
   /** Removes an event that cannot be sent, and counts it. */
@@ -72,13 +81,14 @@ export class EventQueue {
     this.remove(events);
   }
 
-  /** Removes all events. */
+  /** Removes all events, also those that could not be read. */
   clear(): void {
+    this.#stored = 'obsolete';
     this.#rewrite([]);
   }
 
   #makeSpace(): void {
-    let count = this.#load().length;
+    let count = this.#entries.length;
     let bytes = this.#bytes;
     this.#dropWhile((entry) => {
       const isFull = count > MAX_EVENTS * KEPT_WHEN_FULL || bytes > MAX_BYTES * KEPT_WHEN_FULL;
@@ -89,21 +99,22 @@ export class EventQueue {
   }
 
   #dropWhile(mustGo: (entry: Entry) => boolean): void {
-    const entries = this.#load();
-    let gone = 0;
-    for (const entry of entries) {
-      if (!mustGo(entry)) break;
-      gone += 1;
+    const firstKept = this.#entries.findIndex((entry) => !mustGo(entry));
+    const dropped = firstKept === -1 ? this.#entries : this.#entries.slice(0, firstKept);
+    if (dropped.length === 0) return;
+    this.#dropped += dropped.length;
+    for (const { event } of dropped) {
+      this.#removed.add(event.id);
+      if (this.#batch.has(event.id)) this.#batch.set(event.id, true);
     }
-    if (gone === 0) return;
-    this.#dropped += gone;
-    this.#rewrite(entries.slice(gone));
+    this.#rewrite(this.#entries.slice(dropped.length));
   }
 
-  #load(): Entry[] {
-    if (this.#entries !== null) return this.#entries;
-    this.#set(this.#read() ?? []);
-    return this.#entries ?? [];
+  /** Reads what is stored, unless that was done. If it fails, events wait in memory, and the next call tries again. */
+  #load(): void {
+    if (this.#stored !== 'unread') return;
+    if (this.#entries.length > 0) this.#rewrite(this.#entries);
+    else this.#try(() => this.#readStore());
   }
 
   #set(entries: Entry[]): void {
@@ -111,36 +122,40 @@ export class EventQueue {
     this.#bytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Returns what is stored; null if that cannot be read. */
-  #read(): Entry[] | null {
-    return this.#try(() => {
-      const text = this.#store.read();
-      const entries = text.split('\n').flatMap((line) => {
-        const event = parseEvent(line);
-        return event === null ? [] : [toEntry(event)];
-      });
-      // A line that was cut would spoil the next one.
-      if (text !== '' && !text.endsWith('\n')) this.#store.replace(join(entries));
-      return entries;
+  /** Adds what is stored: before the first reading, it is older, and later what another process added. */
+  #readStore(): void {
+    const text = this.#store.read();
+    const known = new Set(this.#entries.map(({ event }) => event.id));
+    const others = text.split('\n').flatMap((line) => {
+      const event = parseEvent(line);
+      return event === null || known.has(event.id) || this.#removed.has(event.id)
+        ? []
+        : [toEntry(event)];
     });
+    const isFirst = this.#stored === 'unread';
+    this.#set(isFirst ? [...others, ...this.#entries] : [...this.#entries, ...others]);
+    this.#stored = 'read';
+    // A line that was cut would spoil the next one.
+    if (text !== '' && !text.endsWith('\n')) this.#store.replace(join(this.#entries));
   }
 
+  /** Replaces what is stored, unless it cannot be read: then the entries wait in memory. */
   #rewrite(entries: Entry[]): void {
     this.#set(entries);
     this.#try(() => {
-      this.#store.replace(join(entries));
-      this.#isStored = true;
+      if (this.#stored !== 'obsolete') this.#readStore();
+      this.#store.replace(join(this.#entries));
+      this.#stored = 'read';
+      this.#removed.clear();
     });
   }
 
-  #try<Outcome>(work: () => Outcome): Outcome | null {
+  #try(work: () => void): void {
     try {
-      return work();
+      work();
     } catch (error) {
-      this.#isStored = false;
       const message = `could not keep events: ${describeError(error)}`;
       this.#report({ code: 'events_unwritable', message });
-      return null;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../json.ts';
-import { timeUuid } from './uuid.ts';
+import { timeUuid } from './time-uuid.ts';
 
 /** What a program says about an event: short values, no names, addresses or free text of people. */
 export type EventProps = Readonly<Record<string, string | number | boolean>>;

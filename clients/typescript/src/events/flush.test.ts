@@ -94,6 +94,9 @@ test('keeps events under the same ids without an answer', async () => {
     () => connectionRefused(),
     () => page(),
     () => page(403),
+    () => page(422),
+    () => json({ detail: 'blocked by policy' }, 422),
+    () => json({ detail: ['blocked by policy'] }, 422),
     () => problem(429, 'rate_limited'),
     () => problem(503, 'storage_low'),
     () => json({ ok: true }),
@@ -105,7 +108,7 @@ test('keeps events under the same ids without an answer', async () => {
   service.answer(() => STORED.clone());
   await client.flush();
   const ids = service.requests.map(idsOf);
-  assert.equal(ids.length, 7);
+  assert.equal(ids.length, 10);
   assert.deepEqual(new Set(ids.flat()).size, 1);
 });
 
@@ -124,7 +127,10 @@ test('halves a batch that is too large, and drops one event that is', async () =
 });
 
 test('drops a batch that the service rejects for ever, and reports it', async () => {
-  for (const answer of [() => problem(400, 'bad_request'), () => json({ detail: [] }, 422)]) {
+  const faults = {
+    detail: [{ loc: ['body', 'events', 0], msg: 'Field required', type: 'missing' }],
+  };
+  for (const answer of [() => problem(400, 'bad_request'), () => json(faults, 422)]) {
     const { client, service, problems } = await openSharing();
     client.track('opened');
     service.answer(answer);

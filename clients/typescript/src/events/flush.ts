@@ -5,7 +5,7 @@ import { noAnswer, refuse } from '../answers/results.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { QueuedEvent } from './event.ts';
 import type { Flushed } from './flushed.ts';
-import { readIngestion } from './ingestion.ts';
+import { hasFaults, readIngestion } from './ingestion.ts';
 import type { EventHost } from './tracker.ts';
 
 /** The service's limit. */
@@ -38,7 +38,7 @@ export async function flushEvents(host: EventHost, queue: EventQueue): Promise<F
   }
 }
 
-/** Decides what becomes of a batch. A login page is no answer, whatever its status. */
+/** Decides what happens to a batch. A page of a portal or of a proxy is no answer, whatever its status. */
 function judge(answer: Answer): 'stored' | 'too_large' | 'rejected' | NoResponse {
   if (answer.kind === 'success') {
     return readIngestion(answer.body) === null
@@ -46,8 +46,8 @@ function judge(answer: Answer): 'stored' | 'too_large' | 'rejected' | NoResponse
       : 'stored';
   }
   if (answer.status === 413) return 'too_large';
-  // A request that does not match its schema has no code.
-  return answer.kind === 'problem' || answer.status === 422 ? 'rejected' : answer;
+  const isRejected = answer.kind === 'problem' || (answer.status === 422 && hasFaults(answer.body));
+  return isRejected ? 'rejected' : answer;
 }
 
 function describe(

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { randomUuid, timeUuid } from './uuid.ts';
+import { timeUuid } from './time-uuid.ts';
+import { randomUuid } from './uuid.ts';
 
 test('creates random UUIDs of version 4', () => {
   assert.match(randomUuid(), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
