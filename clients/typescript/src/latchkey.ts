@@ -46,7 +46,7 @@ export class Latchkey {
         report,
         versions,
         kept: () => session.kept,
-        send: (batch) => service.sendEvents(batch),
+        send: (batch) => service.post('/api/v1/events', batch),
       }) ?? null;
     this.#shown = session.state;
     this.#background = new Background({
@@ -204,7 +204,11 @@ export class Latchkey {
     work: (session: Opened['session']) => Promise<Result<Content>>,
   ): Promise<Result<Content>> {
     return this.#calls.run(async () => {
-      const result = await this.#guard(() => work(this.#opened.session));
+      const { session } = this.#opened;
+      const result = await this.#guard(async () => {
+        await session.load();
+        return work(session);
+      });
       if (isNoAnswer(result)) this.#background.noticeFailure(result);
       this.#notify();
       return result;

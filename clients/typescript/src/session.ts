@@ -1,7 +1,7 @@
 import { describeError } from './answers/causes.ts';
 import { readClock } from './clock/clock.ts';
 import type { Service } from './calls/service.ts';
-import { formatKept, NOTHING_KEPT, parseKept, type Kept } from './kept/kept.ts';
+import { formatKept, mergeKept, NOTHING_KEPT, parseKept, type Kept } from './kept/kept.ts';
 import type { Store } from './kept/store.ts';
 import type { Fingerprint } from './machine/fingerprint.ts';
 import type { ReportProblem } from './problem.ts';
@@ -29,11 +29,13 @@ export interface SessionParts {
 /** What a client knows while it is open: what is kept, and the claims of its entitlement. */
 export class Session {
   readonly parts: SessionParts;
-  /** The key that was last refused for want of a free machine; the program shows its machines. */
+  /** The key that was last refused because no machine is free; the program shows its machines. */
   refusedKey: string | null = null;
   /** Why the last request was not answered, for support; null: it was, or there was none. */
   lastFailure: string | null = null;
   #kept: Kept = NOTHING_KEPT;
+  /** What was changed since opening while the kept state could not be read; null: it was read. */
+  #unread: Partial<Kept> | null = {};
   #claims: Claims | null = null;
   #isAnswered = false;
 
@@ -67,14 +69,18 @@ export class Session {
     return this.#kept.machine ?? { machine_id: '' };
   }
 
-  /** Reads what is kept, and verifies its entitlement. */
+  /** Reads what is kept unless it was read before, and verifies its entitlement. What was changed since opening is newer. */
   async load(): Promise<void> {
+    const changes = this.#unread;
+    if (changes === null) return;
     const text = await this.#try('folder_unreadable', 'could not read it', () =>
       this.parts.store.read(),
     );
-    if (text === undefined || text === null) return;
+    if (text === undefined) return;
+    this.#unread = null;
+    if (text === null) return;
     const kept = parseKept(text);
-    if (kept !== null) return this.#adopt(kept);
+    if (kept !== null) return this.#adopt(mergeKept(kept, changes));
     this.parts.report({
       code: 'file_damaged',
       message: 'the kept state is damaged and was renamed',
@@ -82,12 +88,15 @@ export class Session {
     await this.#try('folder_unwritable', 'could not rename it', () => this.parts.store.setAside());
   }
 
-  /** Changes what is kept, and writes it. */
+  /** Changes what is kept, and writes it, but never over a license that could not be read. */
   async change(changes: Partial<Kept>): Promise<void> {
     await this.#adopt({ ...this.#kept, ...changes });
-    await this.#try('folder_unwritable', 'could not write it', () =>
-      this.parts.store.write(formatKept(this.#kept)),
-    );
+    this.#unread &&= { ...this.#unread, ...changes };
+    await this.load();
+    await this.#try('folder_unwritable', 'could not write it', () => {
+      if (this.#unread !== null) throw new Error('it was not read');
+      return this.parts.store.write(formatKept(this.#kept));
+    });
   }
 
   /** Notes whether the service answered. */

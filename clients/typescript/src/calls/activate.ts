@@ -1,4 +1,4 @@
-import type { LicenseActivate } from '@latchkey/contract';
+import type { LicenseActivate, TrialStartRequest } from '@latchkey/contract';
 
 import type { Answer } from '../answers/answer.ts';
 import { OK, refuse, type Result } from '../answers/results.ts';
@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { readGrant } from './grant.ts';
 import { reportFailure } from './report-failure.ts';
 import { reportNoAnswer, unexpectedShape } from './outcome.ts';
+import { LICENSES } from './service.ts';
 
 /** A refusal after which the user chooses a machine to free. */
 const LIMITS = new Set(['activation_limit_reached', 'move_limit_reached']);
@@ -16,7 +17,8 @@ const LIMITS = new Set(['activation_limit_reached', 'move_limit_reached']);
 export async function activate(session: Session, typed: string): Promise<Result> {
   const { key, verdict } = readKey(typed);
   if (verdict === 'mistyped' || key === '') return refuse('key_mistyped');
-  const answer = await session.parts.service.activate({ license_key: key, ...identify(session) });
+  const request: LicenseActivate = { license_key: key, ...identify(session) };
+  const answer = await session.parts.service.post(`${LICENSES}/activate`, request);
   const result = await acceptActivation(session, answer, key);
   if (result.ok) session.refusedKey = null;
   else if (LIMITS.has(result.code)) session.refusedKey = key;
@@ -26,7 +28,8 @@ export async function activate(session: Session, typed: string): Promise<Result>
 /** Starts the trial of this machine, or gets the one that it has. Without an answer, it is started later. */
 export async function startTrial(session: Session): Promise<Result> {
   if (session.state.kind === 'licensed') return refuse('already_licensed');
-  const answer = await session.parts.service.startTrial(identify(session));
+  const request: TrialStartRequest = identify(session);
+  const answer = await session.parts.service.post('/api/v1/trial/start', request);
   const result = await acceptActivation(session, answer, null);
   const trialWanted = !result.ok && result.code === 'no_answer' && session.kept.key === null;
   if (trialWanted !== session.kept.trialWanted) await session.change({ trialWanted });

@@ -9,6 +9,7 @@ import type { Session } from '../session.ts';
 import { callRare } from '../load-rare-calls.ts';
 import { readGrant } from './grant.ts';
 import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
+import { LICENSES } from './service.ts';
 
 /**
  * Asks the service whether this machine may run. What waits for the service comes first: a machine to release, or a trial that could
@@ -25,13 +26,14 @@ export async function check(session: Session, trigger: Trigger): Promise<Result>
       ? callRare(session, (calls) => calls.startTrial(session))
       : refuse('not_activated');
   }
-  const answer = await session.parts.service.validate({
+  const question: LicenseValidate = {
     license_key: key,
     activation_id: activationId,
     machine_id: session.machine.machine_id,
     trigger,
     ...consent(session),
-  });
+  };
+  const answer = await session.parts.service.post(`${LICENSES}/validate`, question);
   if (answer.kind === 'no_response') return reportNoAnswer(session, answer);
   if (answer.kind === 'success') return acceptValidation(session, answer);
   if (isAboutLicense(answer)) return acceptRefusal(session, answer, answer.code);

@@ -1,3 +1,5 @@
+import type { LicenseDeactivate } from '@latchkey/contract';
+
 import type { Answer } from '../answers/answer.ts';
 import { OK, refuse, type Result } from '../answers/results.ts';
 import { isObject } from '../json.ts';
@@ -5,6 +7,7 @@ import { NO_LICENSE } from '../kept/kept.ts';
 import type { Session } from '../session.ts';
 import { reportFailure } from './report-failure.ts';
 import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
+import { LICENSES } from './service.ts';
 
 /**
  * Frees this machine, and then deletes its license here. Without an answer, the machine goes on running, and the next check frees it.
@@ -21,7 +24,7 @@ export async function deactivate(session: Session): Promise<Result> {
 export async function release(session: Session): Promise<Result> {
   const { release: waiting } = session.kept;
   if (waiting === null) return OK;
-  const answer = await session.parts.service.deactivate({
+  const answer = await requestDeactivation(session, {
     license_key: waiting.key,
     activation_id: waiting.activationId,
     machine_id: waiting.machineId,
@@ -36,6 +39,11 @@ export async function release(session: Session): Promise<Result> {
   if (answer.kind === 'success') return reportNoAnswer(session, unexpectedShape());
   await session.change({ release: null });
   return reportFailure(session, answer);
+}
+
+/** Asks the service to free a machine. */
+export function requestDeactivation(session: Session, machine: LicenseDeactivate): Promise<Answer> {
+  return session.parts.service.post(`${LICENSES}/deactivate`, machine);
 }
 
 /** A license or an activation that does not exist (any more) is released, too. */

@@ -4,8 +4,10 @@ import { readMachines } from '../answers/shapes.ts';
 import { isObject } from '../json.ts';
 import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
+import { requestDeactivation } from './deactivate.ts';
 import { reportFailure } from './report-failure.ts';
 import { reportNoAnswer, unexpectedShape } from './outcome.ts';
+import { LICENSES } from './service.ts';
 
 type Listed = NonNullable<ReturnType<typeof readMachines>>;
 
@@ -23,7 +25,7 @@ export async function moveHere(session: Session, activationId: string): Promise<
   const machine = listed.machines.find(({ activation_id: id }) => id === activationId);
   if (key === null || machine === undefined) return refuse('activation_not_found');
   if (machine.is_active) {
-    const answer = await session.parts.service.deactivate({
+    const answer = await requestDeactivation(session, {
       license_key: key,
       activation_id: activationId,
       machine_id: machine.machine_id,
@@ -43,7 +45,9 @@ function chooseKey({ refusedKey, kept }: Session): string | null {
 async function list(session: Session): Promise<Result<{ readonly machines: Listed }>> {
   const key = chooseKey(session);
   if (key === null) return refuse('not_activated');
-  const answer = await session.parts.service.listMachines(key);
+  const answer = await session.parts.service.get(
+    `${LICENSES}/${encodeURIComponent(key)}/activations`,
+  );
   if (answer.kind !== 'success') return reportFailure(session, answer);
   const machines = readMachines(answer.body);
   if (machines === null) return reportNoAnswer(session, unexpectedShape());

@@ -6,6 +6,7 @@ import { activate } from './activate.ts';
 import { reportFailure } from './report-failure.ts';
 import type { PurchaseOptions } from './purchase-options.ts';
 import { reportNoAnswer, unexpectedShape } from './outcome.ts';
+import { LICENSES } from './service.ts';
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
@@ -28,7 +29,9 @@ export async function pollPurchase(
 
 /** Activates the license of a purchase; `purchase_pending` while there is none. */
 export async function activatePurchase(session: Session, transactionId: string): Promise<Result> {
-  const answer = await session.parts.service.checkTransaction(transactionId);
+  const answer = await session.parts.service.get(
+    `${LICENSES}/check/${encodeURIComponent(transactionId)}`,
+  );
   if (answer.kind !== 'success') return reportFailure(session, answer);
   const purchase = readPurchase(answer.body);
   if (purchase === null) return reportNoAnswer(session, unexpectedShape());

@@ -90,6 +90,15 @@ export function parseKept(text: string): Kept | null {
   };
 }
 
+/**
+ * Adds what was changed before the kept file could be read. The identity of the machine changes only with a license, because a
+ * system that could not read the file may not have read that either.
+ */
+export function mergeKept(kept: Kept, changes: Partial<Kept>): Kept {
+  const machine = (changes.entitlement ? null : kept.machine) ?? changes.machine ?? null;
+  return { ...kept, ...changes, machine };
+}
+
 /** Writes the kept file, in the form that the clients of all languages read. */
 export function formatKept(kept: Kept): string {
   const { refused, clock, release, request, others } = kept;

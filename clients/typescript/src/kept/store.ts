@@ -1,6 +1,6 @@
 /** Where a client keeps its state. A function may throw: the client then goes on without it, and reports the problem. */
 export interface Store {
-  /** Returns the kept text; null if there is none. */
+  /** Returns the kept text; null if there is none. It throws if there may be one: nothing is written until it was read. */
   read(): string | null | Promise<string | null>;
   /** Replaces the text, as a whole or not at all. */
   write(text: string): void | Promise<void>;

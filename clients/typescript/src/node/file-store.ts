@@ -17,13 +17,13 @@ export function fileStore(folder: string): Store {
   };
 }
 
-async function readOrNull(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
+function readOrNull(path: string): Promise<string | null> {
+  return retry(() =>
+    readFile(path, 'utf8').catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    }),
+  );
 }
 
 /** Whether an error means that a file does not exist. */
@@ -61,7 +61,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     } finally {
       await file.close();
     }
-    await renameOver(temporary, path);
+    await retry(() => rename(temporary, path));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
@@ -71,13 +71,13 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const TRIES = 5;
 const PAUSE_MS = 20;
 
-/** A virus scanner of Windows may hold the old file for a moment. */
-async function renameOver(from: string, to: string): Promise<void> {
+/** Tries again for 200 ms: a virus scanner may hold a file, or too many files be open, for a moment. */
+async function retry<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await rename(from, to);
+      return await work();
     } catch (error) {
-      if (process.platform !== 'win32' || tries >= TRIES) throw error;
+      if (tries >= TRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
     }
   }

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import fs, {
+  chmod,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
-import { activated, KEY, openClient } from '../../test/open-client.ts';
+import { activated, KEY, openClient, validated } from '../../test/open-client.ts';
 import { createScriptedService } from '../../test/scripted-service.ts';
 import { ISSUER, MACHINE_ID, NOW_MS, SIGNER } from '../../test/signer.ts';
 import { eventFile, fileStore, Latchkey, type NodeOptions } from '../node.ts';
@@ -44,6 +56,42 @@ test('keeps the license in one file, which only the user can read', async () => 
   assert.deepEqual([file.version, file.key, file.machine], [1, KEY, { machine_id: MACHINE_ID }]);
   const again = await Latchkey.open(optionsOf(folder));
   assert.equal(again.state.mayRun, true);
+});
+
+test('does not replace a file that cannot be read, and reads it at the next call', async () => {
+  const folder = newFolder();
+  const path = join(folder, 'license.json');
+  const { client, service } = await openClient({ store: fileStore(folder) });
+  service.answer(() => activated());
+  await client.activate(KEY);
+  await rename(path, join(folder, 'moved'));
+  // A link to itself is neither absent nor readable, also for root.
+  await symlink('license.json', path);
+  const again = await Latchkey.open({ ...optionsOf(folder), fetch: service.fetch });
+  await again.offlineRequest({ product: 'personal' });
+  assert.equal(again.state.reason, 'not_activated');
+  assert.equal(await readlink(path), 'license.json');
+  await rename(join(folder, 'moved'), path);
+  service.answer(() => validated());
+  assert.deepEqual(await again.check(), { ok: true });
+  assert.match(await readFile(path, 'utf8'), /"nonce"/);
+});
+
+test('reads a file that is held by another program for a moment', async (t) => {
+  const folder = newFolder();
+  await fileStore(folder).write('kept');
+  const read = fs.readFile;
+  let failures = 0;
+  t.mock.method(fs, 'readFile', (...args: Parameters<typeof read>) => {
+    failures += 1;
+    return failures < 3 ? Promise.reject(new Error('EBUSY')) : read(...args);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  assert.deepEqual([await fileStore(folder).read(), failures], ['kept', 3]);
 });
 
 test('renames a damaged file, and goes on', async () => {

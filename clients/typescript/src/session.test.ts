@@ -1,0 +1,83 @@
+/** A kept license that cannot be read for a while. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { activated, KEY, openActivated, openClient, validated } from '../test/open-client.ts';
+import { MACHINE_ID } from '../test/signer.ts';
+import { memoryStore, type Options } from './index.ts';
+
+/** Returns a store with the license of an activated client, whose reading fails while `isUnreadable`. */
+async function createUnreadable() {
+  const kept = memoryStore();
+  await (await openActivated({ store: kept })).client.close();
+  const world = { isUnreadable: true };
+  const store: NonNullable<Options['store']> = {
+    ...kept,
+    read() {
+      if (world.isUnreadable) throw new Error('EACCES: permission denied');
+      return kept.read();
+    },
+  };
+  const read = async () => JSON.parse((await kept.read()) ?? '{}');
+  return { kept, world, store, read };
+}
+
+test('never writes over a license that cannot be read', async () => {
+  const { kept, store } = await createUnreadable();
+  const before = await kept.read();
+  const { client, problems } = await openClient({ store });
+  await client.offlineRequest({ product: 'personal' });
+  assert.equal(client.state.reason, 'not_activated');
+  assert.equal(await kept.read(), before);
+  assert.deepEqual(
+    [...new Set(problems.map(({ code }) => code))],
+    ['folder_unreadable', 'folder_unwritable'],
+  );
+});
+
+test('reads the license at the next call, and keeps what changed since', async () => {
+  const { world, store, read } = await createUnreadable();
+  const { client, service } = await openClient({ store });
+  await client.offlineRequest({ product: 'personal' });
+  world.isUnreadable = false;
+  service.answer(() => validated());
+  assert.deepEqual(await client.check(), { ok: true });
+  assert.equal(client.state.kind, 'licensed');
+  const { key, request } = await read();
+  assert.equal(key, KEY);
+  assert.notEqual(request, null);
+});
+
+test('reads the license before a write that comes later than the start of its call', async () => {
+  const { world, store, read } = await createUnreadable();
+  const { client, service } = await openClient({ store });
+  service.answer(() => {
+    world.isUnreadable = false;
+    return activated({ tier: 'sellers' });
+  });
+  assert.deepEqual(await client.activate(KEY), { ok: true });
+  assert.equal(client.state.tier, 'sellers');
+  const { entitlement, machine } = await read();
+  assert.match(Buffer.from(entitlement.split('.')[1], 'base64url').toString(), /"sellers"/);
+  assert.deepEqual(machine, { machine_id: MACHINE_ID });
+});
+
+test('a machine whose identity could not be read either keeps that of the license', async () => {
+  const { world, store, read } = await createUnreadable();
+  const { client } = await openClient({ store, machine: () => null });
+  world.isUnreadable = false;
+  await client.check();
+  assert.equal(client.state.kind, 'licensed');
+  await client.offlineRequest({ product: 'personal' });
+  assert.deepEqual((await read()).machine, { machine_id: MACHINE_ID });
+});
+
+test('renames a license that turns out to be damaged before it writes', async () => {
+  const { kept, world, store } = await createUnreadable();
+  await kept.write('{"version":1,"key":"LK');
+  const { client, problems } = await openClient({ store });
+  world.isUnreadable = false;
+  await client.offlineRequest({ product: 'personal' });
+  assert.ok(problems.some(({ code }) => code === 'file_damaged'));
+  assert.match(String(await kept.read()), /"nonce"/);
+});
