@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import threading
 import time
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -74,6 +77,62 @@ class OpenTest(unittest.TestCase):
             opened.open().offline_request("personal")
             self.assertEqual(opened.read_kept()["theme"], "dark")
             self.assertEqual(opened.problems, [])
+
+    def make_unreadable(self, opened: Opened) -> Path:
+        """Replaces the file by a link to itself, which not even root can read, and returns its new path."""
+        moved = opened.folder / "moved"
+        opened.file.rename(moved)
+        opened.file.symlink_to(opened.file.name)
+        return moved
+
+    def test_never_replaces_a_file_that_cannot_be_read(self) -> None:
+        opened = Opened().activate()
+        moved = self.make_unreadable(opened)
+        client = opened.open()
+        self.assertTrue(client.offline_request("personal"))
+        self.assertEqual(client.state.reason, "not_activated")
+        self.assertTrue(opened.file.is_symlink())
+        self.assertEqual(set(opened.problems), {"folder_unreadable", "folder_unwritable"})
+        moved.replace(opened.file)
+        opened.service.answer = lambda path, body: validated()
+        self.assertTrue(client.check())
+        self.assertEqual(client.state.kind, "licensed")
+        kept = opened.read_kept()
+        self.assertEqual((kept["key"], kept["machine"]), (KEY, {"machine_id": MACHINE_ID}))
+        self.assertIsNotNone(kept["request"])
+
+    def test_reads_the_file_before_a_write_that_comes_later_than_the_start_of_its_call(self) -> None:
+        opened = Opened().activate()
+        theme = {**opened.read_kept(), "theme": "dark"}
+        opened.file.write_text(json.dumps(theme))
+        moved = self.make_unreadable(opened)
+        client, token = opened.open(), SIGNER.sign_token(tier="sellers")
+
+        def answer(path: str, body: Any) -> Received:
+            moved.replace(opened.file)
+            return activated(token)
+
+        opened.service.answer = answer
+        self.assertTrue(client.activate(KEY))
+        self.assertEqual(client.state.tier, "sellers")
+        kept = opened.read_kept()
+        self.assertEqual((kept["entitlement"], kept["theme"]), (token, "dark"))
+
+    def test_keeps_the_machine_of_the_license_if_neither_could_be_read(self) -> None:
+        opened = Opened().activate()
+        moved = self.make_unreadable(opened)
+        client = opened.open(machine=lambda: None)
+        moved.replace(opened.file)
+        self.assertTrue(client.offline_request("personal"))
+        self.assertEqual(client.state.kind, "licensed")
+        self.assertEqual(opened.read_kept()["machine"], {"machine_id": MACHINE_ID})
+
+    def test_tries_again_when_another_program_holds_the_file(self) -> None:
+        opened = Opened().activate()
+        held = mock.Mock(side_effect=[PermissionError("held"), PermissionError("held"), mock.DEFAULT], wraps=open)
+        with mock.patch("builtins.open", held):
+            client = opened.open()
+        self.assertEqual((client.state.kind, held.call_count, opened.problems), ("licensed", 3, []))
 
     def test_continues_in_a_folder_that_cannot_be_written(self) -> None:
         opened = Opened()
@@ -187,6 +246,16 @@ class CallsTest(unittest.TestCase):
         self.assertEqual(client.state.kind, "trial")
         self.assertEqual(opened.read_kept()["trial_wanted"], False)
 
+    def test_keeps_a_trial_that_waits_when_the_program_ends_during_a_check(self) -> None:
+        opened = Opened()
+        opened.client.start_trial()
+        with mock.patch("threading.Thread.start", side_effect=RuntimeError("can't start new thread")):
+            self.assertEqual(opened.client.check().cause, "connection")
+        self.assertTrue(opened.read_kept()["trial_wanted"])
+        with mock.patch("latchkey_client._session.exchange", side_effect=KeyboardInterrupt):
+            self.assertRaises(KeyboardInterrupt, opened.client.check)
+        self.assertTrue(opened.read_kept()["trial_wanted"])
+
     def test_names_why_there_is_no_trial(self) -> None:
         opened = Opened()
         for status, code in (("expired", "trial_expired"), ("revoked", "trial_unavailable")):
@@ -251,6 +320,34 @@ class CallsTest(unittest.TestCase):
             thread.join()
         self.assertEqual((most, len(opened.service.requests)), (1, 10))
         self.assertTrue(all(state.may_run for state in states))
+
+
+class OfflineTest(unittest.TestCase):
+    def accept(self, opened: Opened, **claims: Any) -> Any:
+        """Accepts an answer while a deactivation waits, and returns what is kept."""
+        opened.service.answer = Service.refuse
+        self.assertEqual(opened.client.deactivate().code, "no_answer")
+        request = opened.client.offline_request("personal").request or ""
+        payload = request.split(".")[1]
+        nonce = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["nonce"]
+        self.assertTrue(opened.client.accept_offline(SIGNER.sign_token(nonce=nonce, **claims)))
+        return opened.read_kept()
+
+    def test_an_accepted_answer_ends_the_deactivation_of_its_activation(self) -> None:
+        opened = Opened().activate()
+        self.assertIsNone(self.accept(opened)["release"])
+        opened.service.answer = lambda path, body: validated()
+        self.assertTrue(opened.client.check())
+        self.assertEqual(opened.service.requests[-1][0], "/api/v1/licenses/validate")
+        self.assertTrue(opened.client.state.may_run)
+
+    def test_an_accepted_answer_keeps_the_deactivation_of_another_activation(self) -> None:
+        opened = Opened().activate()
+        self.assertEqual(self.accept(opened, activation_id="another")["release"]["activation_id"], ACTIVATION_ID)
+        opened.service.answer = lambda path, body: answer_json({"success": True})
+        self.assertEqual(opened.client.check().code, "not_activated")
+        self.assertTrue(opened.client.state.may_run)
+        self.assertIsNone(opened.read_kept()["release"])
 
 
 class PurchaseTest(unittest.TestCase):
@@ -320,6 +417,8 @@ class BackgroundTest(unittest.TestCase):
     def test_checks_after_sleep_and_with_another_network(self) -> None:
         self.background.begin()
         self.now_ms += DAY_MS // 4
+        self.assertEqual(self.passed(1), ["wake"])
+        self.now_ms -= DAY_MS // 4
         self.assertEqual(self.passed(1), ["wake"])
         self.network = "train"
         self.assertEqual(self.passed(1), [])

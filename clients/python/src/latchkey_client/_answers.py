@@ -131,7 +131,11 @@ def exchange(send: Transport, url: str, body: bytes | None, timeout: float) -> t
         except Exception as error:
             arrived.put(error)
 
-    threading.Thread(target=run, name="latchkey request", daemon=True).start()
+    try:
+        threading.Thread(target=run, name="latchkey request", daemon=True).start()
+    except RuntimeError as error:
+        # Python starts no thread while the program ends, or without memory for it.
+        raise no_answer("connection", str(error)) from error
     try:
         received = arrived.get(timeout=timeout)
     except queue.Empty:

@@ -93,7 +93,7 @@ class Background:
 
     def _find_trigger(self, passed_s: float) -> str | None:
         before, self._network = self._network, self._describe_network()
-        if passed_s > _WAKE_S:
+        if abs(passed_s) > _WAKE_S:  # The computer slept, or its clock was set, forward or back.
             return "wake"
         if self._failures > 0 and before != self._network:
             return "reconnect"

@@ -160,15 +160,14 @@ class Latchkey:
         """Starts the trial of this machine. Without an answer, `keep_checking` starts it later."""
         if self.state.kind == "licensed":
             return Result(False, "already_licensed")
-        is_wanted = False
         try:
             self._ask_for_trial()
         except Failure as failure:
+            # Any other exception, as at the end of the program, is no result: a trial that waits goes on waiting.
             is_wanted = failure.is_no_answer and self._session.kept["key"] is None
-            raise
-        finally:
             if is_wanted != self._session.kept["trial_wanted"]:
                 self._session.change(trial_wanted=is_wanted)
+            raise
         return Result(True)
 
     def _ask_for_trial(self) -> None:
@@ -311,7 +310,8 @@ class Latchkey:
         activation_id = get(claims, "activation_id", str)
         key = kept["key"] if activation_id == kept["activation_id"] else None
         changes = {"entitlement": match[0], "activation_id": activation_id, "key": key}
-        self._session.change(**changes, refused=None, request=None, trial_wanted=False)
+        release = self._session.release_after(activation_id)
+        self._session.change(**changes, refused=None, request=None, trial_wanted=False, release=release)
         return Result(True)
 
     def keep_checking(self) -> None:
@@ -334,8 +334,9 @@ class Latchkey:
             self._listeners.clear()
 
     def _guard(self, work: Callable[[], Result]) -> Result:
-        """Returns the result of a call, whatever it raises."""
+        """Returns the result of a call, whatever it raises. A file that could not be read is read again first."""
         try:
+            self._session.load()
             return work()
         except Failure as failure:
             if failure.is_no_answer or failure.status != 0:

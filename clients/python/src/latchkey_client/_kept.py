@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 from ._clock import Clock
 from ._entitlement import read_public_keys
@@ -43,8 +43,30 @@ def read_kept(file: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def merge_kept(kept: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Adds what was changed before the file could be read.
+
+    The identity of the machine changes only with a license: a system that could not read the file may not know that.
+    """
+    machine = None if changes.get("entitlement") else kept["machine"]
+    return {**kept, **changes, "machine": machine or changes.get("machine")}
+
+
 def _read_group(group: Any, required: tuple[str, ...]) -> Any:
     return group if all(get(group, name, str) for name in required) else None
+
+
+def read_file(path: str) -> bytes | None:
+    """Returns the content of a file, or None if there is none. Raises OSError if a file cannot be read."""
+
+    def read() -> bytes | None:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    return _retry(read)
 
 
 def write_file(path: str, text: str) -> None:
@@ -57,7 +79,7 @@ def write_file(path: str, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        _rename_over(temporary, path)
+        _retry(lambda: os.replace(temporary, path))
     except BaseException:
         os.unlink(temporary)
         raise
@@ -77,12 +99,14 @@ def remove_old_temporaries(folder: str) -> None:
             os.unlink(path)
 
 
-def _rename_over(source: str, target: str) -> None:
-    for attempt in range(1, 6):
+_Outcome = TypeVar("_Outcome")
+
+
+def _retry(work: Callable[[], _Outcome]) -> _Outcome:
+    """Tries again within 200 ms: a virus scanner may hold a file, or too many files be open, for a moment."""
+    for attempt in range(1, 5):
         try:
-            return os.replace(source, target)
-        except PermissionError:
-            # A virus scanner of Windows may hold the old file for a moment.
-            if os.name != "nt" or attempt == 5:
-                raise
+            return work()
+        except OSError:
             time.sleep(0.02 * attempt)
+    return work()

@@ -15,7 +15,7 @@ from ._answers import Failure, Result, Transport, exchange, no_answer, other_for
 from ._clock import Clock, choose_service_time
 from ._entitlement import Trust, read_public_keys, time_problem, verify
 from ._json import format_time, get, parse_json
-from ._kept import NO_LICENSE, read_kept, remove_old_temporaries, write_file
+from ._kept import NO_LICENSE, merge_kept, read_file, read_kept, remove_old_temporaries, write_file
 from ._machine import read_fingerprint
 from ._state import State, derive_state
 
@@ -47,6 +47,8 @@ class Session:
         self._can_fetch_keys, self._trust = can_fetch_keys, trust
         self._path, self._on_problem = os.path.join(folder, "license.json"), on_problem
         self._transport, self._timeout = transport, timeout
+        # What was changed since opening while the file could not be read; None if it was read.
+        self._unread: dict[str, Any] | None = {}
         self._verified: tuple[Any, tuple[str, dict[str, Any] | None]] = (None, ("", None))
         self._snapshot: tuple[dict[str, Any], dict[str, Any] | None, bool] = (read_kept({}), None, False)
 
@@ -80,24 +82,38 @@ class Session:
         return {"license_key": kept["key"], "activation_id": kept["activation_id"], "machine_id": machine_id}
 
     def load(self) -> None:
-        """Reads what is kept, and verifies its entitlement."""
+        """Reads what is kept unless it was read before, and verifies its entitlement. Changes since then are newer."""
+        if self._unread is None:
+            return
         with contextlib.suppress(OSError):  # Nothing is lost if they stay.
             remove_old_temporaries(os.path.dirname(self._path))
         try:
-            with open(self._path, "rb") as file:
-                kept = parse_json(file.read())
-            if isinstance(kept, dict):
-                return self._adopt(read_kept(kept))
-            self.report("file_damaged", "what was kept is renamed to license.json.damaged")
-            os.replace(self._path, self._path + ".damaged")
-        except FileNotFoundError:
-            return  # The first start.
+            data, changes = read_file(self._path), self._unread
         except OSError as error:
-            self.report("folder_unreadable", error)
+            return self.report("folder_unreadable", error)
+        self._unread = None
+        if data is None:
+            return  # The first start.
+        kept = parse_json(data)
+        if isinstance(kept, dict):
+            return self._adopt(merge_kept(read_kept(kept), changes))
+        self._set_aside()
+
+    def _set_aside(self) -> None:
+        self.report("file_damaged", "what was kept is renamed to license.json.damaged")
+        try:
+            os.replace(self._path, self._path + ".damaged")
+        except OSError as error:
+            self.report("folder_unwritable", error)
 
     def change(self, **changes: Any) -> None:
-        """Changes what is kept, and writes it."""
+        """Changes what is kept, and writes it, but never over a license that could not be read."""
         self._adopt({**self.kept, **changes})
+        if self._unread is not None:
+            self._unread.update(changes)
+            self.load()
+        if self._unread is not None:
+            return self.report("folder_unwritable", "license.json is not replaced, because it was not read")
         try:
             write_file(self._path, json.dumps(self.kept) + "\n")
         except OSError as error:
@@ -188,14 +204,17 @@ class Session:
         return read_public_keys(get(answer, "keys", list))[:_MAX_KEYS]
 
     def accept_activation(self, answer: Any, date_ms: int | None, key: str | None) -> None:
-        activation_id, release = get(answer, "activation_id", str), self.kept["release"]
+        activation_id = get(answer, "activation_id", str)
         if activation_id is None or key is None:
             raise other_form()
-        # A deactivation of another activation is still to be sent; this machine is wanted again.
-        release = None if release is not None and release["activation_id"] == activation_id else release
-        changes = {**NO_LICENSE, **self.grant(answer, date_ms), "release": release}
+        changes = {**NO_LICENSE, **self.grant(answer, date_ms), "release": self.release_after(activation_id)}
         self.note_answer(True)
         self.change(**{**changes, "key": key, "activation_id": activation_id})
+
+    def release_after(self, activation_id: str | None) -> Any:
+        """Returns the deactivation that is still to be sent after an activation: not that of this one."""
+        release = self.kept["release"]
+        return None if release is not None and release["activation_id"] == activation_id else release
 
     def accept_refusal(self, reason: str, date_ms: int | None) -> Result:
         at = format_time(self.present_ms if date_ms is None else date_ms)
