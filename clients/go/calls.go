@@ -40,9 +40,7 @@ func (c *Client) acceptActivation(ctx context.Context, given answer, key string)
 		return err
 	}
 	granted.key, granted.activationID, granted.request, granted.trialWanted = key, activationID, nil, false
-	if granted.release != nil && granted.release.ActivationID == activationID {
-		granted.release = nil // The machine is wanted again.
-	}
+	granted.cancelRelease(activationID)
 	c.session.noteSuccess()
 	c.session.change(granted)
 	return nil
@@ -53,6 +51,9 @@ func (c *Client) startTrial(ctx context.Context) error {
 		return refuse("already_licensed")
 	}
 	err := c.askForTrial(ctx)
+	if CodeOf(err) == "aborted" {
+		return err // The program may end: a trial that waits for the service is started by the next check.
+	}
 	kept := c.session.kept()
 	isWanted := isNoAnswer(err) && kept.key == ""
 	if isWanted != kept.trialWanted {
@@ -322,6 +323,7 @@ func (c *Client) acceptOffline(text string) error {
 	}
 	kept.entitlement, kept.activationID = token, claims.activationID
 	kept.refused, kept.request, kept.trialWanted = nil, nil, false
+	kept.cancelRelease(claims.activationID)
 	c.session.change(kept)
 	return nil
 }

@@ -186,6 +186,40 @@ func TestTrialStartsWithTheCheckAfterAFirstStartWithoutANetwork(t *testing.T) {
 	}
 }
 
+func TestTrialThatWaitsSurvivesAnEndDuringTheCheck(t *testing.T) {
+	o := open(t)
+	o.expectCode(o.StartTrial(ctx), "no_answer")
+	asked := make(chan struct{})
+	client := o.reopen(func(options *Options) {
+		options.HTTPClient = &http.Client{Transport: roundTrip(func(sent *http.Request) (*http.Response, error) {
+			close(asked)
+			<-sent.Context().Done()
+			return nil, sent.Context().Err()
+		})}
+	})
+	client.KeepChecking()
+	<-asked
+	client.Close()
+	if !client.session.kept().trialWanted || !strings.Contains(string(o.readFile()), `"trial_wanted":true`) {
+		t.Errorf("the trial is lost: %s", o.readFile())
+	}
+}
+
+func TestAnswerWithoutAConnectionEndsTheReleaseOfItsActivation(t *testing.T) {
+	o := openActivated(t)
+	o.service.set(refuseConnection)
+	o.expectCode(o.Deactivate(ctx), "no_answer")
+	_, err := o.OfflineRequest("personal", "")
+	o.must(err)
+	nonce := o.session.kept().request.Nonce
+	o.must(o.AcceptOffline(testSigner.sign(object{"nonce": nonce})))
+	o.service.set(validated())
+	o.must(o.Check(ctx))
+	if paths := o.service.paths(); len(paths) != 1 || !o.State().MayRun {
+		t.Errorf("%q, %+v", paths, o.State())
+	}
+}
+
 func TestTrialNamesWhyThereIsNone(t *testing.T) {
 	o := open(t)
 	for status, code := range map[string]string{"expired": "trial_expired", "revoked": "trial_unavailable"} {

@@ -2,9 +2,12 @@ package latchkey
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -49,6 +52,70 @@ func (k kept) withoutLicense() kept {
 		keys: k.keys, clock: k.clock, machine: k.machine, installID: k.installID, sharing: k.sharing,
 		lastAnswerAt: k.lastAnswerAt, others: k.others,
 	}
+}
+
+// cancelRelease: the machine of this activation is wanted again.
+func (k *kept) cancelRelease(activationID string) {
+	if k.release != nil && k.release.ActivationID == activationID {
+		k.release = nil
+	}
+}
+
+// chooseMachine returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
+func (k kept) chooseMachine(reading Fingerprint) Fingerprint {
+	isUsed := k.key != "" || k.entitlement != ""
+	if k.machine != nil && (reading == nil || (k.machine.isGenerated() && isUsed)) {
+		return k.machine
+	}
+	return reading
+}
+
+const generatedPrefix = "generated-"
+
+func (f Fingerprint) isGenerated() bool {
+	return strings.HasPrefix(f.machineID(), generatedPrefix)
+}
+
+// joinRun returns the content of a file that could not be read at first, with the changes of the run since then.
+func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
+	if hasOwnLicense {
+		return k.joinLicense(run)
+	}
+	if run.request != nil {
+		k.request = run.request
+	}
+	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
+	reading := run.machine
+	if reading.isGenerated() {
+		reading = nil
+	}
+	if k.machine = k.chooseMachine(reading); k.machine == nil {
+		k.machine = run.machine
+	}
+	return k
+}
+
+// joinLicense adds what the run does not have to its license, which replaces that of the file.
+func (k kept) joinLicense(run kept) kept {
+	joined := run
+	joined.installID, joined.sharing, joined.others = k.installID, k.sharing, k.others
+	if run.entitlement != "" && run.activationID == k.activationID && run.key == "" {
+		joined.key = k.key // The answer to a machine without a connection has none.
+	}
+	if run.release == nil {
+		joined.release = k.release
+		joined.cancelRelease(run.activationID)
+	}
+	if len(run.keys) == 0 {
+		joined.keys = k.keys
+	}
+	if joined.clock.LatestMs < k.clock.LatestMs {
+		joined.clock.LatestMs = k.clock.LatestMs
+	}
+	if run.lastAnswerAt == "" {
+		joined.lastAnswerAt = k.lastAnswerAt
+	}
+	return joined
 }
 
 func (k kept) lastAnswer() time.Time {
@@ -154,15 +221,33 @@ func removeOldTemporaries(folder string) {
 	}
 }
 
-const renameAttempts = 5
+// More often, because a virus scanner of Windows may hold a file for a moment.
+const fileAttempts = 5
+
+func pauseAfter(attempt int) {
+	time.Sleep(time.Duration(attempt) * 20 * time.Millisecond)
+}
+
+// readFile reads a file, and returns nil if it does not exist.
+func readFile(path string, attempts int) ([]byte, error) {
+	for attempt := 1; ; attempt++ {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err == nil || attempt >= attempts {
+			return data, err
+		}
+		pauseAfter(attempt)
+	}
+}
 
 func renameOver(from, to string) error {
 	for attempt := 1; ; attempt++ {
 		err := os.Rename(from, to)
-		// A virus scanner of Windows may hold the old file for a moment.
-		if err == nil || runtime.GOOS != "windows" || attempt == renameAttempts {
+		if err == nil || runtime.GOOS != "windows" || attempt == fileAttempts {
 			return err
 		}
-		time.Sleep(time.Duration(attempt) * 20 * time.Millisecond)
+		pauseAfter(attempt)
 	}
 }

@@ -48,7 +48,7 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock of the device, in milliseconds since 1970.
 	Now func() int64
-	// OnProblem receives a code and a message of what failed and was survived. It must not call the client.
+	// OnProblem receives a code and a message of each failure that the client continues after. It must not call the client.
 	OnProblem func(code, message string)
 }
 
@@ -303,6 +303,7 @@ func (c *Client) call(ctx context.Context, work func(context.Context) error) err
 	case <-ctx.Done():
 		return refuse("aborted")
 	}
+	_ = c.session.readAgain() // An error was reported when the client was opened.
 	err := c.guard(ctx, work)
 	<-c.calls
 	c.background.notice(err)

@@ -3,12 +3,9 @@ package latchkey
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -36,6 +33,10 @@ type session struct {
 	current      atomic.Pointer[snapshot]
 	lastQuestion string
 	verified     verification
+	// isUnread: the file exists, but could not be read.
+	isUnread bool
+	// hasOwnLicense: the run activated a license, or removed one, since then.
+	hasOwnLicense bool
 
 	problemsMutex sync.Mutex
 	problems      []string
@@ -65,27 +66,55 @@ func (s *session) presentMs() int64 {
 // load reads what is kept, and verifies its entitlement.
 func (s *session) load() {
 	removeOldTemporaries(s.options.Folder)
-	data, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return // The first start.
-	}
+	file, err := s.readKept(fileAttempts)
 	if err != nil {
+		s.isUnread = true
 		s.report("folder_unreadable", err.Error())
 		return
 	}
-	if file := toObject(parseJSON(data)); file != nil {
-		s.adopt(readKept(file))
-		return
-	}
-	s.report("file_damaged", "what was kept is renamed to license.json.damaged")
-	if err := os.Rename(s.path, s.path+".damaged"); err != nil {
-		s.report("folder_unwritable", err.Error())
-	}
+	s.adopt(file)
 }
 
-// change replaces what is kept, and writes it.
+// readKept returns nothing at the first start, and after a damaged file, which it renames.
+func (s *session) readKept(attempts int) (kept, error) {
+	data, err := readFile(s.path, attempts)
+	file := object{}
+	if data != nil && err == nil {
+		file = toObject(parseJSON(data))
+	}
+	if file == nil {
+		s.report("file_damaged", "what was kept is renamed to license.json.damaged")
+		if err := os.Rename(s.path, s.path+".damaged"); err != nil {
+			s.report("folder_unwritable", err.Error())
+		}
+	}
+	return readKept(file), err
+}
+
+// readAgain reads a file that could not be read before, and adds what this run changed since.
+func (s *session) readAgain() error {
+	if !s.isUnread {
+		return nil
+	}
+	file, err := s.readKept(1)
+	if err != nil {
+		return err
+	}
+	s.isUnread = false
+	s.change(file.joinRun(s.kept(), s.hasOwnLicense))
+	return nil
+}
+
+// change replaces what is kept, and writes it; but never over a file that could not be read.
 func (s *session) change(kept kept) {
 	s.adopt(kept)
+	if s.isUnread {
+		s.hasOwnLicense = s.hasOwnLicense || kept.key != "" || kept.entitlement != ""
+		if err := s.readAgain(); err != nil {
+			s.report("folder_unwritable", "nothing is written while the file cannot be read: "+err.Error())
+		}
+		return
+	}
 	data, err := kept.format()
 	if err == nil {
 		err = writeFile(s.path, append(data, '\n'))
@@ -135,16 +164,12 @@ func (s *session) adoptMachine(reading Fingerprint) {
 		s.report("machine_unreadable", "the last good reading is used, or a random identity")
 	}
 	kept := s.kept()
-	isUsed := kept.key != "" || kept.entitlement != ""
-	isGenerated := strings.HasPrefix(kept.machine.machineID(), "generated-")
-	if kept.machine != nil && (reading == nil || (isGenerated && isUsed)) {
-		return
+	machine := kept.chooseMachine(reading)
+	if machine == nil {
+		machine = Fingerprint{"machine_id": generatedPrefix + randomUUID()}
 	}
-	if reading == nil {
-		reading = Fingerprint{"machine_id": "generated-" + randomUUID()}
-	}
-	if !reading.equals(kept.machine) {
-		kept.machine = reading
+	if !machine.equals(kept.machine) {
+		kept.machine = machine
 		s.change(kept)
 	}
 }
