@@ -125,7 +125,7 @@ fn texts(fields: &Value, name: &str) -> Vec<String> {
 }
 
 fn keys(fields: &Value) -> Vec<PublicKey> {
-    PublicKey::list(&fields.get("public_keys").unwrap_or(&Value::Null).to_string())
+    PublicKey::read(fields.get("public_keys").unwrap_or(&Value::Null))
 }
 
 /// Makes a call of an open client; none if there is no such call.

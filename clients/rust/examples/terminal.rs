@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         issuer: variable("LICENSE_ISSUER", &service),
         service,
         products: vec!["personal".into(), "sellers".into()],
-        public_keys: Vec::new(), // compile in PublicKey::list(include_str!("jwks.json")) of your service
+        public_keys: Vec::new(), // compile in PublicKey::list(include_str!("jwks.json"))? of your service
         folder: env::var_os("LICENSE_FOLDER").map_or_else(|| home.join(".example-program"), PathBuf::from),
         app_version: "1.0.0".into(),
         on_problem: Box::new(|problem| eprintln!("{}: {}", problem.code, problem.message)),

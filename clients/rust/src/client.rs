@@ -1,6 +1,8 @@
 //! The calls of the client: what they ask, and what an answer changes.
 use std::collections::VecDeque;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,6 +29,8 @@ pub(crate) struct Client {
     problems: Mutex<VecDeque<Problem>>,
     /// The kept identity of the machine is used; the next call reads it again.
     must_read_machine: AtomicBool,
+    /// The file exists, but could not be read; the next call or change reads it again.
+    must_read_file: AtomicBool,
     pub(crate) background: Mutex<Option<Sender<Signal>>>,
     pub(crate) is_closed: (Mutex<bool>, Condvar),
 }
@@ -41,7 +45,7 @@ struct Memory {
     is_answered: bool,
     /// The last request that was not answered, for support.
     last_failure: Option<String>,
-    /// The key that was last refused for want of a free machine.
+    /// The key that was last refused because no machine is free.
     refused_key: Option<String>,
     shown: Option<State>,
 }
@@ -75,6 +79,7 @@ impl Client {
             listeners: Mutex::default(),
             problems: Mutex::default(),
             must_read_machine: AtomicBool::new(false),
+            must_read_file: AtomicBool::new(false),
             background: Mutex::default(),
             is_closed: Default::default(),
         };
@@ -130,6 +135,9 @@ impl Client {
     /// Runs a call after all others, and shows what it changed.
     pub(crate) fn run<T>(&self, work: impl FnOnce(&Self) -> Outcome<T>) -> Outcome<T> {
         let running = lock(&self.calls);
+        if self.must_read_file.load(Ordering::Relaxed) && self.read_again().is_ok() {
+            self.write();
+        }
         if self.must_read_machine.swap(false, Ordering::Relaxed) {
             self.adopt_machine();
         }
@@ -139,7 +147,7 @@ impl Client {
         result
     }
 
-    /// No panic, such as one of a transport that was handed in, reaches the program.
+    /// No panic, such as one of the program's transport, reaches the program.
     pub(crate) fn guard<T>(&self, work: impl FnOnce(&Self) -> Outcome<T>) -> Outcome<T> {
         catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|_| {
             self.report("unexpected", "a call ended with a panic".to_owned());
@@ -167,16 +175,11 @@ impl Client {
     /// Reads what is kept, and the identity of the machine.
     fn load(&self) {
         system::remove_old_temporaries(&self.options.folder);
-        let path = self.options.folder.join(FILE);
-        match system::read_file(&path).map(|bytes| bytes.map(|bytes| serde_json::from_slice::<Value>(&bytes))) {
-            Err(error) => self.report("folder_unreadable", format!("could not read {FILE}: {error}")),
-            Ok(None) => {}
-            Ok(Some(Ok(kept))) if kept.is_object() => self.adopt(kept),
-            Ok(Some(_)) => {
-                self.report("file_damaged", format!("{FILE} is damaged and was renamed"));
-                if let Err(error) = fs::rename(&path, path.with_extension("json.damaged")) {
-                    self.report("folder_unwritable", format!("could not rename {FILE}: {error}"));
-                }
+        match system::read_file_with_retries(&self.path()) {
+            Ok(bytes) => self.adopt(self.parse(bytes)),
+            Err(error) => {
+                self.must_read_file.store(true, Ordering::Relaxed);
+                self.report("folder_unreadable", format!("could not read {FILE}: {error}"));
             }
         }
         // The program does not wait for the system while a kept identity can be used.
@@ -185,6 +188,31 @@ impl Client {
         } else {
             self.adopt_machine();
         }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.options.folder.join(FILE)
+    }
+
+    /// Returns what a file keeps: nothing without one, and after a damaged one, which is renamed.
+    fn parse(&self, bytes: Option<Vec<u8>>) -> Value {
+        let Some(bytes) = bytes else { return json!({}) };
+        match serde_json::from_slice::<Value>(&bytes) {
+            Ok(kept) if kept.is_object() => return kept,
+            _ => self.report("file_damaged", format!("{FILE} is damaged and was renamed")),
+        }
+        if let Err(error) = fs::rename(self.path(), self.path().with_extension("json.damaged")) {
+            self.report("folder_unwritable", format!("could not rename {FILE}: {error}"));
+        }
+        json!({})
+    }
+
+    /// Reads a file that could not be read before, and adds what this run changed since.
+    fn read_again(&self) -> io::Result<()> {
+        let file = self.parse(system::read_file(&self.path())?);
+        self.must_read_file.store(false, Ordering::Relaxed);
+        self.adopt(rules::join_run(&file, &self.kept()));
+        Ok(())
     }
 
     fn adopt_machine(&self) {
@@ -199,14 +227,24 @@ impl Client {
         }
     }
 
-    /// Changes what is kept, and writes it.
+    /// Changes what is kept, and writes it; but never over a file that could not be read.
     pub(crate) fn change(&self, edit: impl FnOnce(&mut Value)) {
         let mut kept = self.kept();
         edit(&mut kept);
         set(&mut kept, "version", json!(1));
-        let content = format!("{kept}\n");
         self.adopt(kept);
-        if let Err(error) = system::replace_file(&self.options.folder.join(FILE), content.as_bytes(), true) {
+        let must_read = self.must_read_file.load(Ordering::Relaxed);
+        match if must_read { self.read_again() } else { Ok(()) } {
+            Ok(()) => self.write(),
+            Err(error) => {
+                self.report("folder_unwritable", format!("{FILE} is not written while it cannot be read: {error}"));
+            }
+        }
+    }
+
+    fn write(&self) {
+        let content = format!("{}\n", self.kept());
+        if let Err(error) = system::replace_file(&self.path(), content.as_bytes(), true) {
             self.report("folder_unwritable", format!("could not write {FILE}: {error}"));
         }
     }
@@ -338,10 +376,7 @@ impl Client {
             set(kept, "activation_id", json!(id));
             set(kept, "request", Value::Null);
             set(kept, "trial_wanted", json!(false));
-            if kept.get("release").and_then(|release| text(release, "activation_id")) == Some(id) {
-                // The machine is wanted again.
-                set(kept, "release", Value::Null);
-            }
+            rules::cancel_release(kept, Some(id));
         });
         Ok(())
     }
@@ -464,7 +499,7 @@ impl Client {
             .collect())
     }
 
-    /// Returns the key that was refused for want of a free machine, else the kept one.
+    /// Returns the key that was refused because no machine is free, else the kept one.
     fn choose_key(&self) -> Outcome<String> {
         let memory = lock(&self.memory);
         memory.refused_key.clone().or_else(|| owned(&memory.kept, "key")).map_or_else(|| refuse("not_activated"), Ok)
@@ -553,6 +588,7 @@ impl Client {
             set(kept, "refused", Value::Null);
             set(kept, "request", Value::Null);
             set(kept, "trial_wanted", json!(false));
+            rules::cancel_release(kept, claims.activation_id.as_deref());
         });
         Ok(())
     }

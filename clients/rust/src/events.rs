@@ -65,7 +65,7 @@ impl Events {
     }
 
     pub(crate) fn clear(&self, client: &Client) {
-        self.change(client, |queue| queue.rewrite(VecDeque::new()));
+        self.change(client, |queue| queue.clear());
     }
 
     /// Waits for a flush that runs.
@@ -89,7 +89,7 @@ impl Events {
             match read_outcome(client.ask("/api/v1/events", Some(&describe(client, install_id, &batch)))) {
                 Ok(BatchOutcome::Stored) => {
                     flushed.sent += batch.len();
-                    self.change(client, |queue| queue.remove(&batch));
+                    self.change(client, Queue::remove_sent);
                 }
                 Ok(BatchOutcome::TooLarge) if batch.len() > 1 => limit = batch.len() / 2,
                 Ok(_) => {
@@ -99,7 +99,7 @@ impl Events {
                     client.report("events_rejected", message);
                     self.change(client, |queue| {
                         queue.dropped += batch.len();
-                        queue.remove(&batch)
+                        queue.remove_sent()
                     });
                 }
                 Err(NoResponse { cause, retry_after, .. }) => {
@@ -133,8 +133,7 @@ fn read_outcome(answer: Result<Reply, NoResponse>) -> Result<BatchOutcome, NoRes
             if is_ours { Ok(BatchOutcome::Stored) } else { Err(NoResponse::unexpected_shape()) }
         }
         Err(failure) if failure.status == 413 => Ok(BatchOutcome::TooLarge),
-        // A request that does not match its schema has no code.
-        Err(failure) if failure.status == 422 => Ok(BatchOutcome::Rejected),
+        Err(failure) if failure.lists_faults => Ok(BatchOutcome::Rejected),
         Err(failure) => Err(failure),
     }
 }
@@ -217,80 +216,129 @@ impl Event {
 /// Events that wait, the oldest first.
 pub(crate) struct Queue {
     path: PathBuf,
-    /// None until the first use.
-    events: Option<VecDeque<Event>>,
-    pub(crate) dropped: usize,
+    events: VecDeque<Event>,
+    /// Whether the file was read. Until then, it is not written over, and new events wait in memory.
+    is_loaded: bool,
     /// Whether the file has every event.
     is_stored: bool,
+    pub(crate) dropped: usize,
+    /// The ids of the batch that is being sent, and how many of them a full queue dropped.
+    sending: HashSet<String>,
+    dropped_of_sending: usize,
 }
 
 impl Queue {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, events: None, dropped: 0, is_stored: true }
+        Self {
+            path,
+            events: VecDeque::new(),
+            is_loaded: false,
+            is_stored: true,
+            dropped: 0,
+            sending: HashSet::new(),
+            dropped_of_sending: 0,
+        }
     }
 
     fn add(&mut self, event: Event) -> io::Result<()> {
-        let line = event.line.clone();
         let loaded = self.load();
-        let events = self.events.get_or_insert_default();
-        events.push_back(event);
-        let (mut count, mut bytes) = (events.len(), byte_count(events));
-        if count <= MAX_EVENTS && bytes <= MAX_BYTES {
-            let appended = loaded.and_then(|()| self.append(line.as_bytes()));
-            self.is_stored &= appended.is_ok();
-            return appended;
-        }
-        // A full queue makes a tenth of its space at once, so that it is not written again for every event.
-        self.drop_while(|event| {
+        let has_space = self.events.len() < MAX_EVENTS && self.byte_count() + event.line.len() <= MAX_BYTES;
+        let ready = if has_space { loaded } else { loaded.and(self.make_space_for(&event)) };
+        let stored = ready.and_then(|()| self.append(event.line.as_bytes()));
+        self.events.push_back(event);
+        self.is_stored &= stored.is_ok();
+        stored
+    }
+
+    /// Makes a tenth of the space at once, so that a full queue is not written again for every event.
+    fn make_space_for(&mut self, event: &Event) -> io::Result<()> {
+        let refreshed = self.refresh();
+        let (mut count, mut bytes) = (self.events.len() + 1, self.byte_count() + event.line.len());
+        let dropped = self.drop_while(|oldest| {
             let is_full = count > MAX_EVENTS / 10 * 9 || bytes > MAX_BYTES / 10 * 9;
             count -= 1;
-            bytes -= event.line.len();
+            bytes -= oldest.line.len();
             is_full
-        })
+        });
+        refreshed.and(dropped)
     }
 
     /// Drops events that are too old, and returns the oldest others of one run of the program.
     fn next_batch(&mut self, limit: usize, now_ms: i64) -> io::Result<Vec<Event>> {
+        self.dropped += std::mem::take(&mut self.dropped_of_sending);
+        self.sending.clear();
         let loaded = self.load();
         let dropped = self.drop_while(|event| now_ms - event.at_ms > MAX_AGE_MS);
-        let events = self.events.get_or_insert_default();
-        let Some(first) = events.front() else { return loaded.and(dropped).map(|()| Vec::new()) };
-        Ok(events.iter().take_while(|event| event.is_of_run(first)).take(limit).cloned().collect())
+        let Some(first) = self.events.front() else { return loaded.and(dropped).map(|()| Vec::new()) };
+        let batch: Vec<_> =
+            self.events.iter().take_while(|event| event.is_of_run(first)).take(limit).cloned().collect();
+        self.sending = batch.iter().map(|event| event.id.clone()).collect();
+        Ok(batch)
     }
 
-    /// Removes events that need not be sent, and keeps what another process added since.
-    fn remove(&mut self, batch: &[Event]) -> io::Result<()> {
-        let ids: HashSet<&str> = batch.iter().map(|event| event.id.as_str()).collect();
-        let stored = if self.is_stored { self.read().ok() } else { None };
-        let events = stored.or_else(|| self.events.take()).unwrap_or_default();
-        self.rewrite(events.into_iter().filter(|event| !ids.contains(event.id.as_str())).collect())
+    /// Removes the batch that was sent, and keeps what another process added since.
+    fn remove_sent(&mut self) -> io::Result<()> {
+        let refreshed = self.refresh();
+        let sent = std::mem::take(&mut self.sending);
+        // The service has them, or rejected them, which is counted.
+        self.dropped_of_sending = 0;
+        self.events.retain(|event| !sent.contains(&event.id));
+        refreshed.and_then(|()| self.rewrite())
     }
 
     fn drop_while(&mut self, mut must_go: impl FnMut(&Event) -> bool) -> io::Result<()> {
-        let events = self.events.get_or_insert_default();
-        let gone = events.iter().take_while(|event| must_go(event)).count();
+        let gone = self.events.iter().take_while(|event| must_go(event)).count();
         if gone == 0 {
             return Ok(());
         }
-        self.dropped += gone;
-        let kept = events.split_off(gone);
-        self.rewrite(kept)
+        let of_sending = self.events.drain(..gone).filter(|event| self.sending.contains(&event.id)).count();
+        self.dropped += gone - of_sending;
+        self.dropped_of_sending += of_sending;
+        self.rewrite()
     }
 
-    fn rewrite(&mut self, events: VecDeque<Event>) -> io::Result<()> {
-        let content = events.iter().map(|event| event.line.as_str()).collect::<String>();
-        self.events = Some(events);
+    fn clear(&mut self) -> io::Result<()> {
+        self.events.clear();
+        self.is_loaded = true;
+        self.rewrite()
+    }
+
+    fn rewrite(&mut self) -> io::Result<()> {
+        if !self.is_loaded {
+            return Ok(());
+        }
+        let content = self.events.iter().map(|event| event.line.as_str()).collect::<String>();
         let written = system::replace_file(&self.path, content.as_bytes(), false);
         self.is_stored = written.is_ok();
         written
     }
 
-    fn load(&mut self) -> io::Result<()> {
-        if self.events.is_none() {
-            self.events = Some(VecDeque::new());
-            self.events = Some(self.read()?);
+    /// Reads what other processes changed. If the file lacks an event, the memory has all that is known.
+    fn refresh(&mut self) -> io::Result<()> {
+        if self.is_loaded && self.is_stored {
+            self.is_loaded = false;
+            self.events.clear();
         }
-        Ok(())
+        self.load()
+    }
+
+    /// Reads the file, and adds to it what waited in memory until it could be read.
+    fn load(&mut self) -> io::Result<()> {
+        if self.is_loaded {
+            return Ok(());
+        }
+        let mut events = self.read()?;
+        self.is_loaded = true;
+        let added = self.events.iter().map(|event| event.line.as_str()).collect::<String>();
+        events.append(&mut self.events);
+        self.events = events;
+        let stored = if added.is_empty() { Ok(()) } else { self.append(added.as_bytes()) };
+        self.is_stored = stored.is_ok();
+        stored
+    }
+
+    fn byte_count(&self) -> usize {
+        self.events.iter().map(|event| event.line.len()).sum()
     }
 
     /// Returns what is stored.
@@ -317,8 +365,4 @@ impl Queue {
         };
         file.write_all(line)
     }
-}
-
-fn byte_count(events: &VecDeque<Event>) -> usize {
-    events.iter().map(|event| event.line.len()).sum()
 }

@@ -179,7 +179,7 @@ pub struct Options {
     pub transport: Option<Box<dyn Transport>>,
     /// The clock of the device, in milliseconds since 1970.
     pub now: Box<dyn Fn() -> i64 + Send + Sync>,
-    /// Receives what went wrong and was survived. It must not call the client.
+    /// Receives each failure that the client continues after. It must not call the client.
     pub on_problem: Box<dyn Fn(&Problem) + Send + Sync>,
 }
 
@@ -202,9 +202,9 @@ impl Default for Options {
     }
 }
 
-/// Why a client could not be opened.
+/// Options with which no client can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrongOptions(Vec<&'static str>);
+pub struct WrongOptions(pub(crate) Vec<&'static str>);
 
 impl fmt::Display for WrongOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Cause, Fingerprint, Kind, Response, State};
+use super::{Cause, Fingerprint, Kind, Response, State, WrongOptions};
 
 /// Returns a field that is a text.
 pub(crate) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
@@ -42,12 +42,18 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads the Ed25519 keys of `/.well-known/jwks.json`, or of its list `keys`, and ignores others.
-    pub fn list(json: &str) -> Vec<Self> {
+    /// Reads the text of `/.well-known/jwks.json`, or of its list `keys`.
+    /// # Errors
+    /// If the text is damaged, or lists other keys than those of Ed25519.
+    pub fn list(json: &str) -> Result<Vec<Self>, WrongOptions> {
         let value: Value = serde_json::from_str(json).unwrap_or_default();
-        Self::read(value.get("keys").unwrap_or(&value))
+        let list = value.get("keys").unwrap_or(&value);
+        let keys = Self::read(list);
+        let is_complete = list.as_array().is_some_and(|all| all.len() == keys.len());
+        if is_complete { Ok(keys) } else { Err(WrongOptions(vec!["public_keys must list Ed25519 keys"])) }
     }
 
+    /// Returns the Ed25519 keys of a list, and ignores others.
     pub(crate) fn read(list: &Value) -> Vec<Self> {
         let read = |key: &Value| {
             let is_known = text(key, "kty") == Some("OKP") && text(key, "crv") == Some("Ed25519");
@@ -363,12 +369,14 @@ pub(crate) struct NoResponse {
     pub(crate) detail: String,
     /// The status of what arrived; 0 if nothing did.
     pub(crate) status: u16,
+    /// Whether the service lists the faults of a request that does not match its schema, which has no code.
+    pub(crate) lists_faults: bool,
     pub(crate) retry_after: Duration,
 }
 
 impl NoResponse {
     pub(crate) fn new(cause: Cause, detail: impl Into<String>, status: u16) -> Self {
-        Self { cause, detail: detail.into(), status, retry_after: Duration::ZERO }
+        Self { cause, detail: detail.into(), status, lists_faults: false, retry_after: Duration::ZERO }
     }
 
     pub(crate) fn unexpected_shape() -> Self {
@@ -412,7 +420,12 @@ pub(crate) fn classify(response: &Response) -> Result<Reply, NoResponse> {
         Some(body) if code.is_some() && status >= 400 && is_problem(response, &body) => {
             Ok(Reply { status, code, body, date_ms })
         }
-        _ => Err(NoResponse::new(Cause::Portal, format!("status {status}, not an answer of the service"), status)),
+        body => {
+            let lists_faults =
+                status == 422 && body.is_some_and(|body| body.get("detail").is_some_and(Value::is_array));
+            let detail = format!("status {status}, not an answer of the service");
+            Err(NoResponse { lists_faults, ..NoResponse::new(Cause::Portal, detail, status) })
+        }
     }
 }
 
@@ -438,15 +451,68 @@ pub(crate) fn machine_id(machine: &Fingerprint) -> Option<&str> {
 
 const GENERATED: &str = "generated-";
 
+/// The machine of this activation is wanted again: it is not released any more.
+pub(crate) fn cancel_release(kept: &mut Value, activation_id: Option<&str>) {
+    let released = kept.get("release").and_then(|release| text(release, "activation_id"));
+    if released.is_some() && released == activation_id {
+        set(kept, "release", Value::Null);
+    }
+}
+
+/// Returns the content of a file that could not be read at first, with the changes of the run since then.
+pub(crate) fn join_run(file: &Value, run: &Value) -> Value {
+    let mut joined = file.clone();
+    for (name, value) in run.as_object().into_iter().flatten() {
+        set(&mut joined, name, value.clone());
+    }
+    let latest_ms = Clock::of(run).latest_ms.max(Clock::of(file).latest_ms);
+    let clock = Clock { latest_ms, ..Clock::of(&joined) };
+    set(&mut joined, "clock", clock.write());
+    // A run that activated or removed a license has this field.
+    if run.get("entitlement").is_some() {
+        join_license(&mut joined, file, run)
+    } else {
+        join_machine(&mut joined, file, run)
+    }
+    joined
+}
+
+/// Adds what the run does not have to its license, which replaces that of the file.
+fn join_license(joined: &mut Value, file: &Value, run: &Value) {
+    let id = text(run, "activation_id");
+    // The answer to a machine without a connection has no key.
+    if text(run, "key").is_none() && id.is_some() && id == text(file, "activation_id") {
+        set(joined, "key", file.get("key").cloned().unwrap_or_default());
+    }
+    if run.get("release").is_none_or(Value::is_null) {
+        set(joined, "release", file.get("release").cloned().unwrap_or_default());
+        cancel_release(joined, id);
+    }
+}
+
+/// The license of the file stays: it needs its machine, and no trial.
+fn join_machine(joined: &mut Value, file: &Value, run: &Value) {
+    if text(file, "key").is_some() {
+        set(joined, "trial_wanted", json!(false));
+    }
+    if kept_machine(file).is_some() {
+        let reading = kept_machine(run).filter(|machine| !is_generated(machine)).cloned();
+        set(joined, "machine", Value::Object(choose_machine(file, reading, "")));
+    }
+}
+
+fn is_generated(machine: &Fingerprint) -> bool {
+    machine_id(machine).is_some_and(|id| id.starts_with(GENERATED))
+}
+
 /// Chooses the identity of the machine: the new reading, else the last good one, else a random one that is kept from now on. A
 /// random one stays while a license uses it.
 pub(crate) fn choose_machine(kept: &Value, reading: Option<Fingerprint>, uuid: &str) -> Fingerprint {
     let is_used = text(kept, "key").or(text(kept, "entitlement")).is_some();
     let before = kept_machine(kept);
-    let is_generated = before.and_then(machine_id).is_some_and(|id| id.starts_with(GENERATED));
     match (before, reading) {
         (Some(before), None) => before.clone(),
-        (Some(before), Some(_)) if is_generated && is_used => before.clone(),
+        (Some(before), Some(_)) if is_generated(before) && is_used => before.clone(),
         (_, Some(reading)) => reading,
         (None, None) => Fingerprint::from_iter([("machine_id".to_owned(), json!(format!("{GENERATED}{uuid}")))]),
     }

@@ -250,12 +250,26 @@ fn run(program: &str, args: &[&str]) -> String {
     }
 }
 
+/// A virus scanner or a backup may hold a file for a moment.
+const PAUSES_MS: [u64; 4] = [20, 40, 60, 80];
+
 /// Returns the content of a file; none if it does not exist.
 pub(crate) fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         result => result.map(Some),
     }
+}
+
+/// Reads a file up to five times within 200 ms.
+pub(crate) fn read_file_with_retries(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    for pause_ms in PAUSES_MS {
+        match read_file(path) {
+            Err(_) => thread::sleep(Duration::from_millis(pause_ms)),
+            result => return result,
+        }
+    }
+    read_file(path)
 }
 
 /// Opens a file that only this user can read.
@@ -310,9 +324,8 @@ fn write_all(mut file: File, content: &[u8], is_flushed: bool) -> io::Result<()>
     if is_flushed { file.sync_all() } else { Ok(()) }
 }
 
-/// A virus scanner of Windows may hold the old file for a moment.
 fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
-    for pause_ms in [20, 40, 60, 80] {
+    for pause_ms in PAUSES_MS {
         match fs::rename(from, to) {
             Err(_) if cfg!(windows) => thread::sleep(Duration::from_millis(pause_ms)),
             result => return result,

@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         service: service.clone(),
         issuer: "https://license.example.com".into(),
         products: vec!["personal".into()],
-        public_keys: PublicKey::list(keys),
+        public_keys: PublicKey::list(keys)?,
         folder: folder.into(),
         app_version: "2.4.0".into(),
         machine: Some(Fingerprint::from_iter([("machine_id".to_owned(), "killed".into())])),

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::latchkey::{Cause, Kind, Latchkey, Options, Trigger};
+use crate::latchkey::{Cause, Kind, Latchkey, Options, PublicKey, Trigger};
 use crate::support::{
     ACTIVATION_ID, DAY_MS, Folder, KEY, MACHINE_ID, NOW_MS, activated, fail, open, open_licensed, open_with, options,
-    problem, reply, sign,
+    problem, reply, sign, validated,
 };
 
 #[test]
@@ -133,6 +133,35 @@ fn an_answer_is_found_in_a_pasted_mail() {
 }
 
 #[test]
+fn an_answer_without_a_connection_ends_the_release_of_its_activation() {
+    let folder = Folder::new();
+    let world = open_licensed(&folder);
+    world.service.answer(|_| fail(Cause::Dns));
+    world.client.deactivate().unwrap_err();
+    world.client.offline_request("personal", None).unwrap();
+    let token = sign(&json!({ "nonce": folder.kept()["request"]["nonce"] }));
+    world.client.accept_offline(&token).unwrap();
+    world.service.take_requests();
+    world.service.answer(|_| validated());
+    world.client.check(Trigger::Manual).unwrap();
+    assert_eq!((world.service.take_requests().len(), world.client.state().kind), (1, Kind::Licensed));
+}
+
+#[test]
+fn damaged_keys_are_an_error() {
+    let key = json!({ "kty": "OKP", "crv": "Ed25519", "kid": "test", "x": "A".repeat(43) });
+    for text in [json!([key]), json!({ "keys": [key] })] {
+        assert_eq!(PublicKey::list(&text.to_string()).unwrap().len(), 1, "{text}");
+    }
+    assert_eq!(PublicKey::list(r#"{"keys":[]}"#), Ok(vec![]));
+    let cut = json!({ "keys": [key, { "kty": "OKP", "crv": "Ed25519", "kid": "next", "x": "AAAA" }] }).to_string();
+    for damaged in ["", "<html></html>", r#"{"keys":[{"kty":"#, "{}", "null", &cut] {
+        let error = PublicKey::list(damaged).unwrap_err();
+        assert_eq!(error.to_string(), "wrong options: public_keys must list Ed25519 keys", "{damaged}");
+    }
+}
+
+#[test]
 fn explains_without_key_token_and_machine_id() {
     let folder = Folder::new();
     let world = open_licensed(&folder);
@@ -148,7 +177,7 @@ fn explains_without_key_token_and_machine_id() {
 }
 
 #[test]
-fn a_damaged_file_is_put_aside_and_reported() {
+fn a_damaged_file_is_renamed_and_reported() {
     for damaged in [&b"{\"version\":1"[..], b"", &[0; 64], b"[]", &[0xff; 16]] {
         let folder = Folder::new();
         fs::write(folder.file("license.json"), damaged).unwrap();

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::latchkey::system::time_uuid;
-use crate::latchkey::{Cause, Failure, Flushed};
+use crate::latchkey::{Cause, Failure, Flushed, Latchkey};
 use crate::support::{Answer, DAY_MS, Folder, NOW_MS, World, fail, open, page, problem, reply};
 
 fn lines(folder: &Folder) -> Vec<Value> {
@@ -94,9 +94,16 @@ fn without_an_answer_the_ids_stay() {
     let folder = Folder::new();
     let world = open_sharing(&folder);
     world.client.track("opened", &[]);
-    for answer in
-        [|| fail(Cause::Dns), || problem(429, "rate_limited"), || problem(503, "busy"), || page(200), || page(403)]
-    {
+    let answers: [fn() -> Answer; 7] = [
+        || fail(Cause::Dns),
+        || problem(429, "rate_limited"),
+        || problem(503, "busy"),
+        || page(200),
+        || page(403),
+        || page(422),
+        || reply(422, &json!({ "error": "blocked by policy" })),
+    ];
+    for answer in answers {
         world.service.answer(move |_| answer());
         assert!(matches!(world.client.flush(), Err(Failure::NoAnswer { .. })));
     }
@@ -116,7 +123,7 @@ fn a_batch_that_is_too_large_is_halved_and_one_that_is_refused_is_dropped() {
         let body = request.body.as_deref().unwrap_or_default();
         match (body.matches("event_id").count(), body.contains("event 4")) {
             (3.., _) => page(413),
-            (_, true) => page(422),
+            (_, true) => reply(422, &json!({ "detail": [{ "loc": ["body"], "msg": "too long", "type": "too_long" }] })),
             _ => stored(),
         }
     });
@@ -153,6 +160,60 @@ fn the_file_stays_below_a_megabyte() {
         }
     }
     assert_eq!(lines(&folder).last().unwrap()["name"], "1499");
+}
+
+/// Tracks an event of a thousand bytes.
+fn track_much(client: &Latchkey, name: &str) {
+    client.track(name, &[("value", &"x".repeat(1_000))]);
+}
+
+#[test]
+fn events_that_are_sent_while_space_is_made_are_not_counted_as_dropped() {
+    let folder = Folder::new();
+    let world = open_sharing(&folder);
+    world.client.track("first", &[]);
+    let client = world.client.clone();
+    let mut is_first = true;
+    world.service.answer(move |_| {
+        if std::mem::take(&mut is_first) {
+            (0..900).for_each(|_| track_much(&client, "fills the queue"));
+        }
+        stored()
+    });
+    let sent = world.client.flush().unwrap().sent;
+    let text = world.client.explain();
+    let dropped: usize = text.split("events dropped: ").nth(1).unwrap().trim().parse().unwrap();
+    assert!(dropped > 0, "{text}");
+    assert_eq!((sent + dropped, lines(&folder).len()), (901, 0));
+}
+
+#[test]
+fn events_that_were_dropped_while_they_were_not_answered_are_counted() {
+    let folder = Folder::new();
+    let world = open_sharing(&folder);
+    world.client.track("first", &[]);
+    let client = world.client.clone();
+    world.service.answer(move |_| {
+        (0..900).for_each(|_| track_much(&client, "fills the queue"));
+        fail(Cause::Dns)
+    });
+    world.client.flush().unwrap_err();
+    world.service.answer(|_| stored());
+    let sent = world.client.flush().unwrap().sent;
+    let dropped = format!("events dropped: {}\n", 901 - sent);
+    assert!(sent < 900 && world.client.explain().contains(&dropped), "{sent} sent: {}", world.client.explain());
+}
+
+#[test]
+fn what_another_process_added_survives_when_space_is_made() {
+    let folder = Folder::new();
+    let world = open(&folder);
+    track_much(&world.client, "ours");
+    let other = open(&folder).client;
+    (0..700).for_each(|_| track_much(&other, "theirs"));
+    (0..200).for_each(|_| track_much(&world.client, "ours"));
+    let theirs = |line: &&Value| line["name"] == "theirs";
+    assert!(lines(&folder).iter().filter(theirs).count() > 500);
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod latchkey;
 mod calls;
 mod events;
 mod faults;
+#[cfg(unix)]
+mod files;
 mod machine;
 mod schedule;
 mod speed;

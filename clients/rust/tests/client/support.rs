@@ -36,6 +36,20 @@ impl Folder {
         self.0.join(name)
     }
 
+    /// Moves a file away, and puts a link to itself in its place, which nobody can read, but which a rename would replace.
+    #[cfg(unix)]
+    pub fn make_unreadable(&self, name: &str) {
+        if self.file(name).exists() {
+            fs::rename(self.file(name), self.file("elsewhere")).unwrap();
+        }
+        std::os::unix::fs::symlink(name, self.file(name)).unwrap();
+    }
+
+    /// Brings a file back that `make_unreadable` moved away.
+    pub fn restore(&self, name: &str) {
+        fs::rename(self.file("elsewhere"), self.file(name)).unwrap();
+    }
+
     pub fn kept(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.file("license.json")).unwrap()).unwrap()
     }

@@ -108,7 +108,7 @@ fn the_background_checks_at_the_front_and_ends_with_the_client() {
     world.client.close();
     let script = world.service.clone();
     drop(world);
-    // The thread lets go of the client, and with it of the script.
+    // The thread drops the client, and with it the script.
     script.answer(|_| validated());
     assert_eq!(was_asked.recv_timeout(Duration::from_secs(60)), Err(mpsc::RecvTimeoutError::Disconnected));
 }

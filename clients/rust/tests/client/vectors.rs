@@ -16,7 +16,7 @@ fn vectors(name: &str) -> Vec<Value> {
 #[test]
 fn tokens_have_their_verdicts() {
     for vector in vectors("tokens") {
-        let keys = PublicKey::list(&vector["public_keys"].to_string());
+        let keys = PublicKey::read(&vector["public_keys"]);
         let products: Vec<String> = serde_json::from_value(vector["products"].clone()).unwrap();
         let [issuer, machine_id, token] = ["issuer", "machine_id", "token"].map(|name| text(&vector, name).unwrap());
         let verdict = match rules::read_token(token, &Trust { keys: &keys, issuer, products: &products, machine_id }) {

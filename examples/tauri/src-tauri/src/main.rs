@@ -7,12 +7,12 @@ use serde_json::Value;
 use tauri::{App, Emitter, Manager, State, WindowEvent};
 
 /// What your program compiles in.
-fn options(app: &App) -> tauri::Result<Options> {
+fn options(app: &App) -> Result<Options, Box<dyn std::error::Error>> {
     Ok(Options {
         service: "http://127.0.0.1:8080".into(),
         issuer: "http://127.0.0.1:8080".into(),
         products: vec!["personal".into(), "sellers".into()],
-        public_keys: PublicKey::list("[]"), // include_str!("jwks.json") of your service
+        public_keys: PublicKey::list("[]")?, // include_str!("jwks.json") of your service
         folder: app.path().app_local_data_dir()?,
         app_version: app.package_info().version.to_string(),
         ..Options::default()
