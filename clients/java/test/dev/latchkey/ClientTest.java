@@ -2,8 +2,10 @@ package dev.latchkey;
 
 import static dev.latchkey.Rules.*;
 import static dev.latchkey.Suite.*;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.latchkey.Latchkey.*;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.*;
@@ -52,6 +54,19 @@ final class ClientTest {
                 "entitlement", World.token("a trial")));
             equal(again.check(), Result.OK);
             equal(again.state().kind(), Kind.TRIAL);
+        });
+        suite.test("an accepted answer ends the deactivation of its own activation, and of no other", () -> {
+            for (boolean isSame : List.of(true, false)) {
+                World world = new World();
+                world.openActivated();
+                Map<String, Object> kept = world.kept(), vector = World.vector("the nonce of the open request");
+                String id = isSame ? claim(vector, "activation_id") : World.ACTIVATION + "0";
+                kept.putAll(fields("activation_id", id, "request", fields("nonce", vector.get("nonce"), "created_at", "2027-01-15T08:00:00Z"),
+                    "release", fields("key", World.KEY, "activation_id", id, "machine_id", vector.get("machine_id"))));
+                Files.writeString(world.folder.resolve("license.json"), Json.write(kept));
+                equal(world.open().acceptOffline(text(vector, "token")), Result.OK);
+                equal(text(world.kept().get("release"), "activation_id"), isSame ? null : id);
+            }
         });
         suite.test("calls run one after the other, while any thread reads the state", ClientTest::callTogether);
         suite.test("listeners hear of changes, and may throw and call", () -> {
@@ -146,6 +161,10 @@ final class ClientTest {
         });
     }
 
+    private static String claim(Map<String, Object> vector, String name) {
+        return text(Json.parse(new String(Base64.getUrlDecoder().decode(text(vector, "token").split("\\.")[1]), UTF_8)), name);
+    }
+
     private static void callTogether() throws Exception {
         World world = new World();
         Latchkey client = world.openActivated();
@@ -174,7 +193,8 @@ final class ClientTest {
         equal(background.findTrigger(nowMs += minuteMs, "train"), null);
         equal(background.findTrigger(nowMs += minuteMs, "office"), null);
         equal(background.findTrigger(nowMs += 6 * minuteMs, "office"), Trigger.WAKE);
-        equal(background.findTrigger(nowMs -= 60 * minuteMs, "office"), null);
+        equal(background.findTrigger(nowMs -= 60 * minuteMs, "office"), Trigger.WAKE);
+        equal(background.findTrigger(nowMs += minuteMs, "office"), null);
         background.noticeFailure(new Result(false, "no_answer", Cause.DNS, Duration.ZERO, null, null, null, List.of(), null));
         equal(background.findTrigger(nowMs += minuteMs, "home"), Trigger.RECONNECT);
         equal(background.findTrigger(nowMs += minuteMs, "home"), Trigger.SCHEDULED);

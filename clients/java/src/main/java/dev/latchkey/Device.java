@@ -124,7 +124,7 @@ final class Device {
         return String.join("; ", texts);
     }
 
-    /** The addresses of this computer: a change means another network, or the return of one. Null: cannot tell. */
+    /** The addresses of this computer: a change means another network, or the return of one. Null: they are not known. */
     static String describeNetwork() {
         try {
             return NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).filter(each -> !each.isLoopbackAddress())
@@ -154,6 +154,19 @@ final class Device {
 
     // Files.
 
+    /** Returns the content of a file; empty if it does not exist. @throws IOException if it cannot be read */
+    static Optional<byte[]> readFile(Path path) throws IOException {
+        // An interrupted thread could not read.
+        boolean wasInterrupted = Thread.interrupted();
+        try {
+            return retry(() -> Optional.of(Files.readAllBytes(path)));
+        } catch (NoSuchFileException none) {
+            return Optional.empty();
+        } finally {
+            if (wasInterrupted) Thread.currentThread().interrupt();
+        }
+    }
+
     /** Writes a file beside, flushes it, and renames it, so that a process that is killed leaves the old one or the new one. */
     static Path replaceFile(Path path, String text) throws IOException {
         Path temporary = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid() + "." + UUID.randomUUID() + ".tmp");
@@ -167,7 +180,7 @@ final class Device {
                 file.write(text.getBytes(UTF_8));
                 file.getFD().sync();
             }
-            return rename(temporary, path);
+            return retry(() -> Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING));
         } finally {
             Files.deleteIfExists(temporary);
         }
@@ -188,13 +201,19 @@ final class Device {
         }
     }
 
-    /** A virus scanner of Windows may hold the old file for a moment. */
-    private static Path rename(Path from, Path to) throws IOException {
+    /** Work with files. */
+    @FunctionalInterface
+    interface FileWork<T> {
+        T run() throws IOException;
+    }
+
+    /** Tries again within 200 ms: a virus scanner may hold a file, or too many files be open, for a moment. */
+    static <T> T retry(FileWork<T> work) throws IOException {
         for (int tries = 1;; tries++) {
             try {
-                return Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            } catch (AccessDeniedException held) {
-                if (tries == 5) throw held;
+                return work.run();
+            } catch (IOException failure) {
+                if (tries == 5 || failure instanceof NoSuchFileException) throw failure;
                 LockSupport.parkNanos(tries * 20_000_000L);
             }
         }

@@ -41,7 +41,7 @@ public final class Latchkey implements AutoCloseable {
 
     /**
      * The outcome of a call. If it is not {@code ok}, {@code code} is a code of the service or of the client; for {@code no_answer}, nothing
-     * changed and {@code cause} says why. {@code max}, {@code current} and {@code availableAt} are the numbers of a limit, or null.
+     * changed and {@code cause} is the reason. {@code max}, {@code current} and {@code availableAt} are the numbers of a limit, or null.
      */
     public record Result(boolean ok, String code, Cause cause, Duration retryAfter, Long max, Long current, String availableAt,
         List<Machine> machines, String request) {
@@ -248,6 +248,7 @@ public final class Latchkey implements AutoCloseable {
         Result result;
         calls.lock();
         try {
+            session.load();
             session.readMachine();
             result = work.get();
         } catch (RuntimeException error) {
@@ -328,14 +329,14 @@ public final class Latchkey implements AutoCloseable {
             if (trigger != null) checkFor(trigger);
         }
 
-        /** Returns why a check is due, or null. A clock that was set back counts as a tick. */
+        /** Returns why a check is due, or null. A clock that was set, forward or back, counts as waking up. */
         synchronized Trigger findTrigger(long nowMs, String newNetwork) {
             long passedMs = nowMs - lastTickMs;
             boolean isOther = failures > 0 && !Objects.equals(network, newNetwork);
             lastTickMs = nowMs;
             network = newNetwork;
             checkInMs -= Math.max(MINUTE_MS, passedMs);
-            if (passedMs > 5 * MINUTE_MS) return Trigger.WAKE;
+            if (Math.abs(passedMs) > 5 * MINUTE_MS) return Trigger.WAKE;
             if (isOther) return Trigger.RECONNECT;
             return checkInMs <= 0 ? Trigger.SCHEDULED : null;
         }

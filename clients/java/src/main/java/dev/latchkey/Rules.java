@@ -197,7 +197,7 @@ final class Rules {
     private static final Pattern BLANKS_AROUND = Pattern.compile("^[\\s\\p{Z}\\uFEFF]+|[\\s\\p{Z}\\uFEFF]+$");
     private static final Pattern PARTS = Pattern.compile("([A-Za-z0-9]{0,8})([A-Za-z0-9]{25})");
 
-    /** Reads a typed key. A wrong checksum is a slip only if a separator follows the prefix; otherwise it may be the key of another shop. */
+    /** Reads a typed key. A wrong checksum is a typo only if a separator follows the prefix; otherwise it may be the key of another shop. */
     static KeyReading readKey(String text) {
         String typed = BLANKS_AROUND.matcher(text).replaceAll("");
         Matcher parts = PARTS.matcher(SEPARATORS.matcher(typed).replaceAll(""));

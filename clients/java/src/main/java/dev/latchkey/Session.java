@@ -1,6 +1,7 @@
 package dev.latchkey;
 
 import dev.latchkey.Latchkey.*;
+import java.io.IOException;
 import java.net.URI;
 import java.nio.file.*;
 import java.security.SecureRandom;
@@ -29,7 +30,9 @@ final class Session {
     private volatile Snapshot now = new Snapshot(fields("version", 1), null, false);
     private volatile String lastSilence;
     private volatile boolean machineIsOld;
-    /** The key that was last refused for want of a free machine; the program shows its machines. */
+    /** What was changed since opening while the file could not be read; null: it was read. */
+    private Map<String, Object> unread = new LinkedHashMap<>();
+    /** The key that was last refused because no machine is free; the program shows its machines. */
     private String wantedKey;
 
     /** Reads what is kept, and the identity of the machine unless one is kept: that is read again before the first call. */
@@ -107,9 +110,13 @@ final class Session {
         if (!answer.isSuccess()) return endWithout(answer);
         String kept = key == null ? text(answer.body(), "license_key") : key;
         if (id == null || token == null || kept == null) return endWithout(Answer.OTHER_SHAPE);
-        boolean isWantedAgain = id.equals(text(member(now.kept, "release"), "activation_id"));
-        Object release = isWantedAgain ? null : now.kept.get("release");
-        return grant(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", release);
+        return grant(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", releaseAfter(id));
+    }
+
+    /** Returns the deactivation that is still to be sent after an activation: not that of this one. */
+    private Object releaseAfter(String activationId) {
+        Object release = now.kept.get("release");
+        return Objects.equals(text(release, "activation_id"), activationId) ? null : release;
     }
 
     Result check(Trigger trigger) {
@@ -239,7 +246,8 @@ final class Session {
         if (verdict != null) return Result.refused("entitlement_" + verdict);
         String id = text(claims, "activation_id");
         Object key = Objects.equals(id, text(now.kept, "activation_id")) ? now.kept.get("key") : null;
-        change("entitlement", found.group(), "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false);
+        change("entitlement", found.group(), "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false,
+            "release", releaseAfter(id));
         return Result.OK;
     }
 
@@ -311,24 +319,31 @@ final class Session {
 
     // What is kept.
 
-    private void load() {
+    /** Reads what is kept unless it was read before. What was changed since opening is newer. */
+    void load() {
+        if (unread == null) return;
         Device.removeOldTemporaries(options.folder);
-        byte[] bytes = attempt("folder_unreadable", () -> {
-            try {
-                return Files.readAllBytes(options.folder.resolve(FILE));
-            } catch (NoSuchFileException none) {
-                return null;
-            }
-        });
+        Optional<byte[]> bytes = attempt("folder_unreadable", () -> Device.readFile(options.folder.resolve(FILE)));
         if (bytes == null) return;
-        Map<String, Object> read = object(Json.parse(new String(bytes, UTF_8)));
-        if (read != null) {
-            Map<String, Object> kept = new LinkedHashMap<>(read);
-            kept.putAll(fields("version", 1, "keys", readKeys(read.get("keys")), "machine", readFingerprint(read.get("machine")),
-                "release", isRelease(read.get("release")) ? read.get("release") : null));
-            adopt(kept);
-            return;
-        }
+        Map<String, Object> changes = unread;
+        unread = null;
+        if (bytes.isEmpty()) return;
+        Map<String, Object> read = object(Json.parse(new String(bytes.get(), UTF_8)));
+        if (read == null) setAside();
+        else adopt(merge(read, changes));
+    }
+
+    /** Adds what was changed before the file was read. The machine changes only with a license: a system that could not read a file may not know it. */
+    private static Map<String, Object> merge(Map<String, Object> read, Map<String, Object> changes) {
+        Map<String, Object> kept = new LinkedHashMap<>(read), machine = readFingerprint(read.get("machine"));
+        kept.putAll(fields("version", 1, "keys", readKeys(read.get("keys")), "machine", machine,
+            "release", isRelease(read.get("release")) ? read.get("release") : null));
+        kept.putAll(changes);
+        if (machine != null && changes.get("entitlement") == null) kept.put("machine", machine);
+        return kept;
+    }
+
+    private void setAside() {
         report(new Problem("file_damaged", "the kept state is damaged and was renamed"));
         attempt("folder_unwritable", () -> Files.move(options.folder.resolve(FILE), options.folder.resolve(FILE + ".damaged"),
             StandardCopyOption.REPLACE_EXISTING));
@@ -346,7 +361,12 @@ final class Session {
         Map<String, Object> kept = new LinkedHashMap<>(now.kept);
         kept.putAll(changes);
         adopt(kept);
-        attempt("folder_unwritable", () -> Device.replaceFile(options.folder.resolve(FILE), Json.write(kept) + "\n"));
+        if (unread != null) unread.putAll(changes);
+        load();
+        attempt("folder_unwritable", () -> {
+            if (unread != null) throw new IOException(FILE + " is not replaced, because it was not read");
+            return Device.replaceFile(options.folder.resolve(FILE), Json.write(now.kept) + "\n");
+        });
     }
 
     /** Both at once, so that no state is derived from old and new values. The verdict about an entitlement is kept while it is the same. */
