@@ -75,7 +75,7 @@ namespace LatchkeyClient
             if (mustFlush) Flush();
         }
 
-        /// <summary>Returns why a check is due, or null. A clock that was set back counts as a tick.</summary>
+        /// <summary>Returns why a check is due, or null. A clock that was set, forward or back, counts as waking up.</summary>
         internal Trigger? FindTrigger(long nowMs, string newAddresses, out bool mustFlush)
         {
             lock (gate)
@@ -87,7 +87,7 @@ namespace LatchkeyClient
                 if (checkInMs != Running) checkInMs -= Math.Max(MinuteMs, passedMs);
                 if (flushInMs != Running) flushInMs -= Math.Max(MinuteMs, passedMs);
                 mustFlush = flushInMs <= 0;
-                if (passedMs > 5 * MinuteMs) return Trigger.Wake;
+                if (Math.Abs(passedMs) > 5 * MinuteMs) return Trigger.Wake;
                 if (isOther) return Trigger.Reconnect;
                 return checkInMs <= 0 ? Trigger.Scheduled : (Trigger?)null;
             }

@@ -148,7 +148,7 @@ namespace LatchkeyClient
             return string.Join("; ", texts);
         }
 
-        /// <summary>The addresses of this computer: a change means another network, or the return of one. Null: cannot tell.</summary>
+        /// <summary>The addresses of this computer: a change means another network, or the return of one. Null: they are not known.</summary>
         internal static string DescribeAddresses()
         {
             try
@@ -173,7 +173,7 @@ namespace LatchkeyClient
     /// <summary>Files that only this user reads, and that are replaced as a whole.</summary>
     internal static class Files
     {
-        /// <summary>Returns the text of a file; null if there is none.</summary>
+        /// <summary>Returns the text of a file; null if there is none. It throws if the file cannot be read.</summary>
         internal static string Read(string path)
         {
             try
@@ -251,19 +251,27 @@ namespace LatchkeyClient
             }
         }
 
-        /// <summary>A virus scanner of Windows may hold the old file for a moment.</summary>
         private static void Rename(string from, string to)
+        {
+            Retry(() =>
+            {
+                if (!IsWindows && rename(from, to) == 0) return to;
+                if (File.Exists(to)) File.Replace(from, to, null);
+                else File.Move(from, to);
+                return to;
+            });
+        }
+
+        /// <summary>Tries again within 200 ms: a virus scanner may hold a file, or too many files be open, for a moment.</summary>
+        internal static T Retry<T>(Func<T> work)
         {
             for (int tries = 1; ; tries++)
             {
                 try
                 {
-                    if (!IsWindows && rename(from, to) == 0) return;
-                    if (File.Exists(to)) File.Replace(from, to, null);
-                    else File.Move(from, to);
-                    return;
+                    return work();
                 }
-                catch (IOException) when (tries < 5 && File.Exists(from))
+                catch (Exception error) when (tries < 5 && (error is IOException || error is UnauthorizedAccessException))
                 {
                     Thread.Sleep(20 * tries);
                 }

@@ -21,6 +21,7 @@ namespace LatchkeyClient
         private readonly Session session;
         private readonly EventQueue queue;
         private readonly string run = Guid.NewGuid().ToString();
+        private readonly object tracking = new object();
 
         internal Events(Options options, Session session)
         {
@@ -31,9 +32,10 @@ namespace LatchkeyClient
 
         internal int Dropped => queue.Dropped;
 
+        /// <summary>Removes all events. Afterwards none is added that was tracked before the user stopped sharing.</summary>
         internal void Clear()
         {
-            queue.Clear();
+            lock (tracking) queue.Clear();
         }
 
         internal void Track(string name, IDictionary<string, object> props)
@@ -41,10 +43,11 @@ namespace LatchkeyClient
             try
             {
                 string cleaned = EventText.CleanName(name);
-                if (cleaned == "" || session.Sharing == false) return;
+                if (cleaned == "") return;
                 long nowMs = session.DeviceMs;
-                queue.Add(Json.Of("id", Chance.TimeUuid(nowMs), "name", cleaned, "at", Clock.Format(nowMs), "props", EventText.CleanProps(props),
-                    "session", run, "app", options.AppVersion));
+                Fields one = Json.Of("id", Chance.TimeUuid(nowMs), "name", cleaned, "at", Clock.Format(nowMs), "props", EventText.CleanProps(props),
+                    "session", run, "app", options.AppVersion);
+                lock (tracking) if (session.Sharing != false) queue.Add(one);
             }
             catch (Exception error)
             {
@@ -55,13 +58,14 @@ namespace LatchkeyClient
         /// <summary>Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids.</summary>
         internal async Task<Result> FlushAsync()
         {
-            if (session.Sharing != true || session.InstallId == null) return Result.Refused("sharing_off");
+            string installId = session.InstallId;
+            if (session.Sharing != true || installId == null) return Result.Refused("sharing_off");
             Result result = Result.Done();
             for (int limit = MaxBatch; ;)
             {
                 List<Fields> batch = queue.NextBatch(limit, session.DeviceMs);
                 if (batch.Count == 0) return result;
-                Answer answer = await session.Network.AskAsync("/api/v1/events", Describe(batch)).ConfigureAwait(false);
+                Answer answer = await session.Network.AskAsync("/api/v1/events", Describe(installId, batch)).ConfigureAwait(false);
                 if (answer.Status == 413 && batch.Count > 1) limit = batch.Count / 2;
                 else if (IsStored(answer)) result.Sent += Remove(batch);
                 else if (IsRejected(answer)) result.Rejected += Reject(batch);
@@ -74,10 +78,10 @@ namespace LatchkeyClient
             return answer.IsSuccess && Json.Integer(answer.Body, "accepted") != null && Json.Integer(answer.Body, "dropped") != null;
         }
 
-        /// <summary>A request that does not match its schema has no code. A login page is no answer, whatever its status.</summary>
+        /// <summary>A page of a portal or of a proxy is no answer, whatever its status; but an event that is too large for a proxy never arrives.</summary>
         private static bool IsRejected(Answer answer)
         {
-            return answer.Code != null || answer.Status == 422 || answer.Status == 413;
+            return answer.Code != null || answer.HasFaults || answer.Status == 413;
         }
 
         private int Remove(List<Fields> batch)
@@ -93,10 +97,10 @@ namespace LatchkeyClient
             return batch.Count;
         }
 
-        private Fields Describe(List<Fields> batch)
+        private Fields Describe(string installId, List<Fields> batch)
         {
             List<object> described = batch.Select(Rename).ToList();
-            Fields body = Json.Of("install_id", session.InstallId, "session_id", batch[0]["session"], "app_version", batch[0]["app"], "events", described);
+            Fields body = Json.Of("install_id", installId, "session_id", batch[0]["session"], "app_version", batch[0]["app"], "events", described);
             if (options.OsVersion != null) body["os_version"] = options.OsVersion;
             return body;
         }
@@ -176,13 +180,25 @@ namespace LatchkeyClient
             }
         }
 
+        private enum Stored
+        {
+            /// <summary>The file is not written before it was read.</summary>
+            Unread,
+            Read,
+            /// <summary>The file is replaced without reading it.</summary>
+            Obsolete,
+        }
+
         private readonly object gate = new object();
         private readonly string path;
         private readonly Action<string, Exception> report;
-        private List<Entry> entries;
+        private List<Entry> entries = new List<Entry>();
         private long bytes;
-        /// <summary>Whether the file has every entry.</summary>
-        private bool isStored = true;
+        private Stored stored = Stored.Unread;
+        /// <summary>The ids of events that were removed, and that the file may still have.</summary>
+        private readonly HashSet<string> removed = new HashSet<string>();
+        /// <summary>The ids of the last batch, and whether the event was dropped since.</summary>
+        private Dictionary<string, bool> batch = new Dictionary<string, bool>();
 
         internal EventQueue(string path, Action<string, Exception> report)
         {
@@ -203,7 +219,8 @@ namespace LatchkeyClient
                 entries.Add(entry);
                 bytes += entry.Bytes;
                 if (entries.Count > MaxEvents || bytes > MaxBytes) MakeSpace();
-                else Attempt(() => Files.Append(path, entry.Line));
+                else if (stored == Stored.Read) Attempt(() => Files.Append(path, entry.Line));
+                else if (stored == Stored.Obsolete) Rewrite(entries);
             }
         }
 
@@ -217,7 +234,10 @@ namespace LatchkeyClient
                 if (old > 0) DropFirst(old);
                 IEnumerable<Fields> events = entries.Select(each => each.Event);
                 Fields first = events.FirstOrDefault();
-                return events.TakeWhile(each => each["session"].Equals(first["session"]) && each["app"].Equals(first["app"])).Take(limit).ToList();
+                List<Fields> next = events.TakeWhile(each => each["session"].Equals(first["session"]) && each["app"].Equals(first["app"])).Take(limit).ToList();
+                batch = new Dictionary<string, bool>();
+                foreach (Fields each in next) batch[IdOf(each)] = false;
+                return next;
             }
         }
 
@@ -226,9 +246,10 @@ namespace LatchkeyClient
         {
             lock (gate)
             {
-                HashSet<string> ids = new HashSet<string>(events.Select(each => Json.Text(each, "id")));
-                List<Entry> known = (isStored ? Read() : null) ?? entries;
-                Rewrite(known.Where(each => !ids.Contains(Json.Text(each.Event, "id"))).ToList());
+                // Those that made way while they were sent arrived all the same.
+                Dropped -= events.Count(each => batch.TryGetValue(IdOf(each), out bool wasDropped) && wasDropped);
+                removed.UnionWith(events.Select(IdOf));
+                Rewrite(entries.Where(each => !removed.Contains(IdOf(each.Event))).ToList());
             }
         }
 
@@ -242,9 +263,14 @@ namespace LatchkeyClient
             }
         }
 
+        /// <summary>Removes all events, also those that could not be read.</summary>
         internal void Clear()
         {
-            lock (gate) Rewrite(new List<Entry>());
+            lock (gate)
+            {
+                stored = Stored.Obsolete;
+                Rewrite(new List<Entry>());
+            }
         }
 
         private void MakeSpace()
@@ -257,12 +283,20 @@ namespace LatchkeyClient
         private void DropFirst(int count)
         {
             Dropped += count;
+            foreach (string id in entries.Take(count).Select(each => IdOf(each.Event)))
+            {
+                removed.Add(id);
+                if (batch.ContainsKey(id)) batch[id] = true;
+            }
             Rewrite(entries.Skip(count).ToList());
         }
 
+        /// <summary>Reads the file, unless that was done. If it fails, events wait in memory, and the next call tries again.</summary>
         private void Load()
         {
-            if (entries == null) Set(Read() ?? new List<Entry>());
+            if (stored != Stored.Unread) return;
+            if (entries.Count > 0) Rewrite(entries);
+            else Attempt(Read);
         }
 
         private void Set(List<Entry> all)
@@ -271,25 +305,34 @@ namespace LatchkeyClient
             bytes = all.Sum(each => (long)each.Bytes);
         }
 
-        /// <summary>Returns what is in the file; null if that cannot be read.</summary>
-        private List<Entry> Read()
+        /// <summary>Adds what is in the file: before the first reading, it is older, and later what another process added.</summary>
+        private void Read()
         {
-            List<Entry> read = null;
-            Attempt(() =>
-            {
-                string text = Files.Read(path) ?? "";
-                read = text.Split('\n').Select(Parse).Where(each => each != null).ToList();
-                // A line that was cut would spoil the next one.
-                if (text != "" && !text.EndsWith("\n", StringComparison.Ordinal)) Files.Replace(path, Join(read));
-            });
-            return read;
+            string text = Files.Read(path) ?? "";
+            HashSet<string> known = new HashSet<string>(entries.Select(each => IdOf(each.Event)).Concat(removed));
+            List<Entry> others = text.Split('\n').Select(Parse).Where(each => each != null && !known.Contains(IdOf(each.Event))).ToList();
+            Set((stored == Stored.Unread ? others.Concat(entries) : entries.Concat(others)).ToList());
+            stored = Stored.Read;
+            // A line that was cut would spoil the next one.
+            if (text != "" && !text.EndsWith("\n", StringComparison.Ordinal)) Files.Replace(path, Join(entries));
         }
 
+        /// <summary>Replaces the file, unless it cannot be read: then the entries wait in memory.</summary>
         private void Rewrite(List<Entry> all)
         {
             Set(all);
-            isStored = true;
-            Attempt(() => Files.Replace(path, Join(all)));
+            Attempt(() =>
+            {
+                if (stored != Stored.Obsolete) Read();
+                Files.Replace(path, Join(entries));
+                stored = Stored.Read;
+                removed.Clear();
+            });
+        }
+
+        private static string IdOf(Fields one)
+        {
+            return Json.Text(one, "id");
         }
 
         private static string Join(List<Entry> all)
@@ -314,7 +357,6 @@ namespace LatchkeyClient
             }
             catch (Exception error)
             {
-                isStored = false;
                 report("events_unwritable", error);
             }
         }

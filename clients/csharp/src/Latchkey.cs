@@ -295,8 +295,9 @@ namespace LatchkeyClient
         {
             return RunAsync(() =>
             {
+                Result result = session.KeepSharing(sharing);
                 if (!sharing) events.Clear();
-                return Task.FromResult(session.KeepSharing(sharing));
+                return Task.FromResult(result);
             });
         }
 
@@ -307,8 +308,9 @@ namespace LatchkeyClient
         {
             return RunAsync(() =>
             {
+                Result result = session.ForgetInstall();
                 events.Clear();
-                return Task.FromResult(session.ForgetInstall());
+                return Task.FromResult(result);
             });
         }
 
@@ -339,6 +341,7 @@ namespace LatchkeyClient
         {
             Result result = await calls.RunAsync(() => GuardAsync(() =>
             {
+                session.Load();
                 session.ReadMachine();
                 return work();
             })).ConfigureAwait(false);

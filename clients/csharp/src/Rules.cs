@@ -91,7 +91,7 @@ namespace LatchkeyClient
             Verdict = verdict;
         }
 
-        /// <summary>Reads a typed key. A wrong checksum is a slip only if a separator follows the prefix; else it may be the key of another shop.</summary>
+        /// <summary>Reads a typed key. A wrong checksum is a typo only if a separator follows the prefix; else it may be the key of another shop.</summary>
         internal static TypedKey Read(string text)
         {
             string typed = BlanksAround.Replace(text, "");
@@ -139,6 +139,10 @@ namespace LatchkeyClient
 
         internal bool IsSuccess => Cause == null && Code == null;
 
+        /// <summary>Whether the service lists the faults of a request that does not match its schema, which has no code.</summary>
+        internal bool HasFaults => Status == 422 && Json.Member(Body, "detail") is List<object> faults
+            && faults.Any(each => Json.Member(each, "loc") is List<object>);
+
         /// <summary>Whether it confirms a deactivation.</summary>
         internal bool IsDone => IsSuccess && Json.IsTrue(Body, "success");
 
@@ -173,7 +177,9 @@ namespace LatchkeyClient
             bool isProblem = (received.ContentType ?? "").StartsWith("application/problem+json", StringComparison.OrdinalIgnoreCase);
             string code = status >= 400 && (isProblem || Json.Integer(body, "status") == status) ? Json.Text(body, "code") : null;
             if (code != null) return new Answer { Status = status, Body = body, Code = code, DateMs = dateMs };
-            return Silent(LatchkeyClient.Cause.Portal, "status " + status + ", not an answer of the service", status);
+            Answer other = Silent(LatchkeyClient.Cause.Portal, "status " + status + ", not an answer of the service", status);
+            other.Body = body;
+            return other;
         }
 
         private static long WaitOf(string header)

@@ -40,7 +40,9 @@ namespace LatchkeyClient
         private volatile Snapshot now = new Snapshot { Kept = Json.Of("version", 1) };
         private volatile string lastSilence;
         private volatile bool machineIsOld = true;
-        /// <summary>The key that was last refused for want of a free machine; the program shows its machines.</summary>
+        /// <summary>What was changed since opening while the file could not be read; null: it was read.</summary>
+        private Fields unread = new Fields();
+        /// <summary>The key that was last refused because no machine is free; the program shows its machines.</summary>
         private string wantedKey;
 
         /// <summary>Reads what is kept, and the identity of the machine unless one is kept: that is read again before the first call.</summary>
@@ -148,9 +150,14 @@ namespace LatchkeyClient
             }
             string kept = key ?? Json.Text(answer.Body, "license_key");
             if (id == null || token == null || kept == null) return Task.FromResult(EndWithout(Answer.OtherShape()));
+            return GrantAsync(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", ReleaseAfter(id));
+        }
+
+        /// <summary>Returns the deactivation that is still to be sent after an activation: not that of this one.</summary>
+        private object ReleaseAfter(string activationId)
+        {
             object release = Json.Member(now.Kept, "release");
-            if (Json.Text(release, "activation_id") == id) release = null;
-            return GrantAsync(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", release);
+            return Json.Text(release, "activation_id") == activationId ? null : release;
         }
 
         internal async Task<Result> CheckAsync(Trigger trigger)
@@ -309,7 +316,8 @@ namespace LatchkeyClient
             if (problem != null) return Result.Refused("entitlement_" + problem);
             string id = Json.Text(claims, "activation_id");
             string key = id == Json.Text(now.Kept, "activation_id") ? Json.Text(now.Kept, "key") : null;
-            Change("entitlement", found.Value, "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false);
+            Change("entitlement", found.Value, "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false,
+                "release", ReleaseAfter(id));
             return Result.Done();
         }
 
@@ -412,20 +420,37 @@ namespace LatchkeyClient
 
         // What is kept.
 
-        private void Load()
+        /// <summary>Reads what is kept unless it was read before. What was changed since opening is newer.</summary>
+        internal void Load()
         {
+            if (unread == null) return;
             Files.RemoveOldTemporaries(Path.GetDirectoryName(path));
-            string text = Attempt("folder_unreadable", () => Files.Read(path));
-            if (text == null) return;
-            if (Json.Parse(text) is Fields kept)
-            {
-                kept["version"] = 1;
-                kept["keys"] = Tokens.ReadKeys(Json.Member(kept, "keys")).ToList<object>();
-                kept["machine"] = MachineReader.ReadFingerprint(Json.Member(kept, "machine"));
-                if (!IsRelease(Json.Member(kept, "release"))) kept["release"] = null;
-                Adopt(kept);
-                return;
-            }
+            string[] read = Attempt("folder_unreadable", () => new[] { Files.Retry(() => Files.Read(path)) });
+            if (read == null) return;
+            Fields changes = unread;
+            unread = null;
+            if (read[0] == null) return;
+            if (Json.Parse(read[0]) is Fields kept) Adopt(Merge(kept, changes));
+            else SetAside();
+        }
+
+        /// <summary>
+        /// Adds what was changed before the file was read. The machine changes only with a license: a system that could not read a file may not know it.
+        /// </summary>
+        private static Fields Merge(Fields kept, Fields changes)
+        {
+            Fields machine = MachineReader.ReadFingerprint(Json.Member(kept, "machine"));
+            kept["version"] = 1;
+            kept["keys"] = Tokens.ReadKeys(Json.Member(kept, "keys")).ToList<object>();
+            kept["machine"] = machine;
+            if (!IsRelease(Json.Member(kept, "release"))) kept["release"] = null;
+            foreach (KeyValuePair<string, object> each in changes) kept[each.Key] = each.Value;
+            if (machine != null && Json.Text(changes, "entitlement") == null) kept["machine"] = machine;
+            return kept;
+        }
+
+        private void SetAside()
+        {
             Report(new Problem("file_damaged", "the kept state is damaged and was renamed"));
             Attempt("folder_unwritable", () => Files.SetAside(path));
         }
@@ -445,7 +470,15 @@ namespace LatchkeyClient
             Fields kept = new Fields(now.Kept);
             foreach (KeyValuePair<string, object> each in changes) kept[each.Key] = each.Value;
             Adopt(kept);
-            Attempt("folder_unwritable", () => Files.Replace(path, Json.Write(kept) + "\n"));
+            if (unread != null) foreach (KeyValuePair<string, object> each in changes) unread[each.Key] = each.Value;
+            Load();
+            Attempt("folder_unwritable", Write);
+        }
+
+        private string Write()
+        {
+            if (unread != null) throw new IOException(path + " is not replaced, because it was not read");
+            return Files.Replace(path, Json.Write(now.Kept) + "\n");
         }
 
         /// <summary>Both at once, so that no state is derived from old and new values. An entitlement is verified once.</summary>

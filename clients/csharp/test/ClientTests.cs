@@ -2,11 +2,14 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Net.Http;
+using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
 
 namespace LatchkeyClient
 {
+    using Fields = Dictionary<string, object>;
+
     /// <summary>What a program sees of a client, with a service that answers as scripted.</summary>
     internal static class ClientTests
     {
@@ -41,6 +44,24 @@ namespace LatchkeyClient
                 options.Handler = new DeafHandler();
                 options.Timeout = TimeSpan.FromMilliseconds(50);
                 Suite.Equal(Latchkey.Open(options).ActivateAsync(World.Key).Result.Cause, Cause.Timeout);
+            });
+            suite.Test("an accepted answer ends the deactivation of its own activation, and of no other", () =>
+            {
+                foreach (bool isSame in new[] { true, false })
+                {
+                    World world = new World();
+                    world.OpenActivated();
+                    Fields kept = world.Kept, vector = World.Vector("the nonce of the open request");
+                    string payload = Json.Text(vector, "token").Split('.')[1];
+                    object claims = Json.Parse(Encoding.UTF8.GetString(Base64Url.Decode(payload)));
+                    string id = isSame ? Json.Text(claims, "activation_id") : "another";
+                    kept["activation_id"] = id;
+                    kept["request"] = Json.Of("nonce", vector["nonce"]);
+                    kept["release"] = Json.Of("key", World.Key, "activation_id", id, "machine_id", vector["machine_id"]);
+                    world.Kept = kept;
+                    Suite.Equal(world.Open().AcceptOfflineAsync(Json.Text(vector, "token")).Result.Ok, true);
+                    Suite.Equal(Json.Text(world.Kept["release"], "activation_id"), isSame ? null : id);
+                }
             });
             suite.Test("a purchase is activated with its key, and is pending without an answer", Purchase);
             suite.Test("the explanation contains no secret", () =>
@@ -169,7 +190,8 @@ namespace LatchkeyClient
             Suite.Equal(find(minuteMs, "train"), null);
             Suite.Equal(find(minuteMs, "office"), null);
             Suite.Equal(find(6 * minuteMs, "office"), Trigger.Wake);
-            Suite.Equal(find(-60 * minuteMs, "office"), null);
+            Suite.Equal(find(-60 * minuteMs, "office"), Trigger.Wake);
+            Suite.Equal(find(minuteMs, "office"), null);
             background.NoticeFailure(unanswered);
             Suite.Equal(find(minuteMs, "home"), Trigger.Reconnect);
             Suite.Equal(find(minuteMs, "home"), Trigger.Scheduled);

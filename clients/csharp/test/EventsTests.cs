@@ -39,6 +39,33 @@ namespace LatchkeyClient
                 for (int i = 0; i < 1000; i++) queue.Add(CreateEvent(i, new string('x', 1500)));
                 Suite.IsTrue(new FileInfo(Path.Combine(world.Folder, "events.jsonl")).Length <= EventQueue.MaxBytes, "more than 1 MB");
             });
+            suite.Test("a file that cannot be read is not replaced, and its events are kept", KeepUnreadable);
+            suite.Test("the user who stops sharing removes events that cannot be read, too", () =>
+            {
+                World world = new World();
+                string file = Path.Combine(world.Folder, "events.jsonl");
+                // A folder can neither be read nor replaced.
+                Directory.CreateDirectory(file);
+                EventQueue queue = new EventQueue(file, (code, error) => { });
+                queue.Add(CreateEvent(1, ""));
+                queue.Clear();
+                Directory.Delete(file);
+                File.WriteAllText(file, Line(9));
+                queue.Add(CreateEvent(2, ""));
+                Suite.Equal(Lines(world), new[] { Line(2) });
+            });
+            suite.Test("an event that made way while it was sent is counted once", () =>
+            {
+                EventQueue queue = new EventQueue(Path.Combine(new World().Folder, "events.jsonl"), (code, error) => throw error);
+                for (int i = 0; i < EventQueue.MaxEvents; i++) queue.Add(CreateEvent(i, ""));
+                List<Fields> batch = queue.NextBatch(400, 0);
+                queue.Add(CreateEvent(EventQueue.MaxEvents, ""));
+                Suite.Equal(queue.Dropped, 501);
+                queue.Drop(batch.Take(100).ToList());
+                Suite.Equal(queue.Dropped, 501);
+                queue.Remove(batch.Skip(100).ToList());
+                Suite.Equal(queue.Dropped, 201);
+            });
             suite.Test("events older than 30 days, and lines that are cut, are dropped", () =>
             {
                 World world = new World();
@@ -81,6 +108,30 @@ namespace LatchkeyClient
                 Suite.Equal(client.EraseAsync().Result.InstallId, id);
                 Suite.Equal(new[] { world.Kept["install_id"], world.Kept["sharing"] }, new object[] { null, false });
             });
+        }
+
+        private static void KeepUnreadable()
+        {
+            World world = new World();
+            string file = Path.Combine(world.Folder, "events.jsonl");
+            List<string> problems = new List<string>();
+            EventQueue first = new EventQueue(file, (code, error) => throw error);
+            first.Add(CreateEvent(1, ""));
+            EventQueue queue = new EventQueue(file, (code, error) => problems.Add(code));
+            Action restore = world.MakeUnreadable("events.jsonl");
+            queue.Add(CreateEvent(2, ""));
+            queue.Add(CreateEvent(3, ""));
+            queue.Remove(queue.NextBatch(1, 0));
+            Suite.Equal(problems.Distinct(), new[] { "events_unwritable" });
+            restore();
+            queue.Add(CreateEvent(4, ""));
+            Suite.Equal(Lines(world), new[] { Line(1), Line(3), Line(4) });
+            Suite.Equal(queue.NextBatch(9, 0).Select(each => each["id"]), new[] { "1", "3", "4" });
+        }
+
+        private static string Line(int id)
+        {
+            return Json.Write(CreateEvent(id, ""));
         }
 
         private static void SendLater()
@@ -131,7 +182,8 @@ namespace LatchkeyClient
             Script[] silences =
             {
                 (path, body) => World.Refusal(429, "rate_limited"), (path, body) => World.Refusal(503, "overloaded"), (path, body) => World.Page(200),
-                (path, body) => World.Page(404), (path, body) => throw new HttpRequestException("refused"), (path, body) => World.Raw(200, "{}"),
+                (path, body) => World.Page(404), (path, body) => World.Page(422), (path, body) => World.Raw(422, "{\"detail\":[\"blocked\"]}"),
+                (path, body) => throw new HttpRequestException("refused"), (path, body) => World.Raw(200, "{}"),
             };
             foreach (Script each in silences)
             {
@@ -139,7 +191,7 @@ namespace LatchkeyClient
                 Suite.Equal(client.FlushAsync().Result.Code, "no_answer");
                 Suite.Equal(Lines(world), new[] { before });
             }
-            world.Script = (path, body) => World.Raw(422, "{\"detail\":[]}");
+            world.Script = (path, body) => World.Raw(422, "{\"detail\":[{\"loc\":[\"body\",\"events\",0],\"msg\":\"Field required\",\"type\":\"missing\"}]}");
             Result rejected = client.FlushAsync().Result;
             Suite.Equal(new object[] { rejected.Ok, rejected.Rejected, Lines(world).Length }, new object[] { true, 1, 0 });
             Suite.Equal(world.Problems, new[] { "events_rejected" });

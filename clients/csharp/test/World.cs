@@ -4,6 +4,7 @@ using System.IO;
 using System.Linq;
 using System.Net;
 using System.Net.Http;
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
@@ -128,6 +129,28 @@ namespace LatchkeyClient
         {
             return File.ReadAllText("../typescript/test/fixtures/" + name);
         }
+
+        /// <summary>
+        /// Replaces a file by a link to itself, which not even root can read. Calling the result moves the file back, and fails if the link was replaced.
+        /// </summary>
+        internal Action MakeUnreadable(string name)
+        {
+            string file = Path.Combine(Folder, name), moved = file + ".moved";
+            File.Move(file, moved);
+            if (symlink(name, file) != 0) throw new IOException("could not create a link");
+            return () =>
+            {
+                if ((long)readlink(file, new byte[64], (IntPtr)64) < 0) throw new IOException("the link was replaced");
+                File.Delete(file);
+                File.Move(moved, file);
+            };
+        }
+
+        [DllImport("libc", SetLastError = true)]
+        private static extern int symlink([MarshalAs(UnmanagedType.LPStr)] string target, [MarshalAs(UnmanagedType.LPStr)] string path);
+
+        [DllImport("libc", SetLastError = true)]
+        private static extern IntPtr readlink([MarshalAs(UnmanagedType.LPStr)] string path, byte[] buffer, IntPtr size);
 
         internal Fields Kept
         {
