@@ -8,16 +8,16 @@ let package = Package(
   targets: [
     .target(
       name: "LatchkeyClient",
-      dependencies: [.target(name: "CLibcrypto", condition: .when(platforms: [.linux]))]
+      dependencies: [.target(name: "CLatchkeyCrypto", condition: .when(platforms: [.linux]))]
     ),
     // Where there is no CryptoKit: libcrypto of OpenSSL 3.
-    .systemLibrary(name: "CLibcrypto"),
-    .executableTarget(name: "example", dependencies: ["LatchkeyClient"], path: "Example"),
+    .systemLibrary(name: "CLatchkeyCrypto"),
+    .executableTarget(name: "LatchkeyExample", dependencies: ["LatchkeyClient"], path: "Example"),
     // Answers the commands of the conformance run.
-    .executableTarget(name: "driver", dependencies: ["LatchkeyClient"], path: "Driver"),
+    .executableTarget(name: "LatchkeyDriver", dependencies: ["LatchkeyClient"], path: "Driver"),
     .testTarget(
       name: "LatchkeyClientTests",
-      dependencies: ["LatchkeyClient", .target(name: "CLibcrypto", condition: .when(platforms: [.linux]))],
+      dependencies: ["LatchkeyClient", .target(name: "CLatchkeyCrypto", condition: .when(platforms: [.linux]))],
       path: "test/LatchkeyClientTests"),
   ]
 )

@@ -1,4 +1,4 @@
-// A program with a license: `swift run example help` lists what it does.
+// A program with a license: `swift run LatchkeyExample help` lists what it does.
 import Foundation
 import LatchkeyClient
 
@@ -34,7 +34,7 @@ func run(_ command: String, _ argument: String) async {
   }
 }
 
-func describe(_ state: State) -> String {
+func describe(_ state: LicenseState) -> String {
   switch state.kind {
   case .licensed: "Licensed: \(state.tier ?? ""). Runs without a network for \(state.daysLeft ?? 0) days."
   case .trial: "Trial: \(state.daysLeft ?? 0) days left."

@@ -35,7 +35,8 @@ struct Schedule: Sendable {
     // A clock that was set back counts as a tick.
     let left = checkIn.map { $0 - max(passed, Self.tick) }
     checkIn = left
-    if passed > Self.wakeAfter { return .wake }
+    // The computer slept, or its clock was set.
+    if abs(passed) > Self.wakeAfter { return .wake }
     if failures > 0 && hasOtherNetwork { return .reconnect }
     return left.map { $0 <= 0 } ?? false ? .scheduled : nil
   }
@@ -70,19 +71,29 @@ struct Schedule: Sendable {
   }
 }
 
-/// The background checks of a client; nil before they begin.
+/// The background checks of a client.
 struct Background: Sendable {
-  var schedule: Schedule
-  let task: Task<Void, Never>
+  /// Nil before they begin.
+  var schedule: Schedule?
+  var checks: Task<Void, Never>?
+  /// The check after the program came to the front.
+  var focusCheck: Task<Void, Never>?
+  private(set) var isClosed = false
+
+  mutating func close() {
+    isClosed = true
+    checks?.cancel()
+    focusCheck?.cancel()
+  }
 }
 
 extension Latchkey {
   /// Checks now and from now on: daily, after sleep, and when the network returns.
   public func keepChecking() {
     background.withLock { background in
-      guard background == nil else { return }
-      let schedule = Schedule(now: session.options.now(), network: describeNetwork())
-      background = Background(schedule: schedule, task: Task { [weak self] in await Self.keepChecking { self } })
+      guard background.schedule == nil, !background.isClosed else { return }
+      background.schedule = Schedule(now: session.options.now(), network: describeNetwork())
+      background.checks = Task { [weak self] in await Self.keepChecking { self } }
     }
   }
 
@@ -98,21 +109,23 @@ extension Latchkey {
     notify()
     let now = session.options.now()
     let network = describeNetwork()
-    let trigger = background.withLock { $0?.schedule.tick(now: now, network: network) }
+    let trigger = background.withLock { $0.schedule?.tick(now: now, network: network) }
     if let trigger { await checkInBackground(trigger) }
   }
 
   /// Call it when the program comes to the front: a check follows, at most one a minute.
   public func noticeFocus() {
     let now = session.options.now()
-    let isDue = background.withLock { $0?.schedule.noticeFocus(now: now) ?? false }
-    if isDue { Task { await checkInBackground(.foreground) } }
+    background.withLock { background in
+      guard !background.isClosed, background.schedule?.noticeFocus(now: now) ?? false else { return }
+      background.focusCheck = Task { await checkInBackground(.foreground) }
+    }
   }
 
   private func checkInBackground(_ trigger: Trigger) async {
-    background.withLock { $0?.schedule.beginCheck() }
+    background.withLock { $0.schedule?.beginCheck() }
     let failure = await noAnswer { try await self.check(trigger) }
-    background.withLock { $0?.schedule.endCheck(failure, jitter: Self.jitter) }
+    background.withLock { $0.schedule?.endCheck(failure, jitter: Self.jitter) }
   }
 
   private func noAnswer(_ call: () async throws -> Void) async -> NoAnswer? {

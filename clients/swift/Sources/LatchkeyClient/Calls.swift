@@ -3,9 +3,10 @@ import Foundation
 // The calls of a client, of which one runs at a time.
 extension Session {
   /// Runs a call, and notes whether the service answered.
-  func attempt<Value>(_ call: () async throws -> Value) async -> Result<Value, any Error> {
+  func attempt<Value>(_ call: (Session) async throws -> Value) async -> Result<Value, any Error> {
+    try? readAgain()  // The failure was reported when the client was opened.
     do {
-      return .success(try await call())
+      return .success(try await call(self))
     } catch {
       switch error as? LatchkeyError {
       case .noAnswer(let failure): noteAnswer(false, failure.detail)
@@ -41,8 +42,7 @@ extension Session {
     granted.activationID = activationID
     granted.request = nil
     granted.trialWanted = false
-    // The machine is wanted again.
-    if granted.release?.activationID == activationID { granted.release = nil }
+    granted.cancelRelease(of: activationID)
     noteAnswer(true)
     change(granted)
   }
@@ -51,8 +51,9 @@ extension Session {
     if state.kind == .licensed { throw LatchkeyError.refused("already_licensed") }
     do {
       try await askForTrial()
-    } catch {
-      noteTrial(isWanted: (error as? LatchkeyError)?.code == "no_answer" && kept.key == nil)
+    } catch let error as LatchkeyError {
+      // A cancelled call changes nothing: the program may end while a trial waits for the service.
+      noteTrial(isWanted: error.code == "no_answer" && kept.key == nil)
       throw error
     }
     noteTrial(isWanted: false)
@@ -221,6 +222,7 @@ extension Session {
       kept.refused = nil
       kept.request = nil
       kept.trialWanted = false
+      kept.cancelRelease(of: claims.activationID)
     }
   }
 

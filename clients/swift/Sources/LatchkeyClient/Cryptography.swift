@@ -3,7 +3,7 @@ import Foundation
 #if canImport(CryptoKit)
   import CryptoKit
 #else
-  import CLibcrypto
+  import CLatchkeyCrypto
 #endif
 
 /// Returns the base64url SHA-256 of a text.

@@ -15,11 +15,19 @@ public struct PublicKey: Codable, Sendable, Equatable {
     self.kid = kid
   }
 
-  /// Reads the text of `/.well-known/jwks.json`, and ignores other keys.
-  public static func read(from data: Data) -> [PublicKey] {
-    read(JSON(parsing: data)?["keys"])
+  /// Reads the text of `/.well-known/jwks.json`, or of its list `keys`.
+  /// - Throws: ``InvalidOptions`` if the text is damaged, or lists other keys than those of Ed25519
+  public static func read(from data: Data) throws(InvalidOptions) -> [PublicKey] {
+    let json = JSON(parsing: data)
+    let list = json?["keys"] ?? json
+    let keys = read(list)
+    guard list?.list?.count == keys.count else {
+      throw InvalidOptions(problems: ["publicKeys must list Ed25519 keys"])
+    }
+    return keys
   }
 
+  /// Returns the Ed25519 keys of a list, and ignores others.
   package static func read(_ list: JSON?) -> [PublicKey] {
     (list?.list ?? []).compactMap { each in
       guard let kty = each["kty"]?.text, let crv = each["crv"]?.text, let x = each["x"]?.text,

@@ -40,6 +40,48 @@ struct Kept: Sendable, Equatable {
   }
 }
 
+extension Kept {
+  /// The machine of this activation is wanted again: it is not released any more.
+  mutating func cancelRelease(of activationID: String?) {
+    if let release, release.activationID == activationID { self.release = nil }
+  }
+
+  /// Returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
+  func chooseMachine(_ reading: Fingerprint?) -> Fingerprint? {
+    let isUsed = key != nil || entitlement != nil
+    if let machine, reading == nil || (machine.isGenerated && isUsed) { return machine }
+    return reading
+  }
+
+  /// Returns the content of a file that could not be read at first, with the changes of the run since then.
+  func joined(with run: Kept, hasOwnLicense: Bool) -> Kept {
+    if hasOwnLicense { return joined(withLicenseOf: run) }
+    var joined = self
+    joined.request = run.request ?? request
+    joined.trialWanted = trialWanted || (run.trialWanted && key == nil)
+    joined.machine = machine ?? run.machine
+    return joined
+  }
+
+  /// Adds what the run does not have to its license, which replaces that of the file.
+  private func joined(withLicenseOf run: Kept) -> Kept {
+    var joined = run
+    // The answer to a machine without a connection has no key.
+    if run.key == nil && run.entitlement != nil && run.activationID == activationID { joined.key = key }
+    if run.release == nil {
+      joined.release = release
+      joined.cancelRelease(of: run.activationID)
+    }
+    if run.keys.isEmpty { joined.keys = keys }
+    joined.clock.latest = max(run.clock.latest, clock.latest)
+    joined.lastAnswerAt = run.lastAnswerAt ?? lastAnswerAt
+    joined.installID = installID
+    joined.sharing = sharing
+    joined.others = others
+    return joined
+  }
+}
+
 struct KeptRefusal: Sendable, Equatable {
   let reason: String
   let at: String?

@@ -13,11 +13,26 @@ struct KeptFile: Sendable {
 
   /// Returns nil if there is no file.
   func read() throws -> Data? {
-    do {
-      return try Data(contentsOf: path)
-    } catch CocoaError.fileReadNoSuchFile {
-      return nil
+    let descriptor = open(path.path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      let error = POSIXError.last
+      if error.code == .ENOENT { return nil }
+      throw error
     }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    return try file.readToEnd() ?? Data()
+  }
+
+  /// Reads up to five times within 200 ms: a backup may hold the file for a moment.
+  func readWithRetries() throws -> Data? {
+    for pause in [0.02, 0.04, 0.06, 0.08] {
+      do {
+        return try read()
+      } catch {
+        Thread.sleep(forTimeInterval: pause)
+      }
+    }
+    return try read()
   }
 
   func setAside() throws {

@@ -9,12 +9,13 @@ public final class Latchkey: Sendable {
 
   /// The state that the program saw last, and who waits for the next one.
   private struct Shown {
-    var state: State
-    var listeners: [UUID: AsyncStream<State>.Continuation] = [:]
+    var state: LicenseState
+    var listeners: [UUID: AsyncStream<LicenseState>.Continuation] = [:]
+    var isClosed = false
   }
 
   let session: Session
-  let background = Locked<Background?>(nil)
+  let background = Locked(Background())
   private let calls = CallQueue()
   private let shown: Locked<Shown>
 
@@ -30,7 +31,7 @@ public final class Latchkey: Sendable {
   }
 
   deinit {
-    background.withLock { $0?.task.cancel() }
+    background.withLock { $0.close() }
     finishChanges()
   }
 
@@ -43,18 +44,22 @@ public final class Latchkey: Sendable {
   }
 
   /// What the program may do now. It needs no network, and no call has to end first.
-  public var state: State { session.state }
+  public var state: LicenseState { session.state }
 
   /// Returns whether the program may run, with this feature.
   public func has(_ feature: String) -> Bool {
     state.features.contains(feature)
   }
 
-  /// Returns the states that follow, each when it is another one.
-  public func changes() -> AsyncStream<State> {
-    let (states, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(1))
+  /// Returns the states that follow until ``close()``, each when it is another one.
+  public func changes() -> AsyncStream<LicenseState> {
+    let (states, continuation) = AsyncStream.makeStream(of: LicenseState.self, bufferingPolicy: .bufferingNewest(1))
     let id = UUID()
-    shown.withLock { $0.listeners[id] = continuation }
+    let isClosed = shown.withLock { shown in
+      if !shown.isClosed { shown.listeners[id] = continuation }
+      return shown.isClosed
+    }
+    if isClosed { continuation.finish() }
     continuation.onTermination = { [weak self] _ in _ = self?.shown.withLock { $0.listeners.removeValue(forKey: id) } }
     return states
   }
@@ -126,30 +131,35 @@ public final class Latchkey: Sendable {
 
   /// Ends the background checks, and waits for calls that run.
   public func close() async {
-    background.withLock { $0?.task.cancel() }
-    _ = await calls.run { .success(()) }
+    background.withLock { $0.close() }
+    await calls.wait()
     finishChanges()
   }
 
   private func finishChanges() {
-    let listeners = shown.withLock(\.listeners)
+    let listeners = shown.withLock { shown in
+      shown.isClosed = true
+      defer { shown.listeners = [:] }
+      return shown.listeners
+    }
     for listener in listeners.values { listener.finish() }
   }
 
   private func call<Value: Sendable>(
     _ work: @escaping @Sendable (Session) async throws -> Value
   ) async throws -> Value {
-    let result = await calls.run { [session] in await session.attempt { try await work(session) } }
+    let result = await calls.run { [session] in await session.attempt(work) }
     if case .failure(LatchkeyError.noAnswer(let failure)) = result {
-      background.withLock { $0?.schedule.notice(failure, jitter: Self.jitter) }
+      background.withLock { $0.schedule?.notice(failure, jitter: Self.jitter) }
     }
     notify()
     return try result.get()
   }
 
   func notify() {
-    let state = session.state
     shown.withLock { shown in
+      // Read here, so that no older state follows a newer one.
+      let state = session.state
       let hasChanged = state.differs(from: shown.state)
       shown.state = state
       guard hasChanged else { return }

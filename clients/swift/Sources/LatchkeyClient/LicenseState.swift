@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the program may do now, and why.
-public struct State: Sendable, Equatable {
+public struct LicenseState: Sendable, Equatable {
   public enum Kind: String, Sendable {
     /// It may run.
     case licensed
@@ -39,7 +39,7 @@ public struct State: Sendable, Equatable {
   public internal(set) var clockWentBack = false
 
   /// Returns whether a program that shows the state must show it again; who answered last, and when, is no change.
-  func differs(from other: State) -> Bool {
+  func differs(from other: LicenseState) -> Bool {
     var compared = self
     compared.source = other.source
     compared.lastAnswerAt = other.lastAnswerAt
@@ -56,9 +56,9 @@ struct Snapshot: Sendable {
 
   private static let day: Int64 = 86_400_000
 
-  func state(device: Int64) -> State {
+  func state(device: Int64) -> LicenseState {
     let (now, wentBack) = kept.clock.read(device: device)
-    var state = State()
+    var state = LicenseState()
     state.source = isAnswered ? .service : .kept
     state.lastAnswerAt = Times.parse(kept.lastAnswerAt)
     state.clockWentBack = wentBack
@@ -75,11 +75,12 @@ struct Snapshot: Sendable {
     return state
   }
 
-  private static func addTerms(of claims: Claims, now: Int64, to state: inout State) {
+  private static func addTerms(of claims: Claims, now: Int64, to state: inout LicenseState) {
     let left = claims.end * 1000 - now
     state.tier = claims.tier
     state.until = Times.date(of: claims.end * 1000)
-    state.daysLeft = left > 0 ? Int((left - 1) / day) + 1 : 0
+    // An Int has 32 bits on some watches.
+    state.daysLeft = left > 0 ? Int(clamping: (left - 1) / day + 1) : 0
     guard left > 0 else {
       let hasLicenseEnded = claims.licenseEnd.map { $0 * 1000 <= now } ?? false
       state.kind = .ended

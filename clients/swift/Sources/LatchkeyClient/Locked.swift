@@ -18,10 +18,12 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
 actor CallQueue {
   private var last: Task<Void, Never>?
 
-  /// Runs work after all that was given before. Cancelling the task of the caller cancels the work, also before it begins.
+  /// Runs work after all work that was added before. Cancelling the task of the caller cancels the work, also before it begins.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () async -> Result<Value, any Error>
   ) async -> Result<Value, any Error> {
+    // A check that was cancelled before must not begin after `close`.
+    if Task.isCancelled { return .failure(CancellationError()) }
     let previous = last
     let current = Task {
       await previous?.value
@@ -33,5 +35,10 @@ actor CallQueue {
     } onCancel: {
       current.cancel()
     }
+  }
+
+  /// Waits for all work that was added before.
+  func wait() async {
+    await last?.value
   }
 }

@@ -6,6 +6,11 @@ public struct Fingerprint: Sendable, Equatable {
 
   public var machineID: String { fields["machine_id"]?.text ?? "" }
 
+  static let generatedPrefix = "generated-"
+
+  /// Whether it is a random identity, because the system has none.
+  var isGenerated: Bool { machineID.hasPrefix(Self.generatedPrefix) }
+
   /// - Parameter parts: what else your program knows, such as `board_serial`.
   public init(machineID: String, parts: [String: String] = [:]) {
     fields = parts.mapValues { .text($0) }.merging(["machine_id": .text(machineID)]) { _, id in id }

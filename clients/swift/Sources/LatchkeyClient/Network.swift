@@ -66,8 +66,8 @@ struct Network: Sendable {
 
   private static func readRefusal(_ code: String, _ body: JSON, status: Int, date: Int64?) -> Refusal {
     var refusal = Refusal(code: code)
-    refusal.max = body["max"]?.integer.map { Int($0) }
-    refusal.current = body["current"]?.integer.map { Int($0) }
+    refusal.max = body["max"]?.integer.map { Int(clamping: $0) }
+    refusal.current = body["current"]?.integer.map { Int(clamping: $0) }
     refusal.availableAt = Times.parse(body["available_at"]?.text)
     refusal.status = status
     refusal.date = date
@@ -129,9 +129,11 @@ final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
   /// More than the largest answer that counts.
   private static let maxBytes = 1_100_000
 
+  /// The result, and who waits for it. Either may be there first.
   private struct Progress {
-    var continuation: CheckedContinuation<(Data, HTTPURLResponse), any Error>?
     var data = Data()
+    var result: Result<(Data, HTTPURLResponse), any Error>?
+    var continuation: CheckedContinuation<(Data, HTTPURLResponse), any Error>?
   }
 
   private let progress = Locked(Progress())
@@ -142,13 +144,33 @@ final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
     defer { session.finishTasksAndInvalidate() }
     let task = session.dataTask(with: request)
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        exchange.progress.withLock { $0.continuation = continuation }
-        task.resume()
-      }
+      task.resume()
+      return try await exchange.response()
     } onCancel: {
       task.cancel()
+      exchange.finish(.failure(CancellationError()))
     }
+  }
+
+  /// Waits for the result.
+  func response() async throws -> (Data, HTTPURLResponse) {
+    try await withCheckedThrowingContinuation { continuation in
+      let result = progress.withLock { progress in
+        if progress.result == nil { progress.continuation = continuation }
+        return progress.result
+      }
+      if let result { continuation.resume(with: result) }
+    }
+  }
+
+  /// Ends the exchange. Only the first result counts.
+  func finish(_ result: Result<(Data, HTTPURLResponse), any Error>) {
+    let continuation = progress.withLock { progress in
+      if progress.result == nil { progress.result = result }
+      defer { progress.continuation = nil }
+      return progress.continuation
+    }
+    continuation?.resume(with: result)
   }
 
   private static var configuration: URLSessionConfiguration {
@@ -158,14 +180,6 @@ final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
     configuration.urlCredentialStorage = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     return configuration
-  }
-
-  private func finish(_ result: Result<(Data, HTTPURLResponse), any Error>) {
-    let continuation = progress.withLock { progress in
-      defer { progress.continuation = nil }
-      return progress.continuation
-    }
-    continuation?.resume(with: result)
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

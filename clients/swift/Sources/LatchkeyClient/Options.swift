@@ -26,7 +26,7 @@ public struct Options: Sendable {
   public var timeout: Duration = .seconds(10)
   /// The clock of the device.
   public var now: @Sendable () -> Date = { Date() }
-  /// Receives a code and a message of what failed and was survived.
+  /// Receives a code and a message of each failure that the client continues after.
   public var onProblem: @Sendable (_ code: String, _ message: String) -> Void = { _, _ in }
 
   public init(

@@ -13,6 +13,13 @@ final class Session: Sendable {
     var lastQuestion = "answered, or none"
     var wantedKey: String?
     var verified: Verified?
+    /// What this run did while the file could not be read; nil if it was read.
+    var unread: Unread?
+  }
+
+  private struct Unread {
+    /// Whether the run activated a license, or removed one.
+    var hasOwnLicense = false
   }
 
   /// The last verdict.
@@ -39,7 +46,7 @@ final class Session: Sendable {
 
   var kept: Kept { snapshot.withLock(\.kept) }
 
-  var state: State { snapshot.withLock { $0 }.state(device: device) }
+  var state: LicenseState { snapshot.withLock { $0 }.state(device: device) }
 
   /// The time of the device.
   var device: Int64 { Times.milliseconds(of: options.now()) }
@@ -61,22 +68,53 @@ final class Session: Sendable {
   func load() {
     file.removeOldTemporaries()
     do {
-      guard let data = try file.read() else { return }
-      guard case .object(let fields) = JSON(parsing: data) else { return try setAside() }
-      adopt(Kept(fields))
+      adopt(parse(try file.readWithRetries()))
     } catch {
+      notes.withLock { $0.unread = Unread() }
       report("folder_unreadable", "\(error)")
     }
   }
 
-  private func setAside() throws {
+  /// Returns the content of a file: nothing without one, and after a damaged one, which is renamed.
+  private func parse(_ data: Data?) -> Kept {
+    guard let data else { return Kept() }
+    if case .object(let fields) = JSON(parsing: data) { return Kept(fields) }
     report("file_damaged", "what was kept is renamed to license.json.damaged")
-    try file.setAside()
+    do {
+      try file.setAside()
+    } catch {
+      report("folder_unwritable", "\(error)")
+    }
+    return Kept()
   }
 
-  /// Replaces what is kept, and writes it.
+  /// Reads a file that could not be read before, and adds what this run changed since.
+  func readAgain() throws {
+    guard let unread = notes.withLock(\.unread) else { return }
+    let file = parse(try file.read())
+    notes.withLock { $0.unread = nil }
+    change(file.joined(with: kept, hasOwnLicense: unread.hasOwnLicense))
+  }
+
+  /// Replaces what is kept, and writes it; but never over a file that could not be read.
   func change(_ kept: Kept) {
     adopt(kept)
+    guard isUnread(after: kept) else { return write(kept) }
+    do {
+      try readAgain()
+    } catch {
+      report("folder_unwritable", "nothing is written while the file cannot be read: \(error)")
+    }
+  }
+
+  private func isUnread(after change: Kept) -> Bool {
+    notes.withLock { notes in
+      if change.key != nil || change.entitlement != nil { notes.unread?.hasOwnLicense = true }
+      return notes.unread != nil
+    }
+  }
+
+  private func write(_ kept: Kept) {
     do {
       try file.write(kept.json.encoded() + Data("\n".utf8))
     } catch {
@@ -117,10 +155,8 @@ final class Session: Sendable {
   func adoptMachine(_ reading: Fingerprint?) {
     if reading == nil { report("machine_unreadable", "the last good reading is used, or a random identity") }
     let kept = kept
-    let isUsed = kept.key != nil || kept.entitlement != nil
-    let isGenerated = kept.machineID.hasPrefix("generated-")
-    if kept.machine != nil && (reading == nil || (isGenerated && isUsed)) { return }
-    let machine = reading ?? Fingerprint(machineID: "generated-\(UUID().uuidString.lowercased())")
+    let chosen = kept.chooseMachine(reading)
+    let machine = chosen ?? Fingerprint(machineID: "\(Fingerprint.generatedPrefix)\(UUID().uuidString.lowercased())")
     if machine != kept.machine { change { $0.machine = machine } }
   }
 

@@ -110,6 +110,35 @@ import Testing
     #expect(license.state.kind == .trial)
   }
 
+  @Test func trialThatWaitsSurvivesACloseDuringTheCheck() async throws {
+    let first = try world.open()
+    #expect(try await code { try await first.startTrial() } == "no_answer")
+    let license = try world.open()
+    let (began, beginning) = AsyncStream.makeStream(of: Void.self)
+    world.service.answer { _ in
+      beginning.yield()
+      try await Task.sleep(for: .seconds(600))
+      return .page(200)
+    }
+    license.keepChecking()
+    for await _ in began { break }
+    await license.close()
+    #expect(license.session.kept.trialWanted)
+    #expect(JSON(parsing: try world.readFile())?["trial_wanted"] == true)
+  }
+
+  @Test func answerWithoutAConnectionEndsTheReleaseOfItsActivation() async throws {
+    let license = try await world.openActivated()
+    world.service.fail(with: .timedOut)
+    #expect(try await code { try await license.deactivate() } == "no_answer")
+    _ = try await license.offlineRequest(product: "personal")
+    let nonce = try #require(license.session.kept.request?.nonce)
+    try await license.acceptOffline(Signer.service.sign(["nonce": .text(nonce)]))
+    world.service.answer(with: .validated())
+    try await license.check()
+    #expect(world.service.sent.count == 1 && license.state.mayRun)
+  }
+
   @Test func machineIsFreedByTheNextCheckIfTheServiceDoesNotAnswer() async throws {
     let license = try await world.openActivated()
     world.service.fail(with: .timedOut)
@@ -217,6 +246,28 @@ import Testing
     #expect(await seen.next() == "foreground")
     await license.close()
     #expect(world.service.sent.count == 2)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func nothingBeginsAfterClose() async throws {
+    let license = try await world.openActivated()
+    world.service.answer(with: .validated())
+    license.keepChecking()
+    await license.close()
+    let sent = world.service.sent.count
+    license.noticeFocus()
+    license.keepChecking()
+    #expect(license.background.withLock { $0.focusCheck } == nil)
+    for await _ in license.changes() {}  // It ends at once.
+    #expect(world.service.sent.count == sent)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func cancelledWorkDoesNotBegin() async {
+    let queue = CallQueue()
+    let result = await Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await queue.run { .success("begun") }
+    }.value
+    #expect(throws: CancellationError.self) { try result.get() }
   }
 
   @Test func temporaryFilesOfKilledProgramsAreRemovedAfterAnHour() throws {

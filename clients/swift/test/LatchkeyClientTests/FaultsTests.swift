@@ -72,6 +72,28 @@ import Testing
     try await license.check()
   }
 
+  @Test(.timeLimit(.minutes(1))) func exchangeThatEndsBeforeItIsAwaitedHasItsFirstResult() async throws {
+    let exchange = Exchange()
+    exchange.finish(.failure(URLError(.networkConnectionLost)))
+    exchange.finish(.failure(URLError(.timedOut)))
+    do {
+      _ = try await exchange.response()
+      Issue.record("a response")
+    } catch let error as URLError {
+      #expect(error.code == .networkConnectionLost)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func requestThatIsCancelledBeforeItBeginsEnds() async throws {
+    let request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:9/")))
+    await #expect(throws: (any Error).self) {
+      try await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await Exchange.send(request)
+      }.value
+    }
+  }
+
   @Test func detailsNameNoKey() async throws {
     let world = World()
     let license = try await world.openActivated()

@@ -33,6 +33,21 @@ import Testing
     #expect(throws: Verdict.malformed) { try trust.verify(text) }
   }
 
+  @Test func damagedKeysAreAnError() throws {
+    let key = JSON.object([
+      "kty": "OKP", "crv": "Ed25519", "kid": "test", "x": .text(String(repeating: "A", count: 43)),
+    ])
+    for json in [JSON.list([key]), .object(["keys": .list([key])])] {
+      #expect(try PublicKey.read(from: json.encoded()).count == 1)
+    }
+    #expect(try PublicKey.read(from: Data("{\"keys\":[]}".utf8)).isEmpty)
+    let cut: JSON = ["kty": "OKP", "crv": "Ed25519", "kid": "next", "x": "AAAA"]
+    let damaged = ["", "<html></html>", "{\"keys\":[{\"kty\":", "{}", "null"].map { Data($0.utf8) }
+    for text in damaged + [JSON.list([key, cut]).encoded()] {
+      #expect(throws: InvalidOptions.self) { try PublicKey.read(from: text) }
+    }
+  }
+
   @Test func typedKeysHaveTheReadingsOfTheVectors() throws {
     for vector in try readVectors("keys.json") {
       let key = vector["key"]?.text ?? ""
@@ -149,6 +164,15 @@ import Testing
     schedule.endCheck(busy, jitter: 1)
     let trigger = schedule.tick(now: start + 3661, network: "office")
     #expect(trigger == .reconnect)
+  }
+
+  @Test func checksWhenTheClockIsSetBackAndADayLater() {
+    var (now, schedule) = (start, Schedule(now: start, network: "home"))
+    now -= 3600
+    #expect(schedule.tick(now: now, network: "home") == .wake)
+    schedule.endCheck(nil, jitter: 1)
+    #expect(pass(1439, &schedule, from: &now) == [])
+    #expect(pass(1, &schedule, from: &now) == [.scheduled])
   }
 
   @Test func checksSoonAfterACallWithoutAnAnswer() {

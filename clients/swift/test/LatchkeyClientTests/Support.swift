@@ -9,7 +9,7 @@ import Testing
 #if canImport(CryptoKit)
   import CryptoKit
 #else
-  import CLibcrypto
+  import CLatchkeyCrypto
 #endif
 
 let issuer = "https://license.example.com"
@@ -185,6 +185,21 @@ final class World: Sendable {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: file)
   }
+
+  /// Moves the kept file away, and puts a link to itself in its place, which nobody can read, but which a rename would replace.
+  func makeUnreadable() throws {
+    try FileManager.default.moveItem(at: file, to: elsewhere)
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: file.lastPathComponent)
+  }
+
+  /// Brings the file back that `makeUnreadable` moved away.
+  func restoreFile() {
+    #expect(rename(elsewhere.path, file.path) == 0)
+  }
+
+  var isUnreadable: Bool { (try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)) != nil }
+
+  private var elsewhere: URL { folder.appendingPathComponent("elsewhere") }
 
   func open(_ change: (inout Options) -> Void = { _ in }) throws -> Latchkey {
     var options = options

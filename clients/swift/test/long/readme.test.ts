@@ -84,7 +84,7 @@ test(
     const folder = join(directory, 'example');
     await cp(CLIENT, folder, { recursive: true, filter: isSource });
     const variables = exampleVariables(service, directory);
-    const call = (...args: string[]) => runProgram(folder, ['example', ...args], variables);
+    const call = (...args: string[]) => runProgram(folder, ['LatchkeyExample', ...args], variables);
     await checkExample(call, licenseKey);
   },
 );
