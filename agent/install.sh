@@ -6,9 +6,9 @@
 #
 # LATCHKEY_AGENT_URL       URL of the package (https); .sha256 and .sig are appended for its checksum and signature
 # LATCHKEY_AGENT_FILE      path of a local package, instead of a URL
-# LATCHKEY_AGENT_SHA256    its SHA-256; without it, the .sha256 file is used, and a download must be signed
+# LATCHKEY_AGENT_SHA256    its SHA-256; without it, the .sha256 file is used, and the package must be signed
 # LATCHKEY_AGENT_SIGNER    the public key (ssh-ed25519 …) that verifies the signature, instead of the one in this script
-# LATCHKEY_AGENT_UNSIGNED  yes: accept a download without a signature
+# LATCHKEY_AGENT_UNSIGNED  yes: accept a package without a signature
 # An unpacked package needs none of them. All other variables and arguments are passed to "latchkey-agent install".
 set -eu
 
@@ -72,11 +72,19 @@ download_signature() {
     fail "Could not download the signature from $1.sig: publish it, or accept the package unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed."
 }
 
-# Verifies the signature if the file exists. Requires ssh-keygen of OpenSSH 8.1 or newer.
+# Verifies the signature, which only a package with a given checksum may lack. Requires ssh-keygen of OpenSSH 8.1 or newer.
 check_signature() {
-  [ -f "$1.sig" ] || return 0
   [ "${LATCHKEY_AGENT_UNSIGNED:-}" != yes ] || return 0
-  [ -n "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" ] || return 0
+  if [ -z "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" ]; then
+    [ -n "${LATCHKEY_AGENT_SHA256:-}" ] ||
+      print 'The signature of the package is not verified, because no public key is set: set LATCHKEY_AGENT_SIGNER.'
+    return 0
+  fi
+  if ! [ -f "$1.sig" ]; then
+    [ -n "${LATCHKEY_AGENT_SHA256:-}" ] ||
+      fail "No signature: put $1.sig beside the package, set LATCHKEY_AGENT_SHA256, or accept it unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed."
+    return 0
+  fi
   command -v ssh-keygen >/dev/null 2>&1 ||
     fail 'ssh-keygen is required to verify the signature: install openssh-client, or set LATCHKEY_AGENT_SHA256. Nothing was installed.'
   printf 'latchkey namespaces="latchkey-agent-package" %s\n' "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" >"$folder/signers"

@@ -146,6 +146,22 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     assert.equal(install(named, join(directory, 'other-signature')).code, 3);
   });
 
+  test('rejects a local package without a signature, unless its checksum is given or it is permitted', () => {
+    const local = { LATCHKEY_AGENT_FILE: packagePath };
+    const refused = run(local, {}, script);
+    assert.match(refused.said, /^No signature: put .*package\.tar\.gz\.sig beside the package/mu);
+    assert.deepEqual([refused.code, refused.said.includes('installer:')], [1, false]);
+    const pinned = { ...local, LATCHKEY_AGENT_SHA256: hash(packagePath) };
+    assert.equal(run(pinned, {}, script).code, 3);
+    assert.equal(run({ ...local, ...UNSIGNED }, {}, script).code, 3);
+    cpSync(join(directory, 'signature'), signature);
+    try {
+      assert.equal(run(local, {}, script).code, 3);
+    } finally {
+      rmSync(signature);
+    }
+  });
+
   test('rejects a signature for another purpose', () => {
     const path = join(directory, 'copy.tar.gz');
     cpSync(packagePath, path);
@@ -170,6 +186,12 @@ describe('install.sh', () => {
     const environment = { LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_DOMAIN: 'a.example.com' };
     const { code, said } = run({ ...environment, LATCHKEY_AGENT_SHA256: hash(packagePath) });
     assert.deepEqual([code, said], [3, 'installer: install --verbose; a.example.com']);
+  });
+
+  test('reports that it cannot verify a local package without a public key', () => {
+    const { code, said } = run({ LATCHKEY_AGENT_FILE: packagePath });
+    assert.equal(code, 3);
+    assert.match(said, /^The signature of the package is not verified, because no public key/mu);
   });
 
   test('downloads a package with the checksum beside it', () => {
