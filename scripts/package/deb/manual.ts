@@ -23,6 +23,8 @@ export function renderManual(
     escape(`${name} - ${program.description().replace(/\.$/, '')}`),
     '.SH SYNOPSIS',
     `.B ${escape(name)}\n${escape(program.usage())}`,
+    '.SH OPTIONS',
+    ...describeOptions(program),
     '.SH COMMANDS',
     ...listCommands(program).map((command) => describeCommand(name, command)),
     '.PP',
@@ -33,6 +35,17 @@ export function renderManual(
   ].join('\n');
   const content = gzipSync(text, { level: 9 });
   return { path: `usr/share/man/man1/${name}.1.gz`, content, mode: 0o644 };
+}
+
+/** The options of the program itself; those of a command are in its help. */
+function describeOptions(program: Command): string[] {
+  const help = program.createHelp();
+  return help
+    .visibleOptions(program)
+    .map(
+      (option) =>
+        `.TP\n.B ${escape(help.optionTerm(option))}\n${escape(help.optionDescription(option))}`,
+    );
 }
 
 /** The commands that the help lists, in its order. */
