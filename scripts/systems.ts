@@ -12,10 +12,9 @@ import { once } from 'node:events';
 import { glob } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
-import { findMissingBuildRequirement } from '../agent/test/systems/requirements.ts';
-import { buildTree, listMissingTrees, RELEASES } from '../agent/test/systems/trees.ts';
 import { repository } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
+import { buildMissingTrees } from './lib/system-trees.ts';
 
 const TEST_TIMEOUT_MS = 300_000;
 
@@ -31,10 +30,8 @@ const { values: options, positionals } = parseArgs({
 const deadline = performance.now() + Number(options.minutes) * 60_000;
 const stop = listenForStop();
 
-const missing = listMissingTrees();
-const blocker = missing.length > 0 ? findMissingBuildRequirement() : null;
+const blocker = await buildMissingTrees();
 if (blocker === null) {
-  for (const release of missing) await buildMissingTree(release);
   if (!options.prepare) process.exitCode = (await runTestFiles()) ? 0 : 1;
 } else if (options['if-possible']) {
   console.log(`System tests did not run: ${blocker}`);
@@ -43,13 +40,6 @@ if (blocker === null) {
   process.exitCode = 1;
 }
 process.exitCode = stop.exitCode() ?? process.exitCode ?? 0;
-
-async function buildMissingTree(release: keyof typeof RELEASES): Promise<void> {
-  console.log(`Building the tree of ${RELEASES[release]}; it takes a minute or two.`);
-  const startedAt = performance.now();
-  await buildTree(release);
-  console.log(`✔ ${RELEASES[release]}: ${secondsSince(startedAt)} s`);
-}
 
 /** Runs the files one after the other, since machines that boot at the same time slow each other down. */
 async function runTestFiles(): Promise<boolean> {

@@ -27,7 +27,14 @@ export function findMissingRequirement(): string | null {
 
 /** Returns why trees cannot be built here, with the fix; null when they can. */
 export function findMissingBuildRequirement(): string | null {
-  return findMissingTools({ ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' });
+  const programs = { ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' };
+  return findMissingTools(programs) ?? findMissingKeyring();
+}
+
+/** debootstrap verifies the mirror with it. Ubuntu has it in a package of its own. */
+function findMissingKeyring(): string | null {
+  if (existsSync('/usr/share/keyrings/debian-archive-keyring.gpg')) return null;
+  return 'whole systems need the keys of Debian: apt-get install debian-archive-keyring';
 }
 
 function findMissingTools(programs: Record<string, string>): string | null {

@@ -33,6 +33,8 @@ const PACKAGES = [
 
 const DISABLED_UNITS = ['apache2.service', 'nginx.service', 'ufw.service'];
 
+const PUBLIC_MIRROR = 'http://deb.debian.org/debian/';
+
 /** They would change files at any time. */
 const MASKED_UNITS = [
   'apache-htcacheclean.service',
@@ -66,7 +68,7 @@ export function listMissingTrees(): Release[] {
 }
 
 /**
- * Builds the tree of a release, from the mirror of this machine's apt.
+ * Builds the tree of a release, from a mirror whose signature is verified.
  * @throws Error with debootstrap's output
  */
 export async function buildTree(release: Release): Promise<void> {
@@ -76,7 +78,15 @@ export async function buildTree(release: Release): Promise<void> {
   await mkdir(unfinished, { recursive: true });
   const mirror = await findMirror();
   const include = `--include=${BASE.join(',')}`;
-  const lay = ['debootstrap', '--variant=minbase', include, release, unfinished, mirror];
+  const lay = [
+    'debootstrap',
+    '--force-check-gpg',
+    '--variant=minbase',
+    include,
+    release,
+    unfinished,
+    mirror,
+  ];
   await succeed([...OWN_MOUNTS, ...lay], LONG);
   await addPackages(unfinished);
   await rm(join(unfinished, 'etc/resolv.conf'), { force: true });
@@ -98,13 +108,15 @@ async function addPackages(tree: string): Promise<void> {
   await run('apt-get', 'clean');
 }
 
-/**
- * @throws Error where apt has no mirror of Debian
- */
+/** The mirror of LATCHKEY_DEBIAN_MIRROR, or that of this machine's apt, or where apt knows none (on Ubuntu), the public one. */
 export async function findMirror(): Promise<string> {
   const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
   const output = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
-  const [mirror = ''] = output.split('\n');
-  if (mirror === '') throw new Error('apt knows no mirror of Debian; is apt-get update missing?');
-  return mirror;
+  return chooseMirror(process.env['LATCHKEY_DEBIAN_MIRROR'], output);
+}
+
+/** @param known the mirrors that apt knows, one on each line */
+export function chooseMirror(setting: string | undefined, known: string): string {
+  const [own = ''] = known.split('\n');
+  return [setting, own].find((each) => each !== undefined && each !== '') ?? PUBLIC_MIRROR;
 }

@@ -129,7 +129,7 @@ async function findTree(): Promise<string> {
   const unfinished = `${path}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
-  const what = ['--foreign', '--arch=arm64', '--variant=minbase', 'bookworm'];
+  const what = ['--force-check-gpg', '--foreign', '--arch=arm64', '--variant=minbase', 'bookworm'];
   await succeed(['debootstrap', ...what, unfinished, await findMirror()], {
     timeoutMs: BUILD_TIMEOUT_MS,
   });
