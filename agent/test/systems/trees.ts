@@ -108,11 +108,11 @@ async function addPackages(tree: string): Promise<void> {
   await run('apt-get', 'clean');
 }
 
-/** The mirror of LATCHKEY_DEBIAN_MIRROR, or that of this machine's apt, or where apt knows none (on Ubuntu), the public one. */
+/** The mirror of LATCHKEY_TEST_DEBIAN_MIRROR, or that of this machine's apt, or where apt knows none (on Ubuntu), the public one. */
 export async function findMirror(): Promise<string> {
   const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
   const output = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
-  return chooseMirror(process.env['LATCHKEY_DEBIAN_MIRROR'], output);
+  return chooseMirror(process.env['LATCHKEY_TEST_DEBIAN_MIRROR'], output);
 }
 
 /** @param known the mirrors that apt knows, one on each line */
