@@ -25,9 +25,9 @@ const blocks = (await readBlocks(CLIENT, 'js')).map((block) => useService(block,
 /** Stands for Electron: it shows what a program does with it. */
 const ELECTRON = `
 import { tmpdir } from 'node:os';
-export const app = { whenReady: async () => {}, getPath: () => 'electron', getVersion: () => '1.0.0', on() {} };
+export const app = { whenReady: async () => {}, getPath: () => 'electron', getVersion: () => '1.0.0', on() {}, removeListener() {} };
 export const net = { fetch };
-export const ipcMain = { handle() {}, on() {} };
+export const ipcMain = { handle() {}, on() {}, removeHandler() {}, removeAllListeners() {} };
 export const BrowserWindow = { getAllWindows: () => [] };
 export const ipcRenderer = { sendSync: () => ({ mayRun: true, features: ['gpu'] }) };
 export const contextBridge = { exposeInMainWorld: (name, api) => console.log(name, api.has('gpu')) };
