@@ -434,9 +434,7 @@ namespace LatchkeyClient
             else SetAside();
         }
 
-        /// <summary>
-        /// Adds what was changed before the file was read. The machine changes only with a license: a system that could not read a file may not know it.
-        /// </summary>
+        /// <summary>Adds what was changed before the file was read. A random identity of the machine counts only with its license.</summary>
         private static Fields Merge(Fields kept, Fields changes)
         {
             Fields machine = MachineReader.ReadFingerprint(Json.Member(kept, "machine"));
@@ -445,7 +443,8 @@ namespace LatchkeyClient
             kept["machine"] = machine;
             if (!IsRelease(Json.Member(kept, "release"))) kept["release"] = null;
             foreach (KeyValuePair<string, object> each in changes) kept[each.Key] = each.Value;
-            if (machine != null && Json.Text(changes, "entitlement") == null) kept["machine"] = machine;
+            bool isRandom = IsGenerated(Json.Member(changes, "machine")) && Json.Text(changes, "entitlement") == null;
+            if (machine != null && isRandom) kept["machine"] = machine;
             return kept;
         }
 
@@ -550,9 +549,14 @@ namespace LatchkeyClient
             if (reading == null) reading = Attempt("machine_unreadable", () => MachineReader.ReadFingerprint(options.ReadMachine()));
             if (reading == null) Report(new Problem("machine_unreadable", "could not read the identity of the machine"));
             bool isUsed = Json.Text(now.Kept, "key") != null || Json.Text(now.Kept, "entitlement") != null;
-            if (kept != null && (reading == null || (isUsed && MachineId.StartsWith("generated-", StringComparison.Ordinal)))) return;
+            if (kept != null && (reading == null || (isUsed && IsGenerated(kept)))) return;
             Fields chosen = reading ?? Json.Of("machine_id", "generated-" + Guid.NewGuid());
             if (Json.Write(chosen) != Json.Write(kept)) Change("machine", chosen);
+        }
+
+        private static bool IsGenerated(object machine)
+        {
+            return Json.Text(machine, "machine_id")?.StartsWith("generated-", StringComparison.Ordinal) == true;
         }
 
         private long NowMs => Clock.Of(now.Kept).Now(DeviceMs);

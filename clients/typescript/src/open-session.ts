@@ -77,8 +77,8 @@ function collect(problems: ClientProblem[], onProblem: Options['onProblem']): Re
 }
 
 /**
- * Gives a session its machine: what was handed in; or what is kept, so that the program does not wait, and reads it again later; or
- * what is read now.
+ * Sets the machine of a session: the one that was handed in; or the kept one, so that the program does not wait, and reads it again
+ * later; or the one that is read now.
  */
 async function identify(
   session: Session,

@@ -72,6 +72,14 @@ test('a machine whose identity could not be read either keeps that of the licens
   assert.deepEqual((await read()).machine, { machine_id: MACHINE_ID });
 });
 
+test('another machine does not run with the license', async () => {
+  const { world, store } = await createUnreadable();
+  const { client } = await openClient({ store, machine: { machine_id: 'another machine' } });
+  world.isUnreadable = false;
+  await client.check();
+  assert.equal(client.state.reason, 'entitlement_invalid');
+});
+
 test('renames a license that turns out to be damaged before it writes', async () => {
   const { kept, world, store } = await createUnreadable();
   await kept.write('{"version":1,"key":"LK');

@@ -23,7 +23,7 @@ export interface ScriptedService {
   answer(script: Script): void;
 }
 
-/** Creates a service that cannot be reached until it is told how to answer. */
+/** Creates a service that cannot be reached until a script is set. */
 export function createScriptedService(): ScriptedService {
   const requests: SentRequest[] = [];
   let script: Script = connectionRefused;

@@ -67,7 +67,7 @@ test('the program shows a trial, a wrong key, a license, and its export', { skip
 });
 
 test(
-  'the program frees another computer, and says that a license was revoked',
+  'the program frees another computer, and shows that a license was revoked',
   { skip },
   async () => {
     const { license, licenseKey } = await service.issue({ maxActivations: 1 });

@@ -163,7 +163,7 @@ class Latchkey:
         try:
             self._ask_for_trial()
         except Failure as failure:
-            # Any other exception, as at the end of the program, is no result: a trial that waits goes on waiting.
+            # Any other exception, as at the end of the program, is no result: a trial that waits keeps waiting.
             is_wanted = failure.is_no_answer and self._session.kept["key"] is None
             if is_wanted != self._session.kept["trial_wanted"]:
                 self._session.change(trial_wanted=is_wanted)

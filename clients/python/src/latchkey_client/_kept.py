@@ -44,12 +44,12 @@ def read_kept(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge_kept(kept: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Adds what was changed before the file could be read.
-
-    The identity of the machine changes only with a license: a system that could not read the file may not know that.
-    """
-    machine = None if changes.get("entitlement") else kept["machine"]
-    return {**kept, **changes, "machine": machine or changes.get("machine")}
+    """Adds what was changed before the file could be read. A random machine id counts only with its license."""
+    machine = changes.get("machine") or kept["machine"]
+    is_random = machine is not None and machine["machine_id"].startswith("generated-")
+    if is_random and not changes.get("entitlement"):
+        machine = kept["machine"] or machine
+    return {**kept, **changes, "machine": machine}
 
 
 def _read_group(group: Any, required: tuple[str, ...]) -> Any:

@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 /** The device's time, in milliseconds, of an arbitrary moment. */
 const START = 1_800_000_000_000;
 
-test('takes the device for right until the service says otherwise', () => {
+test('uses the clock of the device until the service states another time', () => {
   assert.deepEqual(readClock(NEW_CLOCK, START), { nowMs: START, wentBack: false });
 });
 

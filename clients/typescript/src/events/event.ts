@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../json.ts';
 import { timeUuid } from './time-uuid.ts';
 
-/** What a program says about an event: short values, no names, addresses or free text of people. */
+/** The properties of an event: short values, no names, addresses or free text of people. */
 export type EventProps = Readonly<Record<string, string | number | boolean>>;
 
 /** An event that waits to be sent; its fields are those of a line of the file. */

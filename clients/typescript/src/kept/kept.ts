@@ -1,6 +1,6 @@
 import { NEW_CLOCK, type ClockMemory } from '../clock/clock.ts';
 import { integerOrNull, isObject, parseJson, textOrNull, type JsonObject } from '../json.ts';
-import { readFingerprint, type Fingerprint } from '../machine/fingerprint.ts';
+import { isGenerated, readFingerprint, type Fingerprint } from '../machine/fingerprint.ts';
 import { readPublicKeys, type PublicKey } from '../tokens/public-keys.ts';
 
 /** A refusal of the service. */
@@ -90,13 +90,11 @@ export function parseKept(text: string): Kept | null {
   };
 }
 
-/**
- * Adds what was changed before the kept file could be read. The identity of the machine changes only with a license, because a
- * system that could not read the file may not have read that either.
- */
+/** Adds what was changed before the kept file could be read. A random identity of the machine counts only with its license. */
 export function mergeKept(kept: Kept, changes: Partial<Kept>): Kept {
-  const machine = (changes.entitlement ? null : kept.machine) ?? changes.machine ?? null;
-  return { ...kept, ...changes, machine };
+  const { machine = null, entitlement } = changes;
+  const isOurs = machine !== null && (!isGenerated(machine) || Boolean(entitlement));
+  return { ...kept, ...changes, machine: isOurs ? machine : (kept.machine ?? machine) };
 }
 
 /** Writes the kept file, in the form that the clients of all languages read. */

@@ -9,8 +9,8 @@ export interface NetworkSettings {
 }
 
 /**
- * Lets this process trust the certificates that the system trusts (Node.js 22.19 or 24.5), for all of its connections, and says
- * whether it uses the proxy of the environment.
+ * Lets this process trust the certificates that the system trusts (Node.js 22.19 or 24.5), for all of its connections, and
+ * returns whether it uses the proxy of the environment.
  */
 export function useSystemCertificates(
   environment: Readonly<Record<string, string | undefined>> = process.env,

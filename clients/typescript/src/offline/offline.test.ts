@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 
-import { openActivated, openClient } from '../../test/open-client.ts';
+import { openActivated, openClient, validated } from '../../test/open-client.ts';
+import { connectionRefused, json } from '../../test/scripted-service.ts';
 import { createSigner, DAY_MS, MACHINE_ID, NOW_MS, signToken } from '../../test/signer.ts';
 import type { Latchkey } from '../index.ts';
 
@@ -69,6 +70,38 @@ test('refuses an answer by its first problem, and changes nothing', async () => 
   clock.ms += 15 * DAY_MS;
   assert.equal(await codes(signToken({ nonce })), 'entitlement_late');
   assert.equal(client.state.reason, 'not_activated');
+});
+
+test('an accepted answer ends the deactivation of its own activation', async () => {
+  const { client, service } = await openActivated();
+  service.answer(connectionRefused);
+  await client.deactivate();
+  const { nonce } = await request(client);
+  assert.deepEqual(await client.acceptOffline(signToken({ nonce })), { ok: true });
+  service.requests.length = 0;
+  service.answer(() => validated());
+  assert.deepEqual(await client.check(), { ok: true });
+  assert.deepEqual(
+    service.requests.map(({ path }) => path),
+    ['/api/v1/licenses/validate'],
+  );
+});
+
+test('an accepted answer keeps the deactivation of another activation', async () => {
+  const { client, service } = await openActivated();
+  service.answer(connectionRefused);
+  await client.deactivate();
+  const { nonce } = await request(client);
+  const answer = signToken({ nonce, activation_id: 'another' });
+  assert.deepEqual(await client.acceptOffline(answer), { ok: true });
+  service.answer(() => json({ success: true }));
+  service.requests.length = 0;
+  assert.deepEqual(await client.check(), { ok: false, code: 'not_activated' });
+  assert.deepEqual(
+    service.requests.map(({ path }) => path),
+    ['/api/v1/licenses/deactivate'],
+  );
+  assert.equal(client.state.mayRun, true);
 });
 
 test('accepts an answer once, and none without a request', async () => {

@@ -41,6 +41,7 @@ export async function acceptOfflineAnswer(session: Session, text: string): Promi
   const [token] = TOKEN.exec(text.replace(IGNORED, '')) ?? [];
   if (token === undefined) return refuse('entitlement_malformed');
   const { kept } = session;
+  const { release } = kept;
   const reading = await session.verify(token, kept.keys);
   if (reading.verdict !== 'ok') return refuse(`entitlement_${reading.verdict}`);
   const { claims } = reading;
@@ -56,6 +57,8 @@ export async function acceptOfflineAnswer(session: Session, text: string): Promi
     refused: null,
     request: null,
     trialWanted: false,
+    // The machine is wanted again.
+    release: release?.activationId === claims.activationId ? null : release,
   });
   return OK;
 }

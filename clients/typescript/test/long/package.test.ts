@@ -101,7 +101,7 @@ for (const version of ['20', '22']) {
   });
 }
 
-/** What a program in TypeScript writes; each result is told from the others by its fields. */
+/** What a program in TypeScript writes; each result differs from the others by its fields. */
 const TYPED = `
 import { Latchkey, type LicenseState, type Result } from '@latchkey/client/node';
 import { webStore } from '@latchkey/client';

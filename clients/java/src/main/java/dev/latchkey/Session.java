@@ -333,13 +333,14 @@ final class Session {
         else adopt(merge(read, changes));
     }
 
-    /** Adds what was changed before the file was read. The machine changes only with a license: a system that could not read a file may not know it. */
+    /** Adds what was changed before the file was read. A random identity of the machine counts only with its license. */
     private static Map<String, Object> merge(Map<String, Object> read, Map<String, Object> changes) {
         Map<String, Object> kept = new LinkedHashMap<>(read), machine = readFingerprint(read.get("machine"));
         kept.putAll(fields("version", 1, "keys", readKeys(read.get("keys")), "machine", machine,
             "release", isRelease(read.get("release")) ? read.get("release") : null));
         kept.putAll(changes);
-        if (machine != null && changes.get("entitlement") == null) kept.put("machine", machine);
+        boolean isRandom = isGenerated(changes.get("machine")) && changes.get("entitlement") == null;
+        if (machine != null && isRandom) kept.put("machine", machine);
         return kept;
     }
 
@@ -427,10 +428,14 @@ final class Session {
             reading = attempt("machine_unreadable", () -> Objects.requireNonNull(readFingerprint(options.machineReader.get()), "no identity"));
         }
         boolean isUsed = text(now.kept, "key") != null || text(now.kept, "entitlement") != null;
-        boolean isGenerated = kept != null && machineId().startsWith("generated-");
-        if (kept != null && (reading == null || isGenerated && isUsed)) return;
+        if (kept != null && (reading == null || isGenerated(kept) && isUsed)) return;
         Map<String, Object> chosen = reading == null ? fields("machine_id", "generated-" + UUID.randomUUID()) : reading;
         if (!chosen.equals(kept)) change("machine", chosen);
+    }
+
+    private static boolean isGenerated(Object machine) {
+        String id = text(machine, "machine_id");
+        return id != null && id.startsWith("generated-");
     }
 
     private static String createNonce() {
