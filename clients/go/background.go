@@ -155,7 +155,7 @@ func (b *background) findTrigger(passed time.Duration) Trigger {
 		b.checkIn -= passed
 	}
 	switch {
-	case passed > wakeAfter:
+	case passed > wakeAfter || passed < -wakeAfter: // The computer slept, or its clock was set.
 		return Wake
 	case b.failures > 0 && before != b.lastSeen:
 		return Reconnect

@@ -88,6 +88,16 @@ func TestBackgroundChecksAfterSleepAndWithAnotherNetwork(t *testing.T) {
 	w.expect(1, Reconnect)
 }
 
+func TestBackgroundChecksWhenTheClockIsSetBackAndADayLater(t *testing.T) {
+	w := watch(t)
+	w.begin(ctx)
+	w.nowMs -= 3_600_000
+	w.expect(1, Wake)
+	w.nowMs -= 60_000
+	w.expect(1439)
+	w.expect(1, Scheduled)
+}
+
 func TestBackgroundChecksSoonAfterACallWithoutAnAnswer(t *testing.T) {
 	w := watch(t)
 	w.begin(ctx)

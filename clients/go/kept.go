@@ -64,17 +64,14 @@ func (k *kept) cancelRelease(activationID string) {
 // chooseMachine returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
 func (k kept) chooseMachine(reading Fingerprint) Fingerprint {
 	isUsed := k.key != "" || k.entitlement != ""
-	if k.machine != nil && (reading == nil || (k.machine.isGenerated() && isUsed)) {
+	isGenerated := strings.HasPrefix(k.machine.machineID(), generatedPrefix)
+	if k.machine != nil && (reading == nil || (isGenerated && isUsed)) {
 		return k.machine
 	}
 	return reading
 }
 
 const generatedPrefix = "generated-"
-
-func (f Fingerprint) isGenerated() bool {
-	return strings.HasPrefix(f.machineID(), generatedPrefix)
-}
 
 // joinRun returns the content of a file that could not be read at first, with the changes of the run since then.
 func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
@@ -85,11 +82,7 @@ func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
 		k.request = run.request
 	}
 	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
-	reading := run.machine
-	if reading.isGenerated() {
-		reading = nil
-	}
-	if k.machine = k.chooseMachine(reading); k.machine == nil {
+	if k.machine == nil {
 		k.machine = run.machine
 	}
 	return k
