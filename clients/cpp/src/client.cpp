@@ -143,21 +143,35 @@ void Latchkey::Client::notify() {
 
 void Latchkey::Client::load() {
   remove_old_temporaries(file());
-  const auto reading = read_file(file());
-  auto parsed = reading.content ? Json::parse(*reading.content) : std::nullopt;
+  const auto reading = read_file_with_retries(file());
+  must_read_file_ = static_cast<bool>(reading.error);
   if (reading.error) {
     report("folder_unreadable", "could not read license.json: " + reading.error.message());
-  } else if (parsed && parsed->is_object()) {
-    adopt(*std::move(parsed));
-  } else if (reading.content) {
-    report("file_damaged", "license.json is damaged and was renamed");
-    std::error_code error;
-    std::filesystem::rename(file(), file() += ".damaged", error);
-    if (error) report("folder_unwritable", "could not rename license.json: " + error.message());
+  } else {
+    adopt(parse(reading.content));
   }
   // The program does not wait for the system while a kept identity can be used.
   must_read_machine_ = options_.machine.empty() && !own_machine_id(kept()).empty();
   if (!must_read_machine_) adopt_machine();
+}
+
+Json Latchkey::Client::parse(const std::optional<std::string>& content) {
+  if (!content) return Json::Object{};
+  auto parsed = Json::parse(*content);
+  if (parsed && parsed->is_object()) return *std::move(parsed);
+  report("file_damaged", "license.json is damaged and was renamed");
+  std::error_code error;
+  std::filesystem::rename(file(), file() += ".damaged", error);
+  if (error) report("folder_unwritable", "could not rename license.json: " + error.message());
+  return Json::Object{};
+}
+
+std::error_code Latchkey::Client::read_again() {
+  const auto reading = read_file(file());
+  if (reading.error) return reading.error;
+  must_read_file_ = false;
+  adopt(join_run(parse(reading.content), kept()));
+  return {};
 }
 
 void Latchkey::Client::adopt_machine() {
@@ -175,9 +189,14 @@ void Latchkey::Client::change(const Edit& edit) {
   auto changed = kept();
   edit(changed);
   changed.set("version", std::int64_t{1});
-  const auto content = changed.dump() + "\n";
   adopt(std::move(changed));
-  const auto error = replace_file(file(), content);
+  const auto error = must_read_file_ ? read_again() : std::error_code();
+  if (!error) return write();
+  report("folder_unwritable", "license.json is not written while it cannot be read: " + error.message());
+}
+
+void Latchkey::Client::write() {
+  const auto error = replace_file(file(), kept().dump() + "\n");
   if (error) report("folder_unwritable", "could not write license.json: " + error.message());
 }
 
@@ -295,8 +314,7 @@ Result<> Latchkey::Client::accept_activation(const Reply& reply, std::optional<s
     kept.set("activation_id", *id);
     kept.set("request", nullptr);
     kept.set("trial_wanted", false);
-    // The machine is wanted again.
-    if (kept["release"]["activation_id"].text() == id) kept.set("release", nullptr);
+    cancel_release(kept, id);
   });
   return {};
 }
@@ -409,7 +427,7 @@ Result<> Latchkey::Client::release() {
   return report_refusal(reply);
 }
 
-/// Returns the key that was refused for want of a free machine, else the kept one.
+/// Returns the key that was refused because no machine is free, else the kept one.
 Result<std::string> Latchkey::Client::choose_key() const {
   const std::lock_guard lock(memory_mutex_);
   const auto key = memory_.refused_key ? memory_.refused_key : memory_.kept["key"].text();
@@ -517,6 +535,7 @@ Result<> Latchkey::Client::accept_offline(std::string_view pasted) {
     kept.set("refused", nullptr);
     kept.set("request", nullptr);
     kept.set("trial_wanted", false);
+    cancel_release(kept, id);
   });
   return {};
 }

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "rules.hpp"
@@ -54,7 +55,7 @@ class Latchkey::Client {
     bool is_answered = false;
     /// The last request that was not answered, for support.
     std::optional<std::string> last_failure;
-    /// The key that was last refused for want of a free machine.
+    /// The key that was last refused because no machine is free.
     std::optional<std::string> refused_key;
     std::optional<State> shown;
     std::deque<Problem> problems;
@@ -73,6 +74,7 @@ class Latchkey::Client {
     {
       const std::lock_guard running(calls_);
       try {
+        if (must_read_file_ && !read_again()) write();
         if (must_read_machine_.exchange(false)) adopt_machine();
         result = work();
       } catch (const std::exception& error) {
@@ -93,9 +95,14 @@ class Latchkey::Client {
   Json kept() const;
   void report(std::string code, std::string message);
   void load();
+  /// Returns the content of a file: nothing without one, and after a damaged one, which is renamed.
+  Json parse(const std::optional<std::string>& content);
+  /// Reads a file that could not be read before, and adds what this run changed since.
+  std::error_code read_again();
   void adopt_machine();
-  /// Changes what is kept, and writes it.
+  /// Changes what is kept, and writes it; but never over a file that could not be read.
   void change(const Edit& edit);
+  void write();
   void adopt(Json kept);
   TokenReading read_entitlement(std::string_view token, const Json& kept) const;
   std::filesystem::path file() const { return options_.folder / "license.json"; }
@@ -123,6 +130,8 @@ class Latchkey::Client {
   Memory memory_;
   /// The kept identity of the machine is used; the next call reads it again.
   std::atomic<bool> must_read_machine_{false};
+  /// The file exists, but could not be read; the next call or change reads it again.
+  std::atomic<bool> must_read_file_{false};
 
   std::mutex background_mutex_;
   std::condition_variable background_changed_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
 
 namespace latchkey {
 namespace {
@@ -208,7 +209,12 @@ std::vector<PublicKey> read_public_keys(const Json& list) {
 
 std::vector<PublicKey> read_public_keys(std::string_view json) {
   const auto parsed = Json::parse(json).value_or(Json());
-  return read_public_keys(parsed.is_object() ? parsed["keys"] : parsed);
+  const auto& list = parsed.is_object() ? parsed["keys"] : parsed;
+  auto keys = read_public_keys(list);
+  if (list.array() == nullptr || list.array()->size() != keys.size()) {
+    throw std::invalid_argument("wrong options: public_keys must list Ed25519 keys");
+  }
+  return keys;
 }
 
 Json write_public_key(const PublicKey& key) {
@@ -381,6 +387,46 @@ bool is_about_license(const Reply& reply) {
   const auto begins_with = [&](std::string_view prefix) { return code.compare(0, prefix.size(), prefix) == 0; };
   const bool is_about = begins_with("license_") || begins_with("activation_") || begins_with("machine_") || begins_with("trial_");
   return is_about && (reply.status == 403 || reply.status == 404);
+}
+
+void cancel_release(Json& kept, const std::optional<std::string>& activation_id) {
+  const auto released = kept["release"]["activation_id"].text();
+  if (released && released == activation_id) kept.set("release", nullptr);
+}
+
+namespace {
+
+/// Adds what the run does not have to its license, which replaces that of the file.
+void join_license(Json& joined, const Json& file, const Json& run) {
+  const auto id = run["activation_id"].text();
+  // The answer to a machine without a connection has no key.
+  if (!run["key"].text() && id && id == file["activation_id"].text()) joined.set("key", file["key"]);
+  if (!run["release"].is_null()) return;
+  joined.set("release", file["release"]);
+  cancel_release(joined, id);
+}
+
+/// The license of the file stays: it needs its machine, and no trial.
+void keep_license(Json& joined, const Json& file) {
+  if (file["key"].text()) joined.set("trial_wanted", false);
+  if (!machine_id_of(file["machine"]).empty()) joined.set("machine", file["machine"]);
+}
+
+}  // namespace
+
+Json join_run(const Json& file, const Json& run) {
+  auto joined = file;
+  for (const auto& [name, value] : *run.object()) joined.set(name, value);
+  auto clock = Clock::of(joined);
+  clock.latest_ms = std::max(Clock::of(file).latest_ms, Clock::of(run).latest_ms);
+  joined.set("clock", clock.write());
+  // A run that activated or removed a license has this field.
+  if (run.object()->count("entitlement") > 0) {
+    join_license(joined, file, run);
+  } else {
+    keep_license(joined, file);
+  }
+  return joined;
 }
 
 std::string machine_id_of(const Json& machine) { return machine["machine_id"].text().value_or(""); }

@@ -7,7 +7,7 @@ namespace latchkey {
 namespace {
 
 constexpr std::int64_t minute_ms = 60'000;
-/// A longer time between two ticks means that the computer slept.
+/// A longer time between two ticks means that the computer slept, or that its clock was set, forward or back.
 constexpr std::int64_t wake_ms = 5 * minute_ms;
 
 /// Returns how long to wait after a number of requests without an answer: a day without one. The wait differs by up to a tenth, so
@@ -27,7 +27,7 @@ std::optional<Trigger> Schedule::tick(std::int64_t now_ms, const std::string& ne
   check_in_ms_ -= std::max(passed_ms, minute_ms);
   const bool has_moved = network != network_;
   network_ = network;
-  if (passed_ms > wake_ms) return Trigger::wake;
+  if (std::abs(passed_ms) > wake_ms) return Trigger::wake;
   if (failures_ > 0 && has_moved) return Trigger::reconnect;
   return check_in_ms_ <= 0 ? std::optional(Trigger::scheduled) : std::nullopt;
 }

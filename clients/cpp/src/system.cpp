@@ -50,6 +50,11 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
   return name;
 }
 
+/// More than one, because a virus scanner or a backup may hold a file for a moment.
+constexpr int file_attempts = 5;
+
+void pause_after(int attempt) { std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt)); }
+
 #ifdef _WIN32
 
 std::error_code write_file(const std::filesystem::path& path, const std::string& content) {
@@ -246,16 +251,41 @@ Json read_linux_machine(const std::function<std::string(const char*)>& read) {
   return machine;
 }
 
+#ifdef _WIN32
+
 FileReading read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return {};
-  if (error) return {error, {}};
   errno = 0;
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open() && errno == ENOENT) return {};
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (!file.is_open() || file.bad()) return {errno == 0 ? std::make_error_code(std::errc::io_error) : last_error(), {}};
   return {{}, std::move(content)};
+}
+
+#else
+
+FileReading read_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return errno == ENOENT ? FileReading{} : FileReading{last_error(), {}};
+  std::string content;
+  for (;;) {
+    char buffer[4096];
+    const auto count = ::read(file.get(), buffer, sizeof buffer);
+    if (count == 0) return {{}, std::move(content)};
+    if (count < 0 && errno != EINTR) return {last_error(), {}};
+    if (count > 0) content.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+#endif
+
+FileReading read_file_with_retries(const std::filesystem::path& path) {
+  auto reading = read_file(path);
+  for (int attempt = 1; reading.error && attempt < file_attempts; ++attempt) {
+    pause_after(attempt);
+    reading = read_file(path);
+  }
+  return reading;
 }
 
 namespace {
@@ -292,9 +322,8 @@ std::error_code replace_file(const std::filesystem::path& path, const std::strin
   error = write_file(temporary, content);
   if (!error) std::filesystem::rename(temporary, path, error);
 #ifdef _WIN32
-  // A virus scanner may hold the old file for a moment.
-  for (int attempt = 1; error && attempt < 5; ++attempt) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt));
+  for (int attempt = 1; error && attempt < file_attempts; ++attempt) {
+    pause_after(attempt);
     std::filesystem::rename(temporary, path, error);
   }
 #endif

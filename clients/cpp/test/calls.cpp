@@ -14,6 +14,8 @@ std::string open_wrong(const Options& options) {
   return "no error";
 }
 
+std::vector<PublicKey> list_keys(std::string_view text) { return read_public_keys(text); }
+
 }  // namespace
 
 TEST(wrong_options, "names all wrong options") {
@@ -113,6 +115,39 @@ TEST(pasted, "an answer is found in a pasted mail") {
   CHECK(world.client->state().kind == Kind::licensed);
   CHECK_EQUAL(world.client->accept_offline(token).failure->code, "entitlement_nonce");
   CHECK_EQUAL(world.client->accept_offline("\xFF").failure->code, "entitlement_malformed");
+}
+
+TEST(released, "an answer without a connection ends the release of its activation") {
+  const Folder folder;
+  World world(folder);
+  activate(world);
+  world.service->answer([](const Request&) { return no_response(Cause::dns); });
+  CHECK(!world.client->deactivate());
+  CHECK(world.client->offline_request("personal"));
+  const auto nonce = Json::parse(folder.read("license.json")).value()["request"]["nonce"];
+  CHECK(world.client->accept_offline(sign({{"nonce", nonce}})));
+  world.service->take_requests();
+  world.service->answer([](const Request&) { return validated(); });
+  CHECK(world.client->check());
+  CHECK_EQUAL(world.service->take_requests().size(), 1u);
+  CHECK(world.client->state().kind == Kind::licensed);
+}
+
+TEST(damaged_keys, "damaged keys are an error") {
+  const std::string key_text = R"({"kty":"OKP","crv":"Ed25519","kid":"test","x":")" + std::string(43, 'A') + R"("})";
+  CHECK_EQUAL(list_keys("[" + key_text + "]").size(), 1u);
+  CHECK_EQUAL(list_keys("{\"keys\":[" + key_text + "]}").size(), 1u);
+  CHECK(list_keys(R"({"keys":[]})").empty());
+  const auto cut = "[" + key_text + R"(,{"kty":"OKP","crv":"Ed25519","kid":"next","x":"AAAA"}])";
+  for (const auto& damaged : {std::string(), std::string("<html></html>"), std::string(R"({"keys":[{"kty":)"), std::string("{}"), cut}) {
+    std::string message = "no error";
+    try {
+      list_keys(damaged);
+    } catch (const std::invalid_argument& error) {
+      message = error.what();
+    }
+    CHECK_EQUAL(message, "wrong options: public_keys must list Ed25519 keys");
+  }
 }
 
 TEST(explained, "explains without key, token and machine id") {

@@ -1,11 +1,38 @@
 // The kept file.
 #include <sys/stat.h>
 
+#include <thread>
+
 #include "support.hpp"
+#include "system.hpp"
 
 using namespace test;
 
-TEST(damaged, "a damaged file is put aside and reported") {
+namespace {
+
+const std::string name = "license.json";
+
+/// Keeps an activated license that cannot be read.
+void keep_unreadable(const Folder& folder) {
+  World world(folder);
+  activate(world);
+  world.client.reset();
+  folder.make_unreadable(name);
+}
+
+Json kept(const Folder& folder) { return Json::parse(folder.read(name)).value(); }
+
+/// What a file keeps that could not be read at first.
+Json file_before() {
+  return Json::parse(R"({"key":"LK-FILE","activation_id":"a-file","entitlement":"of the file","refused":{"reason":"revoked"},
+    "release":{"key":"LK-FILE","activation_id":"a-file","machine_id":"m"},"install_id":"i","machine":{"machine_id":"m"},
+    "clock":{"offset_ms":0,"latest_ms":9},"theme":"dark"})")
+      .value();
+}
+
+}  // namespace
+
+TEST(damaged, "a damaged file is renamed and reported") {
   for (const auto& damaged : {std::string("{\"version\":1"), std::string(), std::string(64, '\0'), std::string("[]"), std::string("\xFF")}) {
     const Folder folder;
     folder.write("license.json", damaged);
@@ -43,4 +70,81 @@ TEST(unknown_fields, "fields of another version survive") {
   activate(world);
   const auto kept = Json::parse(folder.read("license.json")).value();
   CHECK_EQUAL(kept["theme"].dump() + kept["seats"].dump(), R"({"name":"dark"}[1,2.5])");
+}
+
+TEST(unreadable, "a file that cannot be read is not written over") {
+  const Folder folder;
+  keep_unreadable(folder);
+  World world(folder);
+  CHECK((world.take_problems() == std::vector<std::string>{"folder_unreadable", "folder_unwritable"}));
+  activate(world);
+  CHECK(world.client->state().kind == Kind::licensed);
+  CHECK(std::filesystem::is_symlink(folder.path / name));
+}
+
+TEST(read_before_call, "the file is read again before the next call") {
+  const Folder folder;
+  keep_unreadable(folder);
+  World world(folder);
+  folder.restore(name);
+  world.service->answer([](const Request&) { return validated(); });
+  CHECK(world.client->check());
+  CHECK(world.client->state().kind == Kind::licensed);
+  CHECK_EQUAL(kept(folder)["key"].text(), key);
+}
+
+TEST(read_before_write, "the file is read again before the next write") {
+  const Folder folder;
+  keep_unreadable(folder);
+  World world(folder);
+  world.service->answer([&](const Request&) {
+    folder.restore(name);  // During the call, which was to start a trial.
+    return no_response(Cause::timeout);
+  });
+  CHECK_EQUAL(world.client->start_trial().failure->code, "no_answer");
+  CHECK(world.client->state().kind == Kind::licensed);
+  CHECK_EQUAL(kept(folder)["key"].text(), key);
+  CHECK(kept(folder)["trial_wanted"].is_false());
+}
+
+TEST(busy_file, "a file that is busy for a moment is read") {
+  const Folder folder;
+  keep_unreadable(folder);
+  std::thread other([&] { folder.restore(name); });
+  const auto reading = read_file_with_retries(folder.path / name);
+  other.join();
+  CHECK(!reading.error && reading.content);
+}
+
+TEST(directory, "a directory with the name of the file is reported") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.path / name);
+  CHECK(read_file(folder.path / name).error == std::errc::is_a_directory);
+}
+
+TEST(joined_file, "a run without a license only adds to the file") {
+  const auto run = Json::parse(R"({"machine":{"machine_id":"generated-1"},"request":{"nonce":"n"},"trial_wanted":true})").value();
+  auto expected = file_before();
+  expected.set("request", run["request"]);
+  expected.set("trial_wanted", false);
+  CHECK_EQUAL(join_run(file_before(), run).dump(), expected.dump());
+  const auto first = join_run(Json::Object{}, run);
+  CHECK(machine_id_of(first["machine"]) == "generated-1" && first["trial_wanted"].is_true());
+}
+
+TEST(joined_license, "a license of the run replaces that of the file") {
+  const auto run = Json::parse(R"({"key":"LK-RUN","activation_id":"a-run","entitlement":"of the run","refused":null,
+    "clock":{"offset_ms":0,"latest_ms":5},"machine":{"machine_id":"generated-1"}})")
+                       .value();
+  const auto joined = join_run(file_before(), run);
+  for (const auto* field : {"key", "activation_id", "entitlement", "refused", "machine"}) CHECK_EQUAL(joined[field].dump(), run[field].dump());
+  for (const auto* field : {"release", "install_id", "clock", "theme"}) CHECK_EQUAL(joined[field].dump(), file_before()[field].dump());
+  const auto removed = Json::parse(R"({"key":null,"activation_id":null,"entitlement":null})").value();
+  CHECK(join_run(file_before(), removed)["entitlement"].is_null());
+}
+
+TEST(joined_activation, "the same activation keeps its key and is not released") {
+  const auto run = Json::parse(R"({"key":null,"activation_id":"a-file","entitlement":"of the run"})").value();
+  const auto joined = join_run(file_before(), run);
+  CHECK(joined["key"].text() == "LK-FILE" && joined["release"].is_null());
 }

@@ -44,12 +44,13 @@ TEST(daily, "checks daily, and sooner without an answer") {
   CHECK_EQUAL(pass(start(unanswered(1800)), 60, {}), "30 ");
 }
 
-TEST(woken, "checks after sleep, but not when the clock is set back") {
+TEST(woken, "checks after sleep, and when the clock is set back") {
   auto schedule = start({});
   CHECK(!schedule.tick(minute, "home"));
   CHECK(schedule.tick(10 * minute, "home") == Trigger::wake);
   schedule.after_check({}, 0.5);
-  CHECK(!schedule.tick(0, "home"));
+  CHECK(!schedule.tick(9 * minute, "home"));
+  CHECK(schedule.tick(minute, "home") == Trigger::wake);
 }
 
 TEST(moved, "checks in another network if the last request was not answered") {

@@ -60,6 +60,13 @@ void Folder::write(const std::string& name, const std::string& content) const {
   std::ofstream(path / name, std::ios::binary) << content;
 }
 
+void Folder::make_unreadable(const std::string& name) const {
+  std::filesystem::rename(path / name, path / "elsewhere");
+  std::filesystem::create_symlink(name, path / name);
+}
+
+void Folder::restore(const std::string& name) const { std::filesystem::rename(path / "elsewhere", path / name); }
+
 std::string read_all(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());

@@ -71,6 +71,10 @@ class Folder {
   std::filesystem::path path;
   std::string read(const std::string& name) const;
   void write(const std::string& name, const std::string& content) const;
+  /// Moves a file away, and puts a link to itself in its place, which nobody can read, but which a rename would replace.
+  void make_unreadable(const std::string& name) const;
+  /// Brings a file back that make_unreadable moved away.
+  void restore(const std::string& name) const;
 };
 
 std::string read_all(const std::filesystem::path& path);

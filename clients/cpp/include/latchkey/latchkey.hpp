@@ -114,7 +114,8 @@ struct PublicKey {
   std::array<std::uint8_t, 32> x{};
 };
 
-/// Reads the Ed25519 keys of `/.well-known/jwks.json`, or of its list `keys`, and ignores others.
+/// Reads the text of `/.well-known/jwks.json`, or of its list `keys`.
+/// @throws std::invalid_argument if the text is damaged, or lists other keys than those of Ed25519
 std::vector<PublicKey> read_public_keys(std::string_view json);
 
 /// A request of the client, to be sent once with content type `application/json`.
@@ -173,7 +174,7 @@ struct Options {
   Transport transport = curl_transport();
   /// The clock of the device, in milliseconds since 1970; default: that of the system.
   std::function<std::int64_t()> now;
-  /// Receives what went wrong and was survived. It must not call the client.
+  /// Receives each failure that the client continues after. It must not call the client.
   std::function<void(const Problem&)> on_problem;
 };
 
