@@ -76,13 +76,6 @@ final class FilesTest {
             });
             equal(List.of(read, failures.size()), List.of("read", 3));
         });
-        suite.test("an interrupted thread reads the license, too", () -> {
-            World world = new World();
-            world.openActivated();
-            Thread.currentThread().interrupt();
-            equal(world.open().state().kind(), Kind.LICENSED);
-            isTrue(Thread.interrupted(), "the interruption was lost");
-        });
         suite.test("fields of a newer version survive, and fields of another type count as absent", () -> {
             World world = new World();
             world.openActivated();

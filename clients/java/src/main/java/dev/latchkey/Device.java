@@ -156,14 +156,10 @@ final class Device {
 
     /** Returns the content of a file; empty if it does not exist. @throws IOException if it cannot be read */
     static Optional<byte[]> readFile(Path path) throws IOException {
-        // An interrupted thread could not read.
-        boolean wasInterrupted = Thread.interrupted();
         try {
             return retry(() -> Optional.of(Files.readAllBytes(path)));
         } catch (NoSuchFileException none) {
             return Optional.empty();
-        } finally {
-            if (wasInterrupted) Thread.currentThread().interrupt();
         }
     }
 
