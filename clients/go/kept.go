@@ -64,14 +64,18 @@ func (k *kept) cancelRelease(activationID string) {
 // chooseMachine returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
 func (k kept) chooseMachine(reading Fingerprint) Fingerprint {
 	isUsed := k.key != "" || k.entitlement != ""
-	isGenerated := strings.HasPrefix(k.machine.machineID(), generatedPrefix)
-	if k.machine != nil && (reading == nil || (isGenerated && isUsed)) {
+	if k.machine != nil && (reading == nil || (k.machine.isGenerated() && isUsed)) {
 		return k.machine
 	}
 	return reading
 }
 
 const generatedPrefix = "generated-"
+
+// isGenerated returns whether it is a random identity, because the system has none.
+func (f Fingerprint) isGenerated() bool {
+	return strings.HasPrefix(f.machineID(), generatedPrefix)
+}
 
 // joinRun returns the content of a file that could not be read at first, with the changes of the run since then.
 func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
@@ -82,7 +86,11 @@ func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
 		k.request = run.request
 	}
 	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
-	if k.machine == nil {
+	reading := run.machine
+	if reading.isGenerated() {
+		reading = nil
+	}
+	if k.machine = k.chooseMachine(reading); k.machine == nil {
 		k.machine = run.machine
 	}
 	return k

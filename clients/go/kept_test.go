@@ -108,6 +108,10 @@ func TestRunWithoutALicenseAddsToTheFileAlone(t *testing.T) {
 	if joined.request != request {
 		t.Error("the request of the run is lost")
 	}
+	read := fileBefore.joinRun(kept{machine: Fingerprint{"machine_id": "read"}}, false)
+	if id := read.machine.machineID(); id != "read" {
+		t.Errorf("the new reading is lost: %s", id)
+	}
 	if trial := (kept{}).joinRun(kept{machine: generated, trialWanted: true}, false); !trial.trialWanted || trial.machine == nil {
 		t.Errorf("%+v", trial)
 	}
