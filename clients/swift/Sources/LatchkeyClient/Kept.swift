@@ -59,7 +59,7 @@ extension Kept {
     var joined = self
     joined.request = run.request ?? request
     joined.trialWanted = trialWanted || (run.trialWanted && key == nil)
-    joined.machine = machine ?? run.machine
+    joined.machine = chooseMachine(run.machine.flatMap { $0.isGenerated ? nil : $0 }) ?? run.machine
     return joined
   }
 

@@ -24,12 +24,12 @@ struct KeptFile: Sendable {
   }
 
   /// Reads up to five times within 200 ms: a backup may hold the file for a moment.
-  func readWithRetries() throws -> Data? {
-    for pause in [0.02, 0.04, 0.06, 0.08] {
+  func readWithRetries(pause: (TimeInterval) -> Void = Thread.sleep(forTimeInterval:)) throws -> Data? {
+    for seconds in [0.02, 0.04, 0.06, 0.08] {
       do {
         return try read()
       } catch {
-        Thread.sleep(forTimeInterval: pause)
+        pause(seconds)
       }
     }
     return try read()
