@@ -9,7 +9,7 @@ use super::{Failure, Outcome, Trigger, system};
 
 const TICK: Duration = Duration::from_secs(60);
 const MINUTE_MS: i64 = 60_000;
-/// A longer time between two ticks means that the computer slept.
+/// A longer time between two ticks means that the computer slept, or that its clock was set, forward or back.
 const WAKE_MS: i64 = 5 * MINUTE_MS;
 
 type Network = [Option<IpAddr>; 2];
@@ -55,7 +55,7 @@ impl Schedule {
         self.check_in_ms -= passed_ms.max(MINUTE_MS);
         self.flush_in_ms -= passed_ms.max(MINUTE_MS);
         let has_moved = std::mem::replace(&mut self.network, network) != network;
-        if passed_ms > WAKE_MS {
+        if passed_ms.abs() > WAKE_MS {
             return Some(Trigger::Wake);
         }
         if self.failures > 0 && has_moved {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64URL};
 use serde_json::{Value, json};
@@ -175,7 +175,7 @@ impl Client {
     /// Reads what is kept, and the identity of the machine.
     fn load(&self) {
         system::remove_old_temporaries(&self.options.folder);
-        match system::read_file_with_retries(&self.path()) {
+        match system::read_file_with_retries(&self.path(), thread::sleep) {
             Ok(bytes) => self.adopt(self.parse(bytes)),
             Err(error) => {
                 self.must_read_file.store(true, Ordering::Relaxed);

@@ -470,9 +470,9 @@ pub(crate) fn join_run(file: &Value, run: &Value) -> Value {
     set(&mut joined, "clock", clock.write());
     // A run that activated or removed a license has this field.
     if run.get("entitlement").is_some() {
-        join_license(&mut joined, file, run)
+        join_license(&mut joined, file, run);
     } else {
-        join_machine(&mut joined, file, run)
+        keep_license(&mut joined, file, run);
     }
     joined
 }
@@ -490,8 +490,8 @@ fn join_license(joined: &mut Value, file: &Value, run: &Value) {
     }
 }
 
-/// The license of the file stays: it needs its machine, and no trial.
-fn join_machine(joined: &mut Value, file: &Value, run: &Value) {
+/// The license of the file stays: it needs no trial, and no random identity.
+fn keep_license(joined: &mut Value, file: &Value, run: &Value) {
     if text(file, "key").is_some() {
         set(joined, "trial_wanted", json!(false));
     }
@@ -501,6 +501,7 @@ fn join_machine(joined: &mut Value, file: &Value, run: &Value) {
     }
 }
 
+/// Whether an identity is a random one, because the system has none.
 fn is_generated(machine: &Fingerprint) -> bool {
     machine_id(machine).is_some_and(|id| id.starts_with(GENERATED))
 }

@@ -262,10 +262,10 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Reads a file up to five times within 200 ms.
-pub(crate) fn read_file_with_retries(path: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read_file_with_retries(path: &Path, mut pause: impl FnMut(Duration)) -> io::Result<Option<Vec<u8>>> {
     for pause_ms in PAUSES_MS {
         match read_file(path) {
-            Err(_) => thread::sleep(Duration::from_millis(pause_ms)),
+            Err(_) => pause(Duration::from_millis(pause_ms)),
             result => return result,
         }
     }

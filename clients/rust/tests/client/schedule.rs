@@ -50,12 +50,13 @@ fn waits_as_long_as_the_service_asks() {
 }
 
 #[test]
-fn checks_after_sleep_but_not_when_the_clock_is_set_back() {
+fn checks_after_sleep_and_when_the_clock_is_set_back() {
     let mut schedule = start(&Ok(()));
     assert_eq!(schedule.tick(MINUTE_MS, HOME), None);
     assert_eq!(schedule.tick(10 * MINUTE_MS, HOME), Some(Trigger::Wake));
     schedule.after_check(&Ok::<(), _>(()), 0.5);
-    assert_eq!(schedule.tick(0, HOME), None);
+    assert_eq!(schedule.tick(9 * MINUTE_MS, HOME), None);
+    assert_eq!(schedule.tick(MINUTE_MS, HOME), Some(Trigger::Wake));
 }
 
 #[test]
