@@ -59,6 +59,23 @@ async function buy(): Promise<Bought> {
   return { email, transactionId, licenseId: rows[0]?.license_id ?? '', machineId, installId };
 }
 
+/** Makes exports wait, without the limit of the service for locks. */
+async function holdExports(): Promise<AsyncDisposable> {
+  await pool.query(`
+    create or replace function hold_export() returns trigger language plpgsql set lock_timeout = 0 as
+      $$ begin perform pg_advisory_xact_lock_shared(4711); return new; end $$;
+    create or replace trigger hold_export before insert on audit_log
+      for each row when (new.action = 'customer.export') execute function hold_export()`);
+  const lock = await pool.connect();
+  await lock.query('begin; select pg_advisory_xact_lock(4711)');
+  let released: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    released ??= lock.query('rollback').then(() => lock.release());
+    return released;
+  };
+  return { [Symbol.asyncDispose]: release };
+}
+
 async function sendEvents(installId: string, names: readonly string[]): Promise<void> {
   const events = names.map((name) => ({
     event_id: randomUUID(),
@@ -172,15 +189,13 @@ describe('POST /api/v1/admin/customer/export', () => {
 
   test('reads for one export at a time; 503 while four wait', async () => {
     const { email } = await buy();
-    const lock = await pool.connect();
-    await lock.query('begin; lock table billing_events in access exclusive mode');
+    await using held = await holdExports();
     const calls = Array.from({ length: 6 }, () =>
       support.post(`${CUSTOMER}/export`, { email, reason: 'many' }),
     );
     const refused = await Promise.race(calls);
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '30']);
-    await lock.query('rollback');
-    lock.release();
+    await held[Symbol.asyncDispose]();
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 5, String(statuses));
     const { id } = toAddress(context.vault, email);
