@@ -7,7 +7,7 @@
  * - `--local`: builds packages that you do not publish, without the key and the address of the maintainers
  * - `--only PART`, which may be repeated: builds only some parts
  * - `--verify`: builds twice, and fails if a byte differs
- * - `--tree ARCH`: writes only the service and everything that it runs on to `dist/latchkey-linux-ARCH/`, for an image
+ * - `--tree ARCH`: writes only the root directory of the container image to `dist/latchkey-linux-ARCH/`, for deploy/Containerfile
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,8 @@ import { parseArgs } from 'node:util';
 
 import { repository } from './lib/steps.ts';
 import { parseArchitecture } from './package/locked-packages.ts';
-import { collectServiceTree } from './package/service/service-tree.ts';
-import { writeTree } from './package/write-tree.ts';
+import { collectImageTree } from './package/image/image-tree.ts';
+import { writeImageTree } from './package/image/write-image-tree.ts';
 import { buildRelease } from './release/build-release.ts';
 import { requireMaintainers } from './release/maintainers.ts';
 import { PART_NAMES, type Release } from './release/parts.ts';
@@ -79,8 +79,10 @@ async function verify(release: Release, expected: string): Promise<void> {
 
 async function buildTree({ version }: Release, processor: string): Promise<void> {
   const arch = parseArchitecture(processor);
-  const { entries } = await collectServiceTree(repository, version, arch);
   const name = `latchkey-linux-${arch}`;
-  await writeTree(join(repository, 'dist', name), entries);
-  console.log(`dist/${name}: start it with bin/node server/src/main.js serve`);
+  await writeImageTree(
+    join(repository, 'dist', name),
+    await collectImageTree(repository, version, arch),
+  );
+  console.log(`dist/${name}: build the image of it with deploy/Containerfile`);
 }

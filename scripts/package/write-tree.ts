@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { TarEntry } from '../../agent/src/system/tar.ts';
@@ -9,7 +9,9 @@ export async function writeTree(directory: string, entries: readonly TarEntry[])
   for (const { path, content, mode, linkTo } of entries) {
     const target = join(directory, path);
     await mkdir(path.endsWith('/') ? target : dirname(target), { recursive: true });
-    if (linkTo !== undefined) await symlink(linkTo, target);
-    else if (!path.endsWith('/')) await writeFile(target, content, { mode });
+    // mkdir applies the umask, and not every bit.
+    if (path.endsWith('/')) await chmod(target, mode);
+    else if (linkTo !== undefined) await symlink(linkTo, target);
+    else await writeFile(target, content, { mode });
   }
 }

@@ -2,6 +2,9 @@ import { join } from 'node:path';
 
 import { packAgentDeb } from '../package/agent-deb.ts';
 import { bundleProgram } from '../package/bundle.ts';
+import { type PinnedPackage, readPins } from '../package/image/debian-packages.ts';
+import { collectImageTree } from '../package/image/image-tree.ts';
+import { packImage } from '../package/image/pack-image.ts';
 import { listRuntimePackages, readLockFile } from '../package/lock-file.ts';
 import { ARCHITECTURES } from '../package/locked-packages.ts';
 import { packAgent } from '../package/pack-agent.ts';
@@ -31,6 +34,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   async *deb({ root, version }) {
     for (const arch of ARCHITECTURES) yield await packServiceDeb(root, version, arch);
   },
+  async *image({ root, version }) {
+    for (const arch of ARCHITECTURES) {
+      const entries = await collectImageTree(root, version, arch);
+      yield await packImage(root, { version, arch, entries });
+    }
+  },
   async *agent({ root, version }) {
     for (const arch of ARCHITECTURES) {
       const { name, archive } = await packAgent(root, arch);
@@ -42,7 +51,9 @@ const PARTS: Readonly<Record<string, Part>> = {
     yield* packClients(root, version);
   },
   async *sbom(release) {
-    yield await describeService(release);
+    yield await describeService(release, 'latchkey', []);
+    const { x64, arm64 } = await readPins(release.root);
+    yield await describeService(release, 'latchkey-image', [...x64, ...arm64]);
     yield await describeAgent(release);
   },
 };
@@ -66,19 +77,22 @@ export async function* buildParts(
   }
 }
 
-async function describeService({ root, version }: Release): Promise<ReleaseFile> {
+/** The image contains the service and its packages, and Debian's libraries. */
+async function describeService(
+  { root, version }: Release,
+  name: string,
+  debianPackages: readonly PinnedPackage[],
+): Promise<ReleaseFile> {
   const locked = await readLockFile(root);
   const { optionalDependencies, license } = await createManifest(root, version);
-  const names = [...Object.keys(optionalDependencies), ...CONSOLE_PACKAGES];
+  const own = [...Object.keys(optionalDependencies), ...CONSOLE_PACKAGES];
   const packages = new Set([
-    ...names.map((name) => `node_modules/${name}`),
+    ...own.map((each) => `node_modules/${each}`),
     ...listRuntimePackages(locked, 'server'),
   ]);
-  const product = { name: 'latchkey', version, license, packages: [...packages].sort() };
-  return {
-    name: `latchkey-${version}.cdx.json`,
-    content: Buffer.from(renderSbom(product, locked)),
-  };
+  const product = { name, version, license, packages: [...packages].sort(), debianPackages };
+  const content = Buffer.from(renderSbom(product, locked));
+  return { name: `${name}-${version}.cdx.json`, content };
 }
 
 async function describeAgent({ root, version }: Release): Promise<ReleaseFile> {

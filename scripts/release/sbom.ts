@@ -1,4 +1,5 @@
 /** Bills of materials in CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/), without a time, so that they are reproducible. */
+import type { PinnedPackage } from '../package/image/debian-packages.ts';
 import type { LockedPackage, LockedPackages } from '../package/lock-file.ts';
 
 /** What a bill of materials describes. */
@@ -8,15 +9,22 @@ interface Product {
   readonly license: string;
   /** Paths in the lock file of the packages that it contains or installs. */
   readonly packages: readonly string[];
+  readonly debianPackages?: readonly PinnedPackage[];
 }
 
-/** Renders the bill of materials of a product: every part with its version, license and SHA-512. */
+/**
+ * Renders the bill of materials of a product: every part with its version, license and SHA-512, and packages of Debian with their
+ * SHA-256.
+ */
 export function renderSbom(
-  { name, version, license, packages }: Product,
+  { name, version, license, packages, debianPackages = [] }: Product,
   locked: LockedPackages,
 ): string {
   const reference = `pkg:npm/${name}@${version}`;
-  const components = packages.map((path) => describePackage(path, locked[path]));
+  const components = [
+    ...packages.map((path) => describePackage(path, locked[path])),
+    ...debianPackages.map(describeDebianPackage),
+  ];
   const bom = {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
     bomFormat: 'CycloneDX',
@@ -57,6 +65,13 @@ function describePackage(path: string, locked: LockedPackage | undefined) {
     licenses: [/ OR | AND /.test(license) ? { expression: license } : { license: { id: license } }],
     purl,
   };
+}
+
+function describeDebianPackage({ name, version, path, sha256 }: PinnedPackage) {
+  const [, arch = ''] = /_(\w+)\.deb$/.exec(path) ?? [];
+  const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${arch}`;
+  const hashes = [{ alg: 'SHA-256', content: sha256 }];
+  return { type: 'library', 'bom-ref': purl, name, version, hashes, purl };
 }
 
 function toHex(integrity: string): string {

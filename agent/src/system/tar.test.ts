@@ -21,6 +21,7 @@ test('packs files, directories, links and long paths as tar reads them', () => {
     [
       { path: 'a/', mode: 0o755, content: Buffer.alloc(0) },
       { path: 'a/file', mode: 0o640, content },
+      { path: 'a/own', mode: 0o600, content, owner: 10_001 },
       { path: 'a/link', mode: 0o777, content: Buffer.alloc(0), linkTo: '../file' },
       { path: long, mode: 0o644, content },
     ],
@@ -30,6 +31,7 @@ test('packs files, directories, links and long paths as tar reads them', () => {
   assert.deepEqual(lines, [
     'drwxr-xr-x root/root 0 2026-01-01 00:00 a/',
     '-rw-r----- root/root 4 2026-01-01 00:00 a/file',
+    '-rw------- 10001/10001 4 2026-01-01 00:00 a/own',
     'lrwxrwxrwx root/root 0 2026-01-01 00:00 a/link -> ../file',
     `-rw-r--r-- root/root 4 2026-01-01 00:00 ${long}`,
   ]);

@@ -6,6 +6,8 @@ export interface TarEntry {
   readonly content: Buffer;
   /** The target, if this is a symbolic link. */
   readonly linkTo?: string;
+  /** The id of the user and the group that own it; root's without it. */
+  readonly owner?: number;
 }
 
 const BLOCK_BYTES = 512;
@@ -17,7 +19,7 @@ const MAX_PREFIX_BYTES = 155;
 export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES);
 
 /**
- * Packs entries into a POSIX archive (ustar), owned by root.
+ * Packs entries into a POSIX archive (ustar).
  * @throws RangeError when a path is too long
  */
 export function packTar(entries: readonly TarEntry[], modifiedAt: Date): Buffer {
@@ -34,12 +36,12 @@ export function packTar(entries: readonly TarEntry[], modifiedAt: Date): Buffer 
  * @throws RangeError when the path is too long
  */
 export function tarHeader(entry: TarEntry, modifiedAt: Date): Buffer {
-  const { path, mode, content, linkTo = '' } = entry;
+  const { path, mode, content, linkTo = '', owner = 0 } = entry;
   const header = Buffer.alloc(BLOCK_BYTES);
   const { prefix, name } = splitPath(path);
   if (linkTo.length > MAX_NAME_BYTES) throw new RangeError(`${linkTo} is too long for an archive.`);
   header.write(name, 0, 'latin1');
-  const numbers = [mode, 0, 0].map((each) => octal(each, 8)).join('');
+  const numbers = [mode, owner, owner].map((each) => octal(each, 8)).join('');
   const modifiedSeconds = Math.floor(modifiedAt.getTime() / 1000);
   header.write(
     `${numbers}${octal(content.length, 12)}${octal(modifiedSeconds, 12)}`,
@@ -49,8 +51,11 @@ export function tarHeader(entry: TarEntry, modifiedAt: Date): Buffer {
   // The checksum counts its own field as spaces.
   header.write(`${' '.repeat(8)}${typeFlag(entry)}${linkTo}`, 148, 'latin1');
   header.write('ustar\0', 257, 'latin1');
-  header.write('00root', 263, 'latin1');
-  header.write('root', 297, 'latin1');
+  header.write('00', 263, 'latin1');
+  if (owner === 0) {
+    header.write('root', 265, 'latin1');
+    header.write('root', 297, 'latin1');
+  }
   header.write(prefix, 345, 'latin1');
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${octal(sum, 7)} `, 148, 'latin1');

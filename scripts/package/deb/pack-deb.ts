@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import { compressArchive, MODIFIED_AT } from '../compress.ts';
+import { withDirectories } from '../directories.ts';
 import type { Architecture } from '../locked-packages.ts';
 import { packAr } from './ar.ts';
 
@@ -39,20 +40,6 @@ export async function packDeb(source: DebianPackage, cache: string): Promise<Buf
     ],
     MODIFIED_AT,
   );
-}
-
-/** Returns the entries below `./`, each after its directory. */
-function withDirectories(entries: readonly TarEntry[]): TarEntry[] {
-  const directories = new Set(['./']);
-  for (const { path } of entries) {
-    const parts = path.split('/').slice(0, -1);
-    for (const index of parts.keys()) directories.add(`./${parts.slice(0, index + 1).join('/')}/`);
-  }
-  const all = [
-    ...[...directories].map((path) => ({ path, mode: 0o755, content: Buffer.alloc(0) })),
-    ...entries.map((entry) => ({ ...entry, path: `./${entry.path}` })),
-  ];
-  return all.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function listControl({ fields, scripts, entries }: DebianPackage): TarEntry[] {

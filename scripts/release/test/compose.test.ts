@@ -12,17 +12,19 @@ import { CertificateFixture } from '../../../agent/test/certificates.ts';
 import { findFreePort } from '../../../server/test/ports.ts';
 import { hasPrograms } from '../../lib/documented-service.ts';
 import { repository } from '../../lib/steps.ts';
-import { collectServiceTree } from '../../package/service/service-tree.ts';
-import { writeTree } from '../../package/write-tree.ts';
-import { readVersion } from '../version.ts';
-import { attempt, buildImage, ensureBase, findObstacle, podman } from './containers.ts';
+import {
+  attempt,
+  collectOwnImage,
+  findObstacle,
+  loadImage,
+  ownArch,
+  podman,
+} from './containers.ts';
 import { activateLicense, readKey } from './licensed-machine.ts';
 import { tagStandIns } from './stand-ins.ts';
 
-const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
 const id = `latchkey-compose-${process.pid}`;
 const image = `localhost/${id}:present`;
-const tree = `dist/latchkey-linux-${id}`;
 
 /** For so long a client repeats a request whose answer is 502 or 503. */
 const RETRY_MS = 30_000;
@@ -43,18 +45,14 @@ describe('the compose files', { skip }, () => {
   let file = '';
 
   before(async () => {
-    await ensureBase();
-    const { entries } = await collectServiceTree(repository, await readVersion(repository), arch);
-    await writeTree(join(repository, tree), entries);
-    await buildImage(repository, tree, image);
-    resources.use(await tagStandIns(image, arch));
+    await loadImage(repository, image, await collectOwnImage(repository));
+    resources.use(await tagStandIns(image, ownArch));
     await writeSettings();
   });
   after(async () => {
     await resources.disposeAsync();
     certificates[Symbol.dispose]();
     rmSync(folder, { recursive: true });
-    rmSync(join(repository, tree), { recursive: true, force: true });
     await podman('image', 'rm', '--force', image);
   });
 

@@ -1,18 +1,26 @@
 /** Podman, for tests of the image. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+
+import type { TarEntry } from '../../../agent/src/system/tar.ts';
+import type { Architecture } from '../../package/locked-packages.ts';
+import { collectImageTree } from '../../package/image/image-tree.ts';
+import { packImage } from '../../package/image/pack-image.ts';
+import { readVersion } from '../version.ts';
 
 const execute = promisify(execFile);
 
 /** Building copies 200 MB, beside other work. */
 const COMMAND_TIMEOUT_MS = 300_000;
 
-/** The base of deploy/Containerfile. */
+export const ownArch: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
+
+/** The base of the images that stand in for official ones. */
 const BASE = 'docker.io/library/debian:trixie-slim';
 
 /** The read-only root, no capabilities and no new privileges, as deploy/compose.yaml sets them. */
@@ -98,12 +106,26 @@ export async function ensureBase(): Promise<void> {
   }
 }
 
-/** Builds the image of a folder with the service. @param tree its path in the repository */
-export async function buildImage(repository: string, tree: string, tag: string): Promise<void> {
-  const file = `--file=${repository}/deploy/Containerfile`;
-  // Without layers, a build leaves only its image behind.
-  const options = ['--format=docker', '--layers=false', `--build-arg=TREE=${tree}`, `--tag=${tag}`];
-  await runPodman('build', ...options, file, repository);
+/** Loads the image that `npm run release` writes, under a name of its own. @param entries its root directory */
+export async function loadImage(
+  root: string,
+  name: string,
+  entries: readonly TarEntry[],
+): Promise<void> {
+  const version = await readVersion(root);
+  const { content } = await packImage(root, { version, arch: ownArch, entries, name });
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-image-'));
+  try {
+    await writeFile(join(folder, 'image.tar'), content);
+    await runPodman('load', '--input', join(folder, 'image.tar'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The root directory of the image for this machine. */
+export async function collectOwnImage(root: string): Promise<TarEntry[]> {
+  return collectImageTree(root, await readVersion(root), ownArch);
 }
 
 /** The arguments of a container with a volume for its data. */

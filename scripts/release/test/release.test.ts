@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   copyFileSync,
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +38,9 @@ const steps = readCommands('RELEASING.md', 'Each release');
 const findStep = (word: string): string => steps.find((step) => step.includes(word)) ?? '';
 
 const MAINTAINER = 'Maintainers <maintainers@example.com>';
+
+/** The largest download that an image may be. */
+const MAX_IMAGE_BYTES = 150_000_000;
 
 const ARCHIVE = `latchkey-agent-linux-${process.arch}.tar.gz`;
 
@@ -81,6 +87,33 @@ describe('a release', { skip }, () => {
     writeFileSync(path, `${sums}\n`);
     await assert.rejects(clone.run(verify, clone.clean), /incorrect signature/);
     writeFileSync(path, sums);
+  });
+
+  test('is verified by the documented commands of a user, who downloads some of the files', async () => {
+    const [commands = ''] = readCommands('docs/operations/packages.md', 'Install a package');
+    const downloads = mkdtempSync(join(clone.source, 'downloads-'));
+    for (const name of ['SHA256SUMS', 'SHA256SUMS.sig', ARCHIVE]) {
+      copyFileSync(join(first, name), join(downloads, name));
+    }
+    copyFileSync(join(clone.clean, PUBLIC_KEY_FILE), join(downloads, PUBLIC_KEY_FILE));
+    assert.match(await clone.run(commands, downloads), new RegExp(`^${ARCHIVE}: OK$`, 'm'));
+    appendFileSync(join(downloads, ARCHIVE), 'x');
+    await assert.rejects(clone.run(commands, downloads), /1 computed checksum did NOT match/);
+  });
+
+  test('has a small image for each processor', () => {
+    const images = readdirSync(first).filter((name) => name.startsWith('latchkey-image-'));
+    const archives = images.filter((name) => name.endsWith('.tar'));
+    assert.deepEqual(
+      archives.map((name) => name.replace(/^.*-/, '')),
+      ['amd64.tar', 'arm64.tar'],
+    );
+    for (const name of archives) {
+      assert.ok(statSync(join(first, name)).size < MAX_IMAGE_BYTES, name);
+      const index = execFileSync('tar', ['-xOf', join(first, name), 'index.json']);
+      const arch = name.endsWith('amd64.tar') ? 'amd64' : 'arm64';
+      assert.equal(JSON.parse(String(index)).manifests[0].platform.architecture, arch);
+    }
   });
 
   test('has the address of the maintainers', (t) => {
