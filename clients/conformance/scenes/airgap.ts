@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 
-import { failed, LICENSED, LICENSED_KEPT, NOT_ACTIVATED, OK } from '../play/expected.ts';
+import {
+  failed,
+  LICENSED,
+  LICENSED_KEPT,
+  noAnswer,
+  NOT_ACTIVATED,
+  OK,
+  VALIDATE,
+} from '../play/expected.ts';
 import { scene, type Theme } from '../play/scene.ts';
 import type { Stage } from '../play/stage.ts';
 import { expect, expectEqual } from './steps.ts';
@@ -146,6 +154,19 @@ export const AIRGAP: Theme = {
       expect('the second request has a nonce of its own', second !== first);
       const answer = await license.activateAirgapped(second);
       await client.acceptOffline(answer, { result: OK, state: AIRGAPPED });
+      expectEqual('active machines', (await license.listActive()).length, 1);
+    }),
+
+    scene('an accepted answer cancels a deactivation that was not sent', async (stage) => {
+      const { client, license } = await stage.openLicensed(OFFLINE);
+      await stage.network.refuse();
+      await client.deactivate({ result: noAnswer('connection'), state: LICENSED_KEPT });
+      const request = await client.offlineRequest('studio', null);
+      const answer = await license.activateAirgapped(request);
+      const state = { ...LICENSED_KEPT, days_left: 90 };
+      await client.acceptOffline(answer, { result: OK, state });
+      await stage.network.repair();
+      await client.check({ result: OK, state: { may_run: true }, requests: [VALIDATE] });
       expectEqual('active machines', (await license.listActive()).length, 1);
     }),
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
@@ -8,9 +8,10 @@ import {
   NOT_ACTIVATED,
   OK,
   refused,
+  VALIDATE,
 } from '../play/expected.ts';
-import { scene, type Scene, type Theme } from '../play/scene.ts';
-import type { KeptFile } from '../play/stage.ts';
+import { scene, SkippedError, type Scene, type Theme } from '../play/scene.ts';
+import type { KeptFile, Stage } from '../play/stage.ts';
 import { expect, expectEqual } from './steps.ts';
 
 /** A file that cannot be read is put aside, and the license can be entered again. */
@@ -30,6 +31,23 @@ function setsAside(what: string, damage: (text: string) => string | Buffer): Sce
   });
 }
 
+/**
+ * Replaces the kept file by a link to itself, which not even root can read.
+ * @returns a function that moves the file back, and fails if the link was replaced
+ */
+async function makeUnreadable({ folder }: Stage): Promise<() => Promise<void>> {
+  const file = join(folder, 'license.json');
+  const moved = join(folder, 'moved');
+  await rename(file, moved);
+  await symlink('license.json', file).catch(() => {
+    throw new SkippedError('no permission to create a link');
+  });
+  return async () => {
+    expect('the file was replaced', (await lstat(file)).isSymbolicLink());
+    await rename(moved, file);
+  };
+}
+
 export const FILES: Theme = {
   name: 'files',
   scenes: [
@@ -46,6 +64,21 @@ export const FILES: Theme = {
     setsAside('empty', () => ''),
     setsAside('zeros after a power failure', (text) => Buffer.alloc(text.length)),
     setsAside('JSON of another program', () => '["license"]'),
+
+    scene('a file that cannot be read is not replaced, and is read again', async (stage) => {
+      const { client } = await stage.openLicensed();
+      await client.close();
+      const restore = await makeUnreadable(stage);
+      const again = await stage.open(NOT_ACTIVATED);
+      await again.offlineRequest('studio', null);
+      expect('the missing write was not reported', again.problems.includes('folder_unwritable'));
+      await restore();
+      await again.check({ result: OK, state: LICENSED, requests: [VALIDATE] });
+      const { key, request } = stage.readKept();
+      expect('the key is missing', typeof key === 'string');
+      expect('what changed in between is missing', typeof request === 'object' && request !== null);
+      await stage.restart(again, LICENSED_KEPT);
+    }),
 
     scene('a temporary file that a killed process left has no effect', async (stage) => {
       const { client } = await stage.openLicensed();
