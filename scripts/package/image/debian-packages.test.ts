@@ -10,9 +10,9 @@ import { repository } from '../../lib/steps.ts';
 import { DEBIAN_PACKAGES, loadDebianPackages, PINS_FILE, readPins } from './debian-packages.ts';
 
 const CONTENT = Buffer.from('a package');
-const MIRROR = 'https://deb.debian.org/debian/pool/main/d/dash/dash_0.5.12-12_amd64.deb';
+const MIRROR = 'http://deb.debian.org/debian/pool/main/d/dash/dash_0.5.12-12_amd64.deb';
 const ARCHIVE =
-  'https://snapshot.debian.org/archive/debian/20261128T000000Z/pool/main/d/dash/dash_0.5.12-12_amd64.deb';
+  'http://snapshot.debian.org/archive/debian/20261128T000000Z/pool/main/d/dash/dash_0.5.12-12_amd64.deb';
 
 test('every package of the image is pinned for each processor', async () => {
   const pins = await readPins(repository);

@@ -42,12 +42,15 @@ export async function readPins(root: string): Promise<Pins> {
   return Parse(Pins, JSON.parse(await readFile(join(root, PINS_FILE), 'utf8')));
 }
 
-/** Returns where a package is: on Debian's mirrors until a newer version replaces it, and later in the archive of them. */
+/**
+ * Returns where a package is: on Debian's mirrors until a newer version replaces it, and later in the archive of them. Without
+ * TLS, as for apt: its checksum is pinned, and a proxy may keep a copy.
+ */
 export function listUrls({ path }: PinnedPackage, snapshot: string): string[] {
   const [archive = '', ...rest] = path.split('/');
   return [
-    `https://deb.debian.org/${path}`,
-    `https://snapshot.debian.org/archive/${archive}/${snapshot}/${rest.join('/')}`,
+    `http://deb.debian.org/${path}`,
+    `http://snapshot.debian.org/archive/${archive}/${snapshot}/${rest.join('/')}`,
   ];
 }
 
