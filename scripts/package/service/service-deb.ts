@@ -26,6 +26,10 @@ console for operators.
 It runs its own PostgreSQL unless another one is set in
 /etc/latchkey/latchkey.env.`;
 
+/** With the settings that the starter reads. */
+const WAIT_READY =
+  '/usr/lib/latchkey/bin/node --env-file=/usr/lib/latchkey/package.env --env-file-if-exists=/etc/latchkey/latchkey.env /usr/lib/latchkey/wait-ready.mjs';
+
 const FILES = {
   '/etc/latchkey/latchkey.env': 'The settings; /usr/share/doc/latchkey/settings.env explains each.',
   '/etc/latchkey/catalog.yaml': 'The products and the terms of their licenses.',
@@ -85,6 +89,7 @@ async function listFiles(root: string, read: Read): Promise<TarEntry[]> {
     toEntry('usr/bin/latchkey', await read('latchkey.sh'), 0o755),
     toEntry('usr/lib/latchkey/bin/latchkey', start, 0o755),
     toEntry('usr/lib/latchkey/package.env', await read('package.env')),
+    toEntry('usr/lib/latchkey/wait-ready.mjs', await readFile(join(root, 'deploy/wait-ready.mjs'))),
     toEntry('usr/lib/systemd/system/latchkey.service', await renderUnit(root)),
   ];
 }
@@ -97,7 +102,8 @@ async function renderUnit(root: string): Promise<string> {
     .replace(/^Documentation=.*$/m, 'Documentation=file:///usr/share/doc/latchkey/settings.env')
     .replace(/^(?:Environment|EnvironmentFile)=.*\n/gm, '')
     .replace(/^#.*\n(?=ExecStart=)/m, '')
-    .replace(/^ExecStart=.*$/m, 'ExecStart=/usr/lib/latchkey/bin/latchkey serve');
+    .replace(/^ExecStart=.*$/m, 'ExecStart=/usr/lib/latchkey/bin/latchkey serve')
+    .replace(/^ExecStartPost=.*$/m, `ExecStartPost=${WAIT_READY}`);
 }
 
 async function renderThirdParty(root: string, tree: ServiceTree, read: Read): Promise<string> {

@@ -108,8 +108,24 @@ describe('the Debian package of the service', { skip }, () => {
       machine.write(SETTINGS, "DATABASE_URL='postgres://latchkey@127.0.0.1/latchkey'\n");
       const checked = await machine.attempt(['latchkey', 'check-config']);
       assert.match(`${checked.stdout}${checked.stderr}`, /LATCHKEY_SECRET/);
-      await machine.attempt(['systemctl', 'restart', 'latchkey']);
+      assert.notEqual((await machine.attempt(['systemctl', 'restart', 'latchkey'])).code, 0);
       await machine.waitForUnit('latchkey', 'failed');
+    });
+
+    test(`fails to be upgraded on ${RELEASES[release]} when the service cannot start`, async () => {
+      await using machine = await boot();
+      await dpkg(machine, '--install', `/packages/${OLD_VERSION}.deb`);
+      const settings = machine.read(SETTINGS);
+      machine.write(SETTINGS, `${settings}\nLATCHKEY_LOG_LEVEL=none\n`);
+      const env = { DEBIAN_FRONTEND: 'noninteractive' };
+      const upgrade = ['dpkg', '--install', `/packages/${version}.deb`];
+      const failed = await machine.attempt(upgrade, { env, timeoutMs: START_TIMEOUT_MS });
+      assert.notEqual(failed.code, 0);
+      assert.match(failed.stderr, /^latchkey could not be started: see "journalctl -u latchkey"/m);
+      machine.write(SETTINGS, settings);
+      await dpkg(machine, '--configure', 'latchkey');
+      assert.equal(await isActive(machine), 'active');
+      await waitForHealth(machine, version);
     });
 
     test(`uses the database of DATABASE_URL on ${RELEASES[release]}`, async () => {
