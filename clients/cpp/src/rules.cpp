@@ -396,6 +396,11 @@ void cancel_release(Json& kept, const std::optional<std::string>& activation_id)
 
 namespace {
 
+constexpr std::string_view generated = "generated-";
+
+/// Whether an identity is a random one, because the system has none.
+bool is_generated(const Json& machine) { return machine_id_of(machine).compare(0, generated.size(), generated) == 0; }
+
 /// Adds what the run does not have to its license, which replaces that of the file.
 void join_license(Json& joined, const Json& file, const Json& run) {
   const auto id = run["activation_id"].text();
@@ -406,10 +411,11 @@ void join_license(Json& joined, const Json& file, const Json& run) {
   cancel_release(joined, id);
 }
 
-/// The license of the file stays: it needs its machine, and no trial.
-void keep_license(Json& joined, const Json& file) {
+/// The license of the file stays: it needs no trial, and no random identity.
+void keep_license(Json& joined, const Json& file, const Json& run) {
   if (file["key"].text()) joined.set("trial_wanted", false);
-  if (!machine_id_of(file["machine"]).empty()) joined.set("machine", file["machine"]);
+  if (machine_id_of(file["machine"]).empty()) return;
+  joined.set("machine", choose_machine(file, is_generated(run["machine"]) ? Json() : run["machine"], {}));
 }
 
 }  // namespace
@@ -424,7 +430,7 @@ Json join_run(const Json& file, const Json& run) {
   if (run.object()->count("entitlement") > 0) {
     join_license(joined, file, run);
   } else {
-    keep_license(joined, file);
+    keep_license(joined, file, run);
   }
   return joined;
 }
@@ -432,13 +438,10 @@ Json join_run(const Json& file, const Json& run) {
 std::string machine_id_of(const Json& machine) { return machine["machine_id"].text().value_or(""); }
 
 Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid) {
-  static constexpr std::string_view generated = "generated-";
   const auto& before = kept["machine"];
-  const auto id = machine_id_of(before);
   const bool is_used = kept["key"].text() || kept["entitlement"].text();
-  const bool is_generated = id.compare(0, generated.size(), generated) == 0;
   const bool is_read = !machine_id_of(reading).empty();
-  if (!id.empty() && (!is_read || (is_generated && is_used))) return before;
+  if (!machine_id_of(before).empty() && (!is_read || (is_generated(before) && is_used))) return before;
   return is_read ? reading : Json::Object{{"machine_id", std::string(generated) + uuid}};
 }
 

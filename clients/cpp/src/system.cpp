@@ -53,7 +53,7 @@ std::filesystem::path temporary_name(const std::filesystem::path& path) {
 /// More than one, because a virus scanner or a backup may hold a file for a moment.
 constexpr int file_attempts = 5;
 
-void pause_after(int attempt) { std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt)); }
+std::chrono::milliseconds pause_after(int attempt) { return std::chrono::milliseconds(20 * attempt); }
 
 #ifdef _WIN32
 
@@ -279,10 +279,12 @@ FileReading read_file(const std::filesystem::path& path) {
 
 #endif
 
-FileReading read_file_with_retries(const std::filesystem::path& path) {
+void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
+FileReading read_file_with_retries(const std::filesystem::path& path, const Pause& pause) {
   auto reading = read_file(path);
   for (int attempt = 1; reading.error && attempt < file_attempts; ++attempt) {
-    pause_after(attempt);
+    pause(pause_after(attempt));
     reading = read_file(path);
   }
   return reading;
@@ -323,7 +325,7 @@ std::error_code replace_file(const std::filesystem::path& path, const std::strin
   if (!error) std::filesystem::rename(temporary, path, error);
 #ifdef _WIN32
   for (int attempt = 1; error && attempt < file_attempts; ++attempt) {
-    pause_after(attempt);
+    sleep_for(pause_after(attempt));
     std::filesystem::rename(temporary, path, error);
   }
 #endif

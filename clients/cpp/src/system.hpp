@@ -36,8 +36,10 @@ struct FileReading {
 };
 
 FileReading read_file(const std::filesystem::path& path);
+using Pause = std::function<void(std::chrono::milliseconds)>;
+void sleep_for(std::chrono::milliseconds time);
 /// Reads a file up to five times within 200 ms.
-FileReading read_file_with_retries(const std::filesystem::path& path);
+FileReading read_file_with_retries(const std::filesystem::path& path, const Pause& pause = sleep_for);
 /// Replaces a file that only this user can read, so that a process that is killed leaves the old one or the new one. The folder is
 /// created.
 std::error_code replace_file(const std::filesystem::path& path, const std::string& content);

@@ -1,8 +1,6 @@
 // The kept file.
 #include <sys/stat.h>
 
-#include <thread>
-
 #include "support.hpp"
 #include "system.hpp"
 
@@ -110,10 +108,12 @@ TEST(read_before_write, "the file is read again before the next write") {
 TEST(busy_file, "a file that is busy for a moment is read") {
   const Folder folder;
   keep_unreadable(folder);
-  std::thread other([&] { folder.restore(name); });
-  const auto reading = read_file_with_retries(folder.path / name);
-  other.join();
+  int pauses = 0;
+  const auto reading = read_file_with_retries(folder.path / name, [&](std::chrono::milliseconds) {
+    if (++pauses == 2) folder.restore(name);
+  });
   CHECK(!reading.error && reading.content);
+  CHECK_EQUAL(pauses, 2);
 }
 
 TEST(directory, "a directory with the name of the file is reported") {
@@ -128,6 +128,8 @@ TEST(joined_file, "a run without a license only adds to the file") {
   expected.set("request", run["request"]);
   expected.set("trial_wanted", false);
   CHECK_EQUAL(join_run(file_before(), run).dump(), expected.dump());
+  const auto read = Json::parse(R"({"machine":{"machine_id":"read"}})").value();
+  CHECK_EQUAL(machine_id_of(join_run(file_before(), read)["machine"]), "read");
   const auto first = join_run(Json::Object{}, run);
   CHECK(machine_id_of(first["machine"]) == "generated-1" && first["trial_wanted"].is_true());
 }
