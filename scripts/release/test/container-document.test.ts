@@ -1,0 +1,93 @@
+/** Runs the commands of container.md as they are written, except the port, with a storage of podman of their own. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import type { TarEntry } from '../../../agent/src/system/tar.ts';
+import { findFreePort } from '../../../server/test/ports.ts';
+import { readCommands } from '../../lib/document-commands.ts';
+import { repository } from '../../lib/steps.ts';
+import { packImage } from '../../package/image/pack-image.ts';
+import { readVersion } from '../version.ts';
+import { collectOwnImage, containerVariables, findObstacle, ownArch } from './containers.ts';
+import { readKey } from './licensed-machine.ts';
+
+const run = promisify(execFile);
+
+const TIMEOUT_MS = 300_000;
+
+const DOCUMENT = 'docs/operations/container.md';
+
+/** What the next version has, and the present one does not know. */
+const MIGRATION: TarEntry = {
+  path: 'opt/latchkey/server/src/db/migrations/0099_invented.sql',
+  content: Buffer.from('create table invented (id integer);'),
+  mode: 0o644,
+};
+
+describe('the documented commands of the container', { skip: await findObstacle() }, () => {
+  let folder = '';
+  let port = 0;
+  let entries: readonly TarEntry[] = [];
+  const [load = ''] = readCommands(DOCUMENT, 'Load it');
+  const [start = ''] = readCommands(DOCUMENT, 'Run one container');
+  const [backUp = '', remove = '', restore = ''] = readCommands(DOCUMENT, 'Back up and upgrade');
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'latchkey-container-'));
+    port = await findFreePort();
+    const storage = `driver = "overlay"\ngraphroot = "${folder}/storage"\nrunroot = "${folder}/run"\n`;
+    await writeFile(join(folder, 'storage.conf'), `[storage]\n${storage}`);
+    entries = await collectOwnImage(repository);
+  });
+  after(async () => {
+    await shell(
+      'podman rm --force --all; podman volume rm --all --force; podman rmi --all --force',
+    );
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** @returns the output @throws Error when a command fails */
+  async function shell(commands: string): Promise<string> {
+    const env = { ...containerVariables, CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf') };
+    const script = commands.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`);
+    const options = { cwd: folder, env, timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+    return (await run('sh', ['-euc', script], options)).stdout;
+  }
+
+  async function loadImage(files: readonly TarEntry[]): Promise<void> {
+    const version = await readVersion(repository);
+    const source = { version, arch: ownArch, entries: files };
+    const { name, content } = await packImage(repository, source);
+    await writeFile(join(folder, name), content);
+    await shell(load.replace(/latchkey-image-\S+/, name));
+  }
+
+  test('load, run, back up, upgrade and roll back', async () => {
+    await loadImage(entries);
+    const hint = readKey(await shell(start)).slice(-4);
+    const knows = async () =>
+      (await shell('podman exec latchkey latchkey license list --json')).includes(
+        `"key_hint": "${hint}"`,
+      );
+    await shell(backUp);
+
+    await loadImage([...entries, MIGRATION]);
+    await shell(remove);
+    readKey(await shell(start));
+    assert.ok(await knows(), 'after the upgrade');
+
+    await shell(remove);
+    await shell(restore);
+    const older = start
+      .replace('--volume latchkey:', '--volume latchkey-restored:')
+      .replace(/ latchkey$/m, ' latchkey:before');
+    assert.notEqual(older, start);
+    readKey(await shell(older));
+    assert.ok(await knows(), 'after rolling back');
+  });
+});
