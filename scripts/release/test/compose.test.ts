@@ -20,7 +20,7 @@ import {
   ownArch,
   podman,
 } from './containers.ts';
-import { activateLicense, readKey } from './licensed-machine.ts';
+import { activateLicense, readKey, reportFirstValidation } from './licensed-machine.ts';
 import { tagStandIns } from './stand-ins.ts';
 
 const id = `latchkey-compose-${process.pid}`;
@@ -133,13 +133,15 @@ describe('the compose files', { skip }, () => {
     }
   }
 
-  test('compose.yaml serves one node through nginx with TLS', async () => {
+  test('compose.yaml serves one node through nginx with TLS', async (t) => {
+    const startedMs = Date.now();
     await using _ = await start('compose.yaml');
     await untilServed();
     const issue = ['latchkey', 'license', 'issue', '--product', 'personal'];
     const key = readKey(await compose('exec', '-T', 'latchkey', ...issue));
     const machine = await activateLicense(post, key);
     assert.equal(await machine.validate(), true);
+    reportFirstValidation(t, startedMs);
   });
 
   test('compose-two-nodes.yaml serves requests while either node is stopped', async () => {

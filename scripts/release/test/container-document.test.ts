@@ -20,6 +20,9 @@ const run = promisify(execFile);
 
 const TIMEOUT_MS = 300_000;
 
+const REMOVE_ALL =
+  'podman rm --force --all; podman volume rm --all --force; podman rmi --all --force';
+
 const DOCUMENT = 'docs/operations/container.md';
 
 /** What the next version has, and the present one does not know. */
@@ -37,19 +40,19 @@ describe('the documented commands of the container', { skip: await findObstacle(
   const [start = ''] = readCommands(DOCUMENT, 'Run one container');
   const [backUp = '', remove = '', restore = ''] = readCommands(DOCUMENT, 'Back up and upgrade');
 
+  const resources = new AsyncDisposableStack();
+
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'latchkey-container-'));
+    resources.defer(() => rm(folder, { recursive: true, force: true }));
     port = await findFreePort();
     const storage = `driver = "overlay"\ngraphroot = "${folder}/storage"\nrunroot = "${folder}/run"\n`;
     await writeFile(join(folder, 'storage.conf'), `[storage]\n${storage}`);
+    // Not before the storage is set: it would remove the containers of the user.
+    resources.defer(async () => void (await shell(REMOVE_ALL)));
     entries = await collectOwnImage(repository);
   });
-  after(async () => {
-    await shell(
-      'podman rm --force --all; podman volume rm --all --force; podman rmi --all --force',
-    );
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => resources.disposeAsync());
 
   /** @returns the output @throws Error when a command fails */
   async function shell(commands: string): Promise<string> {

@@ -17,7 +17,12 @@ import {
   untilReady,
   withData,
 } from './containers.ts';
-import { activateLicense, readKey, type LicensedMachine } from './licensed-machine.ts';
+import {
+  activateLicense,
+  readKey,
+  reportFirstValidation,
+  type LicensedMachine,
+} from './licensed-machine.ts';
 
 const id = `latchkey-test-${process.pid}`;
 const image = `localhost/${id}:present`;
@@ -80,11 +85,13 @@ describe('the image', { skip: await findObstacle() }, async () => {
     assert.deepEqual([...loaded.symmetricDifference(other)], []);
   });
 
-  test('issues, activates and validates a license on the embedded PostgreSQL', async () => {
+  test('issues, activates and validates a license on the embedded PostgreSQL', async (t) => {
+    const startedMs = Date.now();
     await start(image, data);
     key = readKey(await latchkey('license', 'issue', '--product', 'personal'));
     machine = await activateLicense(post, key);
     assert.equal(await machine.validate(), true);
+    reportFirstValidation(t, startedMs);
     assert.equal((await podman('healthcheck', 'run', id)).code, 0);
   });
 

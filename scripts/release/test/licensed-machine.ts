@@ -1,4 +1,6 @@
 /** What a client asks of a service, from an issued key to a validated license. */
+import type { TestContext } from 'node:test';
+
 import { LicenseActivateResponse, LicenseValidateResponse } from '@latchkey/contract';
 import { Parse } from 'typebox/value';
 
@@ -12,6 +14,12 @@ export function readKey(output: string): string {
   const [key] = /^LK(?:-[0-9A-Z]{5}){5}$/m.exec(output) ?? [];
   if (key === undefined) throw new Error(`no license was issued: ${output}`);
   return key;
+}
+
+/** Reports how long a person waits for the first license: from the start of an installation until it is validated. */
+export function reportFirstValidation(t: TestContext, startedMs: number): void {
+  const seconds = (Date.now() - startedMs) / 1000;
+  t.diagnostic(`installed, issued, activated and validated in ${seconds.toFixed(1)} s`);
 }
 
 /** A machine on which a license is activated. */

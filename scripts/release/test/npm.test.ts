@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { repository } from '../../lib/steps.ts';
 import { packService } from '../../package/service/pack-npm.ts';
 import { readVersion } from '../version.ts';
-import { activateLicense, readKey } from './licensed-machine.ts';
+import { activateLicense, readKey, reportFirstValidation } from './licensed-machine.ts';
 import { ownVariables } from './own-variables.ts';
 import { postTo } from './post.ts';
 
@@ -25,6 +25,7 @@ const OLD_NPM = 'npm@9.6.7';
 describe('the npm package', () => {
   let folder = '';
   let environment: NodeJS.ProcessEnv = {};
+  let installedInMs = 0;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'latchkey-npm-'));
@@ -35,7 +36,9 @@ describe('the npm package', () => {
     await writeFile(join(folder, 'package.json'), '{}');
     const { name, content } = await packService(repository, await readVersion(repository));
     await writeFile(join(folder, name), content);
+    const startedMs = Date.now();
     await npm('install', '--no-audit', '--no-fund', '--loglevel=error', `./${name}`);
+    installedInMs = Date.now() - startedMs;
   });
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -66,6 +69,7 @@ describe('the npm package', () => {
   });
 
   test('issues, activates and validates a license, and serves the console', async (t) => {
+    const startedMs = Date.now();
     const service = spawn('npm', ['exec', '--', 'latchkey', 'serve'], {
       cwd: folder,
       env: environment,
@@ -82,6 +86,7 @@ describe('the npm package', () => {
     const key = readKey(await latchkey('license', 'issue', '--product=personal'));
     const licensed = await activateLicense(postTo(url), key);
     assert.equal(await licensed.validate(), true);
+    reportFirstValidation(t, startedMs - installedInMs);
     for (const path of ['/console', '/docs'])
       assert.equal((await fetch(`${url}${path}`)).status, 200);
 

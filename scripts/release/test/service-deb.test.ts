@@ -11,7 +11,7 @@ import { RELEASES } from '../../../agent/test/systems/trees.ts';
 import { repository } from '../../lib/steps.ts';
 import { packServiceDeb } from '../../package/service/service-deb.ts';
 import { readVersion } from '../version.ts';
-import { activateLicense, type Post, readKey } from './licensed-machine.ts';
+import { activateLicense, type Post, readKey, reportFirstValidation } from './licensed-machine.ts';
 
 const skip = findMissingRequirement() ?? false;
 
@@ -51,12 +51,15 @@ describe('the Debian package of the service', { skip }, () => {
   for (const release of ['bookworm', 'trixie'] as const) {
     const boot = () => Machine.boot(release, [{ from: packages, to: '/packages' }]);
 
-    test(`keeps licenses and settings on ${RELEASES[release]} until it is purged`, async () => {
+    test(`keeps licenses and settings on ${RELEASES[release]} until it is purged`, async (t) => {
       await using machine = await boot();
+      const startedMs = Date.now();
       await dpkg(machine, '--install', `/packages/${OLD_VERSION}.deb`);
       await waitForHealth(machine, OLD_VERSION);
       const issued = await machine.succeed(['latchkey', 'license', 'issue', '--product=personal']);
       const licensed = await activateLicense(postFrom(machine), readKey(issued));
+      assert.equal(await licensed.validate(), true);
+      reportFirstValidation(t, startedMs);
       const settings = `${machine.read(SETTINGS)}\nLATCHKEY_LOG_LEVEL=debug\n`;
       machine.write(SETTINGS, settings);
 
