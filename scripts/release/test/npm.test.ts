@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { readCommands } from '../../lib/document-commands.ts';
 import { repository } from '../../lib/steps.ts';
 import { packService } from '../../package/service/pack-npm.ts';
 import { readVersion } from '../version.ts';
@@ -22,6 +23,13 @@ const run = promisify(execFile);
 const OLD_NODE = `node-${process.platform}-${process.arch}@18.17.1`;
 const OLD_NPM = 'npm@9.6.7';
 
+/** The commands of the document: one installs the package, one starts the service, and in a second terminal one issues a license. */
+const [first = '', issue = ''] = readCommands(
+  'docs/operations/packages.md',
+  'The service from npm',
+);
+const [install = '', serve = ''] = first.split('\n');
+
 describe('the npm package', () => {
   let folder = '';
   let environment: NodeJS.ProcessEnv = {};
@@ -34,13 +42,18 @@ describe('the npm package', () => {
     const bin = await installOldNode(folder);
     environment = { ...ownVariables(), PATH: `${bin}:/usr/bin:/bin`, LATCHKEY_PORT: '0' };
     await writeFile(join(folder, 'package.json'), '{}');
-    const { name, content } = await packService(repository, await readVersion(repository));
+    const version = await readVersion(repository);
+    const { name, content } = await packService(repository, version);
     await writeFile(join(folder, name), content);
     const startedMs = Date.now();
-    await npm('install', '--no-audit', '--no-fund', '--loglevel=error', `./${name}`);
+    await shell(install.replace('1.0.0', version));
     installedInMs = Date.now() - startedMs;
   });
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+  async function shell(commands: string): Promise<string> {
+    return (await run('sh', ['-euc', commands], { cwd: folder, env: environment })).stdout;
+  }
 
   async function npm(...args: readonly string[]): Promise<string> {
     return (await run('npm', args, { cwd: folder, env: environment })).stdout;
@@ -70,7 +83,7 @@ describe('the npm package', () => {
 
   test('issues, activates and validates a license, and serves the console', async (t) => {
     const startedMs = Date.now();
-    const service = spawn('npm', ['exec', '--', 'latchkey', 'serve'], {
+    const service = spawn('sh', ['-euc', serve], {
       cwd: folder,
       env: environment,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -83,7 +96,7 @@ describe('the npm package', () => {
     });
     const url = await readUrl(service.stdout);
 
-    const key = readKey(await latchkey('license', 'issue', '--product=personal'));
+    const key = readKey(await shell(issue));
     const licensed = await activateLicense(postTo(url), key);
     assert.equal(await licensed.validate(), true);
     reportFirstValidation(t, startedMs - installedInMs);
@@ -116,8 +129,10 @@ async function installOldNode(folder: string): Promise<string> {
     await run('tar', ['-xzf', join(target, stdout.trim()), '-C', target, '--strip-components=1']);
   }
   await run('ln', ['-s', '../node/bin/node', join(bin, 'node')]);
-  const cli = join(folder, 'bare', 'npm', 'bin', 'npm-cli.js');
-  await writeFile(join(bin, 'npm'), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
+  for (const name of ['npm', 'npx']) {
+    const cli = join(folder, 'bare', 'npm', 'bin', `${name}-cli.js`);
+    await writeFile(join(bin, name), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
+  }
   return bin;
 }
 
