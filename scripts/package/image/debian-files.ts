@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
+import { ReleaseError } from '../../release/release-error.ts';
 import { readAr } from '../deb/ar.ts';
 
 const run = promisify(execFile);
@@ -16,7 +17,7 @@ const KEPT =
 /**
  * Reads what the image needs of a Debian package.
  * @param content of the package
- * @throws Error when it is no package, or `tar` and `xz` are missing
+ * @throws ReleaseError where `tar` or `xz` is missing
  */
 export async function readDebianFiles(content: Buffer): Promise<TarEntry[]> {
   const archive = readAr(content).find(({ name }) => name === 'data.tar.xz');
@@ -24,13 +25,20 @@ export async function readDebianFiles(content: Buffer): Promise<TarEntry[]> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-debian-'));
   try {
     await writeFile(join(folder, 'data.tar.xz'), archive.content);
-    await run('tar', ['--extract', '--xz', '--file=data.tar.xz', '--no-same-owner'], {
-      cwd: folder,
-    });
+    await unpack(folder);
     return await readFolder(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+async function unpack(folder: string): Promise<void> {
+  const args = ['--extract', '--xz', '--file=data.tar.xz', '--no-same-owner'];
+  await run('tar', args, { cwd: folder }).catch((error: unknown) => {
+    throw new ReleaseError(
+      `Could not unpack a package of Debian for the container image: install tar and xz.\n${String(error)}`,
+    );
+  });
 }
 
 async function readFolder(folder: string): Promise<TarEntry[]> {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
+import { ReleaseError } from '../../release/release-error.ts';
 import { type Architecture } from '../locked-packages.ts';
 
 /** C and C++ libraries, `sh`, and the licenses of all of them. */
@@ -59,7 +60,7 @@ type Download = (url: string) => Promise<Buffer>;
 /**
  * Returns the pinned packages for a processor; each is downloaded once.
  * @param root the repository
- * @throws Error when one cannot be downloaded, or its checksum differs
+ * @throws ReleaseError when one cannot be downloaded, or its checksum differs
  */
 export async function loadDebianPackages(
   root: string,
@@ -85,7 +86,7 @@ async function loadPackage(
   if (cached !== null) return cached;
   const content = await downloadFirst(urls, download);
   if (createHash('sha256').update(content).digest('hex') !== pinned.sha256) {
-    throw new Error(`${pinned.path} does not match its checksum in ${PINS_FILE}.`);
+    throw new ReleaseError(`${pinned.path} does not match its checksum in ${PINS_FILE}.`);
   }
   // Renamed when complete, so that the final name never has a partial file.
   await writeFile(`${path}.${process.pid}`, content);
@@ -102,7 +103,9 @@ async function downloadFirst(urls: readonly string[], download: Download): Promi
       failures.push(`${url}: ${String(error)}`);
     }
   }
-  throw new Error(`Could not download a package of Debian:\n${failures.join('\n')}`);
+  throw new ReleaseError(
+    `Could not download a package of Debian for the container image: check the network.\n${failures.join('\n')}`,
+  );
 }
 
 async function downloadFile(url: string): Promise<Buffer> {
