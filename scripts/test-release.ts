@@ -12,7 +12,7 @@ import { listenForStop } from './lib/stop-signals.ts';
 import { buildMissingTrees } from './lib/system-trees.ts';
 
 /** Of a file, which may build the whole release twice. */
-const TEST_TIMEOUT_MS = 1_200_000;
+const TEST_TIMEOUT_MS = 1_800_000;
 
 /** Files whose tests boot Debians, from trees that are built first. */
 const BOOTING = /-deb\.test\.ts$/;

@@ -11,7 +11,7 @@ import { ownVariables } from './own-variables.ts';
 const run = promisify(execFile);
 
 /** Building everything twice takes minutes on a busy machine. */
-const TIMEOUT_MS = 900_000;
+const TIMEOUT_MS = 1_500_000;
 
 const COPY = `
 git ls-files -z --cached --others --exclude-standard |
