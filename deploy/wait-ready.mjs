@@ -8,15 +8,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** systemd ends the start after 90 s. */
 const LIMIT_MS = 60_000;
 
-const { LATCHKEY_HOST = '127.0.0.1', PORT = '8080', LATCHKEY_PORT = PORT } = process.env;
+/** A blank setting is none. */
+const readSetting = (name) => (process.env[name] ?? '').trim();
+const host = readSetting('LATCHKEY_HOST') || '127.0.0.1';
+const port = readSetting('LATCHKEY_PORT') || readSetting('PORT') || '8080';
 const ANY_ADDRESS = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 
 const deadline = Date.now() + LIMIT_MS;
-while (!(await isReady())) {
+for (;;) {
+  const ready = await isReady();
+  // Another program may answer on the port of a service that could not listen.
   if (!isRunning()) {
     process.stderr.write('The service ended during its start.\n');
     process.exit(1);
   }
+  if (ready) break;
   if (Date.now() > deadline) {
     process.stderr.write(
       `The service is not ready after ${LIMIT_MS / 1000} s; it continues to start.\n`,
@@ -27,9 +33,9 @@ while (!(await isReady())) {
 }
 
 async function isReady() {
-  const host = ANY_ADDRESS[LATCHKEY_HOST] ?? LATCHKEY_HOST.replace(/^.*:.*$/, '[$&]');
+  const address = ANY_ADDRESS[host] ?? host.replace(/^.*:.*$/, '[$&]');
   try {
-    const url = `http://${host}:${LATCHKEY_PORT}/api/v1/health/ready`;
+    const url = `http://${address}:${port}/api/v1/health/ready`;
     return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).ok;
   } catch {
     // It does not listen yet.

@@ -34,6 +34,8 @@ const { values } = parseArgs({
   },
 });
 
+// Files that are unpacked and written get the modes that everybody's build has.
+process.umask(0o022);
 try {
   await main();
 } catch (error) {

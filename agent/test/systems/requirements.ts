@@ -28,7 +28,7 @@ export function findMissingRequirement(): string | null {
 /** Returns why trees cannot be built here, with the fix; null when they can. */
 export function findMissingBuildRequirement(): string | null {
   const programs = { ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' };
-  return findMissingTools(programs) ?? findMissingKeyring();
+  return findMissingTools(programs) ?? findMissingRights() ?? findMissingKeyring();
 }
 
 /** debootstrap verifies the mirror with it. Ubuntu has it in a package of its own. */

@@ -15,7 +15,8 @@ test('the Containerfile starts the service with the flags of npm start', async (
   const [node, ...rest] = Entrypoint;
   assert.equal(node, '/opt/latchkey/bin/node');
   assert.deepEqual(rest, [...flags, '/opt/latchkey/server/src/main.js']);
-  assert.equal(User, 'latchkey');
+  // Kubernetes accepts only a number as an account that is not root.
+  assert.equal(User, '10001:10001');
   assert.ok(Env.includes('LATCHKEY_DATA_DIR=/var/lib/latchkey'));
   assert.equal(Env.length, 6);
   assert.deepEqual(Healthcheck, {

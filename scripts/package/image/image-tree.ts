@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import type { Architecture } from '../locked-packages.ts';
 import { collectServiceTree } from '../service/service-tree.ts';
+import { renderThirdParty } from '../service/third-party.ts';
 import { readDebianFiles } from './debian-files.ts';
 import { loadDebianPackages } from './debian-packages.ts';
 
@@ -31,12 +32,13 @@ export async function collectImageTree(
 ): Promise<TarEntry[]> {
   const packages = await loadDebianPackages(root, arch);
   const system = await Promise.all(packages.map(readDebianFiles));
-  const { entries } = await collectServiceTree(root, version, arch);
+  const tree = await collectServiceTree(root, version, arch);
   const read = (name: string) => readFile(join(root, 'deploy/image', name), 'utf8');
   const all = [
     ...system.flat(),
-    ...entries.map((entry) => ({ ...entry, path: `opt/latchkey/${entry.path}` })),
+    ...tree.entries.map((entry) => ({ ...entry, path: `opt/latchkey/${entry.path}` })),
     toEntry('opt/latchkey/healthcheck.mjs', await read('healthcheck.mjs')),
+    toEntry('usr/share/doc/latchkey/third-party-licenses', await renderThirdParty(root, tree)),
     toEntry('usr/local/bin/latchkey', await read('latchkey'), 0o755),
     toEntry('etc/passwd', PASSWD),
     toEntry('etc/group', GROUP),

@@ -8,11 +8,10 @@ import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import type { ReleaseFile } from '../../release/release-file.ts';
 import { renderManual } from '../deb/manual.ts';
 import { packProduct } from '../deb/pack-product.ts';
-import { licenseOfNode, type LicenseText, readLicense, renderLicenses } from '../licenses.ts';
-import { type Architecture, findLockedPackage } from '../locked-packages.ts';
-import { CONSOLE_PACKAGES } from './console-packages.ts';
+import { type Architecture } from '../locked-packages.ts';
 import { readServiceFlags } from './service-flags.ts';
 import { collectServiceTree, type ServiceTree } from './service-tree.ts';
+import { renderThirdParty } from './third-party.ts';
 
 /** What the programs of the package link to: Node.js and PostgreSQL bring everything else. */
 const DEPENDS =
@@ -65,7 +64,7 @@ export async function packServiceDeb(
       renderManual(await buildProgram(), version, FILES),
     ],
     license: await readFile(join(root, 'LICENSE'), 'utf8'),
-    thirdPartyLicenses: await renderThirdParty(root, tree, read),
+    thirdPartyLicenses: await renderThirdParty(root, tree),
   });
 }
 
@@ -104,15 +103,6 @@ async function renderUnit(root: string): Promise<string> {
     .replace(/^#.*\n(?=ExecStart=)/m, '')
     .replace(/^ExecStart=.*$/m, 'ExecStart=/usr/lib/latchkey/bin/latchkey serve')
     .replace(/^ExecStartPost=.*$/m, `ExecStartPost=${WAIT_READY}`);
-}
-
-async function renderThirdParty(root: string, tree: ServiceTree, read: Read): Promise<string> {
-  const packages = [...tree.packages, ...CONSOLE_PACKAGES.map((name) => `node_modules/${name}`)];
-  const licenses: LicenseText[] = await Promise.all(
-    packages.map(async (path) => readLicense(await findLockedPackage(root, path))),
-  );
-  const postgres = { title: 'PostgreSQL', text: await read('postgresql-licenses.txt') };
-  return renderLicenses('Latchkey', [...licenses, licenseOfNode(tree.node), postgres]);
 }
 
 function toEntry(path: string, text: string | Buffer, mode = 0o644): TarEntry {

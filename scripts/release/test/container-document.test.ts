@@ -10,10 +10,17 @@ import { promisify } from 'node:util';
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
 import { findFreePort } from '../../../server/test/ports.ts';
 import { readCommands } from '../../lib/document-commands.ts';
+import { hasPrograms } from '../../lib/documented-service.ts';
 import { repository } from '../../lib/steps.ts';
 import { packImage } from '../../package/image/pack-image.ts';
 import { readVersion } from '../version.ts';
-import { collectOwnImage, containerVariables, findObstacle, ownArch } from './containers.ts';
+import {
+  collectOwnImage,
+  containerVariables,
+  findObstacle,
+  ownArch,
+  runPodman,
+} from './containers.ts';
 import { readKey } from './licensed-machine.ts';
 
 const run = promisify(execFile);
@@ -32,7 +39,9 @@ const MIGRATION: TarEntry = {
   mode: 0o644,
 };
 
-describe('the documented commands of the container', { skip: await findObstacle() }, () => {
+const skip = (await findObstacle()) || (hasPrograms('curl') ? false : 'needs curl');
+
+describe('the documented commands of the container', { skip }, () => {
   let folder = '';
   let port = 0;
   let entries: readonly TarEntry[] = [];
@@ -46,7 +55,8 @@ describe('the documented commands of the container', { skip: await findObstacle(
     folder = await mkdtemp(join(tmpdir(), 'latchkey-container-'));
     resources.defer(() => rm(folder, { recursive: true, force: true }));
     port = await findFreePort();
-    const storage = `driver = "overlay"\ngraphroot = "${folder}/storage"\nrunroot = "${folder}/run"\n`;
+    const driver = (await runPodman('info', '--format={{.Store.GraphDriverName}}')).trim();
+    const storage = `driver = "${driver}"\ngraphroot = "${folder}/storage"\nrunroot = "${folder}/run"\n`;
     await writeFile(join(folder, 'storage.conf'), `[storage]\n${storage}`);
     // Not before the storage is set: it would remove the containers of the user.
     resources.defer(async () => void (await shell(REMOVE_ALL)));

@@ -8,7 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
+import { repository } from '../../lib/steps.ts';
 import type { Architecture } from '../../package/locked-packages.ts';
+import { loadDebianPackages } from '../../package/image/debian-packages.ts';
 import { collectImageTree } from '../../package/image/image-tree.ts';
 import { packImage } from '../../package/image/pack-image.ts';
 import { readVersion } from '../version.ts';
@@ -58,7 +60,17 @@ export async function findObstacle(): Promise<string | false> {
   if (process.getuid?.() !== 0) return 'needs root';
   const version = await podman('version').catch(() => null);
   if (version?.code !== 0) return 'needs podman (Debian: apt-get install podman runc debootstrap)';
-  return false;
+  return findMissingPackages(ownArch);
+}
+
+/** Why the image cannot be built here; false if it can. Debian's archive may not be reachable, or no longer have the versions. */
+export async function findMissingPackages(arch: Architecture): Promise<string | false> {
+  try {
+    await loadDebianPackages(repository, arch);
+    return false;
+  } catch (error) {
+    return `needs the packages of Debian in the image: ${String(error)}`;
+  }
 }
 
 /** Runs podman to its end, whatever its exit code. */

@@ -24,6 +24,7 @@ import { hasPrograms } from '../../lib/documented-service.ts';
 import { signPackage } from '../../package/sign-package.ts';
 import { PUBLIC_KEY_FILE, renderSum } from '../signature.ts';
 import { readVersion } from '../version.ts';
+import { findMissingPackages } from './containers.ts';
 import { DownloadServer } from './download-server.ts';
 import { ReleaseClone } from './release-clone.ts';
 
@@ -44,7 +45,9 @@ const MAX_IMAGE_BYTES = 150_000_000;
 
 const ARCHIVE = `latchkey-agent-linux-${process.arch}.tar.gz`;
 
-const skip = hasPrograms('git', 'ssh-keygen', 'tar') ? false : 'needs git, ssh-keygen and tar';
+const skip = hasPrograms('git', 'ssh-keygen', 'tar', 'xz')
+  ? (await findMissingPackages('x64')) || (await findMissingPackages('arm64'))
+  : 'needs git, ssh-keygen, tar and xz';
 
 describe('a release', { skip }, () => {
   const clone = new ReleaseClone();

@@ -11,10 +11,13 @@ import { repository } from '../../../lib/steps.ts';
 import { collectImageTree } from '../../../package/image/image-tree.ts';
 import { writeImageTree } from '../../../package/image/write-image-tree.ts';
 import { readVersion } from '../../version.ts';
+import { findMissingPackages } from '../containers.ts';
 
 const QEMU = 'qemu-aarch64-static';
 
-const skip = hasPrograms(QEMU) ? false : `needs ${QEMU}: apt-get install qemu-user-static`;
+const skip = hasPrograms(QEMU)
+  ? await findMissingPackages('arm64')
+  : `needs ${QEMU}: apt-get install qemu-user-static`;
 
 describe('the image for arm64, emulated', { skip }, () => {
   let folder = '';
