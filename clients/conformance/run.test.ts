@@ -8,7 +8,7 @@ import type { SceneReport } from './play/outcome.ts';
 const REPORTS: readonly SceneReport[] = [
   {
     theme: 'files',
-    scene: 'a damaged file is put aside',
+    scene: 'a damaged file is renamed',
     outcomes: new Map([
       ['go', { status: 'ok', steps: [] }],
       ['swift', { status: 'skipped', reason: 'no swift' }],
@@ -55,7 +55,7 @@ test('shows the progress with the reason of a difference', () => {
 test('reports a table, sums, and what was skipped, never as passed', () => {
   const lines = formatReport(REPORTS, ['go', 'swift']).split('\n');
   assert.match(lines[0] ?? '', /^THEME +SCENE +GO +SWIFT$/i);
-  assert.match(lines[1] ?? '', /^files +a damaged file is put aside +ok +skipped$/);
+  assert.match(lines[1] ?? '', /^files +a damaged file is renamed +ok +skipped$/);
   assert.match(lines[2] ?? '', /^trial +a trial begins +differs +skipped$/);
   assert.deepEqual(lines.slice(3), [
     '',

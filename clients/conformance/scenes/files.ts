@@ -14,9 +14,9 @@ import { scene, SkippedError, type Scene, type Theme } from '../play/scene.ts';
 import type { KeptFile, Stage } from '../play/stage.ts';
 import { expect, expectEqual } from './steps.ts';
 
-/** A file that cannot be read is put aside, and the license can be entered again. */
+/** A damaged file is renamed, and the license can be entered again. */
 function setsAside(what: string, damage: (text: string) => string | Buffer): Scene {
-  return scene(`a damaged file is put aside and reported: ${what}`, async (stage) => {
+  return scene(`a damaged file is renamed and reported: ${what}`, async (stage) => {
     const { client, license } = await stage.openLicensed();
     await client.close();
     const damaged = damage(stage.readFile());

@@ -70,7 +70,7 @@ namespace LatchkeyClient
         public IReadOnlyList<Machine> Machines { get; internal set; } = new Machine[0];
         /// <summary>Of <see cref="Latchkey.OfflineRequestAsync"/>.</summary>
         public string Request { get; internal set; }
-        /// <summary>Of <see cref="Latchkey.FlushAsync"/>: events that the service has now, and those that it refuses for ever.</summary>
+        /// <summary>Of <see cref="Latchkey.FlushAsync"/>: events that the service has now, and those that it refuses permanently.</summary>
         public int Sent { get; internal set; }
         public int Rejected { get; internal set; }
         /// <summary>Of <see cref="Latchkey.EraseAsync"/>.</summary>

@@ -15,7 +15,7 @@ namespace LatchkeyClient
 
         internal static void AddTo(Suite suite)
         {
-            suite.Test("a damaged file is put aside and reported", () =>
+            suite.Test("a damaged file is renamed and reported", () =>
             {
                 foreach (string damaged in new[] { "", "[1]", "{\"key\":", "\0\0\0" })
                 {

@@ -17,7 +17,7 @@ use super::{Outcome, system};
 pub struct Flushed {
     /// Events that the service has now.
     pub sent: usize,
-    /// Events that it refuses for ever.
+    /// Events that it refuses permanently.
     pub rejected: usize,
 }
 

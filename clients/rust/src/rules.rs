@@ -421,12 +421,17 @@ pub(crate) fn classify(response: &Response) -> Result<Reply, NoResponse> {
             Ok(Reply { status, code, body, date_ms })
         }
         body => {
-            let lists_faults =
-                status == 422 && body.is_some_and(|body| body.get("detail").is_some_and(Value::is_array));
+            let lists_faults = status == 422 && body.as_ref().is_some_and(has_faults);
             let detail = format!("status {status}, not an answer of the service");
             Err(NoResponse { lists_faults, ..NoResponse::new(Cause::Portal, detail, status) })
         }
     }
+}
+
+/// Whether a body lists the faults of a request that does not match its schema, which has no code.
+fn has_faults(body: &Value) -> bool {
+    let faults = body.get("detail").and_then(Value::as_array);
+    faults.is_some_and(|faults| faults.iter().any(|fault| fault.get("loc").is_some_and(Value::is_array)))
 }
 
 fn is_problem(response: &Response, body: &Value) -> bool {

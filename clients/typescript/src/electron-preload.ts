@@ -17,7 +17,7 @@ export interface Answers {
   readonly explain: string;
 }
 
-/** The parts of Electron's `ipcRenderer` that a preload script hands in. What arrives was sent by this package in the main process. */
+/** The parts of Electron's `ipcRenderer` that a preload script passes. What arrives was sent by this package in the main process. */
 export interface IpcRenderer {
   invoke<Name extends keyof Answers>(
     channel: string,

@@ -111,7 +111,7 @@ function answerWindows({ ipcMain, BrowserWindow }: Electron, client: Client): vo
   });
 }
 
-/** A window is a page: nothing that it sends is used without a look. */
+/** A window is a page: everything that it sends is parsed. */
 function createCalls(client: Client): Record<Method, (argument: unknown) => Promise<unknown>> {
   return {
     activate: (key) => client.activate(String(key)),

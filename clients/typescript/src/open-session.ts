@@ -77,7 +77,7 @@ function collect(problems: ClientProblem[], onProblem: Options['onProblem']): Re
 }
 
 /**
- * Sets the machine of a session: the one that was handed in; or the kept one, so that the program does not wait, and reads it again
+ * Sets the machine of a session: the one that was passed; or the kept one, so that the program does not wait, and reads it again
  * later; or the one that is read now.
  */
 async function identify(

@@ -8,7 +8,7 @@ export function reportNoAnswer(session: Session, answer: NoResponse): NoAnswer {
   return noAnswer(answer);
 }
 
-/** Takes JSON of another shape for what it is: not an answer of the service. */
+/** JSON of another shape is not an answer of the service. */
 export function unexpectedShape(): NoResponse {
   return noResponse('portal', 'JSON of another shape', 200);
 }

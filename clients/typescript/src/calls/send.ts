@@ -26,7 +26,7 @@ const MAX_BYTES = 1_000_000;
 export async function send(sender: Sender, request: Request): Promise<Answer> {
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // A fetch that was handed in may ignore its signal.
+  // A fetch that was passed may ignore its signal.
   const late = new Promise<Answer>((resolve) => {
     timer = setTimeout(() => {
       resolve(noResponse('timeout', `no answer in ${sender.timeoutMs} ms`));

@@ -126,7 +126,7 @@ test('halves a batch that is too large, and drops one event that is', async () =
   );
 });
 
-test('drops a batch that the service rejects for ever, and reports it', async () => {
+test('drops a batch that the service rejects permanently, and reports it', async () => {
   const faults = {
     detail: [{ loc: ['body', 'events', 0], msg: 'Field required', type: 'missing' }],
   };

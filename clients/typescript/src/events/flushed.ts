@@ -4,6 +4,6 @@ import type { Result } from '../answers/results.ts';
 export type Flushed = Result<{
   /** Events that the service has now. */
   readonly sent: number;
-  /** Events that it refuses for ever. */
+  /** Events that it refuses permanently. */
   readonly rejected: number;
 }>;

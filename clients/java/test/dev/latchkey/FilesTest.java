@@ -26,7 +26,7 @@ final class FilesTest {
             }
             equal(PosixFilePermissions.toString(Files.getPosixFilePermissions(world.folder.resolve("license.json"))), "rw-------");
         });
-        suite.test("a damaged file is put aside and reported", () -> {
+        suite.test("a damaged file is renamed and reported", () -> {
             for (String damaged : List.of("", "[1]", "{\"key\":", "\0\0\0")) {
                 World world = new World();
                 Files.createDirectories(world.folder);
