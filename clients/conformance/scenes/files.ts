@@ -3,16 +3,20 @@ import { join } from 'node:path';
 
 import {
   ENTITLEMENT_INVALID,
+  failed,
   LICENSED,
   LICENSED_KEPT,
+  LICENSED_SOLO,
+  noAnswer,
   NOT_ACTIVATED,
   OK,
   refused,
+  TRIAL,
   VALIDATE,
 } from '../play/expected.ts';
 import { scene, SkippedError, type Scene, type Theme } from '../play/scene.ts';
 import type { KeptFile, Stage } from '../play/stage.ts';
-import { expect, expectEqual } from './steps.ts';
+import { expect, expectEqual, readDecision } from './steps.ts';
 
 /** A damaged file is renamed, and the license can be entered again. */
 function setsAside(what: string, damage: (text: string) => string | Buffer): Scene {
@@ -70,6 +74,14 @@ export const FILES: Theme = {
       await client.close();
       const restore = await makeUnreadable(stage);
       const again = await stage.open(NOT_ACTIVATED);
+      const unreadable = {
+        result: failed('folder_unreadable'),
+        state: NOT_ACTIVATED,
+        requests: [],
+      };
+      await again.check(unreadable);
+      await again.machines(unreadable);
+      await again.deactivate(unreadable);
       await again.offlineRequest('studio', null);
       expect('the missing write was not reported', again.problems.includes('folder_unwritable'));
       await restore();
@@ -79,6 +91,43 @@ export const FILES: Theme = {
       expect('what changed in between is missing', typeof request === 'object' && request !== null);
       await stage.restart(again, LICENSED_KEPT);
     }),
+
+    scene(
+      'a trial that starts while the file cannot be read does not replace a license',
+      async (stage) => {
+        const { client } = await stage.openLicensed();
+        await client.close();
+        const before = readDecision(stage);
+        const restore = await makeUnreadable(stage);
+        const again = await stage.open(NOT_ACTIVATED);
+        await again.startTrial({ result: OK, state: TRIAL });
+        await restore();
+        await stage.network.refuse();
+        await again.check({ result: noAnswer('connection'), state: LICENSED_KEPT });
+        expectEqual('the license', readDecision(stage), before);
+        await stage.network.repair();
+        await again.check({ result: OK, state: LICENSED, requests: [VALIDATE] });
+        await stage.restart(again, LICENSED_KEPT);
+      },
+    ),
+
+    scene(
+      'a license that is activated while the file cannot be read replaces it',
+      async (stage) => {
+        const { client } = await stage.openLicensed();
+        await client.close();
+        const restore = await makeUnreadable(stage);
+        const again = await stage.open(NOT_ACTIVATED);
+        const license = await stage.issue('solo');
+        await again.activate(license.key, { result: OK, state: LICENSED_SOLO });
+        await restore();
+        await stage.network.refuse();
+        const state = { ...LICENSED_SOLO, source: 'kept' };
+        await again.check({ result: noAnswer('connection'), state });
+        expectEqual('the key', stage.readKept()['key'], license.key);
+        await stage.restart(again, state);
+      },
+    ),
 
     scene('a temporary file that a killed process left has no effect', async (stage) => {
       const { client } = await stage.openLicensed();

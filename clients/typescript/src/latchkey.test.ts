@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { activated, KEY, openActivated, openClient, validated } from '../test/open-client.ts';
+import {
+  activated,
+  KEY,
+  openActivated,
+  openClient,
+  trialStarted,
+  validated,
+} from '../test/open-client.ts';
 import { json, page, problem, connectionRefused } from '../test/scripted-service.ts';
 import { createSigner, DAY_MS, MACHINE_ID, NOW_MS, signToken } from '../test/signer.ts';
 import { Latchkey, memoryStore, type LicenseState } from './index.ts';
@@ -229,13 +236,9 @@ describe('check', () => {
 });
 
 describe('startTrial', () => {
-  const TRIAL = { trial: true, tier: 'trial', features: ['history'] };
-  const started = () =>
-    json({ license_key: 'LK-TRIAL', activation_id: ID, entitlement: signToken(TRIAL) });
-
   test('starts at once', async () => {
     const { client, service } = await openClient();
-    service.answer(started);
+    service.answer(trialStarted);
     assert.deepEqual(await client.startTrial(), { ok: true });
     assert.deepEqual(shown(client.state), ['trial', true, null, 'service']);
   });
@@ -252,7 +255,7 @@ describe('startTrial', () => {
     assert.deepEqual(shown(client.state), ['none', false, 'not_activated', 'kept']);
     assert.match(await client.explain(), /^waiting: trial to be started$/m);
     const again = await reopen();
-    service.answer(started);
+    service.answer(trialStarted);
     assert.deepEqual(await again.check('reconnect'), { ok: true });
     assert.equal(again.state.kind, 'trial');
     assert.doesNotMatch(await again.explain(), /^waiting/m);
@@ -263,7 +266,7 @@ describe('startTrial', () => {
     const { client, service, clock } = await openClient();
     client.keepChecking();
     await client.startTrial();
-    service.answer(started);
+    service.answer(trialStarted);
     const changed = new Promise<LicenseState>((resolve) => client.onChange(resolve));
     clock.ms += 70_000;
     t.mock.timers.tick(60_000);

@@ -9,6 +9,7 @@ import type { EventProps } from './events/event.ts';
 import type { Flushed } from './events/flushed.ts';
 import type { EventTracker } from './events/tracker.ts';
 import type { OfflineOrder } from './offline/order.ts';
+import { NOTHING_KEPT } from './kept/kept.ts';
 import { callRare, loadRareCalls, type RareCalls } from './load-rare-calls.ts';
 import { openSession, type Opened } from './open-session.ts';
 import type { Options } from './options.ts';
@@ -45,7 +46,8 @@ export class Latchkey {
         now,
         report,
         versions,
-        kept: () => session.kept,
+        // A file that cannot be read may have another consent, and another id.
+        kept: () => (session.isUnread ? NOTHING_KEPT : session.kept),
         send: (batch) => service.post('/api/v1/events', batch),
       }) ?? null;
     this.#shown = session.state;
@@ -53,6 +55,7 @@ export class Latchkey {
       check: (trigger) => this.check(trigger),
       flush: () => this.flush(),
       notify: () => this.#notify(),
+      isUnread: () => session.isUnread,
       now,
       random: Math.random,
       network: network.describe,

@@ -4,7 +4,7 @@ import type { Events } from './events/tracker.ts';
 import { randomUuid } from './events/uuid.ts';
 import { memoryStore } from './kept/store.ts';
 import { chooseFingerprint } from './machine/choose-fingerprint.ts';
-import type { Fingerprint } from './machine/fingerprint.ts';
+import { generateFingerprint, type Fingerprint } from './machine/fingerprint.ts';
 import { browserNetwork, type Network } from './network.ts';
 import { checkOptions, type Options } from './options.ts';
 import type { ClientProblem, ReportProblem } from './problem.ts';
@@ -98,7 +98,7 @@ async function identify(
       const message = 'could not read the identity of the machine';
       session.parts.report({ code: 'machine_unreadable', message });
     }
-    const chosen = chooseFingerprint(session.kept, reading, randomUuid);
+    const chosen = chooseFingerprint(session.kept, reading) ?? generateFingerprint(randomUuid());
     if (chosen !== session.kept.machine) await session.change({ machine: chosen });
     return OK;
   };

@@ -5,4 +5,5 @@ export { listMachines, moveHere } from './calls/machines.ts';
 export { activatePurchase, pollPurchase } from './calls/purchase.ts';
 export { forgetInstall, keepConsent } from './calls/sharing.ts';
 export { explain } from './explain.ts';
+export { joinFile } from './kept/join-file.ts';
 export { acceptOfflineAnswer, createOfflineRequest } from './offline/offline.ts';

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { activated, KEY, openActivated, openClient, validated } from '../test/open-client.ts';
+import {
+  activated,
+  KEY,
+  openActivated,
+  openClient,
+  trialStarted,
+  validated,
+} from '../test/open-client.ts';
+import { connectionRefused } from '../test/scripted-service.ts';
 import { MACHINE_ID } from '../test/signer.ts';
 import { memoryStore, type Options } from './index.ts';
 
@@ -27,6 +35,8 @@ test('never writes over a license that cannot be read', async () => {
   const before = await kept.read();
   const { client, problems } = await openClient({ store });
   await client.offlineRequest({ product: 'personal' });
+  assert.deepEqual(await client.check(), { ok: false, code: 'folder_unreadable' });
+  assert.deepEqual(await client.erase(), { ok: false, code: 'folder_unreadable' });
   assert.equal(client.state.reason, 'not_activated');
   assert.equal(await kept.read(), before);
   assert.deepEqual(
@@ -60,6 +70,47 @@ test('reads the license before a write that comes later than the start of its ca
   const { entitlement, machine } = await read();
   assert.match(Buffer.from(entitlement.split('.')[1], 'base64url').toString(), /"sellers"/);
   assert.deepEqual(machine, { machine_id: MACHINE_ID });
+});
+
+test('a trial that starts while the license cannot be read does not replace it', async () => {
+  const { world, store, read } = await createUnreadable();
+  const before = await read();
+  const { client, service } = await openClient({ store });
+  service.answer(() => trialStarted());
+  assert.deepEqual(await client.startTrial(), { ok: true });
+  assert.equal(client.state.kind, 'trial');
+  world.isUnreadable = false;
+  service.answer(() => connectionRefused());
+  await client.check();
+  assert.equal(client.state.kind, 'licensed');
+  assert.deepEqual(await read(), before);
+});
+
+test('what was joined is written, also if the call changes nothing', async () => {
+  const { world, store, read } = await createUnreadable();
+  const { client, service } = await openClient({ store });
+  service.answer(() => activated({ activation_id: 'another', tier: 'sellers' }));
+  await client.activate(KEY);
+  world.isUnreadable = false;
+  service.answer(() => connectionRefused());
+  await client.check();
+  const { entitlement } = await read();
+  assert.match(Buffer.from(entitlement.split('.')[1], 'base64url').toString(), /"sellers"/);
+});
+
+test('shares nothing before the consent that is kept could be read', async () => {
+  const { kept, world, store, read } = await createUnreadable();
+  await kept.write(JSON.stringify({ ...(await read()), sharing: false, install_id: 'i' }));
+  const { client, service } = await openClient({ store });
+  client.track('opened');
+  await client.setSharing(true);
+  assert.deepEqual(await client.flush(), { ok: false, code: 'sharing_off' });
+  assert.equal(service.requests.length, 0);
+  world.isUnreadable = false;
+  service.answer(() => validated());
+  await client.check();
+  const { sharing, install_id: installId } = await read();
+  assert.deepEqual([sharing, installId], [true, 'i']);
 });
 
 test('a machine whose identity could not be read either keeps that of the license', async () => {

@@ -1,8 +1,9 @@
 import { describeError } from './answers/causes.ts';
 import { readClock } from './clock/clock.ts';
 import type { Service } from './calls/service.ts';
-import { formatKept, mergeKept, NOTHING_KEPT, parseKept, type Kept } from './kept/kept.ts';
+import { formatKept, isActivated, NOTHING_KEPT, parseKept, type Kept } from './kept/kept.ts';
 import type { Store } from './kept/store.ts';
+import { loadRareCalls } from './load-rare-calls.ts';
 import type { Fingerprint } from './machine/fingerprint.ts';
 import type { ReportProblem } from './problem.ts';
 import { deriveState, type LicenseState } from './state/state.ts';
@@ -34,8 +35,10 @@ export class Session {
   /** Why the last request was not answered, for support; null: it was, or there was none. */
   lastFailure: string | null = null;
   #kept: Kept = NOTHING_KEPT;
-  /** What was changed since opening while the kept state could not be read; null: it was read. */
-  #unread: Partial<Kept> | null = {};
+  /** Whether there may be a kept state that could not be read yet. */
+  isUnread = true;
+  /** Whether this run activated a license, apart from a trial, or removed it again, before the kept state could be read. */
+  #hasOwnLicense = false;
   #claims: Claims | null = null;
   #isAnswered = false;
 
@@ -48,9 +51,9 @@ export class Session {
   }
 
   get state(): LicenseState {
-    const { key, entitlement, refused, clock, lastAnswerAt } = this.#kept;
+    const { refused, clock, lastAnswerAt } = this.#kept;
     return deriveState({
-      isActivated: key !== null || entitlement !== null,
+      isActivated: isActivated(this.#kept),
       claims: this.#claims,
       refusal: refused?.reason ?? null,
       clock,
@@ -69,34 +72,28 @@ export class Session {
     return this.#kept.machine ?? { machine_id: '' };
   }
 
-  /** Reads what is kept unless it was read before, and verifies its entitlement. What was changed since opening is newer. */
+  /** Reads what is kept unless it was read before, and joins what this run changed until then. */
   async load(): Promise<void> {
-    const changes = this.#unread;
-    if (changes === null) return;
-    const text = await this.#try('folder_unreadable', 'could not read it', () =>
-      this.parts.store.read(),
-    );
+    if (!this.isUnread) return;
+    const text = await this.attempt('folder_unreadable', () => this.parts.store.read());
     if (text === undefined) return;
-    this.#unread = null;
-    if (text === null) return;
-    const kept = parseKept(text);
-    if (kept !== null) return this.#adopt(mergeKept(kept, changes));
-    this.parts.report({
-      code: 'file_damaged',
-      message: 'the kept state is damaged and was renamed',
-    });
-    await this.#try('folder_unwritable', 'could not rename it', () => this.parts.store.setAside());
+    const file = text === null ? NOTHING_KEPT : parseKept(text);
+    if (file !== null && this.#kept === NOTHING_KEPT) return this.#keep(file);
+    const calls = await loadRareCalls();
+    if (calls === null) return;
+    await this.#keep(await calls.joinFile(this, file, this.#hasOwnLicense));
+    await this.#write();
   }
 
   /** Changes what is kept, and writes it, but never over a license that could not be read. */
   async change(changes: Partial<Kept>): Promise<void> {
     await this.#adopt({ ...this.#kept, ...changes });
-    this.#unread &&= { ...this.#unread, ...changes };
-    await this.load();
-    await this.#try('folder_unwritable', 'could not write it', () => {
-      if (this.#unread !== null) throw new Error('it was not read');
-      return this.parts.store.write(formatKept(this.#kept));
-    });
+    if (this.isUnread) {
+      this.#hasOwnLicense ||= isActivated(this.#kept) && !this.#claims?.trial;
+      await this.load();
+      if (!this.isUnread) return;
+    }
+    await this.#write();
   }
 
   /** Notes whether the service answered. */
@@ -113,10 +110,33 @@ export class Session {
   ): Promise<TokenReading> {
     const { publicKeys, issuer, products, cryptography } = this.parts;
     const trust = { keys: joinKeys(publicKeys, keys), issuer, products, machineId };
-    const reading = await this.#try('cryptography', 'could not verify', () =>
-      readToken(token, trust, cryptography),
-    );
+    const reading = await this.attempt('cryptography', () => readToken(token, trust, cryptography));
     return reading ?? { verdict: 'signature' };
+  }
+
+  /** Runs work of a part that the program passed, and reports if it fails. @returns undefined then */
+  async attempt<Outcome>(
+    code: string,
+    work: () => Outcome | Promise<Outcome>,
+  ): Promise<Outcome | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.parts.report({ code, message: describeError(error) });
+      return undefined;
+    }
+  }
+
+  async #keep(read: Kept): Promise<void> {
+    this.isUnread = false;
+    await this.#adopt(read);
+  }
+
+  async #write(): Promise<void> {
+    await this.attempt('folder_unwritable', () => {
+      if (this.isUnread) throw new Error('the kept state could not be read');
+      return this.parts.store.write(formatKept(this.#kept));
+    });
   }
 
   async #adopt(kept: Kept): Promise<void> {
@@ -133,18 +153,5 @@ export class Session {
     if (entitlement === null || machine === null) return null;
     const reading = await this.verify(entitlement, keys, machine.machine_id);
     return reading.verdict === 'ok' ? reading.claims : null;
-  }
-
-  async #try<Outcome>(
-    code: string,
-    message: string,
-    work: () => Outcome | Promise<Outcome>,
-  ): Promise<Outcome | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      this.parts.report({ code, message: `${message}: ${describeError(error)}` });
-      return undefined;
-    }
   }
 }

@@ -54,6 +54,15 @@ export function activated(changes: ClaimChanges = {}): Response {
   });
 }
 
+/** The answer of a service that starts a trial. */
+export function trialStarted(): Response {
+  return json({
+    license_key: 'LK-TRIAL',
+    activation_id: '0190a6b2-0000-7d32-9c41-3f5f0a1b2c3d',
+    entitlement: signToken({ trial: true, tier: 'trial', features: ['history'] }),
+  });
+}
+
 /** The answer of a service that validates. */
 export function validated(changes: ClaimChanges = {}): Response {
   const entitlement = signToken(changes);

@@ -14,7 +14,7 @@ export interface NoAnswer {
 export interface Refusal {
   readonly ok: false;
   /**
-   * A code of the service, or of the client: `key_mistyped`, `not_activated`, `already_licensed`, `trial_expired`, `trial_unavailable`,
+   * A code of the service, or of the client: `key_mistyped`, `not_activated`, `folder_unreadable`, `already_licensed`, `trial_expired`, `trial_unavailable`,
    * `purchase_pending`, `key_not_shown`, `aborted`, `entitlement_` and why an answer for use without a connection is not accepted,
    * `sharing_off`, `events_off`, `unexpected`.
    */

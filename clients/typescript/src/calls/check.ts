@@ -8,7 +8,7 @@ import { formatTime } from '../state/state.ts';
 import type { Session } from '../session.ts';
 import { callRare } from '../load-rare-calls.ts';
 import { readGrant } from './grant.ts';
-import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
+import { isAboutLicense, refuseUnactivated, reportNoAnswer, unexpectedShape } from './outcome.ts';
 import { LICENSES } from './service.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function check(session: Session, trigger: Trigger): Promise<Result>
   if (key === null || activationId === null) {
     return trialWanted
       ? callRare(session, (calls) => calls.startTrial(session))
-      : refuse('not_activated');
+      : refuseUnactivated(session);
   }
   const question: LicenseValidate = {
     license_key: key,

@@ -1,12 +1,12 @@
 import type { LicenseDeactivate } from '@latchkey/contract';
 
 import type { Answer } from '../answers/answer.ts';
-import { OK, refuse, type Result } from '../answers/results.ts';
+import { OK, type Result } from '../answers/results.ts';
 import { isObject } from '../json.ts';
 import { NO_LICENSE } from '../kept/kept.ts';
 import type { Session } from '../session.ts';
 import { reportFailure } from './report-failure.ts';
-import { reportNoAnswer, isAboutLicense, unexpectedShape } from './outcome.ts';
+import { isAboutLicense, refuseUnactivated, reportNoAnswer, unexpectedShape } from './outcome.ts';
 import { LICENSES } from './service.ts';
 
 /**
@@ -14,7 +14,7 @@ import { LICENSES } from './service.ts';
  */
 export async function deactivate(session: Session): Promise<Result> {
   const { key, activationId } = session.kept;
-  if (key === null || activationId === null) return refuse('not_activated');
+  if (key === null || activationId === null) return refuseUnactivated(session);
   const machineId = session.machine.machine_id;
   await session.change({ release: { key, activationId, machineId } });
   return release(session);

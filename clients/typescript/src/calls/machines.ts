@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { activate } from './activate.ts';
 import { requestDeactivation } from './deactivate.ts';
 import { reportFailure } from './report-failure.ts';
-import { reportNoAnswer, unexpectedShape } from './outcome.ts';
+import { refuseUnactivated, reportNoAnswer, unexpectedShape } from './outcome.ts';
 import { LICENSES } from './service.ts';
 
 type Listed = NonNullable<ReturnType<typeof readMachines>>;
@@ -44,7 +44,7 @@ function chooseKey({ refusedKey, kept }: Session): string | null {
 
 async function list(session: Session): Promise<Result<{ readonly machines: Listed }>> {
   const key = chooseKey(session);
-  if (key === null) return refuse('not_activated');
+  if (key === null) return refuseUnactivated(session);
   const answer = await session.parts.service.get(
     `${LICENSES}/${encodeURIComponent(key)}/activations`,
   );

@@ -1,5 +1,5 @@
 import { noResponse, type Problem, type NoResponse } from '../answers/answer.ts';
-import { noAnswer, type NoAnswer } from '../answers/results.ts';
+import { noAnswer, refuse, type NoAnswer, type Refusal } from '../answers/results.ts';
 import type { Session } from '../session.ts';
 
 /** Records that a request was not answered; nothing else changes. */
@@ -11,6 +11,11 @@ export function reportNoAnswer(session: Session, answer: NoResponse): NoAnswer {
 /** JSON of another shape is not an answer of the service. */
 export function unexpectedShape(): NoResponse {
   return noResponse('portal', 'JSON of another shape', 200);
+}
+
+/** Refuses a call that needs a license: there is none, or it could not be read. */
+export function refuseUnactivated({ isUnread }: Session): Refusal {
+  return refuse(isUnread ? 'folder_unreadable' : 'not_activated');
 }
 
 /** Whether a refusal is about the license, and not about the path, or of something between. */

@@ -1,4 +1,4 @@
-import { OK, type Result } from '../answers/results.ts';
+import { OK, refuse, type Result } from '../answers/results.ts';
 import { randomUuid } from '../events/uuid.ts';
 import type { Session } from '../session.ts';
 
@@ -9,10 +9,11 @@ export async function keepConsent(session: Session, sharing: boolean): Promise<R
   return OK;
 }
 
-/** Forgets the id of the installation, and returns it. */
+/** Forgets the id of the installation, and returns it. A file that cannot be read keeps it: the call is refused. */
 export async function forgetInstall(
   session: Session,
 ): Promise<Result<{ readonly installId: string | null }>> {
+  if (session.isUnread) return refuse('folder_unreadable');
   const { installId } = session.kept;
   await session.change({ sharing: false, installId: null });
   return { ok: true, installId };

@@ -19,6 +19,7 @@ function createBackground(t: TestContext) {
     nowMs: 0,
     result: OK as Result,
     network: 'home',
+    isUnread: false,
     triggers: [] as string[],
     flushes: 0,
   };
@@ -32,6 +33,7 @@ function createBackground(t: TestContext) {
       return world.result;
     },
     notify: () => undefined,
+    isUnread: () => world.isUnread,
     now: () => world.nowMs,
     random: () => 0.5,
     network: () => world.network,
@@ -72,6 +74,23 @@ test('tries again after 1, 5, 15 and 60 minutes without an answer', async (t) =>
     await pass(1);
     assert.deepEqual(take(), ['scheduled']);
   }
+});
+
+test('checks as soon as after no answer while the license cannot be read', async (t) => {
+  const { background, world, pass, take } = createBackground(t);
+  world.result = { ok: false, code: 'folder_unreadable' };
+  world.isUnread = true;
+  background.start();
+  await pass(1);
+  assert.deepEqual(take(), ['startup', 'scheduled']);
+  world.result = OK;
+  await pass(5);
+  assert.deepEqual(take(), ['scheduled'], 'a trial runs, and a license may be in the file');
+  world.isUnread = false;
+  await pass(15);
+  assert.deepEqual(take(), ['scheduled']);
+  await pass(1439);
+  assert.deepEqual(take(), []);
 });
 
 test('checks after sleep', async (t) => {

@@ -8,6 +8,8 @@ export interface BackgroundWork {
   readonly flush: () => Promise<Result>;
   /** Whether the state changed by time alone, for those who watch it. */
   readonly notify: () => void;
+  /** Whether there may be a license that could not be read yet: the next check then comes as soon as after no answer. */
+  readonly isUnread: () => boolean;
   readonly now: () => number;
   readonly random: () => number;
   /** Describes the network; another text means another one. Null: it is not known. */
@@ -100,7 +102,8 @@ export class Background {
 
   async #check(trigger: Trigger): Promise<void> {
     this.#checkInMs = Infinity;
-    const { failures, waitMs } = this.#plan(this.#failures, await this.#work.check(trigger));
+    const result = await this.#work.check(trigger);
+    const { failures, waitMs } = this.#plan(this.#failures, result, this.#work.isUnread());
     this.#failures = failures;
     this.#checkInMs = waitMs;
   }
@@ -112,8 +115,12 @@ export class Background {
     this.#flushInMs = failures === 0 ? 0 : waitMs;
   }
 
-  #plan(before: number, result: Result): { readonly failures: number; readonly waitMs: number } {
-    const failures = isNoAnswer(result) ? before + 1 : 0;
+  #plan(
+    before: number,
+    result: Result,
+    isUnread = false,
+  ): { readonly failures: number; readonly waitMs: number } {
+    const failures = isUnread || isNoAnswer(result) ? before + 1 : 0;
     const askedMs = isNoAnswer(result) ? result.retryAfterMs : 0;
     return { failures, waitMs: checkWaitMs(failures, askedMs, this.#work.random()) };
   }

@@ -142,3 +142,17 @@ test('drops a batch that the service rejects permanently, and reports it', async
     assert.match(await client.explain(), /^events dropped: 1$/m);
   }
 });
+
+test('sends no event under an id that was erased while a batch was sent', async () => {
+  const { client, service } = await openSharing();
+  for (let count = 0; count < 501; count += 1) client.track('clicked');
+  service.answer(async () => {
+    await client.erase();
+    return STORED.clone();
+  });
+  assert.deepEqual(await client.flush(), { ok: false, code: 'sharing_off' });
+  assert.deepEqual(
+    service.requests.map(({ body }) => Array.isArray(body['events']) && body['events'].length),
+    [500],
+  );
+});

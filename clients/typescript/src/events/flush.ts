@@ -13,12 +13,13 @@ const MAX_BATCH = 500;
 
 /** Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids. */
 export async function flushEvents(host: EventHost, queue: EventQueue): Promise<Flushed> {
-  const { installId, sharing } = host.kept();
-  if (sharing !== true || installId === null) return refuse('sharing_off');
   let limit = MAX_BATCH;
   let sent = 0;
   let rejected = 0;
   for (;;) {
+    // Each time, because the user may stop sharing, or have the id erased, while a batch is sent.
+    const { installId, sharing } = host.kept();
+    if (sharing !== true || installId === null) return refuse('sharing_off');
     const batch = queue.nextBatch(limit, host.now());
     if (batch.length === 0) return { ok: true, sent, rejected };
     const outcome = judge(await host.send(describe(host, installId, batch)));

@@ -1,6 +1,6 @@
 import { NEW_CLOCK, type ClockMemory } from '../clock/clock.ts';
 import { integerOrNull, isObject, parseJson, textOrNull, type JsonObject } from '../json.ts';
-import { isGenerated, readFingerprint, type Fingerprint } from '../machine/fingerprint.ts';
+import { readFingerprint, type Fingerprint } from '../machine/fingerprint.ts';
 import { readPublicKeys, type PublicKey } from '../tokens/public-keys.ts';
 
 /** A refusal of the service. */
@@ -90,11 +90,9 @@ export function parseKept(text: string): Kept | null {
   };
 }
 
-/** Adds what was changed before the kept file could be read. A random identity of the machine counts only with its license. */
-export function mergeKept(kept: Kept, changes: Partial<Kept>): Kept {
-  const { machine = null, entitlement } = changes;
-  const isOurs = machine !== null && (!isGenerated(machine) || Boolean(entitlement));
-  return { ...kept, ...changes, machine: isOurs ? machine : (kept.machine ?? machine) };
+/** Whether there is a key or an entitlement. */
+export function isActivated({ key, entitlement }: Pick<Kept, 'key' | 'entitlement'>): boolean {
+  return key !== null || entitlement !== null;
 }
 
 /** Writes the kept file, in the form that the clients of all languages read. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import { chooseFingerprint } from '../machine/choose-fingerprint.ts';
+import { generateFingerprint } from '../machine/fingerprint.ts';
 import { readDmiSerial } from '../machine/linux.ts';
 import { windowsCommand } from '../machine/windows.ts';
 import { OWN_SOURCES, readMachine, type MachineSources } from './read-machine.ts';
@@ -143,23 +144,22 @@ test('reads this machine without an exception', async () => {
   assert.ok(found === null || found.machine_id.length > 0);
 });
 
-const uuid = (): string => 'u';
-
 describe('chooseFingerprint', () => {
   const machine = { machine_id: 'm' };
   const kept = { machine, key: 'LK-1', entitlement: 'e' };
 
   test('keeps the last good reading when a later one fails', () => {
-    assert.equal(chooseFingerprint(kept, null, uuid), machine);
-    assert.equal(chooseFingerprint(kept, { machine_id: 'm' }, uuid), machine, 'nothing to write');
-    assert.deepEqual(chooseFingerprint(kept, { machine_id: 'n' }, uuid), { machine_id: 'n' });
+    assert.equal(chooseFingerprint(kept, null), machine);
+    assert.equal(chooseFingerprint(kept, { machine_id: 'm' }), machine, 'nothing to write');
+    assert.deepEqual(chooseFingerprint(kept, { machine_id: 'n' }), { machine_id: 'n' });
   });
 
-  test('creates an identity if there never was one, and keeps it while a license uses it', () => {
+  test('keeps a random identity while a license uses it', () => {
     const none = { machine: null, key: null, entitlement: null };
-    const generated = chooseFingerprint(none, null, uuid);
+    const generated = generateFingerprint('u');
     assert.deepEqual(generated, { machine_id: 'generated-u' });
-    assert.equal(chooseFingerprint({ ...kept, machine: generated }, machine, uuid), generated);
-    assert.equal(chooseFingerprint({ ...none, machine: generated }, machine, uuid), machine);
+    assert.equal(chooseFingerprint({ ...kept, machine: generated }, machine), generated);
+    assert.equal(chooseFingerprint({ ...none, machine: generated }, machine), machine);
+    assert.equal(chooseFingerprint(none, null), null);
   });
 });
