@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { readBlocks } from './programs/documented-programs.ts';
 import { HELP, readOptions, UsageError } from './options.ts';
 import { formatBuilt, formatProgress, formatReport, hasDifference } from './report.ts';
 import type { SceneReport } from './play/outcome.ts';
@@ -72,4 +75,11 @@ test('shows which drivers are ready', () => {
   assert.equal(formatBuilt('go', { program }), 'go: ready');
   const outcome = { status: 'skipped', reason: 'no swift' } as const;
   assert.equal(formatBuilt('swift', { outcome }), 'swift: skipped: no swift');
+});
+
+test('the scene in the README is one that is played', async () => {
+  const [scene = ''] = await readBlocks(import.meta.dirname, 'ts');
+  const refusals = await readFile(join(import.meta.dirname, 'scenes', 'refusals.ts'), 'utf8');
+  assert.ok(refusals.includes(scene.replace(/^(?=.)/gm, '    ')));
+  assert.match(scene, /^scene\(/);
 });

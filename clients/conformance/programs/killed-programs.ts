@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 import type { startTestService } from '../../../server/test/harness.ts';
 
-/** A service that takes the events of all runs. */
+/** A service that accepts the events of all runs. */
 export const EVENT_SETTINGS = { LATCHKEY_EVENTS_RATE: '10000/100000' };
 
 /** Runs a program, kills it some time after its first line, and returns its lines: the events that it kept. */

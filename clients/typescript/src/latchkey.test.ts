@@ -102,7 +102,7 @@ describe('activate', () => {
     assert.equal(client.state.kind, 'licensed');
   });
 
-  test('takes a forged entitlement for no answer', async () => {
+  test('an answer with a forged entitlement is none', async () => {
     const { client, service } = await openClient();
     const entitlement = signToken({}, { signer: createSigner() });
     service.answer(({ path }) =>

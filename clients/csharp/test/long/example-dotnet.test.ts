@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 
 import { startTestService, TEST_ISSUER } from '../../../../server/test/harness.ts';
-import { CLIENT, compile, skip } from './mono.ts';
+import { readBlocks } from '../../../conformance/programs/documented-programs.ts';
+import { CLIENT, compile, run, skip } from './mono.ts';
 
 const EXAMPLE = join(CLIENT, '..', '..', 'examples', 'dotnet');
 
@@ -36,6 +37,14 @@ async function use(folder: string, commands: readonly string[]): Promise<string>
   const [shown] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return shown;
 }
+
+test('the command of the README compiles the program', { skip }, async () => {
+  const [commands = ''] = await readBlocks(EXAMPLE, 'sh');
+  const [command = ''] = commands.split('\n');
+  const compiled = join(directory, 'documented.exe');
+  await run('sh', ['-euc', command.replace('/tmp/exporter.exe', compiled)], { cwd: EXAMPLE });
+  assert.ok((await stat(compiled)).size > 0);
+});
 
 test('the program shows a trial, a wrong key, a license, and its export', { skip }, async () => {
   const files = ['LicenseView.cs', 'Program.cs'].map((name) => join(EXAMPLE, name));

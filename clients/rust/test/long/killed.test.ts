@@ -15,7 +15,7 @@ import {
 import { runCargo, WITHOUT_CARGO } from '../cargo.ts';
 
 const KILLS = 200;
-/** The first request takes some 20 ms; each run is cut at another moment of its work. */
+/** The first request takes some 20 ms; each run is killed after another part of its work. */
 const LONGEST_RUN_MS = 200;
 
 const run = promisify(execFile);

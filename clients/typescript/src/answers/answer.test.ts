@@ -18,12 +18,12 @@ function receive(changes: Partial<Received>): ReturnType<typeof classify> {
   });
 }
 
-test('takes JSON with 200 for an answer, and reads its time', () => {
+test('JSON with 200 is an answer, and its time is read', () => {
   const answer = receive({ text: '{"a":1}', date: 'Fri, 15 Jan 2027 08:00:00 GMT' });
   assert.deepEqual(answer, { kind: 'success', body: { a: 1 }, serviceMs: 1_800_000_000_000 });
 });
 
-test('takes a problem with a code for an answer', () => {
+test('a problem with a code is an answer', () => {
   const text = '{"status":409,"code":"activation_limit_reached","max":2,"current":2}';
   const one = receive({ status: 409, contentType: PROBLEM, text });
   assert.ok(one.kind === 'problem');
@@ -36,7 +36,7 @@ test('takes a problem with a code for an answer', () => {
   assert.equal(receive({ status: 409, text }).kind, 'problem', 'by its status');
 });
 
-test('takes everything else for no answer', () => {
+test('everything else is no answer', () => {
   const received: readonly (readonly [Partial<Received>, string])[] = [
     [{ text: '<html>' }, 'portal'],
     [{ text: '{"a":' }, 'portal'],

@@ -31,7 +31,7 @@ test('finds the cause in errors of Node.js', () => {
     assert.equal(findCause(failed(code)), cause, code);
 });
 
-test('takes the error that Node.js makes of 407 for a proxy', () => {
+test('the error that Node.js makes of 407 is that of a proxy', () => {
   assert.equal(findCause(new TypeError('fetch failed', { cause: new Error('') })), 'proxy');
 });
 
@@ -53,7 +53,7 @@ test('finds the cause in errors of Electron', () => {
   }
 });
 
-test('takes what it does not know for a missing connection', () => {
+test('an unknown error is a missing connection', () => {
   for (const error of [new TypeError('Failed to fetch'), 'text', null, undefined, 7]) {
     assert.equal(findCause(error), 'connection');
   }

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The device's time, in milliseconds, of an arbitrary moment. */
+/** The device's time, in milliseconds, of an arbitrary time. */
 const START = 1_800_000_000_000;
 
 test('uses the clock of the device until the service states another time', () => {

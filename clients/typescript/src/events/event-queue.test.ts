@@ -143,7 +143,7 @@ test('removes stored events that cannot be read when the user stops sharing', ()
   assert.deepEqual([ids(), disk.read()], [[], '']);
 });
 
-test('counts no event as dropped that made way while it was sent', () => {
+test('counts no event as dropped that was deleted while it was sent', () => {
   const { queue } = openQueue();
   for (let id = 0; id < MAX_EVENTS; id += 1) queue.add(event(id));
   const batch = queue.nextBatch(400, NOW_MS);

@@ -41,7 +41,7 @@ export class EventQueue {
     return this.#dropped;
   }
 
-  /** Adds an event; the oldest ones make way. */
+  /** Adds an event; a full queue deletes the oldest ones. */
   add(event: QueuedEvent): void {
     this.#load();
     const entry = toEntry(event);
@@ -69,7 +69,7 @@ export class EventQueue {
 
   /** Removes events that the service has, and keeps what another process added since. */
   remove(events: readonly QueuedEvent[]): void {
-    // Those that made way while they were sent arrived all the same.
+    // Those that a full queue deleted while they were sent arrived all the same.
     this.#dropped -= events.filter(({ id }) => this.#batch.get(id)).length;
     for (const { id } of events) this.#removed.add(id);
     this.#rewrite(this.#entries.filter(({ event }) => !this.#removed.has(event.id)));

@@ -16,7 +16,7 @@ import { Latchkey } from '../../src/node.ts';
 import { SIGNER } from '../signer.ts';
 
 const KILLS = 200;
-/** The first request takes some 50 ms; each run is cut at another moment of its work. */
+/** The first request takes some 50 ms; each run is killed after another part of its work. */
 const LONGEST_RUN_MS = 250;
 
 const { service, directory } = await startClientTest('killed', EVENT_SETTINGS);
