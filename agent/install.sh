@@ -5,7 +5,7 @@
 #   LATCHKEY_DOMAIN=db-1.example.com LATCHKEY_EMAIL=ops@example.com sh install.sh
 #
 # LATCHKEY_AGENT_URL       URL of the package (https); .sha256 and .sig are appended for its checksum and signature
-# LATCHKEY_AGENT_FILE      path of a local package, instead of a URL
+# LATCHKEY_AGENT_FILE      path of a local package, instead of a URL; its signature is the file with .sig beside it
 # LATCHKEY_AGENT_SHA256    its SHA-256; without it, the .sha256 file is used, and the package must be signed
 # LATCHKEY_AGENT_SIGNER    the public key (ssh-ed25519 …) that verifies the signature, instead of the one in this script
 # LATCHKEY_AGENT_UNSIGNED  yes: accept a package without a signature
@@ -63,28 +63,28 @@ download_package() {
 
 # A checksum from the same server proves only that the download is complete. A signature, or a checksum from another source,
 # proves who built the package.
-download_signature() {
-  [ -z "${LATCHKEY_AGENT_SHA256:-}" ] || return 0
-  [ "${LATCHKEY_AGENT_UNSIGNED:-}" != yes ] || return 0
+needs_signature() {
+  [ -z "${LATCHKEY_AGENT_SHA256:-}" ] && [ "${LATCHKEY_AGENT_UNSIGNED:-}" != yes ]
+}
+
+require_signer() {
   [ -n "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" ] ||
     fail 'No public key to verify the package: set LATCHKEY_AGENT_SIGNER or LATCHKEY_AGENT_SHA256, or accept it unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed.'
+}
+
+download_signature() {
+  needs_signature || return 0
+  require_signer
   download "$1.sig" "$folder/package.tar.gz.sig" ||
     fail "Could not download the signature from $1.sig: publish it, or accept the package unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed."
 }
 
 # Verifies the signature, which only a package with a given checksum may lack. Requires ssh-keygen of OpenSSH 8.1 or newer.
 check_signature() {
-  [ "${LATCHKEY_AGENT_UNSIGNED:-}" != yes ] || return 0
-  if [ -z "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" ]; then
-    [ -n "${LATCHKEY_AGENT_SHA256:-}" ] ||
-      print 'The signature of the package is not verified, because no public key is set: set LATCHKEY_AGENT_SIGNER.'
-    return 0
-  fi
-  if ! [ -f "$1.sig" ]; then
-    [ -n "${LATCHKEY_AGENT_SHA256:-}" ] ||
-      fail "No signature: put $1.sig beside the package, set LATCHKEY_AGENT_SHA256, or accept it unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed."
-    return 0
-  fi
+  needs_signature || return 0
+  require_signer
+  [ -f "$1.sig" ] ||
+    fail "No signature: put $1.sig beside the package, set LATCHKEY_AGENT_SHA256, or accept it unsigned with LATCHKEY_AGENT_UNSIGNED=yes. Nothing was installed."
   command -v ssh-keygen >/dev/null 2>&1 ||
     fail 'ssh-keygen is required to verify the signature: install openssh-client, or set LATCHKEY_AGENT_SHA256. Nothing was installed.'
   printf 'latchkey namespaces="latchkey-agent-package" %s\n' "${LATCHKEY_AGENT_SIGNER:-$SIGNER}" >"$folder/signers"

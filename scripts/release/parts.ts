@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { packAgentDeb } from '../package/agent-deb.ts';
 import { bundleProgram } from '../package/bundle.ts';
-import { type PinnedPackage, readPins } from '../package/image/debian-packages.ts';
+import { readPins } from '../package/image/debian-packages.ts';
 import { collectImageTree } from '../package/image/image-tree.ts';
 import { packImage } from '../package/image/pack-image.ts';
 import { listRuntimePackages, readLockFile } from '../package/lock-file.ts';
@@ -15,7 +15,7 @@ import { packServiceDeb } from '../package/service/service-deb.ts';
 import { packClients } from './clients.ts';
 import { ReleaseError } from './release-error.ts';
 import type { ReleaseFile } from './release-file.ts';
-import { renderSbom } from './sbom.ts';
+import { renderSbom, type Product } from './sbom.ts';
 
 /** What is released. */
 export interface Release {
@@ -51,9 +51,11 @@ const PARTS: Readonly<Record<string, Part>> = {
     yield* packClients(root, version);
   },
   async *sbom(release) {
-    yield await describeService(release, 'latchkey', []);
+    const purl = `pkg:npm/latchkey@${release.version}`;
+    yield await describeService(release, { name: 'latchkey', purl });
     const { x64, arm64 } = await readPins(release.root);
-    yield await describeService(release, 'latchkey-image', [...x64, ...arm64]);
+    const debianPackages = [...x64, ...arm64];
+    yield await describeService(release, { name: 'latchkey-image', debianPackages });
     yield await describeAgent(release);
   },
 };
@@ -80,19 +82,18 @@ export async function* buildParts(
 /** The image contains the service and its packages, and Debian's libraries. */
 async function describeService(
   { root, version }: Release,
-  name: string,
-  debianPackages: readonly PinnedPackage[],
+  own: Pick<Product, 'name' | 'purl' | 'debianPackages'>,
 ): Promise<ReleaseFile> {
   const locked = await readLockFile(root);
   const { optionalDependencies, license } = await createManifest(root, version);
-  const own = [...Object.keys(optionalDependencies), ...CONSOLE_PACKAGES];
+  const direct = [...Object.keys(optionalDependencies), ...CONSOLE_PACKAGES];
   const packages = new Set([
-    ...own.map((each) => `node_modules/${each}`),
+    ...direct.map((each) => `node_modules/${each}`),
     ...listRuntimePackages(locked, 'server'),
   ]);
-  const product = { name, version, license, packages: [...packages].sort(), debianPackages };
+  const product = { ...own, version, license, packages: [...packages].sort() };
   const content = Buffer.from(renderSbom(product, locked));
-  return { name: `${name}-${version}.cdx.json`, content };
+  return { name: `${own.name}-${version}.cdx.json`, content };
 }
 
 async function describeAgent({ root, version }: Release): Promise<ReleaseFile> {

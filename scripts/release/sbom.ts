@@ -3,12 +3,14 @@ import type { PinnedPackage } from '../package/image/debian-packages.ts';
 import type { LockedPackage, LockedPackages } from '../package/lock-file.ts';
 
 /** What a bill of materials describes. */
-interface Product {
+export interface Product {
   readonly name: string;
   readonly version: string;
   readonly license: string;
   /** Paths in the lock file of the packages that it contains or installs. */
   readonly packages: readonly string[];
+  /** The package URL if a registry has it (https://github.com/package-url/purl-spec). */
+  readonly purl?: string;
   readonly debianPackages?: readonly PinnedPackage[];
 }
 
@@ -17,10 +19,10 @@ interface Product {
  * SHA-256.
  */
 export function renderSbom(
-  { name, version, license, packages, debianPackages = [] }: Product,
+  { name, version, license, packages, purl, debianPackages = [] }: Product,
   locked: LockedPackages,
 ): string {
-  const reference = `pkg:npm/${name}@${version}`;
+  const reference = purl ?? `${name}@${version}`;
   const components = [
     ...packages.map((path) => describePackage(path, locked[path])),
     ...debianPackages.map(describeDebianPackage),
@@ -37,7 +39,7 @@ export function renderSbom(
         name,
         version,
         licenses: [{ license: { id: license } }],
-        purl: reference,
+        ...(purl === undefined ? {} : { purl }),
       },
     },
     components,

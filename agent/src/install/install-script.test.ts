@@ -170,14 +170,16 @@ describe('the signature of a package', { skip: lacksSsh }, () => {
     assert.match(install({}, `${path}.sig`).said, /not signed with the expected key/u);
   });
 
-  test('a script without a key rejects a download without a given checksum or permission', () => {
+  test('a script without a key rejects a package without a given checksum or permission', () => {
     const programs = { curl: serve({ sha256: sum }) };
-    const refused = run({ LATCHKEY_AGENT_URL: ADDRESS }, programs);
-    assert.match(refused.said, /^No public key to verify the package:/mu);
-    assert.equal(refused.code, 1);
-    const pinned = { LATCHKEY_AGENT_URL: ADDRESS, LATCHKEY_AGENT_SHA256: hash(packagePath) };
-    assert.equal(run(pinned, programs).code, 3);
-    assert.equal(run({ LATCHKEY_AGENT_URL: ADDRESS, ...UNSIGNED }, programs).code, 3);
+    for (const source of [{ LATCHKEY_AGENT_URL: ADDRESS }, { LATCHKEY_AGENT_FILE: packagePath }]) {
+      const refused = run(source, programs);
+      assert.match(refused.said, /^No public key to verify the package:/mu);
+      assert.deepEqual([refused.code, refused.said.includes('installer:')], [1, false]);
+      const pinned = { ...source, LATCHKEY_AGENT_SHA256: hash(packagePath) };
+      assert.equal(run(pinned, programs).code, 3);
+      assert.equal(run({ ...source, ...UNSIGNED }, programs).code, 3);
+    }
   });
 });
 
@@ -186,12 +188,6 @@ describe('install.sh', () => {
     const environment = { LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_DOMAIN: 'a.example.com' };
     const { code, said } = run({ ...environment, LATCHKEY_AGENT_SHA256: hash(packagePath) });
     assert.deepEqual([code, said], [3, 'installer: install --verbose; a.example.com']);
-  });
-
-  test('reports that it cannot verify a local package without a public key', () => {
-    const { code, said } = run({ LATCHKEY_AGENT_FILE: packagePath });
-    assert.equal(code, 3);
-    assert.match(said, /^The signature of the package is not verified, because no public key/mu);
   });
 
   test('downloads a package with the checksum beside it', () => {
@@ -231,7 +227,7 @@ describe('install.sh', () => {
         /^Unsupported processor: riscv64\./u,
       ],
       [
-        { LATCHKEY_AGENT_FILE: packagePath },
+        { LATCHKEY_AGENT_FILE: packagePath, ...UNSIGNED },
         { uname: '[ "$1" = -s ] && echo Linux || echo aarch64' },
         /is for another processor: use latchkey-agent-linux-arm64\.tar\.gz\.$/u,
       ],
@@ -243,7 +239,11 @@ describe('install.sh', () => {
         /^Could not download the package/mu,
       ],
       [{ LATCHKEY_AGENT_FILE: '/nowhere' }, {}, /^File not found: \/nowhere\.$/u],
-      [{ LATCHKEY_AGENT_FILE: broken }, {}, /^Could not unpack the package: it is damaged, or/u],
+      [
+        { LATCHKEY_AGENT_FILE: broken, ...UNSIGNED },
+        {},
+        /^Could not unpack the package: it is damaged, or/u,
+      ],
       [{ LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_AGENT_SHA256: 'abc' }, {}, /expected abc\./u],
       [
         { LATCHKEY_AGENT_FILE: packagePath },

@@ -1,4 +1,4 @@
-/** Runs the commands of container.md as they are written, except the port, with a storage of podman of their own. */
+/** Runs the commands of three sections of container.md, on other ports, with a storage of podman of their own. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
