@@ -90,6 +90,8 @@ class OpenTest(unittest.TestCase):
         moved = self.make_unreadable(opened)
         client = opened.open()
         self.assertTrue(client.offline_request("personal"))
+        for result in (client.check(), client.machines(), client.move_here("any"), client.deactivate()):
+            self.assertEqual(result.code, "folder_unreadable")
         self.assertEqual(client.state.reason, "not_activated")
         self.assertTrue(opened.file.is_symlink())
         self.assertEqual(set(opened.problems), {"folder_unreadable", "folder_unwritable"})
@@ -117,6 +119,33 @@ class OpenTest(unittest.TestCase):
         self.assertEqual(client.state.tier, "sellers")
         kept = opened.read_kept()
         self.assertEqual((kept["entitlement"], kept["theme"]), (token, "dark"))
+
+    def test_a_trial_that_starts_while_the_license_cannot_be_read_does_not_replace_it(self) -> None:
+        opened = Opened().activate()
+        before = opened.read_kept()
+        moved = self.make_unreadable(opened)
+        client, trial = opened.open(), SIGNER.sign_token(trial=True, activation_id="trial")
+        content = {"activation_id": "trial", "license_key": "LK-TRIAL", "entitlement": trial}
+        opened.service.answer = lambda path, body: answer_json(content)
+        self.assertTrue(client.start_trial())
+        self.assertEqual(client.state.kind, "trial")
+        moved.replace(opened.file)
+        opened.service.answer = Service.refuse
+        client.check()
+        self.assertEqual(client.state.kind, "licensed")
+        self.assertEqual(opened.read_kept(), before)
+
+    def test_writes_what_was_joined_even_if_the_call_changes_nothing(self) -> None:
+        opened = Opened().activate()
+        moved = self.make_unreadable(opened)
+        client, token = opened.open(), SIGNER.sign_token(tier="sellers", activation_id="another")
+        opened.service.answer = lambda path, body: answer_json({"activation_id": "another", "entitlement": token})
+        self.assertTrue(client.activate(KEY))
+        moved.replace(opened.file)
+        opened.service.answer = Service.refuse
+        client.check()
+        kept = opened.read_kept()
+        self.assertEqual((kept["activation_id"], kept["entitlement"]), ("another", token))
 
     def test_keeps_the_machine_of_the_license_if_neither_could_be_read(self) -> None:
         opened = Opened().activate()
@@ -378,7 +407,10 @@ class BackgroundTest(unittest.TestCase):
     def setUp(self) -> None:
         self.now_ms, self.network, self.triggers = 0, "home", list[str]()
         self.result = Result(True)
-        self.background = Background(self.answer, lambda: None, lambda: self.now_ms, lambda: self.network)
+        self.is_unread = False
+        self.background = Background(
+            self.answer, lambda: None, lambda: self.is_unread, lambda: self.now_ms, lambda: self.network
+        )
         patched = mock.patch("random.uniform", return_value=1.0)
         patched.start()
         self.addCleanup(patched.stop)
@@ -407,6 +439,16 @@ class BackgroundTest(unittest.TestCase):
         for minutes in (1, 5, 15, 60, 60):
             self.assertEqual(self.passed(minutes - 1), [])
             self.assertEqual(self.passed(1), ["scheduled"])
+
+    def test_checks_as_soon_as_after_no_answer_while_the_license_cannot_be_read(self) -> None:
+        self.is_unread, self.result = True, Result(False, "folder_unreadable")
+        self.background.begin()
+        self.assertEqual(self.passed(1), ["scheduled"])
+        self.result = Result(True)  # A trial runs, and a license may be in the file.
+        self.assertEqual(self.passed(5), ["scheduled"])
+        self.is_unread = False
+        self.assertEqual(self.passed(15), ["scheduled"])
+        self.assertEqual(self.passed(1439), [])
 
     def test_waits_as_long_as_the_service_asks(self) -> None:
         self.result = Result(False, "no_answer", "busy", 1200)

@@ -35,10 +35,14 @@ class Machine(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a call; it is true if the call worked."""
+    """The result of a call; it is true if the call worked.
+
+    code: one of the service, or no_answer, key_mistyped, not_activated, folder_unreadable, already_licensed,
+    trial_expired, trial_unavailable, purchase_pending, key_not_shown, aborted, entitlement_…, unexpected.
+    """
 
     ok: bool
-    code: str | None = None  # of the service, or no_answer, key_mistyped, not_activated, entitlement_…, unexpected
+    code: str | None = None
     cause: str | None = None  # of no_answer: dns, connection, tls, proxy, timeout, busy or portal
     retry_after: int = 0  # of no_answer: the seconds that the service asked to wait
     max: int | None = None  # of a limit: how many are allowed, …

@@ -28,10 +28,12 @@ class Background:
         self,
         check: Callable[[str], Result],
         notify: Callable[[], None],
+        is_unread: Callable[[], bool],
         now: Callable[[], int],
         network: Callable[[], str] = describe_network,
     ) -> None:
-        self._ask, self._notify, self._now, self._describe_network = check, notify, now, network
+        self._ask, self._notify, self._is_unread = check, notify, is_unread
+        self._now, self._describe_network = now, network
         self._lock, self._wake = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
         self._is_stopped = False
@@ -103,8 +105,10 @@ class Background:
         with self._lock:
             self._check_in_s = _NEVER
         result = self._ask(trigger)
+        # While there may be a license that could not be read, the next check comes as soon as after no answer.
+        is_failure = result.code == "no_answer" or self._is_unread()
         with self._lock:
-            self._failures = self._failures + 1 if result.code == "no_answer" else 0
+            self._failures = self._failures + 1 if is_failure else 0
             self._check_in_s = self._choose_wait(result)
 
     def _choose_wait(self, result: Result) -> float:

@@ -17,6 +17,7 @@ from ._background import Background
 from ._entitlement import Trust, read_public_keys, time_problem
 from ._explain import explain
 from ._json import encode_base64url, format_time, get, hash_text
+from ._kept import release_after
 from ._license_key import read_key
 from ._machine import read_fingerprint, read_machine
 from ._session import LICENSES, Session
@@ -80,7 +81,7 @@ class Latchkey:
         transport: sends a request; it gets URL, body and timeout.
         timeout: that of a request as a whole, in seconds.
         now: the clock of the device, in milliseconds since 1970.
-        on_problem: gets a code and a message of what failed and was survived.
+        on_problem: receives code and message of a failure that the client works around.
         """
         url, keys = urllib.parse.urlsplit(service), read_public_keys(list(public_keys))
         rules = {
@@ -106,7 +107,7 @@ class Latchkey:
         self._calls, self._is_calling = threading.RLock(), False
         self._wanted_key: str | None = None  # refused, because no machine is free
         self._listeners: list[Callable[[State], object]] = []
-        self._background = Background(self.check, self._notify, now)
+        self._background = Background(self.check, self._notify, lambda: self._session.is_unread, now)
         self._session.load()
         self._identify(machine)
 
@@ -183,7 +184,7 @@ class Latchkey:
         self._session.release_machine()
         activation, kept = self._session.activation, self._session.kept
         if activation is None:
-            return self.start_trial() if kept["trial_wanted"] else Result(False, "not_activated")
+            return self.start_trial() if kept["trial_wanted"] else self._session.refuse_unactivated()
         consent = {"install_id": kept["install_id"], "usage_sharing": kept["sharing"]}
         known = {name: value for name, value in consent.items() if value is not None}
         try:
@@ -210,7 +211,7 @@ class Latchkey:
         """Frees this machine. Without an answer it continues to run, and the next check frees it."""
         activation = self._session.activation
         if activation is None:
-            return Result(False, "not_activated")
+            return self._session.refuse_unactivated()
         key = activation.pop("license_key")
         self._session.change(release={"key": key, **activation})
         self._session.release_machine()
@@ -233,7 +234,7 @@ class Latchkey:
         """Returns the key whose machines matter now, and these."""
         key = self._wanted_key or self._session.kept["key"]
         if key is None:
-            raise Failure(Result(False, "not_activated"))
+            raise Failure(self._session.refuse_unactivated())
         listed, _ = self._session.ask(f"{LICENSES}/{urllib.parse.quote(key, safe='')}/activations")
         fields = {"activation_id": str, "machine_id": str, "is_active": bool}.items()
         if type(listed) is not list or any(get(each, *field) is None for each in listed for field in fields):
@@ -310,7 +311,7 @@ class Latchkey:
         activation_id = get(claims, "activation_id", str)
         key = kept["key"] if activation_id == kept["activation_id"] else None
         changes = {"entitlement": match[0], "activation_id": activation_id, "key": key}
-        release = self._session.release_after(activation_id)
+        release = release_after(kept, activation_id)
         self._session.change(**changes, refused=None, request=None, trial_wanted=False, release=release)
         return Result(True)
 

@@ -44,6 +44,11 @@ def read_fingerprint(value: Any) -> dict[str, Any] | None:
     return parts if isinstance(parts.get("machine_id"), str) and parts["machine_id"] else None
 
 
+def is_generated(machine: Mapping[str, Any] | None) -> bool:
+    """Whether an identity is a random one, of a system that has none."""
+    return machine is not None and machine["machine_id"].startswith("generated-")
+
+
 def _run(*command: str) -> str:
     """Returns what a program prints, without a shell; an empty text if it fails."""
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)

@@ -15,7 +15,17 @@ from ._answers import Failure, Result, Transport, exchange, no_answer, other_for
 from ._clock import Clock, choose_service_time
 from ._entitlement import Trust, read_public_keys, time_problem, verify
 from ._json import format_time, get, parse_json
-from ._kept import NO_LICENSE, merge_kept, read_file, read_kept, remove_old_temporaries, write_file
+from ._kept import (
+    NO_LICENSE,
+    choose_machine,
+    is_activated,
+    join_run,
+    read_file,
+    read_kept,
+    release_after,
+    remove_old_temporaries,
+    write_file,
+)
 from ._machine import read_fingerprint
 from ._state import State, derive_state
 
@@ -47,8 +57,9 @@ class Session:
         self._can_fetch_keys, self._trust = can_fetch_keys, trust
         self._path, self._on_problem = os.path.join(folder, "license.json"), on_problem
         self._transport, self._timeout = transport, timeout
-        # What was changed since opening while the file could not be read; None if it was read.
-        self._unread: dict[str, Any] | None = {}
+        self.is_unread = True  # There may be a license that could not be read yet.
+        # Whether this run activated a license, apart from a trial, or removed it again, before the file could be read.
+        self._has_own_license = False
         self._verified: tuple[Any, tuple[str, dict[str, Any] | None]] = (None, ("", None))
         self._snapshot: tuple[dict[str, Any], dict[str, Any] | None, bool] = (read_kept({}), None, False)
 
@@ -81,23 +92,29 @@ class Session:
         machine_id = kept["machine"]["machine_id"]
         return {"license_key": kept["key"], "activation_id": kept["activation_id"], "machine_id": machine_id}
 
+    def refuse_unactivated(self) -> Result:
+        """Refuses a call that needs a license: there is none, or it could not be read."""
+        return Result(False, "folder_unreadable" if self.is_unread else "not_activated")
+
     def load(self) -> None:
-        """Reads what is kept unless it was read before, and verifies its entitlement. Changes since then are newer."""
-        if self._unread is None:
+        """Reads what is kept unless it was read before, and joins what this run changed until then."""
+        if not self.is_unread:
             return
         with contextlib.suppress(OSError):  # Nothing is lost if they stay.
             remove_old_temporaries(os.path.dirname(self._path))
         try:
-            data, changes = read_file(self._path), self._unread
+            data = read_file(self._path)
         except OSError as error:
             return self.report("folder_unreadable", error)
-        self._unread = None
-        if data is None:
-            return  # The first start.
-        kept = parse_json(data)
-        if isinstance(kept, dict):
-            return self._adopt(merge_kept(read_kept(kept), changes))
-        self._set_aside()
+        content = {} if data is None else parse_json(data)
+        if not isinstance(content, dict):
+            self._set_aside()
+            content = {}
+        file = read_kept(content)
+        self._adopt(join_run(file, self.kept, self._has_own_license))
+        self.is_unread = False
+        if self.kept != file:
+            self._write()
 
     def _set_aside(self) -> None:
         self.report("file_damaged", "what was kept is renamed to license.json.damaged")
@@ -109,11 +126,15 @@ class Session:
     def change(self, **changes: Any) -> None:
         """Changes what is kept, and writes it, but never over a license that could not be read."""
         self._adopt({**self.kept, **changes})
-        if self._unread is not None:
-            self._unread.update(changes)
-            self.load()
-        if self._unread is not None:
-            return self.report("folder_unwritable", "license.json is not replaced, because it was not read")
+        if not self.is_unread:
+            return self._write()
+        is_trial = get(self._snapshot[1], "trial", bool) is True
+        self._has_own_license |= is_activated(self.kept) and not is_trial
+        self.load()
+        if self.is_unread:
+            self.report("folder_unwritable", "license.json is not replaced, because it was not read")
+
+    def _write(self) -> None:
         try:
             write_file(self._path, json.dumps(self.kept) + "\n")
         except OSError as error:
@@ -141,12 +162,8 @@ class Session:
 
     def adopt_machine(self, machine: Any) -> None:
         """Keeps a new reading, else the last good one, else a random identity, which stays while a license uses it."""
-        reading, kept = self._read_machine(machine), self.kept
-        last, is_used = kept["machine"], kept["key"] is not None or kept["entitlement"] is not None
-        if last is not None and (reading is None or (is_used and last["machine_id"].startswith("generated-"))):
-            return
-        chosen = reading or {"machine_id": f"generated-{uuid.uuid4()}"}
-        if chosen != last:
+        chosen = choose_machine(self.kept, self._read_machine(machine)) or {"machine_id": f"generated-{uuid.uuid4()}"}
+        if chosen != self.kept["machine"]:
             self.change(machine=chosen)
 
     def _read_machine(self, machine: Any) -> dict[str, Any] | None:
@@ -207,14 +224,9 @@ class Session:
         activation_id = get(answer, "activation_id", str)
         if activation_id is None or key is None:
             raise other_form()
-        changes = {**NO_LICENSE, **self.grant(answer, date_ms), "release": self.release_after(activation_id)}
+        changes = {**NO_LICENSE, **self.grant(answer, date_ms), "release": release_after(self.kept, activation_id)}
         self.note_answer(True)
         self.change(**{**changes, "key": key, "activation_id": activation_id})
-
-    def release_after(self, activation_id: str | None) -> Any:
-        """Returns the deactivation that is still to be sent after an activation: not that of this one."""
-        release = self.kept["release"]
-        return None if release is not None and release["activation_id"] == activation_id else release
 
     def accept_refusal(self, reason: str, date_ms: int | None) -> Result:
         at = format_time(self.present_ms if date_ms is None else date_ms)
