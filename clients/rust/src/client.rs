@@ -1,18 +1,16 @@
 //! The calls of the client: what they ask, and what an answer changes.
 use std::collections::VecDeque;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::{env, fs, thread};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64URL};
 use serde_json::{Value, json};
 
 use super::background::Signal;
 use super::events::Events;
+use super::kept::{cancel_release, kept_machine, own_machine_id};
 use super::rules::{self, Claims, Clock, Facts, KeyVerdict, NoResponse, Reply, Trust, integer, owned, set, text};
 use super::{Failure, Kind, Machine, Options, Outcome, Problem, PublicKey, Request, State, Transport, Trigger, system};
 
@@ -23,28 +21,28 @@ pub(crate) struct Client {
     transport: Box<dyn Transport>,
     /// Calls run one after the other.
     pub(crate) calls: Mutex<()>,
-    memory: Mutex<Memory>,
+    pub(crate) memory: Mutex<Memory>,
     pub(crate) events: Events,
     pub(crate) listeners: Mutex<Vec<Listener>>,
-    problems: Mutex<VecDeque<Problem>>,
+    pub(crate) problems: Mutex<VecDeque<Problem>>,
     /// The kept identity of the machine is used; the next call reads it again.
-    must_read_machine: AtomicBool,
+    pub(crate) must_read_machine: AtomicBool,
     /// The file exists, but could not be read; the next call or change reads it again.
-    must_read_file: AtomicBool,
+    pub(crate) must_read_file: AtomicBool,
     pub(crate) background: Mutex<Option<Sender<Signal>>>,
     pub(crate) is_closed: (Mutex<bool>, Condvar),
 }
 
 /// What is known while the client is open; locked for moments only.
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     /// The content of `license.json`, with fields of other versions.
-    kept: Value,
+    pub(crate) kept: Value,
     /// Those of the kept entitlement if it is genuine.
-    claims: Option<Claims>,
+    pub(crate) claims: Option<Claims>,
     is_answered: bool,
     /// The last request that was not answered, for support.
-    last_failure: Option<String>,
+    pub(crate) last_failure: Option<String>,
     /// The key that was last refused because no machine is free.
     refused_key: Option<String>,
     shown: Option<State>,
@@ -58,7 +56,6 @@ pub(crate) fn refuse<T>(code: &str) -> Outcome<T> {
     Err(Failure::Refused { code: code.to_owned(), max: None, current: None, available_at: None })
 }
 
-const FILE: &str = "license.json";
 const LICENSES: &str = "/api/v1/licenses";
 
 /// More keys than a service publishes at once.
@@ -172,93 +169,8 @@ impl Client {
         }
     }
 
-    /// Reads what is kept, and the identity of the machine.
-    fn load(&self) {
-        system::remove_old_temporaries(&self.options.folder);
-        match system::read_file_with_retries(&self.path(), thread::sleep) {
-            Ok(bytes) => self.adopt(self.parse(bytes)),
-            Err(error) => {
-                self.must_read_file.store(true, Ordering::Relaxed);
-                self.report("folder_unreadable", format!("could not read {FILE}: {error}"));
-            }
-        }
-        // The program does not wait for the system while a kept identity can be used.
-        if self.options.machine.is_none() && rules::kept_machine(&self.kept()).is_some() {
-            self.must_read_machine.store(true, Ordering::Relaxed);
-        } else {
-            self.adopt_machine();
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.options.folder.join(FILE)
-    }
-
-    /// Returns what a file keeps: nothing without one, and after a damaged one, which is renamed.
-    fn parse(&self, bytes: Option<Vec<u8>>) -> Value {
-        let Some(bytes) = bytes else { return json!({}) };
-        match serde_json::from_slice::<Value>(&bytes) {
-            Ok(kept) if kept.is_object() => return kept,
-            _ => self.report("file_damaged", format!("{FILE} is damaged and was renamed")),
-        }
-        if let Err(error) = fs::rename(self.path(), self.path().with_extension("json.damaged")) {
-            self.report("folder_unwritable", format!("could not rename {FILE}: {error}"));
-        }
-        json!({})
-    }
-
-    /// Reads a file that could not be read before, and adds what this run changed since.
-    fn read_again(&self) -> io::Result<()> {
-        let file = self.parse(system::read_file(&self.path())?);
-        self.must_read_file.store(false, Ordering::Relaxed);
-        self.adopt(rules::join_run(&file, &self.kept()));
-        Ok(())
-    }
-
-    fn adopt_machine(&self) {
-        let reading = self.options.machine.clone().or_else(system::read_machine);
-        if reading.is_none() {
-            self.report("machine_unreadable", "could not read the identity of the machine".to_owned());
-        }
-        let kept = self.kept();
-        let chosen = rules::choose_machine(&kept, reading, &system::random_uuid());
-        if rules::kept_machine(&kept) != Some(&chosen) {
-            self.change(|kept| set(kept, "machine", Value::Object(chosen)));
-        }
-    }
-
-    /// Changes what is kept, and writes it; but never over a file that could not be read.
-    pub(crate) fn change(&self, edit: impl FnOnce(&mut Value)) {
-        let mut kept = self.kept();
-        edit(&mut kept);
-        set(&mut kept, "version", json!(1));
-        self.adopt(kept);
-        let must_read = self.must_read_file.load(Ordering::Relaxed);
-        match if must_read { self.read_again() } else { Ok(()) } {
-            Ok(()) => self.write(),
-            Err(error) => {
-                self.report("folder_unwritable", format!("{FILE} is not written while it cannot be read: {error}"));
-            }
-        }
-    }
-
-    fn write(&self) {
-        let content = format!("{}\n", self.kept());
-        if let Err(error) = system::replace_file(&self.path(), content.as_bytes(), true) {
-            self.report("folder_unwritable", format!("could not write {FILE}: {error}"));
-        }
-    }
-
-    /// Takes state and claims at once, so that no state is derived from the old one and the new one.
-    fn adopt(&self, kept: Value) {
-        let claims = text(&kept, "entitlement").and_then(|token| self.read_token(token, &kept).ok());
-        let mut memory = lock(&self.memory);
-        memory.kept = kept;
-        memory.claims = claims;
-    }
-
     /// Verifies an entitlement with the keys and the machine of a kept state, apart from its times.
-    fn read_token(&self, token: &str, kept: &Value) -> Result<Claims, &'static str> {
+    pub(crate) fn read_token(&self, token: &str, kept: &Value) -> Result<Claims, &'static str> {
         // The first key of an id counts, so that no fetched one replaces one that is compiled in.
         let mut keys = self.options.public_keys.clone();
         keys.extend(PublicKey::read(kept.get("keys").unwrap_or(&Value::Null)));
@@ -347,7 +259,7 @@ impl Client {
     }
 
     fn fingerprint(&self, kept: &Value) -> Value {
-        let mut machine = Value::Object(rules::kept_machine(kept).cloned().unwrap_or_default());
+        let mut machine = Value::Object(kept_machine(kept).cloned().unwrap_or_default());
         set(&mut machine, "app_version", json!(self.options.app_version));
         if let Some(os_version) = &self.options.os_version {
             set(&mut machine, "os_version", json!(os_version));
@@ -376,7 +288,7 @@ impl Client {
             set(kept, "activation_id", json!(id));
             set(kept, "request", Value::Null);
             set(kept, "trial_wanted", json!(false));
-            rules::cancel_release(kept, Some(id));
+            cancel_release(kept, Some(id));
         });
         Ok(())
     }
@@ -588,50 +500,9 @@ impl Client {
             set(kept, "refused", Value::Null);
             set(kept, "request", Value::Null);
             set(kept, "trial_wanted", json!(false));
-            rules::cancel_release(kept, claims.activation_id.as_deref());
+            cancel_release(kept, claims.activation_id.as_deref());
         });
         Ok(())
-    }
-
-    pub(crate) fn explain(&self) -> String {
-        let (state, kept) = (self.state(), self.kept());
-        let device_ms = self.now_ms();
-        let last_failure = lock(&self.memory).last_failure.clone();
-        let waiting = [("release", "to be freed"), ("request", "request without a connection")];
-        let is_waiting = |(name, _): &(&str, &str)| kept.get(name).is_some_and(Value::is_object);
-        let waiting = waiting.into_iter().filter(is_waiting).map(|(_, what)| what);
-        let trial = is_true(&kept, "trial_wanted").then_some("trial to be started");
-        let machine: String = rules::hash(own_machine_id(&kept)).chars().take(8).collect();
-        let key =
-            text(&kept, "key").map(|key| key.chars().rev().take(5).collect::<Vec<_>>().into_iter().rev().collect());
-        let refused = kept.get("refused").filter(|refused| refused.is_object());
-        let set_back = if state.clock_went_back { " (was set back)" } else { "" };
-        let mut lines = vec![
-            ("state", [state.kind.as_str()].into_iter().chain(state.reason.as_deref()).collect::<Vec<_>>().join(", ")),
-            ("until", state.until.unwrap_or_default()),
-            ("tier", state.tier.unwrap_or_default()),
-            ("features", state.features.join(", ")),
-            ("key", key.map(|key: String| format!("…{key}")).unwrap_or_default()),
-            ("machine", format!("{machine} (SHA-256)")),
-            ("last answer", state.last_answer_at.unwrap_or_else(|| "never".to_owned())),
-            ("last request", last_failure.unwrap_or_else(|| "answered, or none".to_owned())),
-            (
-                "refused",
-                refused
-                    .map(|each| ["reason", "at"].map(|name| text(each, name).unwrap_or("")).join(" at "))
-                    .unwrap_or_default(),
-            ),
-            ("waiting", waiting.chain(trial).collect::<Vec<_>>().join(", ")),
-            ("time", rules::format_time(Clock::of(&kept).read(device_ms).0)),
-            ("device clock", format!("{}{set_back}", rules::format_time(device_ms))),
-            ("service", self.options.service.clone()),
-            ("program", self.options.app_version.clone()),
-            ("client", format!("latchkey-client {}, {} {}", super::VERSION, env::consts::OS, env::consts::ARCH)),
-            ("events dropped", self.events.dropped().to_string()),
-        ];
-        lines.extend(lock(&self.problems).iter().map(|each| ("problem", format!("{}: {}", each.code, each.message))));
-        lines.retain(|(_, content)| !content.is_empty());
-        lines.iter().map(|(name, content)| format!("{name}: {content}\n")).collect()
     }
 }
 
@@ -656,15 +527,11 @@ impl Grant {
     }
 }
 
-fn own_machine_id(kept: &Value) -> &str {
-    rules::kept_machine(kept).and_then(rules::machine_id).unwrap_or_default()
-}
-
 fn name_activation(key: &str, id: &str, machine_id: &str) -> Value {
     json!({ "license_key": key, "activation_id": id, "machine_id": machine_id })
 }
 
-fn is_true(value: &Value, name: &str) -> bool {
+pub(crate) fn is_true(value: &Value, name: &str) -> bool {
     value.get(name) == Some(&Value::Bool(true))
 }
 

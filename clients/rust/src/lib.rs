@@ -15,6 +15,8 @@ use serde_json::{Map, Value, json};
 pub(crate) mod background;
 mod client;
 mod events;
+mod explain;
+pub(crate) mod kept;
 pub(crate) mod rules;
 pub(crate) mod system;
 
@@ -216,7 +218,7 @@ impl std::error::Error for WrongOptions {}
 
 impl Options {
     fn wrong_ones(&self) -> Vec<&'static str> {
-        let is_known = |machine: &Fingerprint| rules::machine_id(machine).is_some();
+        let is_known = |machine: &Fingerprint| kept::machine_id(machine).is_some();
         let rules = [
             ("service must be an http or https URL", system::host_of(&self.service).is_some()),
             ("issuer must not be empty", !self.issuer.is_empty()),

@@ -6,7 +6,7 @@ use ed25519_dalek::{Signature, VerifyingKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Cause, Fingerprint, Kind, Response, State, WrongOptions};
+use super::{Cause, Kind, Response, State, WrongOptions};
 
 /// Returns a field that is a text.
 pub(crate) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
@@ -273,9 +273,9 @@ fn has_right_checksum(values: &[usize]) -> bool {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Clock {
     /// The time of the service less that of the device; 0 if they differ by less than five minutes.
-    offset_ms: i64,
+    pub(crate) offset_ms: i64,
     /// The latest time of the service that was seen.
-    latest_ms: i64,
+    pub(crate) latest_ms: i64,
 }
 
 impl Clock {
@@ -443,85 +443,6 @@ fn is_problem(response: &Response, body: &Value) -> bool {
 /// Reads seconds; the service sends no date. One that asks for more than a day is believed for a day.
 fn read_retry_after(text: &str) -> Duration {
     Duration::from_secs(text.parse::<u32>().unwrap_or(0).min(86_400).into())
-}
-
-/// Returns the identity that is kept.
-pub(crate) fn kept_machine(kept: &Value) -> Option<&Fingerprint> {
-    kept.get("machine")?.as_object().filter(|machine| machine_id(machine).is_some())
-}
-
-pub(crate) fn machine_id(machine: &Fingerprint) -> Option<&str> {
-    machine.get("machine_id")?.as_str().filter(|id| !id.is_empty())
-}
-
-const GENERATED: &str = "generated-";
-
-/// The machine of this activation is wanted again: it is not released any more.
-pub(crate) fn cancel_release(kept: &mut Value, activation_id: Option<&str>) {
-    let released = kept.get("release").and_then(|release| text(release, "activation_id"));
-    if released.is_some() && released == activation_id {
-        set(kept, "release", Value::Null);
-    }
-}
-
-/// Returns the content of a file that could not be read at first, with the changes of the run since then.
-pub(crate) fn join_run(file: &Value, run: &Value) -> Value {
-    let mut joined = file.clone();
-    for (name, value) in run.as_object().into_iter().flatten() {
-        set(&mut joined, name, value.clone());
-    }
-    let latest_ms = Clock::of(run).latest_ms.max(Clock::of(file).latest_ms);
-    let clock = Clock { latest_ms, ..Clock::of(&joined) };
-    set(&mut joined, "clock", clock.write());
-    // A run that activated or removed a license has this field.
-    if run.get("entitlement").is_some() {
-        join_license(&mut joined, file, run);
-    } else {
-        keep_license(&mut joined, file, run);
-    }
-    joined
-}
-
-/// Adds what the run does not have to its license, which replaces that of the file.
-fn join_license(joined: &mut Value, file: &Value, run: &Value) {
-    let id = text(run, "activation_id");
-    // The answer to a machine without a connection has no key.
-    if text(run, "key").is_none() && id.is_some() && id == text(file, "activation_id") {
-        set(joined, "key", file.get("key").cloned().unwrap_or_default());
-    }
-    if run.get("release").is_none_or(Value::is_null) {
-        set(joined, "release", file.get("release").cloned().unwrap_or_default());
-        cancel_release(joined, id);
-    }
-}
-
-/// The license of the file stays: it needs no trial, and no random identity.
-fn keep_license(joined: &mut Value, file: &Value, run: &Value) {
-    if text(file, "key").is_some() {
-        set(joined, "trial_wanted", json!(false));
-    }
-    if kept_machine(file).is_some() {
-        let reading = kept_machine(run).filter(|machine| !is_generated(machine)).cloned();
-        set(joined, "machine", Value::Object(choose_machine(file, reading, "")));
-    }
-}
-
-/// Whether an identity is a random one, because the system has none.
-fn is_generated(machine: &Fingerprint) -> bool {
-    machine_id(machine).is_some_and(|id| id.starts_with(GENERATED))
-}
-
-/// Chooses the identity of the machine: the new reading, else the last good one, else a random one that is kept from now on. A
-/// random one stays while a license uses it.
-pub(crate) fn choose_machine(kept: &Value, reading: Option<Fingerprint>, uuid: &str) -> Fingerprint {
-    let is_used = text(kept, "key").or(text(kept, "entitlement")).is_some();
-    let before = kept_machine(kept);
-    match (before, reading) {
-        (Some(before), None) => before.clone(),
-        (Some(before), Some(_)) if is_generated(before) && is_used => before.clone(),
-        (_, Some(reading)) => reading,
-        (None, None) => Fingerprint::from_iter([("machine_id".to_owned(), json!(format!("{GENERATED}{uuid}")))]),
-    }
 }
 
 /// Reads a machine id (machine-id(5)): 32 hexadecimal digits, not all zero.

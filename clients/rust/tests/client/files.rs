@@ -3,7 +3,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::latchkey::rules::join_run;
+use crate::latchkey::kept::join_run;
 use crate::latchkey::system::read_file_with_retries;
 use crate::latchkey::{Cause, Flushed, Kind, Trigger};
 use crate::support::{Folder, KEY, activated, fail, open, open_licensed, reply, validated};

@@ -3,7 +3,8 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
-use crate::latchkey::rules::{choose_machine, kept_machine, read_board_serial};
+use crate::latchkey::kept::{choose_machine, kept_machine};
+use crate::latchkey::rules::read_board_serial;
 use crate::latchkey::system::read_machine_of;
 use crate::support::{Folder, open, open_with};
 
