@@ -18,7 +18,8 @@ import (
 
 // Error is why a call did not work; errors.As finds it.
 type Error struct {
-	// Code is that of the service, or no_answer, key_mistyped, not_activated, already_licensed, entitlement_…, aborted, unexpected.
+	// Code is that of the service, or no_answer, key_mistyped, not_activated, folder_unreadable, already_licensed, entitlement_…,
+	// aborted, unexpected.
 	Code string
 	// Cause of no_answer: dns, connection, tls, proxy, timeout, busy or portal. Nothing changed; try again later.
 	Cause string

@@ -35,6 +35,7 @@ var checkWaits = []time.Duration{24 * time.Hour, time.Minute, 5 * time.Minute, 1
 // background checks from time to time.
 type background struct {
 	ask      func(ctx context.Context, trigger Trigger) error
+	isUnread func() bool // There may be a license that could not be read yet.
 	notify   func()
 	now      func() int64
 	network  func() string
@@ -49,11 +50,14 @@ type background struct {
 	stop     context.CancelFunc
 }
 
-func newBackground(ask func(context.Context, Trigger) error, notify func(), now func() int64) *background {
+func newBackground(
+	ask func(context.Context, Trigger) error, isUnread func() bool, notify func(), now func() int64,
+) *background {
 	jitter := func() float64 { return 0.9 + 0.2*rand.Float64() }
 	focus := make(chan struct{}, 1)
 	return &background{
-		ask: ask, notify: notify, now: now, network: describeNetwork, jitter: jitter, focus: focus, checkIn: never,
+		ask: ask, isUnread: isUnread, notify: notify, now: now, network: describeNetwork, jitter: jitter, focus: focus,
+		checkIn: never,
 	}
 }
 
@@ -172,7 +176,7 @@ func (b *background) check(ctx context.Context, trigger Trigger) {
 	err := b.ask(ctx, trigger)
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if isNoAnswer(err) {
+	if isNoAnswer(err) || b.isUnread() {
 		b.failures++
 	} else {
 		b.failures = 0

@@ -17,6 +17,7 @@ type watched struct {
 	nowMs    int64
 	seen     string
 	result   error
+	isUnread bool
 	triggers []Trigger
 }
 
@@ -26,7 +27,7 @@ func watch(t *testing.T) *watched {
 		w.triggers = append(w.triggers, trigger)
 		return w.result
 	}
-	w.background = newBackground(ask, func() {}, func() int64 { return w.nowMs })
+	w.background = newBackground(ask, func() bool { return w.isUnread }, func() {}, func() int64 { return w.nowMs })
 	w.background.network = func() string { return w.seen }
 	w.background.jitter = func() float64 { return 1 }
 	return w
@@ -63,6 +64,18 @@ func TestBackgroundAsksAgainAfter1And5And15And60Minutes(t *testing.T) {
 		w.expect(minutes - 1)
 		w.expect(1, Scheduled)
 	}
+}
+
+func TestBackgroundChecksSoonWhileTheFileCannotBeRead(t *testing.T) {
+	w := watch(t)
+	w.result, w.isUnread = refuse("folder_unreadable"), true
+	w.begin(ctx)
+	w.expect(1, Scheduled)
+	w.result = nil // A trial runs, and a license may be in the file.
+	w.expect(5, Scheduled)
+	w.isUnread = false
+	w.expect(15, Scheduled)
+	w.expect(1439)
 }
 
 func TestBackgroundWaitsAsLongAsTheServiceAsks(t *testing.T) {

@@ -89,7 +89,7 @@ func (c *Client) check(ctx context.Context, trigger Trigger) error {
 		return c.startTrial(ctx)
 	}
 	if activation == nil {
-		return refuse("not_activated")
+		return c.session.refuseUnactivated()
 	}
 	question := activation.question()
 	question["trigger"] = trigger
@@ -144,7 +144,7 @@ func (c *Client) acceptRefusal(reason string, dateMs *int64) error {
 func (c *Client) deactivate(ctx context.Context) error {
 	activation := c.session.activation()
 	if activation == nil {
-		return refuse("not_activated")
+		return c.session.refuseUnactivated()
 	}
 	kept := c.session.kept()
 	kept.release = activation
@@ -196,7 +196,7 @@ func (c *Client) listMachines(ctx context.Context) (string, []object, error) {
 		key = c.session.kept().key
 	}
 	if key == "" {
-		return "", nil, refuse("not_activated")
+		return "", nil, c.session.refuseUnactivated()
 	}
 	given, err := c.session.ask(ctx, licensesPath+"/"+url.PathEscape(key)+"/activations", nil)
 	if err != nil {

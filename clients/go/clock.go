@@ -33,6 +33,17 @@ func (c clock) learn(deviceMs, serviceMs int64) clock {
 	return c
 }
 
+// join adds what a run learnt before the clock of the file could be read.
+func (c clock) join(run clock) clock {
+	if run.LatestMs > 0 {
+		c.OffsetMs = run.OffsetMs
+	}
+	if c.LatestMs < run.LatestMs {
+		c.LatestMs = run.LatestMs
+	}
+	return c
+}
+
 // chooseServiceTime returns the time of an answer: its header Date, which no signature protects, if that fits the entitlement.
 func chooseServiceTime(dateMs *int64, issuedMs int64) int64 {
 	if dateMs != nil && *dateMs >= issuedMs && *dateMs <= issuedMs+latestAfterIssueMs {

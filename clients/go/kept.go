@@ -54,6 +54,11 @@ func (k kept) withoutLicense() kept {
 	}
 }
 
+// isActivated returns whether there is a key or an entitlement.
+func (k kept) isActivated() bool {
+	return k.key != "" || k.entitlement != ""
+}
+
 // cancelRelease: the machine of this activation is wanted again.
 func (k *kept) cancelRelease(activationID string) {
 	if k.release != nil && k.release.ActivationID == activationID {
@@ -63,8 +68,7 @@ func (k *kept) cancelRelease(activationID string) {
 
 // chooseMachine returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
 func (k kept) chooseMachine(reading Fingerprint) Fingerprint {
-	isUsed := k.key != "" || k.entitlement != ""
-	if k.machine != nil && (reading == nil || (k.machine.isGenerated() && isUsed)) {
+	if k.machine != nil && (reading == nil || (k.machine.isGenerated() && k.isActivated())) {
 		return k.machine
 	}
 	return reading
@@ -77,46 +81,56 @@ func (f Fingerprint) isGenerated() bool {
 	return strings.HasPrefix(f.machineID(), generatedPrefix)
 }
 
-// joinRun returns the content of a file that could not be read at first, with the changes of the run since then.
+// joinRun returns the content of a file that could not be read at first, with the changes of the run since then. A trial of the run
+// does not replace a license.
 func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
-	if hasOwnLicense {
-		return k.joinLicense(run)
+	joined := k.keepLicense(run)
+	if hasOwnLicense || (run.isActivated() && !k.isActivated()) {
+		joined = k.replaceLicense(run)
 	}
-	if run.request != nil {
-		k.request = run.request
+	joined.clock = k.clock.join(run.clock)
+	if run.lastAnswerAt != "" {
+		joined.lastAnswerAt = run.lastAnswerAt
 	}
-	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
-	reading := run.machine
-	if reading.isGenerated() {
-		reading = nil
+	return joined
+}
+
+func (k kept) replaceLicense(run kept) kept {
+	isSame := run.entitlement != "" && run.activationID == k.activationID
+	if run.key != "" || !isSame { // The answer to a machine without a connection has none.
+		k.key = run.key
 	}
-	if k.machine = k.chooseMachine(reading); k.machine == nil {
+	k.activationID, k.entitlement, k.refused = run.activationID, run.entitlement, run.refused
+	k.request, k.trialWanted = run.request, run.trialWanted
+	k.cancelRelease(run.activationID)
+	if run.release != nil {
+		k.release = run.release
+	}
+	if len(run.keys) > 0 {
+		k.keys = run.keys
+	}
+	if run.machine != nil {
 		k.machine = run.machine
 	}
 	return k
 }
 
-// joinLicense adds what the run does not have to its license, which replaces that of the file.
-func (k kept) joinLicense(run kept) kept {
-	joined := run
-	joined.installID, joined.sharing, joined.others = k.installID, k.sharing, k.others
-	if run.entitlement != "" && run.activationID == k.activationID && run.key == "" {
-		joined.key = k.key // The answer to a machine without a connection has none.
+func (k kept) keepLicense(run kept) kept {
+	if run.request != nil {
+		k.request = run.request
 	}
-	if run.release == nil {
-		joined.release = k.release
-		joined.cancelRelease(run.activationID)
+	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
+	if len(k.keys) == 0 {
+		k.keys = run.keys
 	}
-	if len(run.keys) == 0 {
-		joined.keys = k.keys
+	reading := run.machine
+	if reading.isGenerated() {
+		reading = nil // A system that cannot read the file may not have read the machine either.
 	}
-	if joined.clock.LatestMs < k.clock.LatestMs {
-		joined.clock.LatestMs = k.clock.LatestMs
+	if k.machine = k.chooseMachine(reading); k.machine == nil {
+		k.machine = run.machine
 	}
-	if run.lastAnswerAt == "" {
-		joined.lastAnswerAt = k.lastAnswerAt
-	}
-	return joined
+	return k
 }
 
 func (k kept) lastAnswer() time.Time {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -89,51 +90,200 @@ func TestFileThatIsBusyForAMomentIsRead(t *testing.T) {
 	}
 }
 
-var (
-	fileBefore = kept{
-		key: "LK-FILE", activationID: "a-file", entitlement: "of the file", refused: &refusal{Reason: "license_revoked"},
-		release: &activation{Key: "LK-FILE", ActivationID: "a-file", MachineID: "m"}, installID: "i-1", lastAnswerAt: "before",
-		clock: clock{LatestMs: 9}, keys: []PublicKey{{Kid: "k"}}, machine: Fingerprint{"machine_id": "m"},
-		others: object{"theme": "dark"},
+func TestTrialOfTheRunDoesNotReplaceALicense(t *testing.T) {
+	o := openActivated(t)
+	before := string(o.readFile())
+	restore := o.makeUnreadable()
+	client := o.reopen(nil)
+	o.service.set(answerJSON(object{
+		"license_key": "LK-TRIAL", "activation_id": "a-trial", "entitlement": testSigner.sign(object{"trial": true}),
+	}))
+	o.must(client.StartTrial(ctx))
+	if state := client.State(); state.Kind != Trial {
+		t.Errorf("%+v", state)
 	}
-	generated = Fingerprint{"machine_id": "generated-1"}
+	restore()
+	o.service.set(refuseConnection)
+	o.expectCode(client.Check(ctx), "no_answer")
+	if after := string(o.readFile()); client.State().Kind != Licensed || after != before {
+		t.Errorf("%+v: %s", client.State(), after)
+	}
+}
+
+func TestActivatedLicenseReplacesThatOfTheFileAndIsWritten(t *testing.T) {
+	o := openActivated(t)
+	restore := o.makeUnreadable()
+	client := o.reopen(nil)
+	o.service.set(answerJSON(object{"activation_id": "another", "entitlement": testSigner.sign(object{"tier": "sellers"})}))
+	o.must(client.Activate(ctx, testKey))
+	restore()
+	o.service.set(refuseConnection)
+	o.expectCode(client.Check(ctx), "no_answer")
+	if state := o.reopen(nil).State(); state.Tier != "sellers" {
+		t.Errorf("%+v", state)
+	}
+}
+
+func TestCallsReportThatTheLicenseCannotBeRead(t *testing.T) {
+	o := openActivated(t)
+	o.makeUnreadable()
+	client := o.reopen(nil)
+	o.service.set(refuseConnection)
+	_, err := client.Machines(ctx)
+	for _, err := range []error{err, client.Check(ctx), client.MoveHere(ctx, "any"), client.Deactivate(ctx)} {
+		o.expectCode(err, "folder_unreadable")
+	}
+	if paths := o.service.paths(); len(paths) > 0 {
+		t.Errorf("%q", paths)
+	}
+}
+
+var (
+	fileKept = kept{
+		key: "LK-FILE", activationID: "a", entitlement: "file.e.e", clock: clock{OffsetMs: 5, LatestMs: 9},
+		machine: Fingerprint{"machine_id": "m"}, installID: "i", sharing: new(bool),
+		release:      &activation{Key: "LK-OLD", ActivationID: "old", MachineID: "m"},
+		lastAnswerAt: "2027-01-15T08:00:00.000Z", others: object{"seats": 1},
+	}
+	runKept     = kept{machine: Fingerprint{"machine_id": "m"}}
+	licensedRun = kept{key: "LK-RUN", activationID: "b", entitlement: "run.e.e", machine: Fingerprint{"machine_id": "m"}}
+	generated   = Fingerprint{"machine_id": "generated-u"}
 )
 
-func TestRunWithoutALicenseAddsToTheFileAlone(t *testing.T) {
-	request := &openRequest{Nonce: "n"}
-	joined := fileBefore.joinRun(kept{machine: generated, request: request, trialWanted: true}, false)
-	if joined.key != "LK-FILE" || joined.refused == nil || joined.machine.machineID() != "m" || joined.trialWanted {
-		t.Errorf("%+v", joined)
-	}
-	if joined.request != request {
-		t.Error("the request of the run is lost")
-	}
-	read := fileBefore.joinRun(kept{machine: Fingerprint{"machine_id": "read"}}, false)
-	if id := read.machine.machineID(); id != "read" {
-		t.Errorf("the new reading is lost: %s", id)
-	}
-	if trial := (kept{}).joinRun(kept{machine: generated, trialWanted: true}, false); !trial.trialWanted || trial.machine == nil {
-		t.Errorf("%+v", trial)
+// with returns a copy with changes.
+func (k kept) with(change func(*kept)) kept {
+	change(&k)
+	return k
+}
+
+func expectKept(t *testing.T, joined, expected kept) {
+	t.Helper()
+	if !reflect.DeepEqual(joined, expected) {
+		t.Errorf("%+v instead of %+v", joined, expected)
 	}
 }
 
-func TestLicenseOfTheRunReplacesThatOfTheFile(t *testing.T) {
-	run := kept{key: "LK-RUN", activationID: "a-run", entitlement: "of the run", machine: generated, clock: clock{LatestMs: 5}}
-	joined := fileBefore.joinRun(run, true)
-	if joined.key != "LK-RUN" || joined.entitlement != "of the run" || joined.refused != nil || joined.machine.machineID() != "generated-1" {
-		t.Errorf("%+v", joined)
-	}
-	if joined.release == nil || joined.clock.LatestMs != 9 || joined.installID != "i-1" || len(joined.keys) != 1 || joined.lastAnswerAt != "before" {
-		t.Errorf("%+v", joined)
-	}
-	if removed := fileBefore.joinRun(kept{machine: generated}, true); removed.key != "" || removed.entitlement != "" {
-		t.Errorf("the removed license is back: %+v", removed)
+func TestJoinOfARunThatChangedNothingIsTheFile(t *testing.T) {
+	expectKept(t, fileKept.joinRun(kept{}, false), fileKept)
+	expectKept(t, fileKept.joinRun(runKept, false), fileKept)
+}
+
+func TestJoinOfAnEmptyFileIsTheRun(t *testing.T) {
+	run := fileKept.with(func(k *kept) {
+		k.keys, k.installID, k.sharing, k.others = []PublicKey{{Kid: "any"}}, "", nil, nil
+	})
+	for _, hasOwnLicense := range []bool{true, false} {
+		expectKept(t, kept{}.joinRun(run, hasOwnLicense), run)
 	}
 }
 
-func TestSameActivationKeepsItsKeyAndIsNotReleased(t *testing.T) {
-	joined := fileBefore.joinRun(kept{activationID: "a-file", entitlement: "of the run"}, true)
-	if joined.key != "LK-FILE" || joined.release != nil {
+func TestJoinKeepsATrialOnlyWithoutALicense(t *testing.T) {
+	expectKept(t, fileKept.joinRun(licensedRun, false), fileKept)
+	file := fileKept.with(func(k *kept) { k.key, k.activationID, k.entitlement = "", "", "" })
+	expected := fileKept.with(func(k *kept) { k.key, k.activationID, k.entitlement = "LK-RUN", "b", "run.e.e" })
+	expectKept(t, file.joinRun(licensedRun, false), expected)
+}
+
+func TestJoinKeepsAnActivatedLicenseAndTheRelease(t *testing.T) {
+	expected := fileKept.with(func(k *kept) { k.key, k.activationID, k.entitlement = "LK-RUN", "b", "run.e.e" })
+	expectKept(t, fileKept.joinRun(licensedRun, true), expected)
+}
+
+func TestJoinDoesNotReleaseAnActivationThatIsWantedAgain(t *testing.T) {
+	run := licensedRun.with(func(k *kept) { k.activationID = "old" })
+	if joined := fileKept.joinRun(run, true); joined.release != nil {
 		t.Errorf("%+v", joined)
+	}
+}
+
+func TestJoinReplacesARefusal(t *testing.T) {
+	file := fileKept.with(func(k *kept) { k.refused = &refusal{Reason: "license_revoked"} })
+	if joined := file.joinRun(licensedRun, true); joined.refused != nil {
+		t.Errorf("%+v", joined)
+	}
+	expectKept(t, file.joinRun(runKept, false), file)
+}
+
+func TestJoinRemovesARemovedLicense(t *testing.T) {
+	if joined := fileKept.joinRun(runKept, true); joined.isActivated() || joined.activationID != "" {
+		t.Errorf("%+v", joined)
+	}
+}
+
+func TestJoinKeepsTheKeyOfAnOfflineActivation(t *testing.T) {
+	run := runKept.with(func(k *kept) { k.activationID, k.entitlement = "a", "run.e.e" })
+	if joined := fileKept.joinRun(run, true); joined.key != "LK-FILE" || joined.entitlement != "run.e.e" {
+		t.Errorf("%+v", joined)
+	}
+	run.activationID = "b"
+	if joined := fileKept.joinRun(run, true); joined.key != "" {
+		t.Errorf("%+v", joined)
+	}
+}
+
+func TestJoinKeepsAWantedTrialUnlessThereIsAKey(t *testing.T) {
+	run := runKept.with(func(k *kept) { k.trialWanted = true })
+	if fileKept.joinRun(run, false).trialWanted {
+		t.Error("a trial replaces the license")
+	}
+	if !(kept{}).joinRun(run, false).trialWanted || !run.joinRun(runKept, false).trialWanted {
+		t.Error("the trial is lost")
+	}
+}
+
+func TestJoinKeepsTheRequestOfTheRun(t *testing.T) {
+	file := fileKept.with(func(k *kept) { k.request = &openRequest{Nonce: "file"} })
+	run := runKept.with(func(k *kept) { k.request = &openRequest{Nonce: "run"} })
+	expectKept(t, file.joinRun(run, false), fileKept.with(func(k *kept) { k.request = run.request }))
+	expectKept(t, file.joinRun(runKept, false), file)
+}
+
+func TestJoinNeverDecreasesTheLatestTime(t *testing.T) {
+	for _, each := range []struct{ run, expected clock }{
+		{clock{OffsetMs: 7}, clock{OffsetMs: 5, LatestMs: 9}},
+		{clock{OffsetMs: 7, LatestMs: 8}, clock{OffsetMs: 7, LatestMs: 9}},
+		{clock{OffsetMs: 7, LatestMs: 10}, clock{OffsetMs: 7, LatestMs: 10}},
+	} {
+		for _, hasOwnLicense := range []bool{true, false} {
+			if joined := fileKept.joinRun(kept{clock: each.run}, hasOwnLicense); joined.clock != each.expected {
+				t.Errorf("%+v instead of %+v", joined.clock, each.expected)
+			}
+		}
+	}
+}
+
+func TestJoinKeepsARandomMachineOnlyWithItsLicense(t *testing.T) {
+	useGenerated := func(k *kept) { k.machine = generated }
+	for _, each := range []struct {
+		joined   kept
+		expected string
+	}{
+		{fileKept.joinRun(licensedRun.with(useGenerated), false), "m"},
+		{fileKept.joinRun(licensedRun.with(useGenerated), true), "generated-u"},
+		{fileKept.with(useGenerated).joinRun(runKept, false), "generated-u"},
+		{fileKept.with(func(k *kept) { k.machine = nil }).joinRun(runKept.with(useGenerated), false), "generated-u"},
+		{fileKept.joinRun(kept{machine: Fingerprint{"machine_id": "read"}}, false), "read"},
+	} {
+		if id := each.joined.machine.machineID(); id != each.expected {
+			t.Errorf("%q instead of %q", id, each.expected)
+		}
+	}
+}
+
+func TestJoinKeepsTheFetchedKeysOfTheLicenseThatRemains(t *testing.T) {
+	file := fileKept.with(func(k *kept) { k.keys = []PublicKey{{Kid: "file"}} })
+	run := runKept.with(func(k *kept) { k.keys = []PublicKey{{Kid: "run"}} })
+	for _, each := range []struct {
+		joined   kept
+		expected string
+	}{
+		{file.joinRun(run, false), "file"},
+		{file.joinRun(run, true), "run"},
+		{fileKept.joinRun(run, false), "run"},
+		{file.joinRun(runKept, true), "file"},
+	} {
+		if keys := each.joined.keys; len(keys) != 1 || keys[0].Kid != each.expected {
+			t.Errorf("%+v instead of %s", keys, each.expected)
+		}
 	}
 }

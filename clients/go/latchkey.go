@@ -99,7 +99,7 @@ func Open(options Options) (*Client, error) {
 		session: newSession(options, strings.TrimRight(options.Service, "/"), isTrustworthy(address)),
 		calls:   make(chan struct{}, 1),
 	}
-	client.background = newBackground(client.CheckFor, client.notify, options.Now)
+	client.background = newBackground(client.CheckFor, client.session.isUnread.Load, client.notify, options.Now)
 	client.session.load()
 	client.identify()
 	return client, nil

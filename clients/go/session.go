@@ -33,9 +33,9 @@ type session struct {
 	current      atomic.Pointer[snapshot]
 	lastQuestion string
 	verified     verification
-	// isUnread: the file exists, but could not be read.
-	isUnread bool
-	// hasOwnLicense: the run activated a license, or removed one, since then.
+	// isUnread: the file exists, but could not be read yet.
+	isUnread atomic.Bool
+	// hasOwnLicense: the run activated a license, apart from a trial, or removed it again, before the file could be read.
 	hasOwnLicense bool
 
 	problemsMutex sync.Mutex
@@ -68,7 +68,7 @@ func (s *session) load() {
 	removeOldTemporaries(s.options.Folder)
 	file, err := s.readKept(fileAttempts)
 	if err != nil {
-		s.isUnread = true
+		s.isUnread.Store(true)
 		s.report("folder_unreadable", err.Error())
 		return
 	}
@@ -93,14 +93,14 @@ func (s *session) readKept(attempts int) (kept, error) {
 
 // readAgain reads a file that could not be read before, and adds what this run changed since.
 func (s *session) readAgain() error {
-	if !s.isUnread {
+	if !s.isUnread.Load() {
 		return nil
 	}
 	file, err := s.readKept(1)
 	if err != nil {
 		return err
 	}
-	s.isUnread = false
+	s.isUnread.Store(false)
 	s.change(file.joinRun(s.kept(), s.hasOwnLicense))
 	return nil
 }
@@ -108,8 +108,8 @@ func (s *session) readAgain() error {
 // change replaces what is kept, and writes it; but never over a file that could not be read.
 func (s *session) change(kept kept) {
 	s.adopt(kept)
-	if s.isUnread {
-		s.hasOwnLicense = s.hasOwnLicense || kept.key != "" || kept.entitlement != ""
+	if s.isUnread.Load() {
+		s.hasOwnLicense = s.hasOwnLicense || (kept.isActivated() && !s.hasTrial())
 		if err := s.readAgain(); err != nil {
 			s.report("folder_unwritable", "nothing is written while the file cannot be read: "+err.Error())
 		}
@@ -130,6 +130,20 @@ func (s *session) adopt(kept kept) {
 		_, claims = s.verify(kept.entitlement, kept)
 	}
 	s.current.Store(&snapshot{kept, claims, s.current.Load().isAnswered})
+}
+
+// hasTrial returns whether the kept entitlement is that of a trial.
+func (s *session) hasTrial() bool {
+	claims := s.current.Load().claims
+	return claims != nil && claims.isTrial
+}
+
+// refuseUnactivated refuses a call that needs a license: there is none, or it could not be read.
+func (s *session) refuseUnactivated() *Error {
+	if s.isUnread.Load() {
+		return refuse("folder_unreadable")
+	}
+	return refuse("not_activated")
 }
 
 // noteAnswer notes whether the service answered the last question.

@@ -10,7 +10,7 @@ const (
 	Licensed Kind = "licensed" // it may run
 	Trial    Kind = "trial"    // it may run
 	None     Kind = "none"     // there is no license, or none of this machine
-	Ended    Kind = "ended"    // the entitlement ended: Reason says whether the license did, too
+	Ended    Kind = "ended"    // the entitlement ended: Reason is license_expired if the license did, too
 	Refused  Kind = "refused"  // the service refused the license: Reason is its code
 )
 
