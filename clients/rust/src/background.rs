@@ -84,24 +84,26 @@ impl Schedule {
         self.flush_in_ms <= 0
     }
 
-    /// Plans the next check. `random` is from 0 to 1.
-    pub(crate) fn after_check<T>(&mut self, result: &Outcome<T>, random: f64) {
-        (self.failures, self.check_in_ms) = plan(self.failures, result, random);
+    /// Plans the next check: as soon as after no answer while the kept file cannot be read. `random` is from 0 to 1.
+    pub(crate) fn after_check<T>(&mut self, result: &Outcome<T>, is_unread: bool, random: f64) {
+        (self.failures, self.check_in_ms) = plan(self.failures, result, is_unread, random);
     }
 
     /// Plans the next flush: at each tick, or later if the last one was not answered.
     pub(crate) fn after_flush<T>(&mut self, result: &Outcome<T>, random: f64) {
-        let (failures, wait_ms) = plan(self.flush_failures, result, random);
+        let (failures, wait_ms) = plan(self.flush_failures, result, false, random);
         self.flush_failures = failures;
         self.flush_in_ms = if failures == 0 { 0 } else { wait_ms };
     }
 }
 
-fn plan<T>(failures: usize, result: &Outcome<T>, random: f64) -> (usize, i64) {
-    match result {
-        Err(Failure::NoAnswer { retry_after, .. }) => (failures + 1, wait_ms(failures + 1, *retry_after, random)),
-        _ => (0, wait_ms(0, Duration::ZERO, random)),
-    }
+fn plan<T>(before: usize, result: &Outcome<T>, is_unread: bool, random: f64) -> (usize, i64) {
+    let (is_answered, retry_after) = match result {
+        Err(Failure::NoAnswer { retry_after, .. }) => (false, *retry_after),
+        _ => (true, Duration::ZERO),
+    };
+    let failures = if is_answered && !is_unread { 0 } else { before + 1 };
+    (failures, wait_ms(failures, retry_after, random))
 }
 
 /// Returns how long to wait after a number of requests without an answer: a day without one. The wait differs by up to a tenth, so
@@ -152,7 +154,7 @@ pub(crate) fn watch(client: &Weak<Client>, signals: &Receiver<Signal>) {
 fn work(client: &Client, schedule: &mut Schedule, trigger: Option<Trigger>) {
     if let Some(trigger) = trigger {
         let result = client.run(|client| client.check(trigger));
-        schedule.after_check(&result, random());
+        schedule.after_check(&result, client.is_unread(), random());
     }
     if schedule.must_flush() {
         let result = client.guard(|client| client.events.flush(client));

@@ -29,6 +29,8 @@ pub(crate) struct Client {
     pub(crate) must_read_machine: AtomicBool,
     /// The file exists, but could not be read; the next call or change reads it again.
     pub(crate) must_read_file: AtomicBool,
+    /// The run activated a license, apart from a trial, or removed it again, before the file could be read.
+    pub(crate) has_own_license: AtomicBool,
     pub(crate) background: Mutex<Option<Sender<Signal>>>,
     pub(crate) is_closed: (Mutex<bool>, Condvar),
 }
@@ -77,6 +79,7 @@ impl Client {
             problems: Mutex::default(),
             must_read_machine: AtomicBool::new(false),
             must_read_file: AtomicBool::new(false),
+            has_own_license: AtomicBool::new(false),
             background: Mutex::default(),
             is_closed: Default::default(),
         };
@@ -132,7 +135,7 @@ impl Client {
     /// Runs a call after all others, and shows what it changed.
     pub(crate) fn run<T>(&self, work: impl FnOnce(&Self) -> Outcome<T>) -> Outcome<T> {
         let running = lock(&self.calls);
-        if self.must_read_file.load(Ordering::Relaxed) && self.read_again().is_ok() {
+        if self.is_unread() && self.read_again().is_ok() {
             self.write();
         }
         if self.must_read_machine.swap(false, Ordering::Relaxed) {
@@ -206,6 +209,11 @@ impl Client {
             current: integer(body, "current"),
             available_at: owned(body, "available_at"),
         }
+    }
+
+    /// Refuses a call that needs a license: there is none, or it could not be read.
+    fn refuse_unactivated<T>(&self) -> Outcome<T> {
+        refuse(if self.is_unread() { "folder_unreadable" } else { "not_activated" })
     }
 
     /// Ends a call without an answer with 200.
@@ -327,7 +335,7 @@ impl Client {
         self.release()?;
         let kept = self.kept();
         let (Some(key), Some(id)) = (text(&kept, "key"), text(&kept, "activation_id")) else {
-            return if is_true(&kept, "trial_wanted") { self.start_trial() } else { refuse("not_activated") };
+            return if is_true(&kept, "trial_wanted") { self.start_trial() } else { self.refuse_unactivated() };
         };
         let mut body = name_activation(key, id, own_machine_id(&kept));
         set(&mut body, "trigger", json!(trigger.as_str()));
@@ -367,7 +375,7 @@ impl Client {
     pub(crate) fn deactivate(&self) -> Outcome {
         let kept = self.kept();
         let (Some(key), Some(id)) = (text(&kept, "key"), text(&kept, "activation_id")) else {
-            return refuse("not_activated");
+            return self.refuse_unactivated();
         };
         let release = json!({ "key": key, "activation_id": id, "machine_id": own_machine_id(&kept) });
         self.change(|kept| set(kept, "release", release));
@@ -414,7 +422,8 @@ impl Client {
     /// Returns the key that was refused because no machine is free, else the kept one.
     fn choose_key(&self) -> Outcome<String> {
         let memory = lock(&self.memory);
-        memory.refused_key.clone().or_else(|| owned(&memory.kept, "key")).map_or_else(|| refuse("not_activated"), Ok)
+        let key = memory.refused_key.clone().or_else(|| owned(&memory.kept, "key"));
+        key.map_or_else(|| self.refuse_unactivated(), Ok)
     }
 
     /// Returns machines with their machine ids.

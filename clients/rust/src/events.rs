@@ -56,7 +56,11 @@ impl Events {
             "session": self.session,
             "app": client.options.app_version,
         }));
-        self.change(client, |queue| event.map_or(Ok(()), |event| queue.add(event)));
+        // Under the lock of the queue, so that no event is added after the consent ended.
+        self.change(client, |queue| match event {
+            Some(event) if client.kept().get("sharing") != Some(&json!(false)) => queue.add(event),
+            _ => Ok(()),
+        });
     }
 
     /// How many events were dropped since opening: the queue was full, or they were too old, or the service refused them.
@@ -64,8 +68,14 @@ impl Events {
         lock(&self.queue).dropped
     }
 
-    pub(crate) fn clear(&self, client: &Client) {
-        self.change(client, |queue| queue.clear());
+    /// Deletes the events and ends the consent, with no event between, and waits for a batch that is being sent.
+    pub(crate) fn stop(&self, client: &Client, end_consent: impl FnOnce(&mut Value)) {
+        self.change(client, |queue| {
+            let cleared = queue.clear();
+            client.change(end_consent);
+            cleared
+        });
+        self.wait();
     }
 
     /// Waits for a flush that runs.
@@ -76,17 +86,15 @@ impl Events {
     /// Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids.
     pub(crate) fn flush(&self, client: &Client) -> Outcome<Flushed> {
         let _flushing = lock(&self.flushing);
-        let kept = client.kept();
-        let Some(install_id) = text(&kept, "install_id").filter(|_| kept.get("sharing") == Some(&json!(true))) else {
-            return refuse("sharing_off");
-        };
         let mut limit = MAX_BATCH;
         let mut flushed = Flushed::default();
         loop {
+            // Each time, because the user may stop sharing, or have the id erased, while a batch is sent.
+            let Some(install_id) = consented_id(client) else { return refuse("sharing_off") };
             let now_ms = client.now_ms();
             let batch = self.change(client, |queue| queue.next_batch(limit, now_ms)).unwrap_or_default();
             let Some(first) = batch.first() else { return Ok(flushed) };
-            match read_outcome(client.ask("/api/v1/events", Some(&describe(client, install_id, &batch)))) {
+            match read_outcome(client.ask("/api/v1/events", Some(&describe(client, &install_id, &batch)))) {
                 Ok(BatchOutcome::Stored) => {
                     flushed.sent += batch.len();
                     self.change(client, Queue::remove_sent);
@@ -114,6 +122,15 @@ impl Events {
         let result = work(&mut lock(&self.queue));
         result.map_err(|error| client.report("events_unwritable", format!("could not keep events: {error}"))).ok()
     }
+}
+
+/// Returns the id under which events may be sent. A file that cannot be read may have another consent, and another id.
+fn consented_id(client: &Client) -> Option<String> {
+    if client.is_unread() {
+        return None;
+    }
+    let kept = client.kept();
+    owned(&kept, "install_id").filter(|_| kept.get("sharing") == Some(&json!(true)))
 }
 
 /// What the service did with a batch.

@@ -5,7 +5,7 @@ use std::{fs, io, thread};
 
 use serde_json::{Value, json};
 
-use super::client::{Client, lock};
+use super::client::{Client, is_true, lock};
 use super::rules::{Clock, set, text};
 use super::{Fingerprint, system};
 
@@ -50,8 +50,9 @@ impl Client {
     /// Reads a file that could not be read before, and adds what this run changed since.
     pub(crate) fn read_again(&self) -> io::Result<()> {
         let file = self.parse(system::read_file(&self.path())?);
-        self.must_read_file.store(false, Ordering::Relaxed);
-        self.adopt(join_run(&file, &self.kept()));
+        self.adopt(join_run(&file, &self.kept(), self.has_own_license.load(Ordering::Relaxed)));
+        // Afterwards, so that a flush on another thread never uses what the run alone knows.
+        self.must_read_file.store(false, Ordering::Release);
         Ok(())
     }
 
@@ -73,13 +74,26 @@ impl Client {
         edit(&mut kept);
         set(&mut kept, "version", json!(1));
         self.adopt(kept);
-        let must_read = self.must_read_file.load(Ordering::Relaxed);
-        match if must_read { self.read_again() } else { Ok(()) } {
+        if self.is_unread() && self.has_license() {
+            self.has_own_license.store(true, Ordering::Relaxed);
+        }
+        match if self.is_unread() { self.read_again() } else { Ok(()) } {
             Ok(()) => self.write(),
             Err(error) => {
                 self.report("folder_unwritable", format!("{FILE} is not written while it cannot be read: {error}"));
             }
         }
+    }
+
+    /// Whether the file exists, but could not be read yet.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.must_read_file.load(Ordering::Acquire)
+    }
+
+    /// Whether there is a license that is no trial.
+    fn has_license(&self) -> bool {
+        let memory = lock(&self.memory);
+        is_activated(&memory.kept) && !memory.claims.as_ref().is_some_and(|claims| claims.trial)
     }
 
     pub(crate) fn write(&self) {
@@ -117,46 +131,69 @@ pub(crate) fn cancel_release(kept: &mut Value, activation_id: Option<&str>) {
     }
 }
 
-/// Returns the content of a file that could not be read at first, with the changes of the run since then.
-pub(crate) fn join_run(file: &Value, run: &Value) -> Value {
+/// Whether there is a key or an entitlement.
+pub(crate) fn is_activated(kept: &Value) -> bool {
+    text(kept, "key").or(text(kept, "entitlement")).is_some()
+}
+
+/// Returns the content of a file that could not be read at first, with the changes of the run since then. A trial of the run does not
+/// replace a license. `has_own_license`: the run activated a license, apart from a trial, or removed it again.
+pub(crate) fn join_run(file: &Value, run: &Value, has_own_license: bool) -> Value {
     let mut joined = file.clone();
-    for (name, value) in run.as_object().into_iter().flatten() {
-        set(&mut joined, name, value.clone());
-    }
-    let latest_ms = Clock::of(run).latest_ms.max(Clock::of(file).latest_ms);
-    let clock = Clock { latest_ms, ..Clock::of(&joined) };
-    set(&mut joined, "clock", clock.write());
-    // A run that activated or removed a license has this field.
-    if run.get("entitlement").is_some() {
-        join_license(&mut joined, file, run);
+    if has_own_license || (is_activated(run) && !is_activated(file)) {
+        replace_license(&mut joined, run);
     } else {
         keep_license(&mut joined, file, run);
+    }
+    set(&mut joined, "version", json!(1));
+    set(&mut joined, "clock", Clock::of(file).join(Clock::of(run)).write());
+    set_present(&mut joined, run, &["sharing", "last_answer_at"]);
+    if text(file, "install_id").is_none() {
+        set_present(&mut joined, run, &["install_id"]);
     }
     joined
 }
 
-/// Adds what the run does not have to its license, which replaces that of the file.
-fn join_license(joined: &mut Value, file: &Value, run: &Value) {
+fn replace_license(joined: &mut Value, run: &Value) {
     let id = text(run, "activation_id");
+    let is_same = text(run, "entitlement").is_some() && id == text(joined, "activation_id");
     // The answer to a machine without a connection has no key.
-    if text(run, "key").is_none() && id.is_some() && id == text(file, "activation_id") {
-        set(joined, "key", file.get("key").cloned().unwrap_or_default());
+    if text(run, "key").is_some() || !is_same {
+        set(joined, "key", run.get("key").cloned().unwrap_or_default());
     }
-    if run.get("release").is_none_or(Value::is_null) {
-        set(joined, "release", file.get("release").cloned().unwrap_or_default());
-        cancel_release(joined, id);
+    for name in ["activation_id", "entitlement", "refused", "request", "trial_wanted"] {
+        set(joined, name, run.get(name).cloned().unwrap_or_default());
     }
+    cancel_release(joined, id);
+    set_present(joined, run, &["release", "keys", "machine"]);
 }
 
-/// The license of the file stays: it needs no trial, and no random identity.
 fn keep_license(joined: &mut Value, file: &Value, run: &Value) {
-    if text(file, "key").is_some() {
-        set(joined, "trial_wanted", json!(false));
+    set_present(joined, run, &["request"]);
+    if is_true(run, "trial_wanted") && text(file, "key").is_none() {
+        set(joined, "trial_wanted", json!(true));
     }
-    if kept_machine(file).is_some() {
+    if !has(file, "keys") {
+        set_present(joined, run, &["keys"]);
+    }
+    if kept_machine(file).is_none() {
+        set_present(joined, run, &["machine"]);
+    } else {
+        // A system that cannot read the file may not have read the machine either.
         let reading = kept_machine(run).filter(|machine| !is_generated(machine)).cloned();
         set(joined, "machine", Value::Object(choose_machine(file, reading, "")));
     }
+}
+
+/// Copies the fields that have a value.
+fn set_present(to: &mut Value, from: &Value, names: &[&str]) {
+    for name in names.iter().filter(|name| has(from, name)) {
+        set(to, name, from.get(*name).cloned().unwrap_or_default());
+    }
+}
+
+fn has(kept: &Value, name: &str) -> bool {
+    kept.get(name).is_some_and(|value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()))
 }
 
 /// Whether an identity is a random one, because the system has none.
@@ -167,11 +204,10 @@ fn is_generated(machine: &Fingerprint) -> bool {
 /// Chooses the identity of the machine: the new reading, else the last good one, else a random one that is kept from now on. A
 /// random one stays while a license uses it.
 pub(crate) fn choose_machine(kept: &Value, reading: Option<Fingerprint>, uuid: &str) -> Fingerprint {
-    let is_used = text(kept, "key").or(text(kept, "entitlement")).is_some();
     let before = kept_machine(kept);
     match (before, reading) {
         (Some(before), None) => before.clone(),
-        (Some(before), Some(_)) if is_generated(before) && is_used => before.clone(),
+        (Some(before), Some(_)) if is_generated(before) && is_activated(kept) => before.clone(),
         (_, Some(reading)) => reading,
         (None, None) => Fingerprint::from_iter([("machine_id".to_owned(), json!(format!("{GENERATED}{uuid}")))]),
     }

@@ -100,8 +100,9 @@ pub enum Failure {
     #[allow(missing_docs)]
     NoAnswer { cause: Cause, retry_after: Duration },
     /// The service refused, or the client did without a request: a code of the service, or of the client (`key_mistyped`,
-    /// `not_activated`, `already_licensed`, `trial_expired`, `trial_unavailable`, `purchase_pending`, `key_not_shown`, `aborted`,
-    /// `entitlement_` and why an answer for use without a connection is not accepted, `sharing_off`, `unexpected`). A limit has its maximum, its present number, and when the next one is possible.
+    /// `not_activated`, `folder_unreadable`, `already_licensed`, `trial_expired`, `trial_unavailable`, `purchase_pending`,
+    /// `key_not_shown`, `aborted`, `entitlement_` and why an answer for use without a connection is not accepted, `sharing_off`,
+    /// `unexpected`). A limit has its maximum, its present number, and when the next one is possible.
     #[allow(missing_docs)]
     Refused { code: String, max: Option<i64>, current: Option<i64>, available_at: Option<String> },
 }
@@ -144,7 +145,7 @@ pub struct Machine {
     pub last_validated_at: String,
 }
 
-/// Something that went wrong, and that the client continued without.
+/// A failure that the client continued after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// `file_damaged`, `folder_unreadable`, `folder_unwritable`, `machine_unreadable`, `events_unwritable`, `events_rejected`,
@@ -354,9 +355,7 @@ impl Latchkey {
 
     /// Keeps an event until it is sent. Nothing is sent before `set_sharing(true)`.
     pub fn track(&self, name: &str, props: &[(&str, &str)]) {
-        if self.0.kept().get("sharing") != Some(&Value::Bool(false)) {
-            self.0.events.track(&self.0, name, props);
-        }
+        self.0.events.track(&self.0, name, props);
     }
 
     /// Sends the events that wait, if the user shares usage.
@@ -364,29 +363,34 @@ impl Latchkey {
         self.0.guard(|client| client.events.flush(client))
     }
 
-    /// Keeps whether the user shares usage; the next check reports it. Without consent, all events are deleted.
+    /// Keeps whether the user shares usage; the next check reports it. Without consent, all events are deleted, and none is sent once
+    /// the call returns.
     pub fn set_sharing(&self, sharing: bool) -> Outcome {
         self.0.call(|client| {
-            if !sharing {
-                client.events.clear(client);
+            if sharing {
+                client.change(|kept| {
+                    set(kept, "sharing", json!(true));
+                    if rules::text(kept, "install_id").is_none() {
+                        set(kept, "install_id", json!(system::random_uuid()));
+                    }
+                });
+            } else {
+                client.events.stop(client, |kept| set(kept, "sharing", json!(false)));
             }
-            client.change(|kept| {
-                set(kept, "sharing", json!(sharing));
-                if sharing && rules::text(kept, "install_id").is_none() {
-                    set(kept, "install_id", json!(system::random_uuid()));
-                }
-            });
             Ok(())
         })
     }
 
     /// Deletes the events and the id of this installation here, and stops sharing. Returns the id, under which the vendor can
-    /// erase what was sent.
+    /// erase what was sent. Nothing is sent under it once the call returns.
     pub fn erase(&self) -> Outcome<Option<String>> {
         self.0.call(|client| {
-            client.events.clear(client);
+            // The file keeps an id that is not known yet.
+            if client.is_unread() {
+                return refuse("folder_unreadable");
+            }
             let install_id = rules::owned(&client.kept(), "install_id");
-            client.change(|kept| {
+            client.events.stop(client, |kept| {
                 set(kept, "sharing", json!(false));
                 set(kept, "install_id", Value::Null);
             });

@@ -93,7 +93,7 @@ pub(crate) struct Claims {
     nbf: i64,
     exp: i64,
     license_expires_at: Option<i64>,
-    trial: bool,
+    pub(crate) trial: bool,
     tier: Option<String>,
     features: Vec<String>,
     pub(crate) activation_id: Option<String>,
@@ -273,9 +273,9 @@ fn has_right_checksum(values: &[usize]) -> bool {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Clock {
     /// The time of the service less that of the device; 0 if they differ by less than five minutes.
-    pub(crate) offset_ms: i64,
+    offset_ms: i64,
     /// The latest time of the service that was seen.
-    pub(crate) latest_ms: i64,
+    latest_ms: i64,
 }
 
 impl Clock {
@@ -292,6 +292,12 @@ impl Clock {
     pub(crate) fn read(self, device_ms: i64) -> (i64, bool) {
         let corrected_ms = device_ms.saturating_add(self.offset_ms);
         (corrected_ms.max(self.latest_ms), corrected_ms < self.latest_ms - 3_600_000)
+    }
+
+    /// Adds what a run learnt before the clock of the file could be read.
+    pub(crate) fn join(self, run: Self) -> Self {
+        let offset_ms = if run.latest_ms > 0 { run.offset_ms } else { self.offset_ms };
+        Self { offset_ms, latest_ms: self.latest_ms.max(run.latest_ms) }
     }
 
     pub(crate) fn learn(self, device_ms: i64, service_ms: i64) -> Self {

@@ -49,7 +49,7 @@ pub const MAX_BODY: u64 = 1_000_000;
 /// Sends requests.
 pub trait Transport: Send + Sync {
     /// Sends a request once, with content type `application/json`, and waits for the response no longer than its timeout. It
-    /// follows no redirect, and reads at most [`MAX_BODY`] bytes.
+    /// follows no redirect, reads at most [`MAX_BODY`] bytes, and must not call the client.
     /// # Errors
     /// If no response arrived; a status is none.
     fn send(&self, request: &Request) -> Result<Response, TransportError>;

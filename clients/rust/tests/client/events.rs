@@ -2,6 +2,9 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -253,4 +256,49 @@ fn what_another_process_adds_during_a_flush_is_kept() {
         stored()
     });
     assert_eq!(world.client.flush(), Ok(Flushed { sent: 2, rejected: 0 }));
+}
+
+#[test]
+fn no_event_is_sent_under_an_id_that_is_erased_while_a_batch_is_sent() {
+    let folder = Folder::new();
+    let world = open_sharing(&folder);
+    (0..501).for_each(|_| world.client.track("clicked", &[]));
+    let path = folder.file("license.json");
+    let (eraser, (erased, was_erased)) = (world.client.clone(), mpsc::channel());
+    let mut is_first = true;
+    world.service.answer(move |_| {
+        if std::mem::take(&mut is_first) {
+            let (eraser, erased) = (eraser.clone(), erased.clone());
+            thread::spawn(move || erased.send(eraser.erase()).unwrap());
+            while fs::read_to_string(&path).unwrap().contains("\"sharing\":true") {
+                thread::yield_now();
+            }
+        }
+        stored()
+    });
+    assert_eq!(world.client.flush().unwrap_err().code(), "sharing_off");
+    assert!(was_erased.recv().unwrap().unwrap().is_some());
+    assert_eq!(sent_ids(&world).iter().map(Vec::len).collect::<Vec<_>>(), [500]);
+    assert_eq!(lines(&folder).len(), 0);
+}
+
+#[test]
+fn no_event_that_is_tracked_while_sharing_ends_is_sent_later() {
+    let folder = Folder::new();
+    let world = open_sharing(&folder);
+    let client = world.client.clone();
+    for _ in 0..20 {
+        let is_off = Arc::new(AtomicBool::new(false));
+        let (tracker, was_off) = (client.clone(), Arc::clone(&is_off));
+        let tracking = thread::spawn(move || {
+            while !was_off.load(Ordering::Relaxed) {
+                tracker.track("while sharing ends", &[]);
+            }
+        });
+        client.set_sharing(false).unwrap();
+        is_off.store(true, Ordering::Relaxed);
+        tracking.join().unwrap();
+        assert_eq!(lines(&folder).len(), 0);
+        client.set_sharing(true).unwrap();
+    }
 }

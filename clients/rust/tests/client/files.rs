@@ -3,10 +3,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::latchkey::kept::join_run;
 use crate::latchkey::system::read_file_with_retries;
 use crate::latchkey::{Cause, Flushed, Kind, Trigger};
-use crate::support::{Folder, KEY, activated, fail, open, open_licensed, reply, validated};
+use crate::support::{Folder, KEY, World, activated, fail, open, open_licensed, reply, sign, validated};
 
 const FILE: &str = "license.json";
 const EVENTS: &str = "events.jsonl";
@@ -68,49 +67,74 @@ fn a_file_that_is_busy_for_a_moment_is_read() {
     assert_eq!((read.unwrap().is_some(), pauses), (true, 2));
 }
 
-fn kept_file() -> Value {
-    json!({
-        "key": "LK-FILE", "activation_id": "a-file", "entitlement": "of the file", "refused": { "reason": "revoked" },
-        "release": { "key": "LK-FILE", "activation_id": "a-file", "machine_id": "m" }, "install_id": "i",
-        "clock": { "offset_ms": 0, "latest_ms": 9 }, "machine": { "machine_id": "m" }, "theme": "dark",
-    })
-}
-
 #[test]
-fn a_run_without_a_license_only_adds_to_the_file() {
-    let run = json!({ "machine": { "machine_id": "generated-1" }, "request": { "nonce": "n" }, "trial_wanted": true });
-    let mut expected = kept_file();
-    expected["request"] = json!({ "nonce": "n" });
-    expected["trial_wanted"] = json!(false);
-    assert_eq!(join_run(&kept_file(), &run), expected);
-    let read = json!({ "machine": { "machine_id": "read" } });
-    assert_eq!(join_run(&kept_file(), &read)["machine"], read["machine"]);
-    let first = join_run(&json!({}), &run);
-    assert_eq!((&first["machine"], &first["trial_wanted"]), (&run["machine"], &json!(true)));
-}
-
-#[test]
-fn a_license_of_the_run_replaces_that_of_the_file() {
-    let run = json!({
-        "key": "LK-RUN", "activation_id": "a-run", "entitlement": "of the run", "refused": null,
-        "clock": { "offset_ms": 0, "latest_ms": 5 }, "machine": { "machine_id": "generated-1" },
+fn a_trial_of_the_run_does_not_replace_a_license() {
+    let folder = Folder::new();
+    drop(open_licensed(&folder));
+    let before = folder.kept();
+    folder.make_unreadable(FILE);
+    let world = open(&folder);
+    world.service.answer(|_| {
+        let token = sign(&json!({ "trial": true }));
+        reply(200, &json!({ "license_key": "LK-TRIAL", "activation_id": "trial", "entitlement": token }))
     });
-    let joined = join_run(&kept_file(), &run);
-    for name in ["key", "activation_id", "entitlement", "refused", "machine"] {
-        assert_eq!(joined[name], run[name], "{name}");
-    }
-    for name in ["release", "install_id", "clock", "theme"] {
-        assert_eq!(joined[name], kept_file()[name], "{name}");
-    }
-    let removed = json!({ "key": null, "activation_id": null, "entitlement": null });
-    assert_eq!(join_run(&kept_file(), &removed)["entitlement"], Value::Null);
+    world.client.start_trial().unwrap();
+    assert_eq!(world.client.state().kind, Kind::Trial);
+    folder.restore(FILE);
+    world.service.answer(|_| fail(Cause::Connection));
+    assert_eq!(world.client.check(Trigger::Manual).unwrap_err().code(), "no_answer");
+    assert_eq!((world.client.state().kind, folder.kept()), (Kind::Licensed, before));
 }
 
 #[test]
-fn the_same_activation_keeps_its_key_and_is_not_released() {
-    let run = json!({ "key": null, "activation_id": "a-file", "entitlement": "of the run" });
-    let joined = join_run(&kept_file(), &run);
-    assert_eq!((&joined["key"], &joined["release"]), (&json!("LK-FILE"), &Value::Null));
+fn an_activated_license_replaces_that_of_the_file_and_is_written() {
+    let folder = Folder::new();
+    drop(open_licensed(&folder));
+    folder.make_unreadable(FILE);
+    let world = open(&folder);
+    world.service.answer(|_| {
+        let token = sign(&json!({ "tier": "sellers" }));
+        reply(200, &json!({ "activation_id": "another", "entitlement": token }))
+    });
+    world.client.activate(KEY).unwrap();
+    folder.restore(FILE);
+    world.service.answer(|_| fail(Cause::Connection));
+    assert_eq!(world.client.check(Trigger::Manual).unwrap_err().code(), "no_answer");
+    assert_eq!(open(&folder).client.state().tier.as_deref(), Some("sellers"));
+}
+
+#[test]
+fn calls_report_that_the_license_cannot_be_read() {
+    let folder = Folder::new();
+    drop(open_licensed(&folder));
+    folder.make_unreadable(FILE);
+    let World { client, service, .. } = open(&folder);
+    let results =
+        [client.check(Trigger::Manual), client.machines().map(drop), client.move_here("any"), client.deactivate()];
+    assert!(results.iter().all(|each| each.as_ref().unwrap_err().code() == "folder_unreadable"), "{results:?}");
+    assert_eq!(service.take_requests(), []);
+}
+
+#[test]
+fn nothing_is_shared_before_the_kept_consent_could_be_read() {
+    let folder = Folder::new();
+    let first = open_licensed(&folder);
+    first.client.set_sharing(true).unwrap();
+    drop(first);
+    let install_id = folder.kept()["install_id"].clone();
+    folder.make_unreadable(FILE);
+    let world = open(&folder);
+    world.client.track("opened", &[]);
+    world.client.set_sharing(true).unwrap();
+    assert_eq!(world.client.flush().unwrap_err().code(), "sharing_off");
+    assert_eq!(world.client.erase().unwrap_err().code(), "folder_unreadable");
+    assert_eq!(world.service.take_requests(), []);
+    folder.restore(FILE);
+    world.service.answer(|_| validated());
+    world.client.check(Trigger::Manual).unwrap();
+    assert_eq!((&folder.kept()["sharing"], &folder.kept()["install_id"]), (&json!(true), &install_id));
+    world.service.answer(|_| reply(200, &json!({ "accepted": 1, "dropped": 0 })));
+    assert_eq!(world.client.flush(), Ok(Flushed { sent: 1, rejected: 0 }));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod events;
 mod faults;
 #[cfg(unix)]
 mod files;
+mod join;
 mod machine;
 mod schedule;
 mod speed;

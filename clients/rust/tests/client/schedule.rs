@@ -15,7 +15,7 @@ fn pass(schedule: &mut Schedule, now_ms: &mut i64, minutes: i64, result: &Outcom
         *now_ms += MINUTE_MS;
         if let Some(trigger) = schedule.tick(*now_ms, HOME) {
             checked.push((minute, trigger));
-            schedule.after_check(result, 0.5);
+            schedule.after_check(result, false, 0.5);
         }
     }
     checked
@@ -27,7 +27,7 @@ fn unanswered(seconds: u64) -> Outcome {
 
 fn start(result: &Outcome) -> Schedule {
     let mut schedule = Schedule::new(0, HOME);
-    schedule.after_check(result, 0.5);
+    schedule.after_check(result, false, 0.5);
     schedule
 }
 
@@ -44,6 +44,17 @@ fn checks_again_after_1_5_15_and_60_minutes_without_an_answer() {
 }
 
 #[test]
+fn checks_soon_while_the_file_cannot_be_read() {
+    let mut schedule = Schedule::new(0, HOME);
+    schedule.after_check(&Ok::<(), _>(()), true, 0.5);
+    assert_eq!(schedule.tick(MINUTE_MS, HOME), Some(Trigger::Scheduled));
+    // A trial runs, and a license may be in the file.
+    schedule.after_check(&Ok::<(), _>(()), true, 0.5);
+    let mut now_ms = MINUTE_MS;
+    assert_eq!(pass(&mut schedule, &mut now_ms, 1_444, &Ok(())), [(5, Trigger::Scheduled)]);
+}
+
+#[test]
 fn waits_as_long_as_the_service_asks() {
     let checked = pass(&mut start(&unanswered(1_800)), &mut 0, 60, &Ok(()));
     assert_eq!(checked, [(30, Trigger::Scheduled)]);
@@ -54,7 +65,7 @@ fn checks_after_sleep_and_when_the_clock_is_set_back() {
     let mut schedule = start(&Ok(()));
     assert_eq!(schedule.tick(MINUTE_MS, HOME), None);
     assert_eq!(schedule.tick(10 * MINUTE_MS, HOME), Some(Trigger::Wake));
-    schedule.after_check(&Ok::<(), _>(()), 0.5);
+    schedule.after_check(&Ok::<(), _>(()), false, 0.5);
     assert_eq!(schedule.tick(9 * MINUTE_MS, HOME), None);
     assert_eq!(schedule.tick(MINUTE_MS, HOME), Some(Trigger::Wake));
 }
