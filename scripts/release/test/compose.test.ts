@@ -88,7 +88,19 @@ describe('the compose files', { skip }, () => {
   async function start(name: string): Promise<AsyncDisposable> {
     file = name;
     await compose('up', '--detach');
-    return { [Symbol.asyncDispose]: async () => void (await compose('down', '--volumes')) };
+    return {
+      async [Symbol.asyncDispose]() {
+        await compose('down', '--volumes');
+        await removeNetworks();
+      },
+    };
+  }
+
+  /** podman-compose of Debian 12 leaves them. */
+  async function removeNetworks(): Promise<void> {
+    const { stdout } = await podman('network', 'ls', '--quiet', '--filter', `name=${id}`);
+    const names = stdout.split('\n').filter((name) => name !== '');
+    if (names.length > 0) await podman('network', 'rm', ...names);
   }
 
   function send(method: string, path: string, body: object | null): Promise<[number, string]> {
