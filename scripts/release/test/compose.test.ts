@@ -36,6 +36,13 @@ const skip =
   (await findObstacle()) ||
   (hasPrograms('podman-compose', 'openssl') ? false : 'needs podman-compose and openssl');
 
+/** podman-compose of Debian 12 leaves them. */
+async function removeNetworks(): Promise<void> {
+  const { stdout } = await podman('network', 'ls', '--quiet', '--filter', `name=${id}`);
+  const names = stdout.split('\n').filter((name) => name !== '');
+  if (names.length > 0) await podman('network', 'rm', ...names);
+}
+
 describe('the compose files', { skip }, () => {
   const resources = new AsyncDisposableStack();
   const certificates = new CertificateFixture();
@@ -94,13 +101,6 @@ describe('the compose files', { skip }, () => {
         await removeNetworks();
       },
     };
-  }
-
-  /** podman-compose of Debian 12 leaves them. */
-  async function removeNetworks(): Promise<void> {
-    const { stdout } = await podman('network', 'ls', '--quiet', '--filter', `name=${id}`);
-    const names = stdout.split('\n').filter((name) => name !== '');
-    if (names.length > 0) await podman('network', 'rm', ...names);
   }
 
   function send(method: string, path: string, body: object | null): Promise<[number, string]> {
