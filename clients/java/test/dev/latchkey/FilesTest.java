@@ -4,11 +4,9 @@ import static dev.latchkey.Rules.*;
 import static dev.latchkey.Suite.*;
 
 import dev.latchkey.Latchkey.*;
-import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.*;
 import java.util.stream.Stream;
@@ -43,30 +41,6 @@ final class FilesTest {
             equal(world.openActivated().state().mayRun(), true);
             isTrue(world.problems.contains("folder_unwritable"), world.problems.toString());
         });
-        suite.test("a file that cannot be read is not replaced, and is read at the next call", FilesTest::keepUnreadable);
-        suite.test("the file is read before a write that comes later than the start of its call", () -> {
-            World world = new World();
-            world.openActivated();
-            Files.writeString(world.folder.resolve("license.json"), Json.write(with(world.kept(), "theme", "dark")));
-            Path moved = makeUnreadable(world);
-            Latchkey client = world.open();
-            world.script = (path, body) -> {
-                Files.move(moved, world.folder.resolve("license.json"), StandardCopyOption.REPLACE_EXISTING);
-                return World.activated();
-            };
-            equal(client.activate(World.KEY), Result.OK);
-            equal(List.of(text(world.kept(), "theme"), text(world.kept(), "entitlement")), List.of("dark", World.token("an entitlement")));
-        });
-        suite.test("a machine whose identity could not be read either keeps that of the license", () -> {
-            World world = new World();
-            world.openActivated();
-            Path moved = makeUnreadable(world);
-            Latchkey client = Latchkey.open(reading(world, () -> null));
-            Files.move(moved, world.folder.resolve("license.json"), StandardCopyOption.REPLACE_EXISTING);
-            equal(client.offlineRequest("studio", null).ok(), true);
-            equal(client.state().kind(), Kind.LICENSED);
-            equal(text(world.kept().get("machine"), "machine_id"), text(World.vector("an entitlement"), "machine_id"));
-        });
         suite.test("reading is tried again while another program holds the file", () -> {
             List<String> failures = new ArrayList<>();
             String read = Device.retry(() -> {
@@ -76,7 +50,7 @@ final class FilesTest {
             });
             equal(List.of(read, failures.size()), List.of("read", 3));
         });
-        suite.test("fields of a newer version survive, and fields of another type count as absent", () -> {
+        suite.test("fields of a newer version are kept, and fields of another type count as absent", () -> {
             World world = new World();
             world.openActivated();
             Map<String, Object> kept = world.kept();
@@ -145,37 +119,8 @@ final class FilesTest {
         });
     }
 
-    private static void keepUnreadable() throws Exception {
-        World world = new World();
-        world.openActivated();
-        Path file = world.folder.resolve("license.json"), moved = makeUnreadable(world);
-        Latchkey client = world.open();
-        equal(client.offlineRequest("studio", null).ok(), true);
-        equal(client.state().reason(), "not_activated");
-        isTrue(Files.isSymbolicLink(file), "the file was replaced");
-        equal(new TreeSet<>(world.problems), new TreeSet<>(List.of("folder_unreadable", "folder_unwritable")));
-        Files.move(moved, file, StandardCopyOption.REPLACE_EXISTING);
-        world.script = (path, body) -> World.validated();
-        equal(client.check(), Result.OK);
-        equal(client.state().kind(), Kind.LICENSED);
-        isTrue(text(world.kept(), "key") != null && world.kept().get("request") != null, "a change was lost");
-    }
-
-    /** Replaces the file by a link to itself, which not even root can read, and returns its new path. */
-    private static Path makeUnreadable(World world) throws IOException {
-        Path file = world.folder.resolve("license.json"), moved = world.folder.resolve("moved");
-        Files.move(file, moved);
-        Files.createSymbolicLink(file, file.getFileName());
-        return moved;
-    }
-
-    private static Map<String, Object> with(Map<String, Object> kept, String name, Object value) {
-        kept.put(name, value);
-        return kept;
-    }
-
     /** Options of a client that reads the identity of its machine. */
-    private static Options reading(World world, java.util.function.Supplier<Map<String, Object>> reader) {
+    static Options reading(World world, java.util.function.Supplier<Map<String, Object>> reader) {
         Options options = world.options().machine(reader);
         options.machine = null;
         return options;

@@ -7,6 +7,7 @@ final class Tests {
         Speed.addTo(suite);
         RulesTest.addTo(suite);
         FilesTest.addTo(suite);
+        LateFileTest.addTo(suite);
         ClientTest.addTo(suite);
         FaultsTest.addTo(suite);
         System.exit(suite.finish() ? 0 : 1);

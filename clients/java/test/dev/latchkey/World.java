@@ -9,6 +9,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.*;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
@@ -65,6 +66,17 @@ final class World {
         Suite.equal(client.activate(KEY), Result.OK);
         requests.clear();
         return client;
+    }
+
+    /** Replaces the file by a link to itself, which not even root can read. The result moves the file back, and fails if the link was replaced. */
+    Suite.Body makeUnreadable() throws IOException {
+        Path file = folder.resolve("license.json"), moved = folder.resolve("moved");
+        Files.move(file, moved);
+        Files.createSymbolicLink(file, file.getFileName());
+        return () -> {
+            Suite.isTrue(Files.isSymbolicLink(file), "the link was replaced");
+            Files.move(moved, file, StandardCopyOption.REPLACE_EXISTING);
+        };
     }
 
     static Reply json(int status, Object body) {

@@ -40,8 +40,10 @@ public final class Latchkey implements AutoCloseable {
         String lastValidatedAt) {}
 
     /**
-     * The outcome of a call. If it is not {@code ok}, {@code code} is a code of the service or of the client; for {@code no_answer}, nothing
-     * changed and {@code cause} is the reason. {@code max}, {@code current} and {@code availableAt} are the numbers of a limit, or null.
+     * The outcome of a call. If it is not {@code ok}, {@code code} is a code of the service, or of the client: {@code key_mistyped},
+     * {@code not_activated}, {@code folder_unreadable}, {@code already_licensed}, {@code trial_expired}, {@code trial_unavailable},
+     * {@code purchase_pending}, {@code key_not_shown}, {@code aborted}, {@code unexpected}, {@code entitlement_} and why an answer for use
+     * without a connection is not accepted, or {@code no_answer}: nothing changed and {@code cause} is the reason. {@code max}, {@code current} and {@code availableAt} are the numbers of a limit, or null.
      */
     public record Result(boolean ok, String code, Cause cause, Duration retryAfter, Long max, Long current, String availableAt,
         List<Machine> machines, String request) {
@@ -347,7 +349,8 @@ public final class Latchkey implements AutoCloseable {
             }
             Result result = check(trigger);
             synchronized (this) {
-                failures = result.cause == null ? 0 : failures + 1;
+                // While there may be a license that could not be read, the next check comes as soon as after no answer.
+                failures = result.cause == null && !session.isUnread() ? 0 : failures + 1;
                 checkInMs = waitMs(failures, result.retryAfter.toMillis(), ThreadLocalRandom.current().nextDouble());
             }
         }

@@ -156,6 +156,10 @@ final class Rules {
             return new Clock(offsetMs == null ? 0 : offsetMs, latestMs == null ? 0 : latestMs);
         }
 
+        Map<String, Object> toFields() {
+            return fields("offset_ms", offsetMs, "latest_ms", latestMs);
+        }
+
         long now(long deviceMs) {
             return Math.max(deviceMs + offsetMs, latestMs);
         }

@@ -27,11 +27,13 @@ final class Session {
     private final Options options;
     private final List<Map<String, Object>> compiledKeys;
     private final Deque<Problem> problems = new ConcurrentLinkedDeque<>();
-    private volatile Snapshot now = new Snapshot(fields("version", 1), null, false);
+    private volatile Snapshot now = new Snapshot(Kept.NOTHING, null, false);
     private volatile String lastSilence;
     private volatile boolean machineIsOld;
-    /** What was changed since opening while the file could not be read; null: it was read. */
-    private Map<String, Object> unread = new LinkedHashMap<>();
+    /** Whether there may be a license that could not be read yet. */
+    private volatile boolean isUnread = true;
+    /** Whether this run activated a license, apart from a trial, or removed it again, before the file could be read. */
+    private boolean hasOwnLicense;
     /** The key that was last refused because no machine is free; the program shows its machines. */
     private String wantedKey;
 
@@ -48,11 +50,15 @@ final class Session {
         return machineIsOld;
     }
 
+    boolean isUnread() {
+        return isUnread;
+    }
+
     State state() {
         Snapshot at = now;
         long deviceMs = options.now.getAsLong(), nowMs = Clock.of(at.kept).now(deviceMs);
         String refused = text(member(at.kept, "refused"), "reason");
-        if (text(at.kept, "key") == null && text(at.kept, "entitlement") == null) return createState(at, deviceMs, Kind.NONE, "not_activated", null);
+        if (!Kept.isActivated(at.kept)) return createState(at, deviceMs, Kind.NONE, "not_activated", null);
         if (refused != null) return createState(at, deviceMs, Kind.REFUSED, refused, null);
         String problem = at.claims == null ? "early" : findTimeProblem(at.claims, nowMs);
         if ("early".equals(problem)) return createState(at, deviceMs, Kind.NONE, "entitlement_invalid", null);
@@ -110,13 +116,8 @@ final class Session {
         if (!answer.isSuccess()) return endWithout(answer);
         String kept = key == null ? text(answer.body(), "license_key") : key;
         if (id == null || token == null || kept == null) return endWithout(Answer.OTHER_SHAPE);
-        return grant(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", releaseAfter(id));
-    }
-
-    /** Returns the deactivation that is still to be sent after an activation: not that of this one. */
-    private Object releaseAfter(String activationId) {
-        Object release = now.kept.get("release");
-        return Objects.equals(text(release, "activation_id"), activationId) ? null : release;
+        return grant(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false,
+            "release", Kept.releaseAfter(now.kept, id));
     }
 
     Result check(Trigger trigger) {
@@ -125,7 +126,7 @@ final class Session {
             if (!released.ok()) return released;
         }
         String key = text(now.kept, "key"), id = text(now.kept, "activation_id");
-        if (key == null || id == null) return Boolean.TRUE.equals(now.kept.get("trial_wanted")) ? startTrial() : Result.refused("not_activated");
+        if (key == null || id == null) return Boolean.TRUE.equals(now.kept.get("trial_wanted")) ? startTrial() : refuseUnactivated();
         Map<String, Object> body = fields("license_key", key, "activation_id", id, "machine_id", machineId(),
             "trigger", trigger.name().toLowerCase(Locale.ROOT));
         if (text(now.kept, "install_id") != null) body.put("install_id", text(now.kept, "install_id"));
@@ -147,9 +148,14 @@ final class Session {
         return Result.refused(reason);
     }
 
+    /** Refuses a call that needs a license: there is none, or it could not be read. */
+    private Result refuseUnactivated() {
+        return Result.refused(isUnread ? "folder_unreadable" : "not_activated");
+    }
+
     Result deactivate() {
         String key = text(now.kept, "key"), id = text(now.kept, "activation_id");
-        if (key == null || id == null) return Result.refused("not_activated");
+        if (key == null || id == null) return refuseUnactivated();
         change("release", fields("key", key, "activation_id", id, "machine_id", machineId()));
         return release();
     }
@@ -162,8 +168,7 @@ final class Session {
         if (answer.isDone() || answer.isAboutLicense()) {
             noteAnswer(null);
             if (!Objects.equals(id, text(now.kept, "activation_id"))) change("release", null);
-            else change("key", null, "activation_id", null, "entitlement", null, "refused", null, "release", null, "request", null,
-                "trial_wanted", false);
+            else change(Kept.NO_LICENSE);
             return Result.OK;
         }
         if (answer.code() != null) change("release", null);
@@ -179,7 +184,7 @@ final class Session {
 
     private Result listMachines(List<Map<String, Object>> listed) {
         String key = wantedKey == null ? text(now.kept, "key") : wantedKey;
-        if (key == null) return Result.refused("not_activated");
+        if (key == null) return refuseUnactivated();
         Answer answer = ask(LICENSES + Device.escape(key) + "/activations", null);
         if (!answer.isSuccess()) return endWithout(answer);
         if (!(answer.body() instanceof List<?> list)) return endWithout(Answer.OTHER_SHAPE);
@@ -247,7 +252,7 @@ final class Session {
         String id = text(claims, "activation_id");
         Object key = Objects.equals(id, text(now.kept, "activation_id")) ? now.kept.get("key") : null;
         change("entitlement", found.group(), "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false,
-            "release", releaseAfter(id));
+            "release", Kept.releaseAfter(now.kept, id));
         return Result.OK;
     }
 
@@ -296,7 +301,7 @@ final class Session {
         if (problem != null) return endWithout(Answer.silent(Cause.PORTAL, "the entitlement is not accepted: " + problem));
         noteAnswer(null);
         Map<String, Object> all = fields(changes);
-        all.putAll(fields("clock", fields("offset_ms", clock.offsetMs(), "latest_ms", clock.latestMs()), "keys", keys, "entitlement", token,
+        all.putAll(fields("clock", clock.toFields(), "keys", keys, "entitlement", token,
             "refused", null, "last_answer_at", formatTime(serviceMs)));
         change(all);
         return Result.OK;
@@ -319,39 +324,25 @@ final class Session {
 
     // What is kept.
 
-    /** Reads what is kept unless it was read before. What was changed since opening is newer. */
+    /** Reads what is kept unless it was read before, and joins what this run changed until then. */
     void load() {
-        if (unread == null) return;
+        if (!isUnread) return;
         Device.removeOldTemporaries(options.folder);
         Optional<byte[]> bytes = attempt("folder_unreadable", () -> Device.readFile(options.folder.resolve(FILE)));
         if (bytes == null) return;
-        Map<String, Object> changes = unread;
-        unread = null;
-        if (bytes.isEmpty()) return;
-        Map<String, Object> read = object(Json.parse(new String(bytes.get(), UTF_8)));
+        Map<String, Object> read = bytes.isEmpty() ? Kept.NOTHING : object(Json.parse(new String(bytes.get(), UTF_8)));
         if (read == null) setAside();
-        else adopt(merge(read, changes));
-    }
-
-    /** Adds what was changed before the file was read. A random identity of the machine counts only with its license. */
-    private static Map<String, Object> merge(Map<String, Object> read, Map<String, Object> changes) {
-        Map<String, Object> kept = new LinkedHashMap<>(read), machine = readFingerprint(read.get("machine"));
-        kept.putAll(fields("version", 1, "keys", readKeys(read.get("keys")), "machine", machine,
-            "release", isRelease(read.get("release")) ? read.get("release") : null));
-        kept.putAll(changes);
-        boolean isRandom = isGenerated(changes.get("machine")) && changes.get("entitlement") == null;
-        if (machine != null && isRandom) kept.put("machine", machine);
-        return kept;
+        Map<String, Object> file = Kept.read(read == null ? Kept.NOTHING : read);
+        boolean isChanged = now.kept != Kept.NOTHING;
+        adopt(isChanged ? Kept.joinRun(file, now.kept, hasOwnLicense) : file);
+        isUnread = false;
+        if (isChanged) write();
     }
 
     private void setAside() {
         report(new Problem("file_damaged", "the kept state is damaged and was renamed"));
         attempt("folder_unwritable", () -> Files.move(options.folder.resolve(FILE), options.folder.resolve(FILE + ".damaged"),
             StandardCopyOption.REPLACE_EXISTING));
-    }
-
-    private static boolean isRelease(Object value) {
-        return text(value, "key") != null && text(value, "activation_id") != null && text(value, "machine_id") != null;
     }
 
     private void change(Object... pairs) {
@@ -362,10 +353,18 @@ final class Session {
         Map<String, Object> kept = new LinkedHashMap<>(now.kept);
         kept.putAll(changes);
         adopt(kept);
-        if (unread != null) unread.putAll(changes);
-        load();
+        if (isUnread) {
+            boolean isTrial = Boolean.TRUE.equals(member(now.claims, "trial"));
+            hasOwnLicense |= Kept.isActivated(kept) && !isTrial;
+            load();
+            if (!isUnread) return;
+        }
+        write();
+    }
+
+    private void write() {
         attempt("folder_unwritable", () -> {
-            if (unread != null) throw new IOException(FILE + " is not replaced, because it was not read");
+            if (isUnread) throw new IOException(FILE + " is not replaced, because it was not read");
             return Device.replaceFile(options.folder.resolve(FILE), Json.write(now.kept) + "\n");
         });
     }
@@ -423,19 +422,13 @@ final class Session {
     void readMachine() {
         if (!machineIsOld) return;
         machineIsOld = false;
-        Map<String, Object> kept = machine(), reading = options.machine;
+        Map<String, Object> reading = options.machine;
         if (reading == null) {
             reading = attempt("machine_unreadable", () -> Objects.requireNonNull(readFingerprint(options.machineReader.get()), "no identity"));
         }
-        boolean isUsed = text(now.kept, "key") != null || text(now.kept, "entitlement") != null;
-        if (kept != null && (reading == null || isGenerated(kept) && isUsed)) return;
-        Map<String, Object> chosen = reading == null ? fields("machine_id", "generated-" + UUID.randomUUID()) : reading;
-        if (!chosen.equals(kept)) change("machine", chosen);
-    }
-
-    private static boolean isGenerated(Object machine) {
-        String id = text(machine, "machine_id");
-        return id != null && id.startsWith("generated-");
+        Map<String, Object> chosen = Kept.chooseMachine(now.kept, reading);
+        if (chosen == null) chosen = fields("machine_id", "generated-" + UUID.randomUUID());
+        if (!chosen.equals(machine())) change("machine", chosen);
     }
 
     private static String createNonce() {
