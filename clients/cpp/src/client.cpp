@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kept.hpp"
 #include "schedule.hpp"
 #include "system.hpp"
 
@@ -29,8 +30,6 @@ std::string escape(std::string_view part) {
 Json name_activation(const std::string& key, const std::string& id, const std::string& machine_id) {
   return Json::Object{{"license_key", key}, {"activation_id", id}, {"machine_id", machine_id}};
 }
-
-std::string own_machine_id(const Json& kept) { return machine_id_of(kept["machine"]); }
 
 bool is_full(const std::optional<Failure>& failure) {
   return failure && (failure->code == "activation_limit_reached" || failure->code == "move_limit_reached");
@@ -139,74 +138,6 @@ void Latchkey::Client::notify() {
       report("listener", "a listener threw an exception");
     }
   }
-}
-
-void Latchkey::Client::load() {
-  remove_old_temporaries(file());
-  const auto reading = read_file_with_retries(file());
-  must_read_file_ = static_cast<bool>(reading.error);
-  if (reading.error) {
-    report("folder_unreadable", "could not read license.json: " + reading.error.message());
-  } else {
-    adopt(parse(reading.content));
-  }
-  // The program does not wait for the system while a kept identity can be used.
-  must_read_machine_ = options_.machine.empty() && !own_machine_id(kept()).empty();
-  if (!must_read_machine_) adopt_machine();
-}
-
-Json Latchkey::Client::parse(const std::optional<std::string>& content) {
-  if (!content) return Json::Object{};
-  auto parsed = Json::parse(*content);
-  if (parsed && parsed->is_object()) return *std::move(parsed);
-  report("file_damaged", "license.json is damaged and was renamed");
-  std::error_code error;
-  std::filesystem::rename(file(), file() += ".damaged", error);
-  if (error) report("folder_unwritable", "could not rename license.json: " + error.message());
-  return Json::Object{};
-}
-
-std::error_code Latchkey::Client::read_again() {
-  const auto reading = read_file(file());
-  if (reading.error) return reading.error;
-  must_read_file_ = false;
-  adopt(join_run(parse(reading.content), kept()));
-  return {};
-}
-
-void Latchkey::Client::adopt_machine() {
-  Json reading;
-  for (const auto& [name, value] : options_.machine) reading.set(name, value);
-  if (reading.is_null()) reading = read_machine();
-  if (reading.is_null()) report("machine_unreadable", "could not read the identity of the machine");
-  const auto before = kept();
-  const auto chosen = choose_machine(before, reading, random_uuid());
-  if (chosen.dump() == before["machine"].dump()) return;
-  change([&](Json& kept) { kept.set("machine", chosen); });
-}
-
-void Latchkey::Client::change(const Edit& edit) {
-  auto changed = kept();
-  edit(changed);
-  changed.set("version", std::int64_t{1});
-  adopt(std::move(changed));
-  const auto error = must_read_file_ ? read_again() : std::error_code();
-  if (!error) return write();
-  report("folder_unwritable", "license.json is not written while it cannot be read: " + error.message());
-}
-
-void Latchkey::Client::write() {
-  const auto error = replace_file(file(), kept().dump() + "\n");
-  if (error) report("folder_unwritable", "could not write license.json: " + error.message());
-}
-
-void Latchkey::Client::adopt(Json kept) {
-  const auto token = kept["entitlement"].text();
-  auto claims = token ? read_entitlement(*token, kept).claims : std::nullopt;
-  // Both at once, so that no state is derived from the old one and the new one.
-  const std::lock_guard lock(memory_mutex_);
-  memory_.kept = std::move(kept);
-  memory_.claims = std::move(claims);
 }
 
 TokenReading Latchkey::Client::read_entitlement(std::string_view token, const Json& kept) const {

@@ -389,62 +389,6 @@ bool is_about_license(const Reply& reply) {
   return is_about && (reply.status == 403 || reply.status == 404);
 }
 
-void cancel_release(Json& kept, const std::optional<std::string>& activation_id) {
-  const auto released = kept["release"]["activation_id"].text();
-  if (released && released == activation_id) kept.set("release", nullptr);
-}
-
-namespace {
-
-constexpr std::string_view generated = "generated-";
-
-/// Whether an identity is a random one, because the system has none.
-bool is_generated(const Json& machine) { return machine_id_of(machine).compare(0, generated.size(), generated) == 0; }
-
-/// Adds what the run does not have to its license, which replaces that of the file.
-void join_license(Json& joined, const Json& file, const Json& run) {
-  const auto id = run["activation_id"].text();
-  // The answer to a machine without a connection has no key.
-  if (!run["key"].text() && id && id == file["activation_id"].text()) joined.set("key", file["key"]);
-  if (!run["release"].is_null()) return;
-  joined.set("release", file["release"]);
-  cancel_release(joined, id);
-}
-
-/// The license of the file stays: it needs no trial, and no random identity.
-void keep_license(Json& joined, const Json& file, const Json& run) {
-  if (file["key"].text()) joined.set("trial_wanted", false);
-  if (machine_id_of(file["machine"]).empty()) return;
-  joined.set("machine", choose_machine(file, is_generated(run["machine"]) ? Json() : run["machine"], {}));
-}
-
-}  // namespace
-
-Json join_run(const Json& file, const Json& run) {
-  auto joined = file;
-  for (const auto& [name, value] : *run.object()) joined.set(name, value);
-  auto clock = Clock::of(joined);
-  clock.latest_ms = std::max(Clock::of(file).latest_ms, Clock::of(run).latest_ms);
-  joined.set("clock", clock.write());
-  // A run that activated or removed a license has this field.
-  if (run.object()->count("entitlement") > 0) {
-    join_license(joined, file, run);
-  } else {
-    keep_license(joined, file, run);
-  }
-  return joined;
-}
-
-std::string machine_id_of(const Json& machine) { return machine["machine_id"].text().value_or(""); }
-
-Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid) {
-  const auto& before = kept["machine"];
-  const bool is_used = kept["key"].text() || kept["entitlement"].text();
-  const bool is_read = !machine_id_of(reading).empty();
-  if (!machine_id_of(before).empty() && (!is_read || (is_generated(before) && is_used))) return before;
-  return is_read ? reading : Json::Object{{"machine_id", std::string(generated) + uuid}};
-}
-
 std::optional<std::string> read_machine_id_file(std::string_view content) {
   const auto id = lower(trim(content));
   const bool is_hexadecimal = std::all_of(id.begin(), id.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });

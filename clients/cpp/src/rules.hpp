@@ -108,14 +108,6 @@ Answer classify(const Response& response);
 /// Whether a refusal is about the license, and not about the path, or of something between.
 bool is_about_license(const Reply& reply);
 
-/// Returns the `machine_id` of an identity; empty without one.
-std::string machine_id_of(const Json& machine);
-/// Chooses the identity of the machine: the new reading, else the last good one, else a random one that is kept from now on.
-Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid);
-/// The machine of this activation is wanted again: it is not released any more.
-void cancel_release(Json& kept, const std::optional<std::string>& activation_id);
-/// Returns the content of a file that could not be read at first, with the changes of the run since then.
-Json join_run(const Json& file, const Json& run);
 /// Reads a machine id (machine-id(5)).
 std::optional<std::string> read_machine_id_file(std::string_view content);
 /// Reads the serial number of a board (DMI); nothing for what vendors write instead of one.

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "kept.hpp"
 #include "rules.hpp"
 
 namespace test {

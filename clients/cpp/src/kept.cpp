@@ -1,0 +1,136 @@
+#include "kept.hpp"
+
+#include <algorithm>
+
+#include "client.hpp"
+#include "system.hpp"
+
+namespace latchkey {
+
+void Latchkey::Client::load() {
+  remove_old_temporaries(file());
+  const auto reading = read_file_with_retries(file());
+  must_read_file_ = static_cast<bool>(reading.error);
+  if (reading.error) {
+    report("folder_unreadable", "could not read license.json: " + reading.error.message());
+  } else {
+    adopt(parse(reading.content));
+  }
+  // The program does not wait for the system while a kept identity can be used.
+  must_read_machine_ = options_.machine.empty() && !own_machine_id(kept()).empty();
+  if (!must_read_machine_) adopt_machine();
+}
+
+Json Latchkey::Client::parse(const std::optional<std::string>& content) {
+  if (!content) return Json::Object{};
+  auto parsed = Json::parse(*content);
+  if (parsed && parsed->is_object()) return *std::move(parsed);
+  report("file_damaged", "license.json is damaged and was renamed");
+  std::error_code error;
+  std::filesystem::rename(file(), file() += ".damaged", error);
+  if (error) report("folder_unwritable", "could not rename license.json: " + error.message());
+  return Json::Object{};
+}
+
+std::error_code Latchkey::Client::read_again() {
+  const auto reading = read_file(file());
+  if (reading.error) return reading.error;
+  must_read_file_ = false;
+  adopt(join_run(parse(reading.content), kept()));
+  return {};
+}
+
+void Latchkey::Client::adopt_machine() {
+  Json reading;
+  for (const auto& [name, value] : options_.machine) reading.set(name, value);
+  if (reading.is_null()) reading = read_machine();
+  if (reading.is_null()) report("machine_unreadable", "could not read the identity of the machine");
+  const auto before = kept();
+  const auto chosen = choose_machine(before, reading, random_uuid());
+  if (chosen.dump() == before["machine"].dump()) return;
+  change([&](Json& kept) { kept.set("machine", chosen); });
+}
+
+void Latchkey::Client::change(const Edit& edit) {
+  auto changed = kept();
+  edit(changed);
+  changed.set("version", std::int64_t{1});
+  adopt(std::move(changed));
+  const auto error = must_read_file_ ? read_again() : std::error_code();
+  if (!error) return write();
+  report("folder_unwritable", "license.json is not written while it cannot be read: " + error.message());
+}
+
+void Latchkey::Client::write() {
+  const auto error = replace_file(file(), kept().dump() + "\n");
+  if (error) report("folder_unwritable", "could not write license.json: " + error.message());
+}
+
+void Latchkey::Client::adopt(Json kept) {
+  const auto token = kept["entitlement"].text();
+  auto claims = token ? read_entitlement(*token, kept).claims : std::nullopt;
+  // Both at once, so that no state is derived from the old one and the new one.
+  const std::lock_guard lock(memory_mutex_);
+  memory_.kept = std::move(kept);
+  memory_.claims = std::move(claims);
+}
+
+void cancel_release(Json& kept, const std::optional<std::string>& activation_id) {
+  const auto released = kept["release"]["activation_id"].text();
+  if (released && released == activation_id) kept.set("release", nullptr);
+}
+
+namespace {
+
+constexpr std::string_view generated = "generated-";
+
+/// Whether an identity is a random one, because the system has none.
+bool is_generated(const Json& machine) { return machine_id_of(machine).compare(0, generated.size(), generated) == 0; }
+
+/// Adds what the run does not have to its license, which replaces that of the file.
+void join_license(Json& joined, const Json& file, const Json& run) {
+  const auto id = run["activation_id"].text();
+  // The answer to a machine without a connection has no key.
+  if (!run["key"].text() && id && id == file["activation_id"].text()) joined.set("key", file["key"]);
+  if (!run["release"].is_null()) return;
+  joined.set("release", file["release"]);
+  cancel_release(joined, id);
+}
+
+/// The license of the file stays: it needs no trial, and no random identity.
+void keep_license(Json& joined, const Json& file, const Json& run) {
+  if (file["key"].text()) joined.set("trial_wanted", false);
+  if (machine_id_of(file["machine"]).empty()) return;
+  joined.set("machine", choose_machine(file, is_generated(run["machine"]) ? Json() : run["machine"], {}));
+}
+
+}  // namespace
+
+Json join_run(const Json& file, const Json& run) {
+  auto joined = file;
+  for (const auto& [name, value] : *run.object()) joined.set(name, value);
+  auto clock = Clock::of(joined);
+  clock.latest_ms = std::max(Clock::of(file).latest_ms, Clock::of(run).latest_ms);
+  joined.set("clock", clock.write());
+  // A run that activated or removed a license has this field.
+  if (run.object()->count("entitlement") > 0) {
+    join_license(joined, file, run);
+  } else {
+    keep_license(joined, file, run);
+  }
+  return joined;
+}
+
+std::string machine_id_of(const Json& machine) { return machine["machine_id"].text().value_or(""); }
+
+std::string own_machine_id(const Json& kept) { return machine_id_of(kept["machine"]); }
+
+Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid) {
+  const auto& before = kept["machine"];
+  const bool is_used = kept["key"].text() || kept["entitlement"].text();
+  const bool is_read = !machine_id_of(reading).empty();
+  if (!machine_id_of(before).empty() && (!is_read || (is_generated(before) && is_used))) return before;
+  return is_read ? reading : Json::Object{{"machine_id", std::string(generated) + uuid}};
+}
+
+}  // namespace latchkey
