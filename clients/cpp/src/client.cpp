@@ -179,6 +179,8 @@ Failure Latchkey::Client::report_no_answer(const NoResponse& response) {
   return failure;
 }
 
+Failure Latchkey::Client::refuse_unactivated() const { return refuse(must_read_file_ ? "folder_unreadable" : "not_activated"); }
+
 Failure Latchkey::Client::report_refusal(const Reply& reply) {
   note_answer();
   auto failure = refuse(reply.code.value_or(""));
@@ -291,7 +293,7 @@ Result<> Latchkey::Client::check(Trigger trigger) {
   const auto before = kept();
   const auto key = before["key"].text();
   const auto id = before["activation_id"].text();
-  if (!key || !id) return before["trial_wanted"].is_true() ? start_trial() : refuse("not_activated");
+  if (!key || !id) return before["trial_wanted"].is_true() ? start_trial() : refuse_unactivated();
   auto body = name_activation(*key, *id, own_machine_id(before));
   body.set("trigger", std::string(to_string(trigger)));
   if (const auto install_id = before["install_id"].text()) body.set("install_id", *install_id);
@@ -325,7 +327,7 @@ Result<> Latchkey::Client::deactivate() {
   const auto before = kept();
   const auto key = before["key"].text();
   const auto id = before["activation_id"].text();
-  if (!key || !id) return refuse("not_activated");
+  if (!key || !id) return refuse_unactivated();
   change([&](Json& kept) {
     kept.set("release", Json::Object{{"key", *key}, {"activation_id", *id}, {"machine_id", own_machine_id(kept)}});
   });
@@ -362,7 +364,7 @@ Result<> Latchkey::Client::release() {
 Result<std::string> Latchkey::Client::choose_key() const {
   const std::lock_guard lock(memory_mutex_);
   const auto key = memory_.refused_key ? memory_.refused_key : memory_.kept["key"].text();
-  if (!key) return refuse("not_activated");
+  if (!key) return refuse_unactivated();
   return *key;
 }
 
@@ -531,7 +533,10 @@ void Latchkey::Client::watch() {
   std::optional<Trigger> trigger = Trigger::startup;
   auto tick_at = std::chrono::steady_clock::now() + tick_time;
   for (;;) {
-    if (trigger) schedule.after_check(run<Nothing>([&] { return check(*trigger); }), random_fraction());
+    if (trigger) {
+      const auto result = run<Nothing>([&] { return check(*trigger); });
+      schedule.after_check(result, must_read_file_, random_fraction());
+    }
     notify();
     std::unique_lock lock(background_mutex_);
     background_changed_.wait_until(lock, tick_at, [this] { return is_closed_ || !signals_.empty(); });

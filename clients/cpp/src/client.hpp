@@ -102,6 +102,8 @@ class Latchkey::Client {
   void adopt_machine();
   /// Changes what is kept, and writes it; but never over a file that could not be read.
   void change(const Edit& edit);
+  /// Whether there is a license that is no trial.
+  bool has_license() const;
   void write();
   void adopt(Json kept);
   TokenReading read_entitlement(std::string_view token, const Json& kept) const;
@@ -112,6 +114,8 @@ class Latchkey::Client {
   Result<Reply> ask_for_success(const std::string& path, const std::optional<Json>& body = {});
   void note_answer(std::optional<std::string> failure = {});
   Failure report_no_answer(const NoResponse& response);
+  /// Refuses a call that needs a license: there is none, or it could not be read.
+  Failure refuse_unactivated() const;
   Failure report_refusal(const Reply& reply);
 
   Json identity() const;
@@ -132,6 +136,8 @@ class Latchkey::Client {
   std::atomic<bool> must_read_machine_{false};
   /// The file exists, but could not be read; the next call or change reads it again.
   std::atomic<bool> must_read_file_{false};
+  /// The run activated a license, apart from a trial, or removed it again, before the file could be read.
+  std::atomic<bool> has_own_license_{false};
 
   std::mutex background_mutex_;
   std::condition_variable background_changed_;

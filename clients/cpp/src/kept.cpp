@@ -1,6 +1,6 @@
 #include "kept.hpp"
 
-#include <algorithm>
+#include <initializer_list>
 
 #include "client.hpp"
 #include "system.hpp"
@@ -36,7 +36,7 @@ std::error_code Latchkey::Client::read_again() {
   const auto reading = read_file(file());
   if (reading.error) return reading.error;
   must_read_file_ = false;
-  adopt(join_run(parse(reading.content), kept()));
+  adopt(join_run(parse(reading.content), kept(), has_own_license_));
   return {};
 }
 
@@ -56,9 +56,15 @@ void Latchkey::Client::change(const Edit& edit) {
   edit(changed);
   changed.set("version", std::int64_t{1});
   adopt(std::move(changed));
+  if (must_read_file_ && has_license()) has_own_license_ = true;
   const auto error = must_read_file_ ? read_again() : std::error_code();
   if (!error) return write();
   report("folder_unwritable", "license.json is not written while it cannot be read: " + error.message());
+}
+
+bool Latchkey::Client::has_license() const {
+  const std::lock_guard lock(memory_mutex_);
+  return is_activated(memory_.kept) && !(memory_.claims && memory_.claims->trial);
 }
 
 void Latchkey::Client::write() {
@@ -87,37 +93,51 @@ constexpr std::string_view generated = "generated-";
 /// Whether an identity is a random one, because the system has none.
 bool is_generated(const Json& machine) { return machine_id_of(machine).compare(0, generated.size(), generated) == 0; }
 
-/// Adds what the run does not have to its license, which replaces that of the file.
-void join_license(Json& joined, const Json& file, const Json& run) {
-  const auto id = run["activation_id"].text();
-  // The answer to a machine without a connection has no key.
-  if (!run["key"].text() && id && id == file["activation_id"].text()) joined.set("key", file["key"]);
-  if (!run["release"].is_null()) return;
-  joined.set("release", file["release"]);
-  cancel_release(joined, id);
+bool has(const Json& kept, const char* name) {
+  const auto& value = kept[name];
+  return !value.is_null() && (value.array() == nullptr || !value.array()->empty());
 }
 
-/// The license of the file stays: it needs no trial, and no random identity.
+/// Copies the fields that have a value.
+void set_present(Json& to, const Json& from, std::initializer_list<const char*> names) {
+  for (const auto* name : names) {
+    if (has(from, name)) to.set(name, from[name]);
+  }
+}
+
+void replace_license(Json& joined, const Json& run) {
+  const auto id = run["activation_id"].text();
+  const bool is_same = run["entitlement"].text() && id == joined["activation_id"].text();
+  // The answer to a machine without a connection has no key.
+  if (run["key"].text() || !is_same) joined.set("key", run["key"]);
+  for (const auto* name : {"activation_id", "entitlement", "refused", "request", "trial_wanted"}) joined.set(name, run[name]);
+  cancel_release(joined, id);
+  set_present(joined, run, {"release", "keys", "machine"});
+}
+
 void keep_license(Json& joined, const Json& file, const Json& run) {
-  if (file["key"].text()) joined.set("trial_wanted", false);
-  if (machine_id_of(file["machine"]).empty()) return;
+  set_present(joined, run, {"request"});
+  if (run["trial_wanted"].is_true() && !file["key"].text()) joined.set("trial_wanted", true);
+  if (!has(file, "keys")) set_present(joined, run, {"keys"});
+  if (machine_id_of(file["machine"]).empty()) return set_present(joined, run, {"machine"});
+  // A system that cannot read the file may not have read the machine either.
   joined.set("machine", choose_machine(file, is_generated(run["machine"]) ? Json() : run["machine"], {}));
 }
 
 }  // namespace
 
-Json join_run(const Json& file, const Json& run) {
+bool is_activated(const Json& kept) { return kept["key"].text() || kept["entitlement"].text(); }
+
+Json join_run(const Json& file, const Json& run, bool has_own_license) {
   auto joined = file;
-  for (const auto& [name, value] : *run.object()) joined.set(name, value);
-  auto clock = Clock::of(joined);
-  clock.latest_ms = std::max(Clock::of(file).latest_ms, Clock::of(run).latest_ms);
-  joined.set("clock", clock.write());
-  // A run that activated or removed a license has this field.
-  if (run.object()->count("entitlement") > 0) {
-    join_license(joined, file, run);
+  if (has_own_license || (is_activated(run) && !is_activated(file))) {
+    replace_license(joined, run);
   } else {
     keep_license(joined, file, run);
   }
+  joined.set("version", std::int64_t{1});
+  joined.set("clock", Clock::of(file).join(Clock::of(run)).write());
+  set_present(joined, run, {"last_answer_at"});
   return joined;
 }
 
@@ -127,9 +147,8 @@ std::string own_machine_id(const Json& kept) { return machine_id_of(kept["machin
 
 Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid) {
   const auto& before = kept["machine"];
-  const bool is_used = kept["key"].text() || kept["entitlement"].text();
   const bool is_read = !machine_id_of(reading).empty();
-  if (!machine_id_of(before).empty() && (!is_read || (is_generated(before) && is_used))) return before;
+  if (!machine_id_of(before).empty() && (!is_read || (is_generated(before) && is_activated(kept)))) return before;
   return is_read ? reading : Json::Object{{"machine_id", std::string(generated) + uuid}};
 }
 

@@ -13,7 +13,10 @@ std::string own_machine_id(const Json& kept);
 Json choose_machine(const Json& kept, const Json& reading, const std::string& uuid);
 /// The machine of this activation is wanted again: it is not released any more.
 void cancel_release(Json& kept, const std::optional<std::string>& activation_id);
-/// Returns the content of a file that could not be read at first, with the changes of the run since then.
-Json join_run(const Json& file, const Json& run);
+/// Whether there is a key or an entitlement.
+bool is_activated(const Json& kept);
+/// Returns the content of a file that could not be read at first, with the changes of the run since then. A trial of the run does not
+/// replace a license. @param has_own_license whether the run activated a license, apart from a trial, or removed it again
+Json join_run(const Json& file, const Json& run, bool has_own_license);
 
 }  // namespace latchkey

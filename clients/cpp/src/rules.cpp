@@ -317,6 +317,10 @@ std::int64_t Clock::now_ms(std::int64_t device_ms) const { return std::max(devic
 
 bool Clock::went_back(std::int64_t device_ms) const { return device_ms + offset_ms < latest_ms - 3'600'000; }
 
+Clock Clock::join(const Clock& run) const {
+  return {run.latest_ms > 0 ? run.offset_ms : offset_ms, std::max(latest_ms, run.latest_ms)};
+}
+
 Clock Clock::learn(std::int64_t device_ms, std::int64_t service_ms) const {
   const auto difference_ms = service_ms - device_ms;
   const bool is_small = difference_ms < 300'000 && difference_ms > -300'000;

@@ -75,6 +75,8 @@ struct Clock {
   Json write() const;
   std::int64_t now_ms(std::int64_t device_ms) const;
   bool went_back(std::int64_t device_ms) const;
+  /// Adds what a run learnt before the clock of the file could be read.
+  Clock join(const Clock& run) const;
   Clock learn(std::int64_t device_ms, std::int64_t service_ms) const;
 };
 

@@ -38,9 +38,9 @@ std::optional<Trigger> Schedule::focus(std::int64_t now_ms) {
   return Trigger::foreground;
 }
 
-void Schedule::after_check(const Result<>& result, double random) {
+void Schedule::after_check(const Result<>& result, bool is_unread, double random) {
   const bool is_answered = !result.failure || !result.failure->cause;
-  failures_ = is_answered ? 0 : failures_ + 1;
+  failures_ = is_answered && !is_unread ? 0 : failures_ + 1;
   check_in_ms_ = wait_ms(failures_, is_answered ? std::chrono::seconds(0) : result.failure->retry_after, random);
 }
 

@@ -14,8 +14,8 @@ class Schedule {
   std::optional<Trigger> tick(std::int64_t now_ms, const std::string& network);
   /// Returns why to check when the program came to the front: at most once a minute.
   std::optional<Trigger> focus(std::int64_t now_ms);
-  /// Plans the next check. @param random from 0 to 1
-  void after_check(const Result<>& result, double random);
+  /// Plans the next check: as soon as after no answer while the kept file cannot be read. @param random from 0 to 1
+  void after_check(const Result<>& result, bool is_unread, double random);
   /// Brings the next check forward after a call of the program without an answer, so that a trial does not wait for a day.
   void unanswered(std::chrono::seconds retry_after, double random);
 

@@ -20,14 +20,6 @@ void keep_unreadable(const Folder& folder) {
 
 Json kept(const Folder& folder) { return Json::parse(folder.read(name)).value(); }
 
-/// What a file keeps that could not be read at first.
-Json file_before() {
-  return Json::parse(R"({"key":"LK-FILE","activation_id":"a-file","entitlement":"of the file","refused":{"reason":"revoked"},
-    "release":{"key":"LK-FILE","activation_id":"a-file","machine_id":"m"},"install_id":"i","machine":{"machine_id":"m"},
-    "clock":{"offset_ms":0,"latest_ms":9},"theme":"dark"})")
-      .value();
-}
-
 }  // namespace
 
 TEST(damaged, "a damaged file is renamed and reported") {
@@ -122,31 +114,44 @@ TEST(directory, "a directory with the name of the file is reported") {
   CHECK(read_file(folder.path / name).error == std::errc::is_a_directory);
 }
 
-TEST(joined_file, "a run without a license only adds to the file") {
-  const auto run = Json::parse(R"({"machine":{"machine_id":"generated-1"},"request":{"nonce":"n"},"trial_wanted":true})").value();
-  auto expected = file_before();
-  expected.set("request", run["request"]);
-  expected.set("trial_wanted", false);
-  CHECK_EQUAL(join_run(file_before(), run).dump(), expected.dump());
-  const auto read = Json::parse(R"({"machine":{"machine_id":"read"}})").value();
-  CHECK_EQUAL(machine_id_of(join_run(file_before(), read)["machine"]), "read");
-  const auto first = join_run(Json::Object{}, run);
-  CHECK(machine_id_of(first["machine"]) == "generated-1" && first["trial_wanted"].is_true());
+TEST(trial_of_the_run, "a trial of the run does not replace a license") {
+  const Folder folder;
+  keep_unreadable(folder);
+  const auto before = read_all(folder.path / "elsewhere");
+  World world(folder);
+  world.service->answer([](const Request&) {
+    return reply(200, Json::Object{{"license_key", "LK-TRIAL"}, {"activation_id", "trial"}, {"entitlement", sign({{"trial", true}})}});
+  });
+  CHECK(world.client->start_trial());
+  CHECK(world.client->state().kind == Kind::trial);
+  folder.restore(name);
+  world.service->answer([](const Request&) { return no_response(Cause::connection); });
+  CHECK_EQUAL(world.client->check().failure->code, "no_answer");
+  CHECK(world.client->state().kind == Kind::licensed);
+  CHECK_EQUAL(folder.read(name), before);
 }
 
-TEST(joined_license, "a license of the run replaces that of the file") {
-  const auto run = Json::parse(R"({"key":"LK-RUN","activation_id":"a-run","entitlement":"of the run","refused":null,
-    "clock":{"offset_ms":0,"latest_ms":5},"machine":{"machine_id":"generated-1"}})")
-                       .value();
-  const auto joined = join_run(file_before(), run);
-  for (const auto* field : {"key", "activation_id", "entitlement", "refused", "machine"}) CHECK_EQUAL(joined[field].dump(), run[field].dump());
-  for (const auto* field : {"release", "install_id", "clock", "theme"}) CHECK_EQUAL(joined[field].dump(), file_before()[field].dump());
-  const auto removed = Json::parse(R"({"key":null,"activation_id":null,"entitlement":null})").value();
-  CHECK(join_run(file_before(), removed)["entitlement"].is_null());
+TEST(license_of_the_run, "an activated license replaces that of the file, and is written") {
+  const Folder folder;
+  keep_unreadable(folder);
+  World world(folder);
+  world.service->answer([](const Request&) {
+    return reply(200, Json::Object{{"activation_id", "another"}, {"entitlement", sign({{"tier", "sellers"}})}});
+  });
+  CHECK(world.client->activate(key));
+  folder.restore(name);
+  world.service->answer([](const Request&) { return no_response(Cause::connection); });
+  CHECK_EQUAL(world.client->check().failure->code, "no_answer");
+  CHECK_EQUAL(World(folder).client->state().tier, "sellers");
 }
 
-TEST(joined_activation, "the same activation keeps its key and is not released") {
-  const auto run = Json::parse(R"({"key":null,"activation_id":"a-file","entitlement":"of the run"})").value();
-  const auto joined = join_run(file_before(), run);
-  CHECK(joined["key"].text() == "LK-FILE" && joined["release"].is_null());
+TEST(unread_calls, "calls report that the license cannot be read") {
+  const Folder folder;
+  keep_unreadable(folder);
+  World world(folder);
+  CHECK_EQUAL(world.client->check().failure->code, "folder_unreadable");
+  CHECK_EQUAL(world.client->machines().failure->code, "folder_unreadable");
+  CHECK_EQUAL(world.client->move_here("any").failure->code, "folder_unreadable");
+  CHECK_EQUAL(world.client->deactivate().failure->code, "folder_unreadable");
+  CHECK(world.service->take_requests().empty());
 }

@@ -19,7 +19,7 @@ Result<> unanswered(int seconds = 0) {
 
 Schedule start(const Result<>& result) {
   Schedule schedule(0, "home");
-  schedule.after_check(result, 0.5);
+  schedule.after_check(result, false, 0.5);
   return schedule;
 }
 
@@ -31,7 +31,7 @@ std::string pass(Schedule schedule, int minutes, const Result<>& result) {
     if (!trigger) continue;
     CHECK(*trigger == Trigger::scheduled);
     checked += std::to_string(at) + " ";
-    schedule.after_check(result, 0.5);
+    schedule.after_check(result, false, 0.5);
   }
   return checked;
 }
@@ -44,11 +44,22 @@ TEST(daily, "checks daily, and sooner without an answer") {
   CHECK_EQUAL(pass(start(unanswered(1800)), 60, {}), "30 ");
 }
 
+TEST(unread, "checks as soon as after no answer while the file cannot be read") {
+  Schedule schedule(0, "home");
+  schedule.after_check({}, true, 0.5);
+  CHECK(schedule.tick(minute, "home") == Trigger::scheduled);
+  schedule.after_check({}, true, 0.5);
+  for (int at = 2; at <= 5; ++at) CHECK(!schedule.tick(at * minute, "home"));
+  CHECK(schedule.tick(6 * minute, "home") == Trigger::scheduled);
+  schedule.after_check({}, false, 0.5);
+  for (int at = 7; at < 6 + 24 * 60; ++at) CHECK(!schedule.tick(at * minute, "home"));
+}
+
 TEST(woken, "checks after sleep, and when the clock is set back") {
   auto schedule = start({});
   CHECK(!schedule.tick(minute, "home"));
   CHECK(schedule.tick(10 * minute, "home") == Trigger::wake);
-  schedule.after_check({}, 0.5);
+  schedule.after_check({}, false, 0.5);
   CHECK(!schedule.tick(9 * minute, "home"));
   CHECK(schedule.tick(minute, "home") == Trigger::wake);
 }

@@ -59,9 +59,9 @@ bool operator==(const State& one, const State& other);
 
 /// Why a call did not work.
 struct Failure {
-  /// `no_answer`, a code of the service, or one of the client: `key_mistyped`, `not_activated`, `already_licensed`, `trial_expired`,
-  /// `trial_unavailable`, `purchase_pending`, `key_not_shown`, `aborted`, `unexpected`, or `entitlement_` and why an answer for use
-  /// without a connection is not accepted.
+  /// `no_answer`, a code of the service, or one of the client: `key_mistyped`, `not_activated`, `folder_unreadable`,
+  /// `already_licensed`, `trial_expired`, `trial_unavailable`, `purchase_pending`, `key_not_shown`, `aborted`, `unexpected`, or
+  /// `entitlement_` and why an answer for use without a connection is not accepted.
   std::string code;
   /// Only of `no_answer`, after which nothing changed.
   std::optional<Cause> cause;
@@ -100,7 +100,7 @@ struct Machine {
   std::string last_validated_at;
 };
 
-/// Something that went wrong, and that the client continued without.
+/// A failure that the client continued after.
 struct Problem {
   /// `file_damaged`, `folder_unreadable`, `folder_unwritable`, `machine_unreadable`, `listener` or `unexpected`.
   std::string code;
