@@ -52,9 +52,10 @@ struct Schedule: Sendable {
     checkIn = nil
   }
 
+  /// - Parameter isUnread: whether there may be a license that could not be read yet: the next check comes as soon as after no answer
   /// - Parameter jitter: from 0.9 to 1.1, so that the machines of a company do not ask at the same time.
-  mutating func endCheck(_ failure: NoAnswer?, jitter: Double) {
-    failures = failure == nil ? 0 : failures + 1
+  mutating func endCheck(_ failure: NoAnswer?, isUnread: Bool = false, jitter: Double) {
+    failures = failure == nil && !isUnread ? 0 : failures + 1
     checkIn = wait(after: failure) * jitter
   }
 
@@ -125,7 +126,7 @@ extension Latchkey {
   private func checkInBackground(_ trigger: Trigger) async {
     background.withLock { $0.schedule?.beginCheck() }
     let failure = await noAnswer { try await self.check(trigger) }
-    background.withLock { $0.schedule?.endCheck(failure, jitter: Self.jitter) }
+    background.withLock { $0.schedule?.endCheck(failure, isUnread: session.isUnread, jitter: Self.jitter) }
   }
 
   private func noAnswer(_ call: () async throws -> Void) async -> NoAnswer? {

@@ -17,6 +17,9 @@ extension Session {
     }
   }
 
+  /// Refuses a call that needs a license: there is none, or it could not be read.
+  private var refusalOfUnactivated: LatchkeyError { .refused(isUnread ? "folder_unreadable" : "not_activated") }
+
   func activate(typed: String) async throws {
     guard let key = LicenseKey(typed: typed).sent else { throw LatchkeyError.refused("key_mistyped") }
     try await activate(key)
@@ -76,7 +79,7 @@ extension Session {
     try await releaseMachine()
     guard let activation = kept.activation else {
       if kept.trialWanted { return try await startTrial() }
-      throw LatchkeyError.refused("not_activated")
+      throw refusalOfUnactivated
     }
     var question = activation.question
     question["trigger"] = .text(trigger.rawValue)
@@ -110,7 +113,7 @@ extension Session {
   }
 
   func deactivate() async throws {
-    guard let activation = kept.activation else { throw LatchkeyError.refused("not_activated") }
+    guard let activation = kept.activation else { throw refusalOfUnactivated }
     change { $0.release = activation }
     try await releaseMachine()
   }
@@ -141,7 +144,7 @@ extension Session {
 
   /// Returns the key whose machines matter now, and these.
   func listMachines() async throws -> (key: String, machines: [Machine]) {
-    guard let key = wantedKey ?? kept.key else { throw LatchkeyError.refused("not_activated") }
+    guard let key = wantedKey ?? kept.key else { throw refusalOfUnactivated }
     let answer = try await ask("\(Self.licensesPath)/\(Self.encodePath(key))/activations")
     guard let list = answer.body.list else { throw LatchkeyError.otherForm }
     let machines = try list.map { listed in

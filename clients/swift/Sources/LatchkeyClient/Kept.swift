@@ -20,6 +20,9 @@ struct Kept: Sendable, Equatable {
 
   var machineID: String { machine?.machineID ?? "" }
 
+  /// Whether there is a key or an entitlement.
+  var isActivated: Bool { key != nil || entitlement != nil }
+
   /// Nil without a license that the service knows.
   var activation: Activation? {
     guard let key, let activationID else { return nil }
@@ -48,37 +51,47 @@ extension Kept {
 
   /// Returns a new reading, else the last good one, else nil. A random identity stays while a license uses it.
   func chooseMachine(_ reading: Fingerprint?) -> Fingerprint? {
-    let isUsed = key != nil || entitlement != nil
-    if let machine, reading == nil || (machine.isGenerated && isUsed) { return machine }
+    if let machine, reading == nil || (machine.isGenerated && isActivated) { return machine }
     return reading
   }
 
-  /// Returns the content of a file that could not be read at first, with the changes of the run since then.
+  /// Returns the content of a file that could not be read at first, with the changes of the run since then. A trial of the run does
+  /// not replace a license.
+  /// - Parameter hasOwnLicense: whether the run activated a license, apart from a trial, or removed it again
   func joined(with run: Kept, hasOwnLicense: Bool) -> Kept {
-    if hasOwnLicense { return joined(withLicenseOf: run) }
     var joined = self
-    joined.request = run.request ?? request
-    joined.trialWanted = trialWanted || (run.trialWanted && key == nil)
-    joined.machine = chooseMachine(run.machine.flatMap { $0.isGenerated ? nil : $0 }) ?? run.machine
+    if hasOwnLicense || (run.isActivated && !isActivated) {
+      joined.replaceLicense(with: run)
+    } else {
+      joined.keepLicense(beside: run)
+    }
+    joined.clock.join(run.clock)
+    joined.lastAnswerAt = run.lastAnswerAt ?? lastAnswerAt
     return joined
   }
 
-  /// Adds what the run does not have to its license, which replaces that of the file.
-  private func joined(withLicenseOf run: Kept) -> Kept {
-    var joined = run
+  private mutating func replaceLicense(with run: Kept) {
+    let isSame = run.entitlement != nil && run.activationID == activationID
     // The answer to a machine without a connection has no key.
-    if run.key == nil && run.entitlement != nil && run.activationID == activationID { joined.key = key }
-    if run.release == nil {
-      joined.release = release
-      joined.cancelRelease(of: run.activationID)
-    }
-    if run.keys.isEmpty { joined.keys = keys }
-    joined.clock.latest = max(run.clock.latest, clock.latest)
-    joined.lastAnswerAt = run.lastAnswerAt ?? lastAnswerAt
-    joined.installID = installID
-    joined.sharing = sharing
-    joined.others = others
-    return joined
+    key = run.key ?? (isSame ? key : nil)
+    activationID = run.activationID
+    entitlement = run.entitlement
+    refused = run.refused
+    request = run.request
+    trialWanted = run.trialWanted
+    cancelRelease(of: run.activationID)
+    release = run.release ?? release
+    if !run.keys.isEmpty { keys = run.keys }
+    machine = run.machine ?? machine
+  }
+
+  private mutating func keepLicense(beside run: Kept) {
+    request = run.request ?? request
+    trialWanted = trialWanted || (run.trialWanted && key == nil)
+    if keys.isEmpty { keys = run.keys }
+    // A system that cannot read the file may not have read the machine either.
+    let reading = run.machine.flatMap { $0.isGenerated ? nil : $0 }
+    machine = chooseMachine(reading) ?? run.machine
   }
 }
 

@@ -56,7 +56,7 @@ public struct NoAnswer: Sendable, Equatable {
 
 /// A refusal of the service, or of this client.
 public struct Refusal: Sendable, Equatable {
-  /// A code of the service, or `key_mistyped`, `not_activated`, `already_licensed`, `entitlement_…`.
+  /// A code of the service, or `key_mistyped`, `not_activated`, `folder_unreadable`, `already_licensed`, `entitlement_…`.
   public let code: String
   /// How many are allowed.
   public internal(set) var max: Int?

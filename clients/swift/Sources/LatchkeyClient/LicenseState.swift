@@ -9,7 +9,7 @@ public struct LicenseState: Sendable, Equatable {
     case trial
     /// There is no license, or none of this machine.
     case none
-    /// The entitlement ended: `reason` says whether the license did, too.
+    /// The entitlement ended: `reason` is `license_expired` if the license did, too.
     case ended
     /// The service refused the license: `reason` is its code.
     case refused
@@ -62,7 +62,7 @@ struct Snapshot: Sendable {
     state.source = isAnswered ? .service : .kept
     state.lastAnswerAt = Times.parse(kept.lastAnswerAt)
     state.clockWentBack = wentBack
-    if kept.key == nil && kept.entitlement == nil {
+    if !kept.isActivated {
       state.reason = "not_activated"
     } else if let refused = kept.refused {
       state.kind = .refused

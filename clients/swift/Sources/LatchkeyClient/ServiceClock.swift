@@ -24,6 +24,12 @@ package struct ServiceClock: Sendable, Equatable {
     latest = max(latest, service)
   }
 
+  /// Adds what a run learnt before the clock of the file could be read.
+  mutating func join(_ run: ServiceClock) {
+    if run.latest > 0 { offset = run.offset }
+    latest = max(latest, run.latest)
+  }
+
   /// Returns the time of an answer: its header Date, which no signature protects, if that fits the entitlement.
   static func serviceTime(date: Int64?, issued: Int64) -> Int64 {
     guard let date, (issued...issued + latestAfterIssue).contains(date) else { return issued }

@@ -18,7 +18,7 @@ final class Session: Sendable {
   }
 
   private struct Unread {
-    /// Whether the run activated a license, or removed one.
+    /// Whether the run activated a license, apart from a trial, or removed it again.
     var hasOwnLicense = false
   }
 
@@ -64,6 +64,9 @@ final class Session: Sendable {
 
   var problems: [String] { notes.withLock(\.problems) }
 
+  /// Whether the file exists, but could not be read yet.
+  var isUnread: Bool { notes.withLock { $0.unread != nil } }
+
   /// Reads what is kept, and verifies its entitlement.
   func load() {
     file.removeOldTemporaries()
@@ -99,18 +102,13 @@ final class Session: Sendable {
   /// Replaces what is kept, and writes it; but never over a file that could not be read.
   func change(_ kept: Kept) {
     adopt(kept)
-    guard isUnread(after: kept) else { return write(kept) }
+    guard isUnread else { return write(kept) }
+    let isTrial = snapshot.withLock { $0.claims?.isTrial ?? false }
+    if kept.isActivated && !isTrial { notes.withLock { $0.unread?.hasOwnLicense = true } }
     do {
       try readAgain()
     } catch {
       report("folder_unwritable", "nothing is written while the file cannot be read: \(error)")
-    }
-  }
-
-  private func isUnread(after change: Kept) -> Bool {
-    notes.withLock { notes in
-      if change.key != nil || change.entitlement != nil { notes.unread?.hasOwnLicense = true }
-      return notes.unread != nil
     }
   }
 

@@ -147,6 +147,17 @@ import Testing
     }
   }
 
+  @Test func checksSoonWhileTheFileCannotBeRead() {
+    var (now, schedule) = (start, Schedule(now: start, network: "home"))
+    for minutes in [1, 5] {
+      schedule.endCheck(nil, isUnread: true, jitter: 1)
+      #expect(pass(minutes - 1, &schedule, from: &now) == [])
+      #expect(pass(1, &schedule, from: &now) == [.scheduled])
+    }
+    schedule.endCheck(nil, jitter: 1)
+    #expect(pass(1439, &schedule, from: &now) == [])
+  }
+
   @Test func waitsAsLongAsTheServiceAsks() {
     var (now, schedule) = (start, Schedule(now: start, network: "home"))
     var failure = busy
