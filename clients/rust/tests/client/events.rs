@@ -2,15 +2,14 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::latchkey::system::time_uuid;
 use crate::latchkey::{Cause, Failure, Flushed, Latchkey};
-use crate::support::{Answer, DAY_MS, Folder, NOW_MS, World, fail, open, page, problem, reply};
+use crate::support::{Answer, DAY_MS, Folder, NOW_MS, World, fail, open, open_with, page, problem, reply};
 
 fn lines(folder: &Folder) -> Vec<Value> {
     let text = fs::read_to_string(folder.file("events.jsonl")).unwrap();
@@ -283,22 +282,23 @@ fn no_event_is_sent_under_an_id_that_is_erased_while_a_batch_is_sent() {
 }
 
 #[test]
-fn no_event_that_is_tracked_while_sharing_ends_is_sent_later() {
+fn no_event_is_kept_whose_tracking_began_before_sharing_ended() {
     let folder = Folder::new();
-    let world = open_sharing(&folder);
-    let client = world.client.clone();
-    for _ in 0..20 {
-        let is_off = Arc::new(AtomicBool::new(false));
-        let (tracker, was_off) = (client.clone(), Arc::clone(&is_off));
-        let tracking = thread::spawn(move || {
-            while !was_off.load(Ordering::Relaxed) {
-                tracker.track("while sharing ends", &[]);
+    let slot = Arc::new(Mutex::new(None::<Latchkey>));
+    let ends_sharing = Arc::clone(&slot);
+    let world = open_with(&folder, move |options| {
+        // Tracking reads the clock before it adds the event.
+        options.now = Box::new(move || {
+            let client = ends_sharing.lock().unwrap().take();
+            if let Some(client) = client {
+                client.set_sharing(false).unwrap();
             }
+            NOW_MS
         });
-        client.set_sharing(false).unwrap();
-        is_off.store(true, Ordering::Relaxed);
-        tracking.join().unwrap();
-        assert_eq!(lines(&folder).len(), 0);
-        client.set_sharing(true).unwrap();
-    }
+    });
+    world.client.set_sharing(true).unwrap();
+    *slot.lock().unwrap() = Some(world.client.clone());
+    world.client.track("while sharing ends", &[]);
+    assert!(slot.lock().unwrap().is_none());
+    assert_eq!(lines(&folder).len(), 0);
 }
