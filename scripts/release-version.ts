@@ -1,4 +1,4 @@
-/** `npm run release:version -- VERSION`: writes the version of the next release into every manifest. */
+/** `npm run release:version -- VERSION`: writes the version of the next release into every file that names it. */
 import { repository } from './lib/steps.ts';
 import { ReleaseError } from './release/release-error.ts';
 import { setVersion } from './release/set-version.ts';

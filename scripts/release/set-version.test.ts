@@ -2,49 +2,68 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
 
 import { repository } from '../lib/steps.ts';
 import { ReleaseError } from './release-error.ts';
 import { setVersion } from './set-version.ts';
 import { readVersion } from './version.ts';
 
-const FILES = /^(?:package(?:-lock)?\.json|pom\.xml|_version\.py|Cargo\.(?:toml|lock)|.*\.csproj)$/;
+/** The folders of files that name the version. */
+const FOLDERS = ['agent', 'clients', 'console', 'contract', 'examples', 'server'];
+const MANIFEST = /(?:^|\/)(?:package(?:-lock)?\.json|Cargo\.lock)$/;
+
+/** Versions of the programs of examples and tests, and files of dependencies. */
+const FOREIGN = /(?:app|get)_?version/i;
+const LOCK_FILE = /lock$/;
+
+function listTracked(...paths: readonly string[]): string[] {
+  const listed = execFileSync('git', ['ls-files', '-z', ...paths], { cwd: repository });
+  return String(listed)
+    .split('\0')
+    .filter((name) => name !== '');
+}
 
 describe('the version of a release', () => {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-version-'));
-  for (const folder of ['agent', 'clients', 'console', 'contract', 'examples', 'server']) {
-    copyManifests(folder);
-  }
-  copyManifests('package.json');
-  copyManifests('package-lock.json');
+  const ofClients = listTracked('clients');
+  const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+  let current = '';
+
+  before(async () => {
+    current = await readVersion(repository);
+    const manifests = listTracked('package.json', 'package-lock.json', ...FOLDERS);
+    for (const name of [...manifests.filter((each) => MANIFEST.test(each)), ...ofClients]) {
+      cpSync(join(repository, name), join(root, name));
+    }
+    await setVersion(root, '9.8.7-rc.1');
+    await setVersion(root, '9.8.7');
+  });
   after(() => rmSync(root, { recursive: true }));
 
-  function copyManifests(path: string): void {
-    const listed = execFileSync('git', ['ls-files', '-z', path], { cwd: repository });
-    for (const name of String(listed).split('\0')) {
-      if (FILES.test(basename(name))) cpSync(join(repository, name), join(root, name));
-    }
-  }
-
   test('is written into manifests that npm ci accepts', async () => {
-    await setVersion(root, '9.8.7');
     assert.equal(await readVersion(root), '9.8.7');
     execFileSync('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'], {
       cwd: root,
       stdio: 'pipe',
     });
-    const others = [
-      'clients/csharp/Latchkey.Client.csproj',
-      'clients/java/pom.xml',
-      'clients/python/src/latchkey_client/_version.py',
-      'clients/rust/Cargo.toml',
-      'clients/rust/Cargo.lock',
-      'examples/tauri/license/Cargo.lock',
-    ];
-    for (const name of others)
-      assert.match(readFileSync(join(root, name), 'utf8'), /9\.8\.7/, name);
+    for (const name of ['clients/rust/Cargo.lock', 'examples/tauri/license/Cargo.lock']) {
+      assert.match(read(name), /name = "latchkey-client"\nversion = "9\.8\.7"/, name);
+    }
+  });
+
+  test('is written into every file of a client that names it', () => {
+    const old = new RegExp(`(?<![\\d.])${RegExp.escape(current)}(?![\\d.])`);
+    const found = ofClients
+      .filter((name) => !LOCK_FILE.test(name))
+      .flatMap((name) =>
+        read(name)
+          .split('\n')
+          .map((line) => `${name}: ${line}`),
+      )
+      .filter((line) => old.test(line) && !FOREIGN.test(line));
+    assert.deepEqual(found, []);
   });
 
   test('is rejected when it is none', async () => {

@@ -1,4 +1,4 @@
-/** Writes the version of a release into every manifest. `npm version` asks the registry for workspaces that depend on each other. */
+/** Writes the version of a release into every file that names it. `npm version` asks the registry for workspaces that depend on each other. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -19,32 +19,61 @@ const NPM_MANIFESTS = [
   'examples/electron-like/package.json',
 ];
 
-/** What precedes the version in the other files. */
-const OTHER_MANIFESTS: [string, RegExp][] = [
+/** What precedes the version in manifests and sources of the clients and the examples. */
+const CLIENT_FILES: [string, RegExp][] = [
   ['clients/csharp/Latchkey.Client.csproj', /<Version>/],
+  ['clients/csharp/src/Latchkey.cs', /const string Version = "/],
+  ['clients/cpp/include/latchkey/latchkey.hpp', /std::string_view version = "/],
+  ['clients/go/latchkey.go', /const Version = "/],
   ['clients/java/pom.xml', /<artifactId>[\w-]+<\/artifactId>\s+<version>/],
+  ['clients/java/src/main/java/dev/latchkey/Latchkey.java', /String VERSION = "/],
   ['clients/python/src/latchkey_client/_version.py', /__version__ = "/],
   ['clients/rust/Cargo.toml', /name = "latchkey-client"\nversion = "/],
   ['clients/rust/Cargo.lock', /name = "latchkey-client"\nversion = "/],
+  ['clients/swift/Sources/LatchkeyClient/Latchkey.swift', /static let version = "/],
+  ['clients/typescript/src/version.ts', /VERSION = '/],
   ['examples/tauri/license/Cargo.lock', /name = "latchkey-client"\nversion = "/],
 ];
 
+/** What precedes the version for CMake, which accepts only numbers: 1.1.0 of 1.1.0-rc.1. */
+const CMAKE_FILES: [string, RegExp][] = [
+  ['clients/cpp/CMakeLists.txt', /project\(latchkey VERSION /],
+  ['clients/cpp/README.md', /find_package\(latchkey /],
+];
+
 /**
- * Writes a version into every manifest and package-lock.json.
+ * Writes a version into manifests, package-lock.json, and sources of clients.
  * @param root the repository
- * @throws ReleaseError when it is not a version, or a manifest does not contain the current one
+ * @throws ReleaseError when it is not a version, or a file does not contain the current one
  */
 export async function setVersion(root: string, version: string): Promise<void> {
   if (!new RegExp(VERSION).test(version)) {
     throw new ReleaseError(`"${version}" is not a version: run npm run release:version -- 1.1.0.`);
   }
-  const current = RegExp.escape(await readVersion(root));
-  const own = new RegExp(`^(  "version": "|.*"@latchkey/[\\w-]+": ")${current}"`, 'gm');
-  for (const name of NPM_MANIFESTS) await replace(join(root, name), own, `$1${version}"`);
-  for (const [name, before] of OTHER_MANIFESTS) {
-    await replace(join(root, name), new RegExp(`(${before.source})${current}`), `$1${version}`);
+  const current = await readVersion(root);
+  const own = `^(  "version": "|.*"@latchkey/[\\w-]+": ")${RegExp.escape(current)}"`;
+  for (const name of NPM_MANIFESTS) {
+    await replace(join(root, name), new RegExp(own, 'gm'), `$1${version}"`);
   }
+  await replaceAfter(root, CLIENT_FILES, current, version);
+  await replaceAfter(root, CMAKE_FILES, toNumbers(current), toNumbers(version));
   await replaceLocked(join(root, 'package-lock.json'), version);
+}
+
+function toNumbers(version: string): string {
+  return version.replace(/-.*/, '');
+}
+
+async function replaceAfter(
+  root: string,
+  places: readonly [string, RegExp][],
+  current: string,
+  version: string,
+): Promise<void> {
+  for (const [name, before] of places) {
+    const pattern = new RegExp(`(${before.source})${RegExp.escape(current)}`);
+    await replace(join(root, name), pattern, `$1${version}`);
+  }
 }
 
 async function replace(path: string, pattern: RegExp, replacement: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Runs the code of the README, and the example, against the service; and builds what PyPI expects. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -82,7 +82,10 @@ os.chdir(target)
 print(wheel, *zipfile.ZipFile(wheel).namelist(), *tarfile.open(archive).getnames(), sep="\\n", file=sys.__stderr__)
 `;
 
+const VERSION_FILE = join(folder, 'src', 'latchkey_client', '_version.py');
+
 test('is packed with its types, and runs from the wheel', { skip: lacksBuilder }, async () => {
+  const [, version] = /^__version__ = "(.+)"$/m.exec(await readFile(VERSION_FILE, 'utf8')) ?? [];
   const copy = join(directory, 'copy');
   await cp(folder, copy, { recursive: true });
   const wheels = join(directory, 'wheels');
@@ -90,13 +93,13 @@ test('is packed with its types, and runs from the wheel', { skip: lacksBuilder }
   const { stderr } = await run('python3', ['-c', BUILD, copy, wheels]);
   const lines = stderr.trim().split('\n');
   const [name = '', ...files] = lines.slice(lines.findIndex((line) => line.endsWith('.whl')));
-  assert.equal(name, 'latchkey_client-1.0.0-py3-none-any.whl');
-  for (const file of ['', 'latchkey_client-1.0.0/src/']) {
+  assert.equal(name, `latchkey_client-${version}-py3-none-any.whl`);
+  for (const file of ['', `latchkey_client-${version}/src/`]) {
     assert.ok(files.includes(`${file}latchkey_client/py.typed`), stderr);
   }
   const use =
     'import latchkey_client; print(latchkey_client.__version__, latchkey_client.__file__)';
   const wheel = join(wheels, name);
   const printed = await runPython(['-c', use], { PYTHONPATH: wheel });
-  assert.equal(printed, `1.0.0 ${join(wheel, 'latchkey_client', '__init__.py')}\n`);
+  assert.equal(printed, `${version} ${join(wheel, 'latchkey_client', '__init__.py')}\n`);
 });

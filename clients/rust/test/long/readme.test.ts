@@ -31,7 +31,9 @@ async function packCrate(): Promise<string> {
   const target = join(directory, 'target');
   const flags = ['--quiet', '--locked', '--allow-dirty', '--no-verify', '--target-dir', target];
   await runCargo(['package', ...flags]);
-  const name = 'latchkey-client-1.0.0';
+  const manifest = await readFile(join(CRATE, 'Cargo.toml'), 'utf8');
+  const [, version] = /^version = "(.+)"$/m.exec(manifest) ?? [];
+  const name = `latchkey-client-${version}`;
   await run('tar', ['-xzf', join(target, 'package', `${name}.crate`), '-C', directory]);
   return join(directory, name);
 }
@@ -41,7 +43,7 @@ async function createPrograms(): Promise<string> {
   const packed = await packCrate();
   const folder = join(directory, 'programs');
   await mkdir(join(folder, 'src', 'bin'), { recursive: true });
-  const manifest = `[package]\nname = "programs"\nversion = "1.0.0"\nedition = "2024"\n
+  const manifest = `[package]\nname = "programs"\nversion = "0.0.0"\nedition = "2024"\n
 [dependencies]\nlatchkey-client = { path = '${packed}' }\n`;
   await writeFile(join(folder, 'Cargo.toml'), manifest);
   await copyFile(join(packed, 'Cargo.lock'), join(folder, 'Cargo.lock'));
