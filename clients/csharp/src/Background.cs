@@ -103,7 +103,8 @@ namespace LatchkeyClient
         {
             lock (gate)
             {
-                failures = result.Cause == null ? 0 : failures + 1;
+                // While there may be a license that could not be read, the next check comes as soon as after no answer.
+                failures = result.Cause == null && !client.IsUnread ? 0 : failures + 1;
                 checkInMs = WaitMs(failures, result.RetryAfter, random.NextDouble());
             }
         }

@@ -58,11 +58,12 @@ namespace LatchkeyClient
         /// <summary>Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids.</summary>
         internal async Task<Result> FlushAsync()
         {
-            string installId = session.InstallId;
-            if (session.Sharing != true || installId == null) return Result.Refused("sharing_off");
             Result result = Result.Done();
             for (int limit = MaxBatch; ;)
             {
+                // Each time, because the user may stop sharing, or have the id erased, while a batch is sent.
+                string installId = session.SharingId;
+                if (installId == null) return Result.Refused("sharing_off");
                 List<Fields> batch = queue.NextBatch(limit, session.DeviceMs);
                 if (batch.Count == 0) return result;
                 Answer answer = await session.Network.AskAsync("/api/v1/events", Describe(installId, batch)).ConfigureAwait(false);
@@ -209,7 +210,7 @@ namespace LatchkeyClient
         /// <summary>How many events were dropped since opening: the queue was full, or they were too old or rejected.</summary>
         internal int Dropped { get; private set; }
 
-        /// <summary>Adds an event; the oldest ones make way.</summary>
+        /// <summary>Adds an event. A full queue drops the oldest ones.</summary>
         internal void Add(Fields one)
         {
             lock (gate)
@@ -246,7 +247,7 @@ namespace LatchkeyClient
         {
             lock (gate)
             {
-                // Those that made way while they were sent arrived all the same.
+                // Those that were dropped while they were sent arrived all the same.
                 Dropped -= events.Count(each => batch.TryGetValue(IdOf(each), out bool wasDropped) && wasDropped);
                 removed.UnionWith(events.Select(IdOf));
                 Rewrite(entries.Where(each => !removed.Contains(IdOf(each.Event))).ToList());

@@ -56,7 +56,12 @@ namespace LatchkeyClient
     public sealed class Result
     {
         public bool Ok { get; private set; }
-        /// <summary>Null if <see cref="Ok"/>; <c>no_answer</c>: nothing changed; else a code of the service or of the client.</summary>
+        /// <summary>
+        /// Null if <see cref="Ok"/>; <c>no_answer</c>: nothing changed; else a code of the service, or of the client: <c>key_mistyped</c>,
+        /// <c>not_activated</c>, <c>folder_unreadable</c>, <c>already_licensed</c>, <c>trial_expired</c>, <c>trial_unavailable</c>,
+        /// <c>purchase_pending</c>, <c>key_not_shown</c>, <c>aborted</c>, <c>sharing_off</c>, <c>unexpected</c>, and <c>entitlement_</c> with the
+        /// reason why an answer for use without a connection is not accepted.
+        /// </summary>
         public string Code { get; private set; }
         /// <summary>Why there is no answer; null for everything else.</summary>
         public Cause? Cause { get; private set; }
@@ -386,6 +391,8 @@ namespace LatchkeyClient
         }
 
         internal long DeviceMs => session.DeviceMs;
+
+        internal bool IsUnread => session.IsUnread;
     }
 
     /// <summary>Runs work one after the other, on threads of the pool.</summary>

@@ -28,6 +28,11 @@ namespace LatchkeyClient
             return new Clock(Json.Integer(clock, "offset_ms") ?? 0, Json.Integer(clock, "latest_ms") ?? 0);
         }
 
+        internal Fields ToFields()
+        {
+            return Json.Of("offset_ms", OffsetMs, "latest_ms", LatestMs);
+        }
+
         internal long Now(long deviceMs)
         {
             return Math.Max(deviceMs + OffsetMs, LatestMs);

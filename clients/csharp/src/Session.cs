@@ -29,19 +29,18 @@ namespace LatchkeyClient
 
         private const string Licenses = "/api/v1/licenses/";
         private const long DayMs = 86400000;
-        private static readonly Fields NoLicense = Json.Of("key", null, "activation_id", null, "entitlement", null, "refused", null, "release", null,
-            "request", null, "trial_wanted", false);
         private static readonly string[] Limits = { "activation_limit_reached", "move_limit_reached" };
 
         private readonly Options options;
         private readonly string path;
         private readonly List<Fields> compiledKeys;
         private readonly ConcurrentQueue<Problem> problems = new ConcurrentQueue<Problem>();
-        private volatile Snapshot now = new Snapshot { Kept = Json.Of("version", 1) };
+        private volatile Snapshot now = new Snapshot { Kept = Kept.Nothing };
         private volatile string lastSilence;
         private volatile bool machineIsOld = true;
-        /// <summary>What was changed since opening while the file could not be read; null: it was read.</summary>
-        private Fields unread = new Fields();
+        private volatile bool isUnread = true;
+        /// <summary>Whether this run activated a license, apart from a trial, or removed it again, before the file could be read.</summary>
+        private bool hasOwnLicense;
         /// <summary>The key that was last refused because no machine is free; the program shows its machines.</summary>
         private string wantedKey;
 
@@ -60,10 +59,16 @@ namespace LatchkeyClient
 
         internal bool MustReadMachine => machineIsOld;
 
+        /// <summary>Whether there may be a license that could not be read yet.</summary>
+        internal bool IsUnread => isUnread;
+
         internal string InstallId => Json.Text(now.Kept, "install_id");
 
         /// <summary>Whether the user shares usage; null: was not asked.</summary>
         internal bool? Sharing => Json.Member(now.Kept, "sharing") as bool?;
+
+        /// <summary>The id under which events are sent now; null: the user does not share usage, or the file cannot be read.</summary>
+        internal string SharingId => !isUnread && Sharing == true ? InstallId : null;
 
         internal long DeviceMs => options.Now().ToUnixTimeMilliseconds();
 
@@ -74,8 +79,7 @@ namespace LatchkeyClient
                 Snapshot at = now;
                 long deviceMs = DeviceMs, nowMs = Clock.Of(at.Kept).Now(deviceMs);
                 string refused = Json.Text(Json.Member(at.Kept, "refused"), "reason");
-                bool isActivated = Json.Text(at.Kept, "key") != null || Json.Text(at.Kept, "entitlement") != null;
-                if (!isActivated) return CreateState(at, deviceMs, Kind.None, "not_activated", null);
+                if (!Kept.IsActivated(at.Kept)) return CreateState(at, deviceMs, Kind.None, "not_activated", null);
                 if (refused != null) return CreateState(at, deviceMs, Kind.Refused, refused, null);
                 string problem = at.Claims == null ? "early" : Tokens.FindTimeProblem(at.Claims, nowMs);
                 if (problem == "early") return CreateState(at, deviceMs, Kind.None, "entitlement_invalid", null);
@@ -150,14 +154,8 @@ namespace LatchkeyClient
             }
             string kept = key ?? Json.Text(answer.Body, "license_key");
             if (id == null || token == null || kept == null) return Task.FromResult(EndWithout(Answer.OtherShape()));
-            return GrantAsync(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false, "release", ReleaseAfter(id));
-        }
-
-        /// <summary>Returns the deactivation that is still to be sent after an activation: not that of this one.</summary>
-        private object ReleaseAfter(string activationId)
-        {
-            object release = Json.Member(now.Kept, "release");
-            return Json.Text(release, "activation_id") == activationId ? null : release;
+            return GrantAsync(answer, token, "key", kept, "activation_id", id, "request", null, "trial_wanted", false,
+                "release", Kept.ReleaseAfter(now.Kept, id));
         }
 
         internal async Task<Result> CheckAsync(Trigger trigger)
@@ -169,7 +167,7 @@ namespace LatchkeyClient
             }
             string key = Json.Text(now.Kept, "key"), id = Json.Text(now.Kept, "activation_id");
             bool wantsTrial = Json.IsTrue(now.Kept, "trial_wanted");
-            if (key == null || id == null) return wantsTrial ? await StartTrialAsync().ConfigureAwait(false) : Result.Refused("not_activated");
+            if (key == null || id == null) return wantsTrial ? await StartTrialAsync().ConfigureAwait(false) : RefuseUnactivated();
             Fields body = Json.Of("license_key", key, "activation_id", id, "machine_id", MachineId, "trigger", trigger.ToString().ToLowerInvariant());
             if (InstallId != null) body["install_id"] = InstallId;
             if (Sharing != null) body["usage_sharing"] = Sharing;
@@ -194,10 +192,16 @@ namespace LatchkeyClient
             return Result.Refused(reason);
         }
 
+        /// <summary>Refuses a call that needs a license: there is none, or it could not be read.</summary>
+        private Result RefuseUnactivated()
+        {
+            return Result.Refused(isUnread ? "folder_unreadable" : "not_activated");
+        }
+
         internal async Task<Result> DeactivateAsync()
         {
             string key = Json.Text(now.Kept, "key"), id = Json.Text(now.Kept, "activation_id");
-            if (key == null || id == null) return Result.Refused("not_activated");
+            if (key == null || id == null) return RefuseUnactivated();
             Change("release", Json.Of("key", key, "activation_id", id, "machine_id", MachineId));
             return await ReleaseAsync().ConfigureAwait(false);
         }
@@ -210,7 +214,7 @@ namespace LatchkeyClient
             if (answer.IsDone || answer.IsAboutLicense)
             {
                 NoteAnswer(null);
-                Change(id == Json.Text(now.Kept, "activation_id") ? NoLicense : Json.Of("release", null));
+                Change(id == Json.Text(now.Kept, "activation_id") ? Kept.NoLicense : Json.Of("release", null));
                 return Result.Done();
             }
             if (answer.Code != null) Change("release", null);
@@ -233,7 +237,7 @@ namespace LatchkeyClient
         private async Task<Result> ListAsync(List<Fields> listed)
         {
             string key = wantedKey ?? Json.Text(now.Kept, "key");
-            if (key == null) return Result.Refused("not_activated");
+            if (key == null) return RefuseUnactivated();
             Answer answer = await Network.AskAsync(Licenses + Uri.EscapeDataString(key) + "/activations").ConfigureAwait(false);
             if (!answer.IsSuccess) return EndWithout(answer);
             List<object> items = answer.Body as List<object>;
@@ -317,7 +321,7 @@ namespace LatchkeyClient
             string id = Json.Text(claims, "activation_id");
             string key = id == Json.Text(now.Kept, "activation_id") ? Json.Text(now.Kept, "key") : null;
             Change("entitlement", found.Value, "activation_id", id, "key", key, "refused", null, "request", null, "trial_wanted", false,
-                "release", ReleaseAfter(id));
+                "release", Kept.ReleaseAfter(now.Kept, id));
             return Result.Done();
         }
 
@@ -327,8 +331,10 @@ namespace LatchkeyClient
             return Result.Done();
         }
 
+        /// <summary>Forgets the id of the installation, and returns it. A file that cannot be read keeps it: the call is refused.</summary>
         internal Result ForgetInstall()
         {
+            if (isUnread) return Result.Refused("folder_unreadable");
             Result result = Result.Done();
             result.InstallId = InstallId;
             Change("sharing", false, "install_id", null);
@@ -384,11 +390,9 @@ namespace LatchkeyClient
             string problem = Tokens.FindTimeProblem(reading.Claims, clock.Now(deviceMs));
             if (problem != null) return EndWithout(NotAccepted(problem));
             NoteAnswer(null);
-            Fields time = Json.Of("offset_ms", clock.OffsetMs, "latest_ms", clock.LatestMs);
-            Fields all = Json.Of("clock", time, "keys", keys.ToList<object>(), "entitlement", token, "refused", null,
+            Fields granted = Json.Of("clock", clock.ToFields(), "keys", keys.ToList<object>(), "entitlement", token, "refused", null,
                 "last_answer_at", Clock.Format(serviceMs));
-            foreach (KeyValuePair<string, object> each in Json.Of(changes)) all[each.Key] = each.Value;
-            Change(all);
+            Change(Kept.With(granted, Json.Of(changes)));
             return Result.Done();
         }
 
@@ -420,43 +424,26 @@ namespace LatchkeyClient
 
         // What is kept.
 
-        /// <summary>Reads what is kept unless it was read before. What was changed since opening is newer.</summary>
+        /// <summary>Reads what is kept unless it was read before, and joins what this run changed until then.</summary>
         internal void Load()
         {
-            if (unread == null) return;
+            if (!isUnread) return;
             Files.RemoveOldTemporaries(Path.GetDirectoryName(path));
             string[] read = Attempt("folder_unreadable", () => new[] { Files.Retry(() => Files.Read(path)) });
             if (read == null) return;
-            Fields changes = unread;
-            unread = null;
-            if (read[0] == null) return;
-            if (Json.Parse(read[0]) is Fields kept) Adopt(Merge(kept, changes));
-            else SetAside();
-        }
-
-        /// <summary>Adds what was changed before the file was read. A random identity of the machine counts only with its license.</summary>
-        private static Fields Merge(Fields kept, Fields changes)
-        {
-            Fields machine = MachineReader.ReadFingerprint(Json.Member(kept, "machine"));
-            kept["version"] = 1;
-            kept["keys"] = Tokens.ReadKeys(Json.Member(kept, "keys")).ToList<object>();
-            kept["machine"] = machine;
-            if (!IsRelease(Json.Member(kept, "release"))) kept["release"] = null;
-            foreach (KeyValuePair<string, object> each in changes) kept[each.Key] = each.Value;
-            bool isRandom = IsGenerated(Json.Member(changes, "machine")) && Json.Text(changes, "entitlement") == null;
-            if (machine != null && isRandom) kept["machine"] = machine;
-            return kept;
+            Fields file = read[0] == null ? Kept.Nothing : Json.Parse(read[0]) as Fields;
+            if (file == null) SetAside();
+            file = Kept.Read(file ?? Kept.Nothing);
+            bool isChanged = now.Kept != Kept.Nothing;
+            Adopt(isChanged ? Kept.JoinRun(file, now.Kept, hasOwnLicense) : file);
+            isUnread = false;
+            if (isChanged) Attempt("folder_unwritable", Write);
         }
 
         private void SetAside()
         {
             Report(new Problem("file_damaged", "the kept state is damaged and was renamed"));
             Attempt("folder_unwritable", () => Files.SetAside(path));
-        }
-
-        private static bool IsRelease(object value)
-        {
-            return Json.Text(value, "key") != null && Json.Text(value, "activation_id") != null && Json.Text(value, "machine_id") != null;
         }
 
         private void Change(params object[] pairs)
@@ -466,17 +453,19 @@ namespace LatchkeyClient
 
         private void Change(Fields changes)
         {
-            Fields kept = new Fields(now.Kept);
-            foreach (KeyValuePair<string, object> each in changes) kept[each.Key] = each.Value;
-            Adopt(kept);
-            if (unread != null) foreach (KeyValuePair<string, object> each in changes) unread[each.Key] = each.Value;
-            Load();
+            Adopt(Kept.With(now.Kept, changes));
+            if (isUnread)
+            {
+                hasOwnLicense |= Kept.IsActivated(now.Kept) && !Json.IsTrue(now.Claims, "trial");
+                Load();
+                if (!isUnread) return;
+            }
             Attempt("folder_unwritable", Write);
         }
 
         private string Write()
         {
-            if (unread != null) throw new IOException(path + " is not replaced, because it was not read");
+            if (isUnread) throw new IOException(path + " is not replaced, because it was not read");
             return Files.Replace(path, Json.Write(now.Kept) + "\n");
         }
 
@@ -545,18 +534,11 @@ namespace LatchkeyClient
         {
             if (!machineIsOld) return;
             machineIsOld = false;
-            Fields kept = Machine, reading = options.Machine == null ? null : MachineReader.ReadFingerprint(new Fields(options.Machine));
+            Fields reading = options.Machine == null ? null : MachineReader.ReadFingerprint(new Fields(options.Machine));
             if (reading == null) reading = Attempt("machine_unreadable", () => MachineReader.ReadFingerprint(options.ReadMachine()));
             if (reading == null) Report(new Problem("machine_unreadable", "could not read the identity of the machine"));
-            bool isUsed = Json.Text(now.Kept, "key") != null || Json.Text(now.Kept, "entitlement") != null;
-            if (kept != null && (reading == null || (isUsed && IsGenerated(kept)))) return;
-            Fields chosen = reading ?? Json.Of("machine_id", "generated-" + Guid.NewGuid());
-            if (Json.Write(chosen) != Json.Write(kept)) Change("machine", chosen);
-        }
-
-        private static bool IsGenerated(object machine)
-        {
-            return Json.Text(machine, "machine_id")?.StartsWith("generated-", StringComparison.Ordinal) == true;
+            Fields chosen = Kept.ChooseMachine(now.Kept, reading) ?? Json.Of("machine_id", "generated-" + Guid.NewGuid());
+            if (Json.Write(chosen) != Json.Write(Machine)) Change("machine", chosen);
         }
 
         private long NowMs => Clock.Of(now.Kept).Now(DeviceMs);

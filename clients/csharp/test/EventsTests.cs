@@ -54,7 +54,7 @@ namespace LatchkeyClient
                 queue.Add(CreateEvent(2, ""));
                 Suite.Equal(Lines(world), new[] { Line(2) });
             });
-            suite.Test("an event that made way while it was sent is counted once", () =>
+            suite.Test("an event that was dropped while it was sent is counted once", () =>
             {
                 EventQueue queue = new EventQueue(Path.Combine(new World().Folder, "events.jsonl"), (code, error) => throw error);
                 for (int i = 0; i < EventQueue.MaxEvents; i++) queue.Add(CreateEvent(i, ""));
@@ -98,6 +98,21 @@ namespace LatchkeyClient
                 string id = Chance.TimeUuid(1800000000000);
                 Suite.IsTrue(Regex.IsMatch(id, "^01a3185c-5000-7[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$"), id);
                 Suite.IsTrue(Chance.TimeUuid(1800000000000) != id, "the same id twice");
+            });
+            suite.Test("no event is sent under an id that was erased while a batch was sent", () =>
+            {
+                World world = new World();
+                Latchkey client = world.Open();
+                client.SetSharingAsync(true).Wait();
+                for (int i = 0; i < 501; i++) client.Track("clicked");
+                List<int> sizes = new List<int>();
+                world.Script = Accept(batch =>
+                {
+                    sizes.Add(batch.Count);
+                    client.EraseAsync().Wait();
+                });
+                Suite.Equal(client.FlushAsync().Result.Code, "sharing_off");
+                Suite.Equal(sizes, new[] { 500 });
             });
             suite.Test("erasing returns the id of the installation, and forgets it", () =>
             {

@@ -18,6 +18,7 @@ namespace LatchkeyClient
             suite.Test("the state is ready from disk in less than 5 ms, and an offline check takes less than 1 ms", MeasureSpeed);
             RulesTests.AddTo(suite);
             FilesTests.AddTo(suite);
+            LateFileTests.AddTo(suite);
             EventsTests.AddTo(suite);
             ClientTests.AddTo(suite);
             FaultsTests.AddTo(suite);

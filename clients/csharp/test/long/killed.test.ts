@@ -30,7 +30,7 @@ test(`each event is stored once, over ${KILLS} kills`, { skip, timeout: 280_000 
     kept.push(...(await runAndKill(command, (run * 337.3) % LONGEST_RUN_MS)));
     installs.add(JSON.parse(await readFile(join(folder, 'license.json'), 'utf8')).install_id);
   }
-  assert.equal(installs.size, 1, 'the id of the installation survives');
+  assert.equal(installs.size, 1, 'the id of the installation stays the same');
   const last = await runProgram(program, args('last'), {}, directory);
   const [, sentLast = ''] = /^sent (\d+), rejected 0\n$/.exec(last) ?? [];
   assert.notEqual(sentLast, '', last);
