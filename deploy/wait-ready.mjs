@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** systemd ends the start after 90 s. */
 const LIMIT_MS = 60_000;
 
-/** A blank setting is none. */
+/** Blank settings count as absent. */
 const readSetting = (name) => (process.env[name] ?? '').trim();
 const host = readSetting('LATCHKEY_HOST') || '127.0.0.1';
 const port = readSetting('LATCHKEY_PORT') || readSetting('PORT') || '8080';

@@ -5,13 +5,14 @@ import { bundleProgram } from '../package/bundle.ts';
 import { readPins } from '../package/image/debian-packages.ts';
 import { collectImageTree } from '../package/image/image-tree.ts';
 import { packImage } from '../package/image/pack-image.ts';
-import { listRuntimePackages, readLockFile } from '../package/lock-file.ts';
+import { type LockedPackage, listRuntimePackages, readLockFile } from '../package/lock-file.ts';
 import { ARCHITECTURES } from '../package/locked-packages.ts';
 import { packAgent } from '../package/pack-agent.ts';
 import { CONSOLE_PACKAGES } from '../package/service/console-packages.ts';
 import { createManifest } from '../package/service/manifest.ts';
 import { packService } from '../package/service/pack-npm.ts';
 import { packServiceDeb } from '../package/service/service-deb.ts';
+import { isFor } from '../package/service/service-tree.ts';
 import { packClients } from './clients.ts';
 import { ReleaseError } from './release-error.ts';
 import type { ReleaseFile } from './release-file.ts';
@@ -55,7 +56,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     yield await describeService(release, { name: 'latchkey', purl });
     const { x64, arm64 } = await readPins(release.root);
     const debianPackages = [...x64, ...arm64];
-    yield await describeService(release, { name: 'latchkey-image', debianPackages });
+    yield await describeService(release, { name: 'latchkey-image', debianPackages }, isInImages);
     yield await describeAgent(release);
   },
 };
@@ -80,9 +81,14 @@ export async function* buildParts(
 }
 
 /** The image contains the service and its packages, and Debian's libraries. */
+function isInImages(locked: LockedPackage | undefined): boolean {
+  return ARCHITECTURES.some((arch) => isFor(locked, arch));
+}
+
 async function describeService(
   { root, version }: Release,
   own: Pick<Product, 'name' | 'purl' | 'debianPackages'>,
+  hasPackage: (locked: LockedPackage | undefined) => boolean = () => true,
 ): Promise<ReleaseFile> {
   const locked = await readLockFile(root);
   const { optionalDependencies, license } = await createManifest(root, version);
@@ -91,7 +97,8 @@ async function describeService(
     ...direct.map((each) => `node_modules/${each}`),
     ...listRuntimePackages(locked, 'server'),
   ]);
-  const product = { ...own, version, license, packages: [...packages].sort() };
+  const contained = [...packages].filter((path) => hasPackage(locked[path])).sort();
+  const product = { ...own, version, license, packages: contained };
   const content = Buffer.from(renderSbom(product, locked));
   return { name: `${own.name}-${version}.cdx.json`, content };
 }

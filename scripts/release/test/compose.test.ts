@@ -1,6 +1,15 @@
 /** Starts the compose files of deploy/ by podman-compose, as docs/operations/container.md describes. */
 import assert from 'node:assert/strict';
-import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +38,9 @@ const image = `localhost/${id}:present`;
 /** For so long a client repeats a request whose answer is 502 or 503. */
 const RETRY_MS = 30_000;
 
+/** The user id of the service in the image. */
+const IMAGE_ACCOUNT = 10_001;
+
 /** Containers start beside other work. */
 const START_TIMEOUT_MS = 120_000;
 
@@ -48,6 +60,7 @@ describe('the compose files', { skip }, () => {
   const certificates = new CertificateFixture();
   const ca = certificates.createRoot('root');
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-compose-'));
+  const backups = join(folder, 'backups');
   let port = 0;
   let file = '';
 
@@ -70,17 +83,22 @@ describe('the compose files', { skip }, () => {
     const { cert, key } = ca.issueServer();
     writeFileSync(join(folder, 'fullchain.pem'), cert);
     writeFileSync(join(folder, 'privkey.pem'), key);
-    const settings = {
+    mkdirSync(backups, { mode: 0o700 });
+    chownSync(backups, IMAGE_ACCOUNT, IMAGE_ACCOUNT);
+    writeFileSync(join(folder, 'latchkey.env'), 'LATCHKEY_LOG_LEVEL=debug\n');
+    const variables = {
       IMAGE: image,
       LATCHKEY_PUBLIC_URL: `https://localhost:${port}`,
       LATCHKEY_SECRET: 'a master secret for the tests alone',
       POSTGRES_PASSWORD: 'for-the-tests-alone',
       CATALOG: join(folder, 'catalog.yaml'),
       TLS_DIRECTORY: folder,
+      BACKUPS: backups,
+      SETTINGS: join(folder, 'latchkey.env'),
       HTTP_PORT: await findFreePort(),
       HTTPS_PORT: port,
     };
-    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync(join(folder, 'deploy', '.env'), lines.join(''));
   }
 
@@ -154,6 +172,7 @@ describe('the compose files', { skip }, () => {
     const machine = await activateLicense(post, key);
     assert.equal(await machine.validate(), true);
     reportFirstValidation(t, startedMs);
+    await checkSettingsAndBackup('latchkey');
   });
 
   test('compose-two-nodes.yaml serves requests while either node is stopped', async () => {
@@ -162,6 +181,7 @@ describe('the compose files', { skip }, () => {
     const issue = ['latchkey', 'license', 'issue', '--product', 'personal'];
     const key = readKey(await compose('exec', '-T', 'latchkey-1', ...issue));
     const machine = await activateLicense(post, key);
+    await checkSettingsAndBackup('latchkey-1');
     for (const node of ['latchkey-1', 'latchkey-2']) {
       const stopping = compose('stop', node);
       const stopped = new AbortController();
@@ -178,6 +198,14 @@ describe('the compose files', { skip }, () => {
       await compose('exec', '-T', 'proxy', 'nginx', '-s', 'reload');
     }
   });
+
+  async function checkSettingsAndBackup(node: string): Promise<void> {
+    const level = await compose('exec', '-T', node, 'sh', '-c', 'echo $LATCHKEY_LOG_LEVEL');
+    assert.match(level, /^debug$/m);
+    const name = `${node}.zst`;
+    await compose('exec', '-T', node, 'latchkey', 'backup', `/var/backups/latchkey/${name}`);
+    assert.ok(statSync(join(backups, name)).size > 0);
+  }
 
   async function untilHealthy(node: string): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;

@@ -50,6 +50,14 @@ describe('the documented commands of the Debian package', { skip }, () => {
     await run(machine, wait);
     const listed = await run(machine, 'latchkey license list --json');
     assert.match(listed, new RegExp(`"key_hint": "${hint}"`));
+
+    const [tryOut = ''] = readCommands(BACKUP, 'Test a backup');
+    const [make = '', copy = '', ...rest] = tryOut.split('\n');
+    const commands = [make, copy, 'chown -R latchkey /tmp/try', ...rest].join('\n');
+    const key = readKey(printed);
+    const dated = commands.replaceAll(/\d{4}-\d\d-\d\d/g, today);
+    const tried = await run(machine, dated.replace('<a key that you know>', key), '/root');
+    assert.match(tried, new RegExp(`\\b${hint}\\b`));
   });
 });
 

@@ -163,6 +163,14 @@ describe('a release', { skip }, () => {
     return readFileSync(`${copy}.sig`);
   }
 
+  test('names the programs in the image by their vulnerabilities, and no other platform', () => {
+    const text = readFileSync(join(first, `latchkey-image-${version}.cdx.json`), 'utf8');
+    for (const program of ['nodejs:node.js:24', 'postgresql:postgresql:18']) {
+      assert.match(text, new RegExp(`"cpe": "cpe:2.3:a:${program}[.0-9]*:`));
+    }
+    assert.doesNotMatch(text, /darwin|win32|windows/);
+  });
+
   test('describes every package that npm installs with the service', () => {
     const text = readFileSync(join(first, `latchkey-${version}.cdx.json`), 'utf8');
     const { components } = Parse(Bom, JSON.parse(text));

@@ -107,6 +107,22 @@ describe('the Debian package of the service', { skip }, () => {
       assert.deepEqual([stdout, stderr], [`${version}\n`, '']);
       assert.equal((await machine.attempt([...asNobody, 'license', 'list'])).code, 77);
 
+      await machine.succeed(['chmod', '600', SETTINGS]);
+      await machine.succeed(['chgrp', 'root', SETTINGS]);
+      const unreadable = await machine.attempt(['latchkey', 'license', 'list']);
+      assert.equal(unreadable.code, 78);
+      assert.match(
+        unreadable.stderr,
+        /^latchkey: the account latchkey cannot read .*latchkey\.env/,
+      );
+      assert.notEqual((await machine.attempt(['systemctl', 'restart', 'latchkey'])).code, 0);
+      await machine.waitForUnit('latchkey', 'failed');
+      for (const command of unreadable.stderr.matchAll(/"(\w+ [^"]+)"/g)) {
+        await machine.succeed(['sh', '-c', command[1] ?? '']);
+      }
+      await machine.succeed(['systemctl', 'restart', 'latchkey']);
+      await waitForHealth(machine, version);
+
       // Without LATCHKEY_SECRET the settings are invalid, and the service is not restarted.
       machine.write(SETTINGS, "DATABASE_URL='postgres://latchkey@127.0.0.1/latchkey'\n");
       const checked = await machine.attempt(['latchkey', 'check-config']);
