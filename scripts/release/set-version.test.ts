@@ -18,6 +18,9 @@ const MANIFEST = /(?:^|\/)(?:package(?:-lock)?\.json|Cargo\.lock)$/;
 const FOREIGN = /(?:app|get)_?version/i;
 const LOCK_FILE = /lock$/;
 
+/** `latchkey-1.1.0.tgz`, `latchkey-image-1.1.0-amd64.tar` */
+const FILE_NAMES = /latchkey[\w-]*?[-_]\d+\.\d+\.\d+[\w.-]*/g;
+
 function listTracked(...paths: readonly string[]): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', ...paths], { cwd: repository });
   return String(listed)
@@ -28,13 +31,15 @@ function listTracked(...paths: readonly string[]): string[] {
 describe('the version of a release', () => {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-version-'));
   const ofClients = listTracked('clients');
+  const documents = listTracked('*.md').filter((name) => name !== 'RELEASING.md');
   const read = (name: string): string => readFileSync(join(root, name), 'utf8');
   let current = '';
 
   before(async () => {
     current = await readVersion(repository);
     const manifests = listTracked('package.json', 'package-lock.json', ...FOLDERS);
-    for (const name of [...manifests.filter((each) => MANIFEST.test(each)), ...ofClients]) {
+    const copied = [...manifests.filter((each) => MANIFEST.test(each)), ...ofClients, ...documents];
+    for (const name of copied) {
       cpSync(join(repository, name), join(root, name));
     }
     await setVersion(root, '9.8.7-rc.1');
@@ -64,6 +69,15 @@ describe('the version of a release', () => {
       )
       .filter((line) => old.test(line) && !FOREIGN.test(line));
     assert.deepEqual(found, []);
+  });
+
+  test('is written into every name of a file of the release in a document', () => {
+    const names = documents.flatMap((name) => read(name).match(FILE_NAMES) ?? []);
+    assert.ok(names.length > 5);
+    assert.deepEqual(
+      names.filter((name) => !name.includes('9.8.7')),
+      [],
+    );
   });
 
   test('is rejected when it is none', async () => {

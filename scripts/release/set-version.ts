@@ -41,8 +41,16 @@ const CMAKE_FILES: [string, RegExp][] = [
   ['clients/cpp/README.md', /find_package\(latchkey /],
 ];
 
+/** What precedes the version in documents that name files of a release: `latchkey-agent_1.1.0_amd64.deb`. */
+const DOCUMENTS: [string, RegExp][] = [
+  'docs/README.md',
+  'docs/operations/container.md',
+  'docs/operations/install.md',
+  'docs/operations/packages.md',
+].map((name) => [name, /latchkey(?:-agent|-image)?[-_]/g]);
+
 /**
- * Writes a version into manifests, package-lock.json, and sources of clients.
+ * Writes a version into manifests, package-lock.json, sources of clients, and documents.
  * @param root the repository
  * @throws ReleaseError when it is not a version, or a file does not contain the current one
  */
@@ -55,7 +63,7 @@ export async function setVersion(root: string, version: string): Promise<void> {
   for (const name of NPM_MANIFESTS) {
     await replace(join(root, name), new RegExp(own, 'gm'), `$1${version}"`);
   }
-  await replaceAfter(root, CLIENT_FILES, current, version);
+  await replaceAfter(root, [...CLIENT_FILES, ...DOCUMENTS], current, version);
   await replaceAfter(root, CMAKE_FILES, toNumbers(current), toNumbers(version));
   await replaceLocked(join(root, 'package-lock.json'), version);
 }
@@ -71,7 +79,7 @@ async function replaceAfter(
   version: string,
 ): Promise<void> {
   for (const [name, before] of places) {
-    const pattern = new RegExp(`(${before.source})${RegExp.escape(current)}`);
+    const pattern = new RegExp(`(${before.source})${RegExp.escape(current)}`, before.flags);
     await replace(join(root, name), pattern, `$1${version}`);
   }
 }

@@ -12,6 +12,7 @@ import { findFreePort } from '../../../server/test/ports.ts';
 import { readCommands } from '../../lib/document-commands.ts';
 import { hasPrograms } from '../../lib/documented-service.ts';
 import { repository } from '../../lib/steps.ts';
+import { DEBIAN_NAMES } from '../../package/deb/pack-deb.ts';
 import { packImage } from '../../package/image/pack-image.ts';
 import { readVersion } from '../version.ts';
 import {
@@ -77,7 +78,7 @@ describe('the documented commands of the container', { skip }, () => {
     const source = { version, arch: ownArch, entries: files };
     const { name, content } = await packImage(repository, source);
     await writeFile(join(folder, name), content);
-    await shell(load.replace(/latchkey-image-\S+/, name));
+    await shell(load.replace('amd64', DEBIAN_NAMES[ownArch]));
   }
 
   test('load, run, back up, upgrade and roll back', async () => {

@@ -46,7 +46,7 @@ describe('the npm package', () => {
     const { name, content } = await packService(repository, version);
     await writeFile(join(folder, name), content);
     const startedMs = Date.now();
-    await shell(install.replace('1.0.0', version));
+    await shell(install);
     installedInMs = Date.now() - startedMs;
   });
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
