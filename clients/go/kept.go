@@ -116,6 +116,9 @@ func (k kept) replaceLicense(run kept) kept {
 }
 
 func (k kept) keepLicense(run kept) kept {
+	if run.release != nil {
+		k.release = run.release
+	}
 	if run.request != nil {
 		k.request = run.request
 	}

@@ -182,6 +182,9 @@ func TestJoinKeepsATrialOnlyWithoutALicense(t *testing.T) {
 	file := fileKept.with(func(k *kept) { k.key, k.activationID, k.entitlement = "", "", "" })
 	expected := fileKept.with(func(k *kept) { k.key, k.activationID, k.entitlement = "LK-RUN", "b", "run.e.e" })
 	expectKept(t, file.joinRun(licensedRun, false), expected)
+	release := &activation{Key: "LK-RUN", ActivationID: "b", MachineID: "m"}
+	waiting := licensedRun.with(func(k *kept) { k.release = release })
+	expectKept(t, fileKept.joinRun(waiting, false), fileKept.with(func(k *kept) { k.release = release }))
 }
 
 func TestJoinKeepsAnActivatedLicenseAndTheRelease(t *testing.T) {

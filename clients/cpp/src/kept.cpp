@@ -116,7 +116,7 @@ void replace_license(Json& joined, const Json& run) {
 }
 
 void keep_license(Json& joined, const Json& file, const Json& run) {
-  set_present(joined, run, {"request"});
+  set_present(joined, run, {"release", "request"});
   if (run["trial_wanted"].is_true() && !file["key"].text()) joined.set("trial_wanted", true);
   if (!has(file, "keys")) set_present(joined, run, {"keys"});
   if (machine_id_of(file["machine"]).empty()) return set_present(joined, run, {"machine"});

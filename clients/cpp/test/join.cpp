@@ -51,6 +51,8 @@ TEST(join_empty, "everything of the run is kept beside an empty file") {
 TEST(join_trial, "a trial is kept only without a license") {
   CHECK_EQUAL(present(join_run(file, licensed_run, false)), present(file));
   CHECK_EQUAL(present(join_run(with(file, unlicensed), licensed_run, false)), present(with(file, licensed)));
+  const auto release = R"({"release":{"key":"LK-RUN","activation_id":"b","machine_id":"m"}})";
+  CHECK_EQUAL(present(join_run(file, with(licensed_run, release), false)), present(with(file, release)));
 }
 
 TEST(join_license, "an activated license replaces that of the file") {

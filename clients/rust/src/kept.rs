@@ -169,7 +169,7 @@ fn replace_license(joined: &mut Value, run: &Value) {
 }
 
 fn keep_license(joined: &mut Value, file: &Value, run: &Value) {
-    set_present(joined, run, &["request"]);
+    set_present(joined, run, &["release", "request"]);
     if is_true(run, "trial_wanted") && text(file, "key").is_none() {
         set(joined, "trial_wanted", json!(true));
     }

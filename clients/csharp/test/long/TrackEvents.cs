@@ -22,7 +22,7 @@ internal static class TrackEvents
             Console.WriteLine(name);
             if (count % 5 == 0) latchkey.FlushAsync();
             // All runs together track fewer events than the queue has room for.
-            Thread.Sleep(10);
+            Thread.Sleep(40);
         }
         Result sent = latchkey.FlushAsync().Result;
         Console.WriteLine(sent.Ok ? "sent " + sent.Sent + ", rejected " + sent.Rejected : sent.Code);

@@ -62,6 +62,8 @@ fn a_trial_is_kept_only_without_a_license() {
     assert_joined(&join_run(&file(), &licensed_run(), false), &file());
     let empty = with(&file(), &unlicensed());
     assert_joined(&join_run(&empty, &licensed_run(), false), &with(&file(), &licensed()));
+    let release = json!({ "release": { "key": "LK-RUN", "activation_id": "b", "machine_id": "m" } });
+    assert_joined(&join_run(&file(), &with(&licensed_run(), &release), false), &with(&file(), &release));
 }
 
 #[test]

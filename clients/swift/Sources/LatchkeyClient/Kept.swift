@@ -86,6 +86,7 @@ extension Kept {
   }
 
   private mutating func keepLicense(beside run: Kept) {
+    release = run.release ?? release
     request = run.request ?? request
     trialWanted = trialWanted || (run.trialWanted && key == nil)
     if keys.isEmpty { keys = run.keys }

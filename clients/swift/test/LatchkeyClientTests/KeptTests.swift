@@ -157,6 +157,9 @@ import Testing
     #expect(file.joined(with: licensedRun, hasOwnLicense: false) == file)
     let empty = change(file) { ($0.key, $0.activationID, $0.entitlement) = (nil, nil, nil) }
     #expect(empty.joined(with: licensedRun, hasOwnLicense: false) == change(file, setLicense))
+    let release = Activation(key: "LK-RUN", activationID: "b", machineID: "m")
+    let waiting = change(licensedRun) { $0.release = release }
+    #expect(file.joined(with: waiting, hasOwnLicense: false) == change(file) { $0.release = release })
   }
 
   @Test func activatedLicenseReplacesThatOfTheFile() {

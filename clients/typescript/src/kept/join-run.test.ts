@@ -44,6 +44,11 @@ test('a trial does not replace a license, and is kept if there is none', () => {
   assert.deepEqual(joinRun(file, LICENSED_RUN, false), expected);
 });
 
+test('a trial of the run that waits for its release is released', () => {
+  const release = { key: 'LK-RUN', activationId: 'b', machineId: 'm' };
+  assert.deepEqual(joinRun(FILE, { ...LICENSED_RUN, release }, false), { ...FILE, release });
+});
+
 test('an activated license replaces that of the file, and a machine waits for its release', () => {
   const { key, activationId, entitlement } = LICENSED_RUN;
   const expected = { ...FILE, key, activationId, entitlement };

@@ -46,6 +46,7 @@ function keepLicense(file: Kept, run: Kept): Partial<License> {
   return {
     keys: file.keys.length > 0 ? file.keys : run.keys,
     machine: chooseFingerprint(file, reading) ?? run.machine,
+    release: run.release ?? file.release,
     request: run.request ?? file.request,
     trialWanted: file.trialWanted || (run.trialWanted && file.key === null),
   };
