@@ -85,7 +85,8 @@ func (f Fingerprint) isGenerated() bool {
 // does not replace a license.
 func (k kept) joinRun(run kept, hasOwnLicense bool) kept {
 	joined := k.keepLicense(run)
-	if hasOwnLicense || (run.isActivated() && !k.isActivated()) {
+	isTrialKept := !k.isActivated() || run.activationID == k.activationID
+	if hasOwnLicense || (run.isActivated() && isTrialKept) {
 		joined = k.replaceLicense(run)
 	}
 	joined.clock = k.clock.join(run.clock)
@@ -116,13 +117,14 @@ func (k kept) replaceLicense(run kept) kept {
 }
 
 func (k kept) keepLicense(run kept) kept {
+	k.cancelRelease(run.activationID)
 	if run.release != nil {
 		k.release = run.release
 	}
 	if run.request != nil {
 		k.request = run.request
 	}
-	k.trialWanted = k.trialWanted || (run.trialWanted && k.key == "")
+	k.trialWanted = k.trialWanted || (run.trialWanted && !k.isActivated())
 	if len(k.keys) == 0 {
 		k.keys = run.keys
 	}

@@ -224,9 +224,18 @@ func TestJoinKeepsTheKeyOfAnOfflineActivation(t *testing.T) {
 	}
 }
 
-func TestJoinKeepsAWantedTrialUnlessThereIsAKey(t *testing.T) {
+func TestJoinReplacesAnOlderCopyOfTheTrialAndCallsItsReleaseOff(t *testing.T) {
+	again := func(k *kept) { k.key, k.activationID, k.entitlement = "LK-RUN", "a", "run.e.e" }
+	file := fileKept.with(func(k *kept) { k.refused = &refusal{Reason: "trial_expired"} })
+	expectKept(t, file.joinRun(runKept.with(again), false), fileKept.with(again))
+	released := licensedRun.with(func(k *kept) { k.activationID = "old" })
+	expectKept(t, fileKept.joinRun(released, false), fileKept.with(func(k *kept) { k.release = nil }))
+}
+
+func TestJoinKeepsAWantedTrialUnlessThereIsALicense(t *testing.T) {
 	run := runKept.with(func(k *kept) { k.trialWanted = true })
-	if fileKept.joinRun(run, false).trialWanted {
+	offline := fileKept.with(func(k *kept) { k.key = "" })
+	if fileKept.joinRun(run, false).trialWanted || offline.joinRun(run, false).trialWanted {
 		t.Error("a trial replaces the license")
 	}
 	if !(kept{}).joinRun(run, false).trialWanted || !run.joinRun(runKept, false).trialWanted {

@@ -116,8 +116,9 @@ void replace_license(Json& joined, const Json& run) {
 }
 
 void keep_license(Json& joined, const Json& file, const Json& run) {
+  cancel_release(joined, run["activation_id"].text());
   set_present(joined, run, {"release", "request"});
-  if (run["trial_wanted"].is_true() && !file["key"].text()) joined.set("trial_wanted", true);
+  if (run["trial_wanted"].is_true() && !is_activated(file)) joined.set("trial_wanted", true);
   if (!has(file, "keys")) set_present(joined, run, {"keys"});
   if (machine_id_of(file["machine"]).empty()) return set_present(joined, run, {"machine"});
   // A system that cannot read the file may not have read the machine either.
@@ -130,7 +131,8 @@ bool is_activated(const Json& kept) { return kept["key"].text() || kept["entitle
 
 Json join_run(const Json& file, const Json& run, bool has_own_license) {
   auto joined = file;
-  if (has_own_license || (is_activated(run) && !is_activated(file))) {
+  const bool is_trial_kept = !is_activated(file) || run["activation_id"].text() == file["activation_id"].text();
+  if (has_own_license || (is_activated(run) && is_trial_kept)) {
     replace_license(joined, run);
   } else {
     keep_license(joined, file, run);

@@ -78,8 +78,18 @@ TEST(join_offline, "an activation without a connection keeps its key") {
   CHECK(join_run(file, with(same, R"({"activation_id":"b"})"), true)["key"].is_null());
 }
 
-TEST(join_wanted_trial, "a wanted trial is kept unless there is a key") {
+TEST(join_same_trial, "a trial replaces an older copy of itself, and calls its release off") {
+  const auto again = R"({"key":"LK-RUN","activation_id":"a","entitlement":"run.e.e"})";
+  const auto refused = with(file, R"({"refused":{"reason":"trial_expired"}})");
+  CHECK_EQUAL(present(join_run(refused, with(run, again), false)), present(with(file, again)));
+  const auto released = with(licensed_run, R"({"activation_id":"old"})");
+  CHECK_EQUAL(present(join_run(file, released, false)), present(with(file, R"({"release":null})")));
+}
+
+TEST(join_wanted_trial, "a wanted trial is kept unless there is a license") {
   const auto wanted = with(run, R"({"trial_wanted":true})");
+  const auto offline = with(file, R"({"key":null})");
+  CHECK_EQUAL(present(join_run(offline, wanted, false)), present(offline));
   CHECK_EQUAL(present(join_run(file, wanted, false)), present(file));
   CHECK(join_run(Json::Object{}, wanted, false)["trial_wanted"].is_true());
   CHECK(join_run(wanted, run, false)["trial_wanted"].is_true());

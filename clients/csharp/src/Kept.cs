@@ -66,7 +66,8 @@ namespace LatchkeyClient
         /// <param name="hasOwnLicense">Whether the run activated a license, apart from a trial, or removed it again.</param>
         internal static Fields JoinRun(Fields file, Fields run, bool hasOwnLicense)
         {
-            bool isReplaced = hasOwnLicense || (IsActivated(run) && !IsActivated(file));
+            bool isTrialKept = !IsActivated(file) || Json.Text(run, "activation_id") == Json.Text(file, "activation_id");
+            bool isReplaced = hasOwnLicense || (IsActivated(run) && isTrialKept);
             return With(With(file, isReplaced ? ReplaceLicense(file, run) : KeepLicense(file, run)), Json.Of(
                 "release", Json.Member(run, "release") ?? ReleaseAfter(file, Json.Text(run, "activation_id")),
                 "clock", JoinClocks(Clock.Of(file), Clock.Of(run)).ToFields(),
@@ -91,7 +92,7 @@ namespace LatchkeyClient
             Fields machine = Json.Member(run, "machine") as Fields;
             // A system that cannot read the file may not have read its identity either.
             Fields reading = IsGenerated(machine) ? null : machine;
-            bool isTrialWanted = Json.IsTrue(file, "trial_wanted") || (Json.IsTrue(run, "trial_wanted") && Json.Text(file, "key") == null);
+            bool isTrialWanted = Json.IsTrue(file, "trial_wanted") || (Json.IsTrue(run, "trial_wanted") && !IsActivated(file));
             return Json.Of("keys", FirstKeys(file, run), "machine", ChooseMachine(file, reading) ?? machine,
                 "request", Json.Member(run, "request") ?? Json.Member(file, "request"), "trial_wanted", isTrialWanted);
         }

@@ -298,11 +298,11 @@ namespace LatchkeyClient
         /// <summary>Notes whether the user shares usage; the next check reports it. Without consent, all events are deleted.</summary>
         public Task<Result> SetSharingAsync(bool sharing)
         {
-            return RunAsync(() =>
+            return RunAsync(async () =>
             {
                 Result result = session.KeepSharing(sharing);
-                if (!sharing) events.Clear();
-                return Task.FromResult(result);
+                if (!sharing) await ClearEventsAsync().ConfigureAwait(false);
+                return result;
             });
         }
 
@@ -311,12 +311,19 @@ namespace LatchkeyClient
         /// </summary>
         public Task<Result> EraseAsync()
         {
-            return RunAsync(() =>
+            return RunAsync(async () =>
             {
                 Result result = session.ForgetInstall();
-                events.Clear();
-                return Task.FromResult(result);
+                if (result.Ok) await ClearEventsAsync().ConfigureAwait(false);
+                return result;
             });
+        }
+
+        /// <summary>Deletes what waits, and waits for a batch that is being sent.</summary>
+        private Task ClearEventsAsync()
+        {
+            events.Clear();
+            return flushes.RunAsync(() => Task.FromResult(Result.Done()));
         }
 
         /// <summary>Describes the license for support, without key, token and machine id.</summary>

@@ -4,6 +4,8 @@ using System.IO;
 using System.Linq;
 using System.Net.Http;
 using System.Text.RegularExpressions;
+using System.Threading;
+using System.Threading.Tasks;
 
 namespace LatchkeyClient
 {
@@ -106,12 +108,16 @@ namespace LatchkeyClient
                 client.SetSharingAsync(true).Wait();
                 for (int i = 0; i < 501; i++) client.Track("clicked");
                 List<int> sizes = new List<int>();
+                Task<Result> erased = null;
                 world.Script = Accept(batch =>
                 {
                     sizes.Add(batch.Count);
-                    client.EraseAsync().Wait();
+                    erased = client.EraseAsync();
+                    while (Json.Text(world.Kept, "install_id") != null) Thread.Sleep(1);
+                    Suite.IsTrue(!erased.IsCompleted, "it waits for the batch");
                 });
                 Suite.Equal(client.FlushAsync().Result.Code, "sharing_off");
+                Suite.IsTrue(erased.Result.Ok, "it ends after the batch");
                 Suite.Equal(sizes, new[] { 500 });
             });
             suite.Test("erasing returns the id of the installation, and forgets it", () =>

@@ -61,9 +61,16 @@ namespace LatchkeyClient
                 Suite.Equal(Kept.JoinRun(file, With(Run, "request", "of the run"), false)["request"], "of the run");
                 Suite.Equal(Kept.JoinRun(file, Run, false)["request"], "of the file");
             });
-            suite.Test("a trial that is wanted is kept unless the file has a key", () =>
+            suite.Test("a trial replaces an older copy of itself", () =>
+            {
+                Fields run = With(Run, "key", "LK-RUN", "activation_id", "a", "entitlement", "run.e.e");
+                Fields joined = Kept.JoinRun(With(File, "refused", Json.Of("reason", "trial_expired")), run, false);
+                Suite.Equal(new[] { joined["key"], joined["entitlement"], joined["refused"] }, new object[] { "LK-RUN", "run.e.e", null });
+            });
+            suite.Test("a trial that is wanted is kept unless the file has a license", () =>
             {
                 Fields run = With(Run, "trial_wanted", true);
+                Suite.Equal(Kept.JoinRun(With(File, "key", null), run, false)["trial_wanted"], false);
                 Suite.Equal(Kept.JoinRun(File, run, false)["trial_wanted"], false);
                 Suite.Equal(Kept.JoinRun(WithoutLicense, run, false)["trial_wanted"], true);
                 Suite.Equal(Kept.JoinRun(With(WithoutLicense, "trial_wanted", true), Run, false)["trial_wanted"], true);

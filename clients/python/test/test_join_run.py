@@ -70,9 +70,15 @@ class JoinRunTest(unittest.TestCase):
         self.assertEqual(join_run(file, {**RUN, "request": {"nonce": "run"}}, False)["request"], {"nonce": "run"})
         self.assertEqual(join_run(file, RUN, False)["request"], {"nonce": "file"})
 
-    def test_a_trial_that_is_wanted_is_kept_unless_the_file_has_a_key(self) -> None:
+    def test_a_trial_replaces_an_older_copy_of_itself(self) -> None:
+        file = {**FILE, "refused": {"reason": "trial_expired"}}
+        run = {**RUN, **LICENSE, "activation_id": "a"}
+        self.assertEqual(join_run(file, run, False), {**FILE, **LICENSE, "activation_id": "a"})
+
+    def test_a_trial_that_is_wanted_is_kept_unless_the_file_has_a_license(self) -> None:
         run = {**RUN, "trial_wanted": True}
         self.assertIs(join_run(FILE, run, False)["trial_wanted"], False)
+        self.assertIs(join_run({**FILE, "key": None}, run, False)["trial_wanted"], False)
         self.assertIs(join_run(WITHOUT_LICENSE, run, False)["trial_wanted"], True)
         self.assertIs(join_run({**WITHOUT_LICENSE, "trial_wanted": True}, RUN, False)["trial_wanted"], True)
 

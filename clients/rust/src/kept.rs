@@ -140,7 +140,8 @@ pub(crate) fn is_activated(kept: &Value) -> bool {
 /// replace a license. `has_own_license`: the run activated a license, apart from a trial, or removed it again.
 pub(crate) fn join_run(file: &Value, run: &Value, has_own_license: bool) -> Value {
     let mut joined = file.clone();
-    if has_own_license || (is_activated(run) && !is_activated(file)) {
+    let is_trial_kept = !is_activated(file) || text(run, "activation_id") == text(file, "activation_id");
+    if has_own_license || (is_activated(run) && is_trial_kept) {
         replace_license(&mut joined, run);
     } else {
         keep_license(&mut joined, file, run);
@@ -169,8 +170,9 @@ fn replace_license(joined: &mut Value, run: &Value) {
 }
 
 fn keep_license(joined: &mut Value, file: &Value, run: &Value) {
+    cancel_release(joined, text(run, "activation_id"));
     set_present(joined, run, &["release", "request"]);
-    if is_true(run, "trial_wanted") && text(file, "key").is_none() {
+    if is_true(run, "trial_wanted") && !is_activated(file) {
         set(joined, "trial_wanted", json!(true));
     }
     if !has(file, "keys") {

@@ -27,6 +27,11 @@ export class Latchkey {
   readonly #background: Background;
   readonly #listeners = new Set<(state: LicenseState) => void>();
   readonly #stopNetwork: () => void;
+  /** Deletes what waits, and waits for a batch that is being sent. */
+  readonly #clearEvents = (): Promise<unknown> => {
+    this.#events?.clear();
+    return this.#eventCalls.run(async () => OK);
+  };
   #shown: LicenseState;
 
   /**
@@ -161,10 +166,7 @@ export class Latchkey {
 
   /** Notes whether the user shares usage; the next check reports it. Without consent, all events are deleted. */
   setSharing(sharing: boolean): Promise<Result> {
-    return this.#doRare((calls, session) => {
-      if (!sharing) this.#events?.clear();
-      return calls.keepConsent(session, sharing);
-    });
+    return this.#doRare((calls, session) => calls.keepConsent(session, sharing, this.#clearEvents));
   }
 
   /**
@@ -172,10 +174,7 @@ export class Latchkey {
    * erases them under the id that is returned.
    */
   erase(): Promise<Result<{ readonly installId: string | null }>> {
-    return this.#doRare((calls, session) => {
-      this.#events?.clear();
-      return calls.forgetInstall(session);
-    });
+    return this.#doRare((calls, session) => calls.forgetInstall(session, this.#clearEvents));
   }
 
   /** Describes the license for support, without key, token and machine id. */

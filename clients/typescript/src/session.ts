@@ -128,8 +128,9 @@ export class Session {
   }
 
   async #keep(read: Kept): Promise<void> {
-    this.isUnread = false;
     await this.#adopt(read);
+    // Afterwards, so that no event is sent with what the run alone knows.
+    this.isUnread = false;
   }
 
   async #write(): Promise<void> {

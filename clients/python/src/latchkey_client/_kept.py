@@ -71,7 +71,8 @@ def join_run(file: dict[str, Any], run: dict[str, Any], has_own_license: bool) -
     A trial of the run does not replace a license.
     has_own_license: whether the run activated a license, apart from a trial, or removed it again.
     """
-    is_replaced = has_own_license or (is_activated(run) and not is_activated(file))
+    is_trial_kept = not is_activated(file) or run["activation_id"] == file["activation_id"]
+    is_replaced = has_own_license or (is_activated(run) and is_trial_kept)
     return {
         **file,
         **(_replace_license(file, run) if is_replaced else _keep_license(file, run)),
@@ -101,7 +102,7 @@ def _keep_license(file: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
         "keys": file["keys"] or run["keys"],
         "machine": choose_machine(file, reading) or run["machine"],
         "request": run["request"] or file["request"],
-        "trial_wanted": file["trial_wanted"] or (run["trial_wanted"] and file["key"] is None),
+        "trial_wanted": file["trial_wanted"] or (run["trial_wanted"] and not is_activated(file)),
     }
 
 

@@ -95,8 +95,19 @@ fn an_activation_without_a_connection_keeps_its_key() {
 }
 
 #[test]
-fn a_wanted_trial_is_kept_unless_there_is_a_key() {
+fn a_trial_replaces_an_older_copy_of_itself_and_calls_its_release_off() {
+    let again = json!({ "key": "LK-RUN", "activation_id": "a", "entitlement": "run.e.e" });
+    let refused = with(&file(), &json!({ "refused": { "reason": "trial_expired" } }));
+    assert_joined(&join_run(&refused, &with(&run(), &again), false), &with(&file(), &again));
+    let released = with(&licensed_run(), &json!({ "activation_id": "old" }));
+    assert_joined(&join_run(&file(), &released, false), &with(&file(), &json!({ "release": null })));
+}
+
+#[test]
+fn a_wanted_trial_is_kept_unless_there_is_a_license() {
     let wanted = with(&run(), &json!({ "trial_wanted": true }));
+    let offline = with(&file(), &json!({ "key": null }));
+    assert_joined(&join_run(&offline, &wanted, false), &offline);
     assert_joined(&join_run(&file(), &wanted, false), &file());
     assert_eq!(join_run(&json!({}), &wanted, false)["trial_wanted"], true);
     assert_eq!(join_run(&wanted, &run(), false)["trial_wanted"], true);

@@ -60,7 +60,8 @@ extension Kept {
   /// - Parameter hasOwnLicense: whether the run activated a license, apart from a trial, or removed it again
   func joined(with run: Kept, hasOwnLicense: Bool) -> Kept {
     var joined = self
-    if hasOwnLicense || (run.isActivated && !isActivated) {
+    let isTrialKept = !isActivated || run.activationID == activationID
+    if hasOwnLicense || (run.isActivated && isTrialKept) {
       joined.replaceLicense(with: run)
     } else {
       joined.keepLicense(beside: run)
@@ -86,9 +87,10 @@ extension Kept {
   }
 
   private mutating func keepLicense(beside run: Kept) {
+    cancelRelease(of: run.activationID)
     release = run.release ?? release
     request = run.request ?? request
-    trialWanted = trialWanted || (run.trialWanted && key == nil)
+    trialWanted = trialWanted || (run.trialWanted && !isActivated)
     if keys.isEmpty { keys = run.keys }
     // A system that cannot read the file may not have read the machine either.
     let reading = run.machine.flatMap { $0.isGenerated ? nil : $0 }

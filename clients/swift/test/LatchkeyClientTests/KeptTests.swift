@@ -187,8 +187,19 @@ import Testing
     #expect(file.joined(with: other, hasOwnLicense: true).key == nil)
   }
 
-  @Test func wantedTrialIsKeptUnlessThereIsAKey() {
+  @Test func trialReplacesAnOlderCopyOfItselfAndCallsItsReleaseOff() {
+    let again = change(licensedRun) { $0.activationID = "a" }
+    let refused = change(file) { $0.refused = KeptRefusal(reason: "trial_expired", at: nil) }
+    let expected = change(file) { ($0.key, $0.entitlement) = ("LK-RUN", "run.e.e") }
+    #expect(refused.joined(with: again, hasOwnLicense: false) == expected)
+    let released = change(licensedRun) { $0.activationID = "old" }
+    #expect(file.joined(with: released, hasOwnLicense: false) == change(file) { $0.release = nil })
+  }
+
+  @Test func wantedTrialIsKeptUnlessThereIsALicense() {
     let run = change(run) { $0.trialWanted = true }
+    let offline = change(file) { $0.key = nil }
+    #expect(!offline.joined(with: run, hasOwnLicense: false).trialWanted)
     #expect(!file.joined(with: run, hasOwnLicense: false).trialWanted)
     #expect(Kept().joined(with: run, hasOwnLicense: false).trialWanted)
     #expect(run.joined(with: self.run, hasOwnLicense: false).trialWanted)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { openClient } from '../../test/open-client.ts';
 import {
@@ -146,11 +147,17 @@ test('drops a batch that the service rejects permanently, and reports it', async
 test('sends no event under an id that was erased while a batch was sent', async () => {
   const { client, service } = await openSharing();
   for (let count = 0; count < 501; count += 1) client.track('clicked');
+  const order: string[] = [];
+  let erased: Promise<unknown> = Promise.resolve();
   service.answer(async () => {
-    await client.erase();
+    erased = client.erase().then(() => order.push('erased'));
+    await setImmediate();
+    order.push('answered');
     return STORED.clone();
   });
   assert.deepEqual(await client.flush(), { ok: false, code: 'sharing_off' });
+  await erased;
+  assert.deepEqual(order, ['answered', 'erased']);
   assert.deepEqual(
     service.requests.map(({ body }) => Array.isArray(body['events']) && body['events'].length),
     [500],

@@ -49,6 +49,13 @@ test('a trial of the run that waits for its release is released', () => {
   assert.deepEqual(joinRun(FILE, { ...LICENSED_RUN, release }, false), { ...FILE, release });
 });
 
+test('a trial replaces an older copy of itself', () => {
+  const file: Kept = { ...FILE, refused: { reason: 'trial_expired', at: '' } };
+  const run: Kept = { ...LICENSED_RUN, activationId: 'a' };
+  const { key, entitlement } = run;
+  assert.deepEqual(joinRun(file, run, false), { ...FILE, key, entitlement });
+});
+
 test('an activated license replaces that of the file, and a machine waits for its release', () => {
   const { key, activationId, entitlement } = LICENSED_RUN;
   const expected = { ...FILE, key, activationId, entitlement };
@@ -58,6 +65,7 @@ test('an activated license replaces that of the file, and a machine waits for it
 test('an activation that was released in the file is wanted again', () => {
   const run = { ...LICENSED_RUN, activationId: 'old' };
   assert.equal(joinRun(FILE, run, true).release, null);
+  assert.equal(joinRun(FILE, run, false).release, null);
 });
 
 test('a license that was removed by the run stays removed', () => {
@@ -71,10 +79,11 @@ test('the answer to a machine without a connection keeps the key of its activati
   assert.equal(joinRun(FILE, { ...run, activationId: 'b' }, true).key, null);
 });
 
-test('a trial that is wanted is kept unless the file has a key', () => {
+test('a trial that is wanted is kept unless the file has a license', () => {
   const run = { ...RUN, trialWanted: true };
   assert.equal(joinRun(FILE, run, false).trialWanted, false);
-  assert.equal(joinRun({ ...FILE, key: null }, run, false).trialWanted, true);
+  assert.equal(joinRun({ ...FILE, key: null }, run, false).trialWanted, false);
+  assert.equal(joinRun({ ...FILE, key: null, entitlement: null }, run, false).trialWanted, true);
   assert.equal(joinRun({ ...FILE, key: null, trialWanted: true }, RUN, false).trialWanted, true);
 });
 

@@ -3,7 +3,7 @@ import { chooseFingerprint } from '../machine/choose-fingerprint.ts';
 import { isGenerated } from '../machine/fingerprint.ts';
 import { isActivated, type Kept, type NO_LICENSE } from './kept.ts';
 
-type License = Pick<Kept, keyof typeof NO_LICENSE | 'keys' | 'machine'>;
+type License = Pick<Kept, Exclude<keyof typeof NO_LICENSE, 'release'> | 'keys' | 'machine'>;
 
 /**
  * Returns the content of a file that could not be read at first, with what the run changed until it could. A trial of the run does not
@@ -11,10 +11,12 @@ type License = Pick<Kept, keyof typeof NO_LICENSE | 'keys' | 'machine'>;
  * @param hasOwnLicense whether the run activated a license, apart from a trial, or removed it again
  */
 export function joinRun(file: Kept, run: Kept, hasOwnLicense: boolean): Kept {
-  const isReplaced = hasOwnLicense || (isActivated(run) && !isActivated(file));
+  const isTrialKept = !isActivated(file) || run.activationId === file.activationId;
+  const isReplaced = hasOwnLicense || (isActivated(run) && isTrialKept);
   return {
     ...file,
     ...(isReplaced ? replaceLicense(file, run) : keepLicense(file, run)),
+    release: run.release ?? releaseAfter(file, run.activationId),
     clock: joinClocks(file.clock, run.clock),
     installId: file.installId ?? run.installId,
     sharing: run.sharing ?? file.sharing,
@@ -25,7 +27,6 @@ export function joinRun(file: Kept, run: Kept, hasOwnLicense: boolean): Kept {
 function replaceLicense(file: Kept, run: Kept): License {
   const { activationId, entitlement, refused, request, trialWanted } = run;
   const isSame = entitlement !== null && activationId === file.activationId;
-  const isReleaseWanted = file.release?.activationId !== activationId;
   return {
     // The answer to a machine without a connection has no key.
     key: run.key ?? (isSame ? file.key : null),
@@ -34,7 +35,6 @@ function replaceLicense(file: Kept, run: Kept): License {
     keys: run.keys.length > 0 ? run.keys : file.keys,
     machine: run.machine ?? file.machine,
     refused,
-    release: run.release ?? (isReleaseWanted ? file.release : null),
     request,
     trialWanted,
   };
@@ -46,10 +46,14 @@ function keepLicense(file: Kept, run: Kept): Partial<License> {
   return {
     keys: file.keys.length > 0 ? file.keys : run.keys,
     machine: chooseFingerprint(file, reading) ?? run.machine,
-    release: run.release ?? file.release,
     request: run.request ?? file.request,
-    trialWanted: file.trialWanted || (run.trialWanted && file.key === null),
+    trialWanted: file.trialWanted || (run.trialWanted && !isActivated(file)),
   };
+}
+
+/** An activation of the run is wanted again. */
+function releaseAfter({ release }: Kept, activationId: string | null): Kept['release'] {
+  return release?.activationId === activationId ? null : release;
 }
 
 function joinClocks(file: ClockMemory, run: ClockMemory): ClockMemory {

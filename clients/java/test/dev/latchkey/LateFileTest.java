@@ -54,8 +54,14 @@ final class LateFileTest {
             equal(Kept.joinRun(file, run, false).get("request"), fields("nonce", "run"));
             equal(Kept.joinRun(file, RUN, false).get("request"), fields("nonce", "file"));
         });
-        suite.test("a trial that is wanted is kept unless the file has a key", () -> {
+        suite.test("a trial replaces an older copy of itself", () -> {
+            Map<String, Object> run = with(RUN, "key", "LK-RUN", "activation_id", "a", "entitlement", "run.e.e");
+            Map<String, Object> file = with(FILE, "refused", fields("reason", "trial_expired"));
+            equal(Kept.joinRun(file, run, false), with(FILE, "key", "LK-RUN", "entitlement", "run.e.e"));
+        });
+        suite.test("a trial that is wanted is kept unless the file has a license", () -> {
             Map<String, Object> run = with(RUN, "trial_wanted", true);
+            equal(Kept.joinRun(with(FILE, "key", null), run, false).get("trial_wanted"), false);
             equal(Kept.joinRun(FILE, run, false).get("trial_wanted"), false);
             equal(Kept.joinRun(WITHOUT_LICENSE, run, false).get("trial_wanted"), true);
             equal(Kept.joinRun(with(WITHOUT_LICENSE, "trial_wanted", true), RUN, false).get("trial_wanted"), true);

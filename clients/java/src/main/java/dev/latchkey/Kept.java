@@ -54,7 +54,8 @@ final class Kept {
      * @param hasOwnLicense whether the run activated a license, apart from a trial, or removed it again
      */
     static Map<String, Object> joinRun(Map<String, Object> file, Map<String, Object> run, boolean hasOwnLicense) {
-        boolean isReplaced = hasOwnLicense || isActivated(run) && !isActivated(file);
+        boolean isTrialKept = !isActivated(file) || Objects.equals(text(run, "activation_id"), text(file, "activation_id"));
+        boolean isReplaced = hasOwnLicense || isActivated(run) && isTrialKept;
         Map<String, Object> joined = new LinkedHashMap<>(file);
         joined.putAll(isReplaced ? replaceLicense(file, run) : keepLicense(file, run));
         joined.putAll(fields(
@@ -82,7 +83,7 @@ final class Kept {
         // A system that cannot read the file may not have read its identity either.
         Map<String, Object> reading = isGenerated(machine) ? null : machine;
         boolean isTrialWanted = Boolean.TRUE.equals(file.get("trial_wanted"))
-            || Boolean.TRUE.equals(run.get("trial_wanted")) && text(file, "key") == null;
+            || Boolean.TRUE.equals(run.get("trial_wanted")) && !isActivated(file);
         return fields("keys", firstKeys(file, run), "machine", first(chooseMachine(file, reading), machine),
             "request", first(run.get("request"), file.get("request")), "trial_wanted", isTrialWanted);
     }
