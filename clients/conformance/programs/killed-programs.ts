@@ -9,19 +9,30 @@ import type { startTestService } from '../../../server/test/harness.ts';
 /** A service that accepts the events of all runs. */
 export const EVENT_SETTINGS = { LATCHKEY_EVENTS_RATE: '10000/100000' };
 
-/** Runs a program, kills it some time after its first line, and returns its lines: the events that it kept. */
+/** How often a program is killed. */
+export const KILLS = 200;
+
+/** The events of all runs together have room in the queue. */
+const LONGEST_RUN_LINES = 40;
+
+/**
+ * Runs a program, kills it after some lines, and returns its lines: the events that it kept. Lines, and not a time, so that a busy
+ * computer changes nothing.
+ * @param run its number: each run is killed after another part of its work
+ */
 export async function runAndKill(
   [program = '', ...args]: readonly string[],
-  afterMs: number,
+  run: number,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
   const env = { ...process.env, ...variables };
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   const kept: string[] = [];
   const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => kept.push(line));
-  await once(lines, 'line');
-  setTimeout(() => child.kill('SIGKILL'), afterMs);
+  const lineCount = 1 + ((run * 37) % LONGEST_RUN_LINES);
+  lines.on('line', (line) => {
+    if (kept.push(line) === lineCount) child.kill('SIGKILL');
+  });
   await Promise.all([once(child, 'exit'), once(lines, 'close')]);
   return kept;
 }
@@ -32,7 +43,6 @@ type Service = Awaited<ReturnType<typeof startTestService>>;
 export async function checkEventsStoredOnce(
   service: Service,
   kept: readonly string[],
-  kills: number,
 ): Promise<number> {
   const { rows } = await service.pool.query<{ name: string; count: number }>(
     `select props->>'name' as name, count(*)::integer as count from events group by 1`,
@@ -47,6 +57,6 @@ export async function checkEventsStoredOnce(
     kept.filter((name) => !stored.has(name)),
     [],
   );
-  assert.ok(rows.length - kept.length <= kills, `${rows.length} stored, ${kept.length} printed`);
+  assert.ok(rows.length - kept.length <= KILLS, `${rows.length} stored, ${kept.length} printed`);
   return rows.length;
 }

