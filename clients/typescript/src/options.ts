@@ -41,7 +41,7 @@ export interface Options {
   readonly now?: () => number;
   /** The time for one request as a whole; default: 10,000. */
   readonly timeoutMs?: number;
-  /** Receives what went wrong and was survived. */
+  /** Receives the failures that the client works around. */
   readonly onProblem?: ReportProblem;
 }
 

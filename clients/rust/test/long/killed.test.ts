@@ -39,7 +39,7 @@ test(
       const file = JSON.parse(await readFile(join(folder, 'license.json'), 'utf8'));
       installs.add(file.install_id);
     }
-    assert.equal(installs.size, 1, 'the id of the installation survives');
+    assert.equal(installs.size, 1, 'the id of the installation stays the same');
     const [program = '', ...args] = command;
     const { stdout } = await run(program, [...args, 'flush']);
     assert.match(stdout, /^Flushed \{ sent: \d+, rejected: 0 \}\n$/);

@@ -51,7 +51,7 @@ test(`each event is stored once, over ${KILLS} kills`, { timeout: 280_000 }, asy
     const file = JSON.parse(await readFile(join(options.folder, 'license.json'), 'utf8'));
     installs.add(file.install_id);
   }
-  assert.equal(installs.size, 1, 'the id of the installation survives');
+  assert.equal(installs.size, 1, 'the id of the installation stays the same');
   const last = await Latchkey.open(options);
   const waiting = await last.flush();
   assert.ok(waiting.ok && waiting.rejected === 0, JSON.stringify(waiting));
