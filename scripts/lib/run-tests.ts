@@ -18,12 +18,14 @@ import { findTestRoot } from './test-root.ts';
 /** The timeout of one test, hooks included. */
 const TEST_TIMEOUT_MS = 300_000;
 
-/** The tests of `npm run test:console`: together they take longer than all others. */
+/** The tests of `npm run test:console`, of pages in Chromium and of the demo: together they take longer than all others. */
 export const CONSOLE_TESTS = [
+  'agent/test/fleet-view.test.ts',
   'agent/test/fleet/fleet-cost.test.ts',
   'agent/test/fleet/fleet-page.test.ts',
   'agent/test/fleet/fleet-turns.test.ts',
   'agent/test/fleet/private-addresses.test.ts',
+  'agent/test/live-page.test.ts',
   'console/test/actions.test.ts',
   'console/test/buyer-page.test.ts',
   'console/test/pages.test.ts',

@@ -13,10 +13,20 @@ export const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Static checks of the sources, the longest first. On one thread, the compiler takes 11 s of processor time instead of the 19 s of
- * its four checkers, which each check the types that their files share; the linter runs beside it.
+ * its four checkers, which each check the types that their files share; the linter runs beside it. From the second run on, it
+ * checks only what depends on changed files, which takes 4 s.
  */
 export const SOURCE_CHECKS: readonly Step[] = [
-  { name: 'types', command: ['node_modules/typescript/bin/tsc', '--singleThreaded'] },
+  {
+    name: 'types',
+    command: [
+      'node_modules/typescript/bin/tsc',
+      '--singleThreaded',
+      '--incremental',
+      '--tsBuildInfoFile',
+      'node_modules/.cache/latchkey/types.tsbuildinfo',
+    ],
+  },
   { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
   {
     name: 'console types',
