@@ -12,15 +12,22 @@ export type { Events } from './events/tracker.ts';
 export function events(store: EventStore = memoryEventStore()): Events {
   return {
     connect(host) {
-      const queue = new EventQueue(store, host.report);
+      const { now, report, versions } = host.parts;
+      const queue = new EventQueue(store, report);
       const session = randomUuid();
+      // They were tracked before it could be read that the user does not share usage, in this run or in an earlier one.
+      const clearRefused = (): void => {
+        if (host.kept.sharing === false) queue.clearUnlessEmpty();
+      };
+      host.onRead = clearRefused;
+      clearRefused();
       return {
         get dropped() {
           return queue.dropped;
         },
         track(name, props) {
-          const event = createEvent(name, props, host.now());
-          if (event !== null) queue.add({ ...event, session, app: host.versions.app_version });
+          const event = createEvent(name, props, now());
+          if (event !== null) queue.add({ ...event, session, app: versions.app_version });
         },
         flush: () => flushEvents(host, queue),
         clear: () => queue.clear(),

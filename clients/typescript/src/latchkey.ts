@@ -9,7 +9,6 @@ import type { EventProps } from './events/event.ts';
 import type { Flushed } from './events/flushed.ts';
 import type { EventTracker } from './events/tracker.ts';
 import type { OfflineOrder } from './offline/order.ts';
-import { NOTHING_KEPT } from './kept/kept.ts';
 import { callRare, loadRareCalls, type RareCalls } from './load-rare-calls.ts';
 import { openSession, type Opened } from './open-session.ts';
 import type { Options } from './options.ts';
@@ -45,23 +44,14 @@ export class Latchkey {
   private constructor(opened: Opened) {
     this.#opened = opened;
     const { session, events, network } = opened;
-    const { now, report, versions, service } = session.parts;
-    this.#events =
-      events?.connect({
-        now,
-        report,
-        versions,
-        // A file that cannot be read may have another consent, and another id.
-        kept: () => (session.isUnread ? NOTHING_KEPT : session.kept),
-        send: (batch) => service.post('/api/v1/events', batch),
-      }) ?? null;
+    this.#events = events?.connect(session) ?? null;
     this.#shown = session.state;
     this.#background = new Background({
       check: (trigger) => this.check(trigger),
       flush: () => this.flush(),
       notify: () => this.#notify(),
       isUnread: () => session.isUnread,
-      now,
+      now: session.parts.now,
       random: Math.random,
       network: network.describe,
     });

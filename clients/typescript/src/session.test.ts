@@ -10,8 +10,9 @@ import {
   trialStarted,
   validated,
 } from '../test/open-client.ts';
-import { connectionRefused } from '../test/scripted-service.ts';
+import { connectionRefused, json } from '../test/scripted-service.ts';
 import { MACHINE_ID } from '../test/signer.ts';
+import { events, memoryEventStore } from './events.ts';
 import { memoryStore, type Options } from './index.ts';
 
 /** Returns a store with the license of an activated client, whose reading fails while `isUnreadable`. */
@@ -111,6 +112,72 @@ test('shares nothing before the consent that is kept could be read', async () =>
   await client.check();
   const { sharing, install_id: installId } = await read();
   assert.deepEqual([sharing, installId], [true, 'i']);
+});
+
+/** Opens a client that cannot read a consent, and tracks an event. */
+async function trackUnread(sharing: boolean | null) {
+  const { kept, world, store, read } = await createUnreadable();
+  await kept.write(JSON.stringify({ ...(await read()), sharing, install_id: 'i' }));
+  const waiting = memoryEventStore();
+  const opened = await openClient({ store, events: events(waiting) });
+  opened.client.track('opened');
+  assert.match(waiting.read(), /"opened"/);
+  return { ...opened, kept, world, waiting };
+}
+
+/** Sends the events that wait, with consent. @returns how many */
+async function sendAll({ client, service }: Awaited<ReturnType<typeof trackUnread>>) {
+  await client.setSharing(true);
+  service.answer(() => json({ accepted: 1, dropped: 0 }));
+  const result = await client.flush();
+  return result.ok ? result.sent : result;
+}
+
+test('deletes what was tracked before a refusal could be read, and never sends it', async () => {
+  const opened = await trackUnread(false);
+  opened.world.isUnreadable = false;
+  await opened.client.offlineRequest({ product: 'personal' });
+  assert.equal(opened.waiting.read(), '');
+  opened.client.track('ended');
+  assert.equal(await sendAll(opened), 0);
+});
+
+test('deletes it also if the refusal is read in the middle of a call', async () => {
+  const { client, service, world, waiting } = await trackUnread(false);
+  service.answer(() => {
+    world.isUnreadable = false;
+    return activated();
+  });
+  await client.activate(KEY);
+  assert.equal(waiting.read(), '');
+});
+
+test('the consent of a call that reads a refusal does not cover earlier events', async () => {
+  const opened = await trackUnread(false);
+  opened.world.isUnreadable = false;
+  assert.equal(await sendAll(opened), 0);
+});
+
+test('the next start deletes it if the run ended before the refusal could be read', async () => {
+  const { waiting, kept, reopen } = await trackUnread(false);
+  await reopen({ store: kept, events: events(waiting) });
+  assert.equal(waiting.read(), '');
+});
+
+test('keeps what was tracked before a consent could be read, or before anybody was asked', async () => {
+  for (const sharing of [true, null]) {
+    const opened = await trackUnread(sharing);
+    opened.world.isUnreadable = false;
+    await opened.client.offlineRequest({ product: 'personal' });
+    assert.equal(await sendAll(opened), 1);
+  }
+});
+
+test('keeps it if the user consented before the refusal could be read', async () => {
+  const opened = await trackUnread(false);
+  await opened.client.setSharing(true);
+  opened.world.isUnreadable = false;
+  assert.equal(await sendAll(opened), 1);
 });
 
 test('a machine whose identity could not be read either keeps that of the license', async () => {

@@ -37,6 +37,8 @@ export class Session {
   #kept: Kept = NOTHING_KEPT;
   /** Whether there may be a kept state that could not be read yet. */
   isUnread = true;
+  /** Is called once it was read. */
+  onRead: (() => void) | null = null;
   /** Whether this run activated a license, apart from a trial, or removed it again, before the kept state could be read. */
   #hasOwnLicense = false;
   #claims: Claims | null = null;
@@ -131,6 +133,7 @@ export class Session {
     await this.#adopt(read);
     // Afterwards, so that no event is sent with what the run alone knows.
     this.isUnread = false;
+    this.onRead?.();
   }
 
   async #write(): Promise<void> {

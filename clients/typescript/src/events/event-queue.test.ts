@@ -143,6 +143,19 @@ test('removes stored events that cannot be read when the user stops sharing', ()
   assert.deepEqual([ids(), disk.read()], [[], '']);
 });
 
+test('clears a store that may have events, and writes nothing if it has none', () => {
+  const { disk, store } = createUnreadable(lineOf(1));
+  openQueue(store).queue.clearUnlessEmpty();
+  assert.equal(disk.read(), '');
+  disk.replace(lineOf(2));
+  openQueue(disk).queue.clearUnlessEmpty();
+  assert.equal(disk.read(), '');
+  const writes: string[] = [];
+  const { queue, problems } = openQueue({ ...disk, replace: (lines) => writes.push(lines) });
+  queue.clearUnlessEmpty();
+  assert.deepEqual([writes, problems], [[], []]);
+});
+
 test('counts no event as dropped that was deleted while it was sent', () => {
   const { queue } = openQueue();
   for (let id = 0; id < MAX_EVENTS; id += 1) queue.add(event(id));

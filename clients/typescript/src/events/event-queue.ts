@@ -87,6 +87,12 @@ export class EventQueue {
     this.#rewrite([]);
   }
 
+  /** Removes all events, also those that cannot be read, and writes nothing if there are none. */
+  clearUnlessEmpty(): void {
+    this.#load();
+    if (this.#stored !== 'read' || this.#entries.length > 0) this.clear();
+  }
+
   #makeSpace(): void {
     let count = this.#entries.length;
     let bytes = this.#bytes;

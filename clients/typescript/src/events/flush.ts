@@ -13,16 +13,17 @@ const MAX_BATCH = 500;
 
 /** Sends the events that wait, in batches. Without an answer they go on waiting, under the same ids. */
 export async function flushEvents(host: EventHost, queue: EventQueue): Promise<Flushed> {
+  const { now, report, service } = host.parts;
   let limit = MAX_BATCH;
   let sent = 0;
   let rejected = 0;
   for (;;) {
     // Each time, because the user may stop sharing, or have the id erased, while a batch is sent.
-    const { installId, sharing } = host.kept();
-    if (sharing !== true || installId === null) return refuse('sharing_off');
-    const batch = queue.nextBatch(limit, host.now());
+    const { installId, sharing } = host.kept;
+    if (host.isUnread || sharing !== true || installId === null) return refuse('sharing_off');
+    const batch = queue.nextBatch(limit, now());
     if (batch.length === 0) return { ok: true, sent, rejected };
-    const outcome = judge(await host.send(describe(host, installId, batch)));
+    const outcome = judge(await service.post('/api/v1/events', describe(host, installId, batch)));
     if (outcome === 'too_large' && batch.length > 1) {
       limit = Math.floor(batch.length / 2);
     } else if (outcome === 'stored') {
@@ -31,7 +32,7 @@ export async function flushEvents(host: EventHost, queue: EventQueue): Promise<F
     } else if (typeof outcome === 'string') {
       queue.drop(batch);
       rejected += batch.length;
-      host.report({
+      report({
         code: 'events_rejected',
         message: `the service rejected ${batch.length} events, the first one named ${batch[0]?.name}`,
       });
@@ -52,12 +53,12 @@ function judge(answer: Answer): 'stored' | 'too_large' | 'rejected' | NoResponse
 }
 
 function describe(
-  { versions }: EventHost,
+  { parts }: EventHost,
   installId: string,
   events: readonly QueuedEvent[],
 ): EventBatch {
   const [first] = events;
-  const { os_version: osVersion } = versions;
+  const { os_version: osVersion } = parts.versions;
   return {
     install_id: installId,
     session_id: first?.session ?? '',

@@ -3,15 +3,20 @@ import type { ReportProblem } from '../problem.ts';
 import type { EventProps } from './event.ts';
 import type { Flushed } from './flushed.ts';
 
-/** What events need of their client. */
+/** What events need of their client: its session. */
 export interface EventHost {
-  readonly now: () => number;
-  readonly report: ReportProblem;
-  readonly versions: { readonly app_version: string; readonly os_version?: string };
+  readonly parts: {
+    readonly now: () => number;
+    readonly report: ReportProblem;
+    readonly versions: { readonly app_version: string; readonly os_version?: string };
+    readonly service: { post(path: string, body: object): Promise<Answer> };
+  };
   /** The id of the installation and the consent of its user. */
-  readonly kept: () => { readonly installId: string | null; readonly sharing: boolean | null };
-  /** Sends a batch to the service. */
-  readonly send: (batch: object) => Promise<Answer>;
+  readonly kept: { readonly installId: string | null; readonly sharing: boolean | null };
+  /** Whether there may be another id and another consent that could not be read yet. */
+  readonly isUnread: boolean;
+  /** Is called once they were read. */
+  onRead: (() => void) | null;
 }
 
 /** Keeps and sends the events of a client. */
