@@ -28,6 +28,8 @@ namespace LatchkeyClient
             this.options = options;
             this.session = session;
             queue = new EventQueue(Path.Combine(options.Folder, "events.jsonl"), session.Report);
+            session.OnRead = ClearRefused;
+            ClearRefused();
         }
 
         internal int Dropped => queue.Dropped;
@@ -36,6 +38,14 @@ namespace LatchkeyClient
         internal void Clear()
         {
             lock (tracking) queue.Clear();
+        }
+
+        /// <summary>
+        /// Removes events that were tracked, in this run or in an earlier one, before it could be read that the user does not share usage.
+        /// </summary>
+        private void ClearRefused()
+        {
+            lock (tracking) if (session.Sharing == false) queue.ClearUnlessEmpty();
         }
 
         internal void Track(string name, IDictionary<string, object> props)
@@ -271,6 +281,16 @@ namespace LatchkeyClient
             {
                 stored = Stored.Obsolete;
                 Rewrite(new List<Entry>());
+            }
+        }
+
+        /// <summary>Removes all events, also those that cannot be read, and writes nothing if there are none.</summary>
+        internal void ClearUnlessEmpty()
+        {
+            lock (gate)
+            {
+                Load();
+                if (stored != Stored.Read || entries.Count > 0) Clear();
             }
         }
 

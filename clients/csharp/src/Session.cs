@@ -62,6 +62,9 @@ namespace LatchkeyClient
         /// <summary>Whether there may be a license that could not be read yet.</summary>
         internal bool IsUnread => isUnread;
 
+        /// <summary>Is called once what is kept was read.</summary>
+        internal Action OnRead { private get; set; }
+
         internal string InstallId => Json.Text(now.Kept, "install_id");
 
         /// <summary>Whether the user shares usage; null: was not asked.</summary>
@@ -437,6 +440,7 @@ namespace LatchkeyClient
             bool isChanged = now.Kept != Kept.Nothing;
             Adopt(isChanged ? Kept.JoinRun(file, now.Kept, hasOwnLicense) : file);
             isUnread = false;
+            OnRead?.Invoke();
             if (isChanged) Attempt("folder_unwritable", Write);
         }
 

@@ -56,6 +56,28 @@ namespace LatchkeyClient
                 queue.Add(CreateEvent(2, ""));
                 Suite.Equal(Lines(world), new[] { Line(2) });
             });
+            suite.Test("a file that may have events is cleared, and one without any is not written", () =>
+            {
+                World world = new World();
+                string file = Path.Combine(world.Folder, "events.jsonl");
+                List<string> problems = new List<string>();
+                Func<EventQueue> open = () => new EventQueue(file, (code, error) => problems.Add(code));
+                open().Add(CreateEvent(1, ""));
+                open().ClearUnlessEmpty();
+                Suite.Equal(Lines(world), new string[0]);
+                File.Delete(file);
+                open().ClearUnlessEmpty();
+                Suite.Equal(File.Exists(file), false);
+                // A folder can neither be read nor replaced.
+                Directory.CreateDirectory(file);
+                EventQueue queue = open();
+                queue.ClearUnlessEmpty();
+                Directory.Delete(file);
+                File.WriteAllText(file, Line(9));
+                queue.Add(CreateEvent(2, ""));
+                Suite.Equal(Lines(world), new[] { Line(2) });
+                Suite.Equal(problems.Distinct(), new[] { "events_unwritable" });
+            });
             suite.Test("an event that was dropped while it was sent is counted once", () =>
             {
                 EventQueue queue = new EventQueue(Path.Combine(new World().Folder, "events.jsonl"), (code, error) => throw error);
@@ -233,7 +255,7 @@ namespace LatchkeyClient
             return Json.Of("id", id.ToString(), "name", "n", "at", "1970-01-01T00:00:00.000Z", "props", Json.Of("text", text), "session", "s", "app", "1");
         }
 
-        private static string[] Lines(World world)
+        internal static string[] Lines(World world)
         {
             return File.ReadAllText(Path.Combine(world.Folder, "events.jsonl")).Split(new[] { '\n' }, StringSplitOptions.RemoveEmptyEntries);
         }

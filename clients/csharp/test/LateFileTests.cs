@@ -117,6 +117,10 @@ namespace LatchkeyClient
             suite.Test("what was joined is written, even if the call changes nothing", WriteJoined);
             suite.Test("a machine whose identity could not be read either keeps that of the license", KeepMachine);
             suite.Test("no event is sent, and none can be erased, while the consent cannot be read", KeepConsent);
+            suite.Test("what was tracked before a refusal could be read is deleted, and never sent", DeleteRefused);
+            suite.Test("it is deleted, too, if the refusal is read in the middle of a call", DeleteInCall);
+            suite.Test("the next start deletes it if the run ended before the refusal could be read", DeleteAtStart);
+            suite.Test("what was tracked before a consent could be read, or before the user was asked, is sent", SendConsented);
             suite.Test("the next check comes as soon as after no answer while the file cannot be read", CheckSoon);
         }
 
@@ -209,6 +213,78 @@ namespace LatchkeyClient
             restore();
             Suite.Equal(client.CheckAsync().Result.Ok, true);
             Suite.Equal(new[] { world.Kept["sharing"], world.Kept["install_id"] }, new object[] { true, "i" });
+        }
+
+        /// <summary>Opens a client that cannot read a consent, and tracks an event.</summary>
+        private static Latchkey TrackUnread(World world, bool? sharing, out Action restore)
+        {
+            world.OpenActivated();
+            world.Kept = With(world.Kept, "sharing", sharing, "install_id", "i");
+            restore = world.MakeUnreadable("license.json");
+            Latchkey client = world.Open();
+            client.Track("opened");
+            Suite.Equal(EventsTests.Lines(world).Length, 1);
+            return client;
+        }
+
+        /// <summary>Sends the events that wait, with consent, and returns how many.</summary>
+        private static int SendAll(World world, Latchkey client)
+        {
+            Suite.Equal(client.SetSharingAsync(true).Result.Ok, true);
+            world.Script = (path, body) => World.Answer(Json.Of("accepted", 1, "dropped", 0));
+            return client.FlushAsync().Result.Sent;
+        }
+
+        private static void DeleteRefused()
+        {
+            World world = new World();
+            Latchkey client = TrackUnread(world, false, out Action restore);
+            restore();
+            Suite.Equal(client.OfflineRequestAsync("studio").Result.Ok, true);
+            client.Track("ended");
+            Suite.Equal(EventsTests.Lines(world).Length, 0);
+            Suite.Equal(SendAll(world, client), 0);
+            World other = new World();
+            client = TrackUnread(other, false, out restore);
+            restore();
+            // The call that consents reads the refusal first.
+            Suite.Equal(SendAll(other, client), 0);
+        }
+
+        private static void DeleteInCall()
+        {
+            World world = new World();
+            Latchkey client = TrackUnread(world, false, out Action restore);
+            world.Script = (path, body) =>
+            {
+                restore();
+                return World.Activated();
+            };
+            Suite.Equal(client.ActivateAsync(World.Key).Result.Ok, true);
+            Suite.Equal(EventsTests.Lines(world).Length, 0);
+        }
+
+        private static void DeleteAtStart()
+        {
+            World world = new World();
+            TrackUnread(world, false, out Action restore).CloseAsync().Wait();
+            restore();
+            world.Open();
+            Suite.Equal(EventsTests.Lines(world).Length, 0);
+        }
+
+        private static void SendConsented()
+        {
+            foreach (bool? sharing in new bool?[] { true, null, false })
+            {
+                World world = new World();
+                Latchkey client = TrackUnread(world, sharing, out Action restore);
+                // A consent of the run counts more than the refusal of the file.
+                if (sharing == false) Suite.Equal(client.SetSharingAsync(true).Result.Ok, true);
+                restore();
+                Suite.Equal(client.OfflineRequestAsync("studio").Result.Ok, true);
+                Suite.Equal(SendAll(world, client), 1);
+            }
         }
 
         private static void CheckSoon()
