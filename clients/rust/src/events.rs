@@ -68,14 +68,18 @@ impl Events {
         lock(&self.queue).dropped
     }
 
-    /// Deletes the events and ends the consent, with no event between, and waits for a batch that is being sent.
+    /// Ends the consent, so that no event is added any more, deletes the events, and waits for a batch that is being sent.
     pub(crate) fn stop(&self, client: &Client, end_consent: impl FnOnce(&mut Value)) {
-        self.change(client, |queue| {
-            let cleared = queue.clear();
-            client.change(end_consent);
-            cleared
-        });
+        client.change(end_consent);
+        self.change(client, Queue::clear);
         self.wait();
+    }
+
+    /// Deletes events that were tracked, in this run or in an earlier one, before it could be read that the user does not share usage.
+    pub(crate) fn clear_refused(&self, client: &Client) {
+        if client.kept().get("sharing") == Some(&json!(false)) {
+            self.change(client, Queue::clear_unless_empty);
+        }
     }
 
     /// Waits for a flush that runs.
@@ -318,6 +322,12 @@ impl Queue {
         self.events.clear();
         self.is_loaded = true;
         self.rewrite()
+    }
+
+    /// Removes all events, also those that cannot be read, and writes nothing if there are none.
+    fn clear_unless_empty(&mut self) -> io::Result<()> {
+        let is_empty = self.load().is_ok() && self.events.is_empty();
+        if is_empty { Ok(()) } else { self.clear() }
     }
 
     fn rewrite(&mut self) -> io::Result<()> {

@@ -16,7 +16,10 @@ impl Client {
     pub(crate) fn load(&self) {
         system::remove_old_temporaries(&self.options.folder);
         match system::read_file_with_retries(&self.path(), thread::sleep) {
-            Ok(bytes) => self.adopt(self.parse(bytes)),
+            Ok(bytes) => {
+                self.adopt(self.parse(bytes));
+                self.events.clear_refused(self);
+            }
             Err(error) => {
                 self.must_read_file.store(true, Ordering::Relaxed);
                 self.report("folder_unreadable", format!("could not read {FILE}: {error}"));
@@ -53,6 +56,7 @@ impl Client {
         self.adopt(join_run(&file, &self.kept(), self.has_own_license.load(Ordering::Relaxed)));
         // Afterwards, so that a flush on another thread never uses what the run alone knows.
         self.must_read_file.store(false, Ordering::Release);
+        self.events.clear_refused(self);
         Ok(())
     }
 

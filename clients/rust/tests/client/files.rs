@@ -137,6 +137,105 @@ fn nothing_is_shared_before_the_kept_consent_could_be_read() {
     assert_eq!(world.client.flush(), Ok(Flushed { sent: 1, rejected: 0 }));
 }
 
+/// Opens a client that cannot read a consent, and tracks an event.
+fn track_unread(folder: &Folder, sharing: &Value) -> World {
+    drop(open_licensed(folder));
+    let mut kept = folder.kept();
+    kept["sharing"] = sharing.clone();
+    kept["install_id"] = json!("i");
+    fs::write(folder.file(FILE), kept.to_string()).unwrap();
+    folder.make_unreadable(FILE);
+    let world = open(folder);
+    world.client.track("opened", &[]);
+    assert!(!events(folder).is_empty());
+    world
+}
+
+fn events(folder: &Folder) -> String {
+    fs::read_to_string(folder.file(EVENTS)).unwrap_or_default()
+}
+
+/// Sends the events that wait, with consent, and returns how many.
+fn send_all(world: &World) -> usize {
+    world.client.set_sharing(true).unwrap();
+    world.service.answer(|_| reply(200, &json!({ "accepted": 1, "dropped": 0 })));
+    world.client.flush().unwrap().sent
+}
+
+#[test]
+fn what_was_tracked_before_a_refusal_could_be_read_is_deleted_and_never_sent() {
+    let folder = Folder::new();
+    let world = track_unread(&folder, &json!(false));
+    folder.restore(FILE);
+    world.client.offline_request("personal", None).unwrap();
+    world.client.track("ended", &[]);
+    assert_eq!(events(&folder), "");
+    assert_eq!(send_all(&world), 0);
+}
+
+#[test]
+fn the_consent_of_a_call_that_reads_a_refusal_does_not_cover_earlier_events() {
+    let folder = Folder::new();
+    let world = track_unread(&folder, &json!(false));
+    folder.restore(FILE);
+    assert_eq!(send_all(&world), 0);
+}
+
+#[test]
+fn it_is_deleted_if_the_refusal_is_read_in_the_middle_of_a_call() {
+    let folder = Folder::new();
+    let world = track_unread(&folder, &json!(false));
+    let [elsewhere, file] = ["elsewhere", FILE].map(|name| folder.file(name));
+    world.service.answer(move |_| {
+        fs::rename(&elsewhere, &file).unwrap();
+        activated()
+    });
+    world.client.activate(KEY).unwrap();
+    assert_eq!(events(&folder), "");
+}
+
+#[test]
+fn it_is_deleted_at_the_next_start_if_the_run_ended_before() {
+    let folder = Folder::new();
+    drop(track_unread(&folder, &json!(false)));
+    folder.restore(FILE);
+    let world = open(&folder);
+    assert_eq!((events(&folder), world.problems()), (String::new(), vec![]));
+    fs::remove_file(folder.file(EVENTS)).unwrap();
+    drop(open(&folder));
+    assert!(!folder.file(EVENTS).exists(), "without events, nothing is written");
+}
+
+#[test]
+fn what_was_tracked_before_a_refusal_could_be_read_is_deleted_even_if_it_cannot_be_read() {
+    let folder = Folder::new();
+    drop(track_unread(&folder, &json!(false)));
+    folder.restore(FILE);
+    folder.make_unreadable(EVENTS);
+    drop(open(&folder));
+    assert_eq!(fs::read_to_string(folder.file(EVENTS)).unwrap(), "");
+}
+
+#[test]
+fn what_was_tracked_before_a_consent_could_be_read_or_anybody_was_asked_is_sent() {
+    for sharing in [json!(true), Value::Null] {
+        let folder = Folder::new();
+        let world = track_unread(&folder, &sharing);
+        folder.restore(FILE);
+        world.client.offline_request("personal", None).unwrap();
+        assert_eq!(send_all(&world), 1, "{sharing}");
+    }
+}
+
+#[test]
+fn a_consent_of_the_run_counts_more_than_a_refusal_that_is_read_later() {
+    let folder = Folder::new();
+    let world = track_unread(&folder, &json!(false));
+    world.client.set_sharing(true).unwrap();
+    folder.restore(FILE);
+    assert_eq!(send_all(&world), 1);
+}
+
 #[test]
 fn events_that_cannot_be_read_are_not_written_over() {
     let folder = Folder::new();
