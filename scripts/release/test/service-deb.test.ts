@@ -11,16 +11,13 @@ import { RELEASES } from '../../../agent/test/systems/trees.ts';
 import { repository } from '../../lib/steps.ts';
 import { packServiceDeb } from '../../package/service/service-deb.ts';
 import { readVersion } from '../version.ts';
-import { activateLicense, type Post, readKey, reportFirstValidation } from './licensed-machine.ts';
+import { postFrom, START_TIMEOUT_MS, waitForHealth } from './booted-service.ts';
+import { activateLicense, readKey, reportFirstValidation } from './licensed-machine.ts';
 
 const skip = findMissingRequirement() ?? false;
 
 const OLD_VERSION = '0.9.0';
 
-/** The first start creates a database. */
-const START_TIMEOUT_MS = 120_000;
-
-const INTERFACE = 'http://127.0.0.1:8080/api/v1';
 const SETTINGS = '/etc/latchkey/latchkey.env';
 const BACKUP = '/var/backups/latchkey/before-upgrade.zst';
 
@@ -173,23 +170,6 @@ function dpkg(machine: Machine, ...args: readonly string[]): Promise<string> {
   return machine.succeed(['dpkg', ...args], { env, timeoutMs: START_TIMEOUT_MS });
 }
 
-async function waitForHealth(machine: Machine, version: string): Promise<void> {
-  const retries = ['--retry', '120', '--retry-delay', '1', '--retry-connrefused'];
-  const health = await machine.succeed(['curl', '-sf', ...retries, `${INTERFACE}/health`], {
-    timeoutMs: START_TIMEOUT_MS,
-  });
-  assert.partialDeepStrictEqual(JSON.parse(health), { status: 'healthy', version });
-}
-
 async function isActive(machine: Machine): Promise<string> {
   return (await machine.attempt(['systemctl', 'is-active', 'latchkey'])).stdout.trim();
-}
-
-function postFrom(machine: Machine): Post {
-  return async (path, body) => {
-    const json = ['-H', 'content-type: application/json', '-d', JSON.stringify(body)];
-    return JSON.parse(
-      await machine.succeed(['curl', '-sS', ...json, `${INTERFACE}/licenses/${path}`]),
-    );
-  };
 }

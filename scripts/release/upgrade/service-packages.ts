@@ -43,6 +43,14 @@ export async function writeNextPackage(present: string, directory: string): Prom
   const filter = (path: string): boolean => !SHARED.some((each) => path === join(present, each));
   await cp(present, directory, { recursive: true, filter });
   for (const each of SHARED) await symlink(join(present, each), join(directory, each));
+  return changeToNextRelease(directory);
+}
+
+/**
+ * Changes the files of this release to those of an invented next one.
+ * @returns the name of its migration
+ */
+export async function changeToNextRelease(directory: string): Promise<string> {
   const manifest = join(directory, 'server/package.json');
   const described: unknown = JSON.parse(await readFile(manifest, 'utf8'));
   await writeFile(manifest, JSON.stringify({ ...Object(described), version: NEXT_VERSION }));
