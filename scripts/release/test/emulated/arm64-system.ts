@@ -71,16 +71,19 @@ export class Arm64System implements AsyncDisposable {
     return new Arm64System(holder, folder, pid);
   }
 
-  /** Returns the command that runs a program as a user of the system. */
-  command(user: string, ...program: readonly string[]): string[] {
+  /**
+   * Returns the command that runs a program.
+   * @param id of a user and its group: `chroot` would look up a name in this machine's files, too
+   */
+  command(id: number, ...program: readonly string[]): string[] {
     const enter = ['nsenter', '-t', String(this.#pid), '-U', '-m', '-p', '-S', '0', '-G', '0'];
-    return [...enter, 'chroot', `--userspec=${user}:`, `${this.#folder}/root`, ...program];
+    return [...enter, 'chroot', `--userspec=${id}:${id}`, `${this.#folder}/root`, ...program];
   }
 
   /** @returns its standard output @throws Error with its output when it fails */
-  run(user: string, program: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  run(id: number, program: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
     const options = { env: { PATH: process.env['PATH'], ...env }, timeoutMs: RUN_TIMEOUT_MS };
-    return succeed(this.command(user, ...program), options);
+    return succeed(this.command(id, ...program), options);
   }
 
   /** Ends every program of the system. */

@@ -29,10 +29,14 @@ const LATCHKEY = '/usr/lib/latchkey/bin/latchkey';
 const AGENT = '/usr/bin/latchkey-agent';
 const HOME = '/var/lib/latchkey';
 
+const ROOT = 0;
+/** The account of the service and of the agent, and its group. */
+const ACCOUNT = 990;
+
 /** What maintainer scripts do. */
 const CREATE_ACCOUNT = `
-  echo 'latchkey:x:990:990::${HOME}:/usr/sbin/nologin' >>/etc/passwd
-  echo 'latchkey:x:990:' >>/etc/group
+  echo 'latchkey:x:${ACCOUNT}:${ACCOUNT}::${HOME}:/usr/sbin/nologin' >>/etc/passwd
+  echo 'latchkey:x:${ACCOUNT}:' >>/etc/group
   install -d -o latchkey -g latchkey ${HOME} /var/cache/latchkey
   chgrp latchkey /etc/latchkey/latchkey.env`;
 
@@ -50,7 +54,7 @@ describe('the packages for arm64, emulated', { skip }, () => {
     ];
     for (const { name, content } of packages) await writeFile(join(folder, name), content);
     system = await Arm64System.open(packages.map(({ name }) => join(folder, name)));
-    await system.run('root', ['sh', '-c', CREATE_ACCOUNT]);
+    await system.run(ROOT, ['sh', '-c', CREATE_ACCOUNT]);
   });
   after(async () => {
     await system[Symbol.asyncDispose]();
@@ -59,7 +63,7 @@ describe('the packages for arm64, emulated', { skip }, () => {
   });
 
   function start(program: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    const [command = '', ...args] = system.command('latchkey', ...program);
+    const [command = '', ...args] = system.command(ACCOUNT, ...program);
     return spawn(command, args, {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -67,17 +71,17 @@ describe('the packages for arm64, emulated', { skip }, () => {
   }
 
   test('issue, activate and validate a license', async () => {
-    assert.equal(await system.run('latchkey', ['uname', '-m']), 'aarch64\n');
+    assert.equal(await system.run(ACCOUNT, ['uname', '-m']), 'aarch64\n');
     const service = start([LATCHKEY, 'serve'], { LATCHKEY_PORT: '0' });
     const url = await findLine(service.stdout, /"url":"(?<found>[^"]+)"/);
     const issue = [LATCHKEY, 'license', 'issue', '--product=personal'];
-    const key = readKey(await system.run('latchkey', issue));
+    const key = readKey(await system.run(ACCOUNT, issue));
     const licensed = await activateLicense(postTo(url), key);
     assert.equal(await licensed.validate(), true);
   });
 
   test('print a snapshot, and stream to a viewer', async () => {
-    assert.match(await system.run('latchkey', [AGENT, 'once']), /CPU/i);
+    assert.match(await system.run(ACCOUNT, [AGENT, 'once']), /CPU/i);
     const { cert, key } = fixture.createRoot('root').issueServer();
     const port = await findFreePort();
     const tls = `tls: { certificate_file: ${HOME}/cert.pem, key_file: ${HOME}/key.pem }`;
@@ -95,7 +99,7 @@ describe('the packages for arm64, emulated', { skip }, () => {
 
   async function writeInside(name: string, text: string): Promise<void> {
     const write = `umask 077; printf %s "$TEXT" >${HOME}/${name}`;
-    await system.run('latchkey', ['sh', '-c', write], { TEXT: text });
+    await system.run(ACCOUNT, ['sh', '-c', write], { TEXT: text });
   }
 });
 
