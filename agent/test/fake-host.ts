@@ -25,7 +25,6 @@ import {
   type RunProgram,
   runProgram as runReal,
 } from '#agent/system/run-program.ts';
-import type { Step } from '#agent/install/steps.ts';
 
 const ownId = process.getuid?.() ?? 0;
 /** A site of another owner, enabled by a link. */
@@ -326,71 +325,6 @@ async function createSelfSigned(args: readonly string[]): Promise<ProgramResult>
   }
   for (const [index, file] of files.entries()) writeFileSync(file, known[index] ?? '');
   return { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
-}
-
-/** Returns one step of each kind, in an order in which they can be applied. */
-export function listEveryStep(packageFolder: string): Step[] {
-  const domain = 'monitor.example.test';
-  const root = { group: 'root', mode: 0o644 };
-  const line = `  include ${paths.nginxRoute}; # latchkey-agent\n`;
-  return [
-    { kind: 'packages', names: ['certbot'] },
-    { kind: 'user', name: agentUser },
-    { kind: 'program', from: packageFolder, to: paths.program },
-    { kind: 'link', path: paths.command, target: `${paths.program}/bin/latchkey-agent` },
-    { kind: 'directory', path: '/etc/latchkey-agent', mode: 0o750, group: agentUser },
-    {
-      kind: 'file',
-      path: paths.configuration,
-      text: 'listen: 0.0.0.0:4096\n',
-      keepsExisting: true,
-      ...root,
-    },
-    {
-      kind: 'file',
-      path: paths.renewalHook,
-      text: '#!/bin/sh\n',
-      keepsExisting: false,
-      mode: 0o755,
-      group: 'root',
-    },
-    {
-      kind: 'certificate',
-      domain,
-      email: 'operations@example.test',
-      acmeServer: null,
-      challenge: { kind: 'standalone' },
-    },
-    { kind: 'own-certificate', domain, source: { kind: 'self-signed' } },
-    { kind: 'authority', domain, withProxyCertificate: true },
-    {
-      kind: 'file',
-      path: paths.nginxRoute,
-      text: 'location = /latchkey {}\n',
-      keepsExisting: false,
-      ...root,
-    },
-    {
-      kind: 'edit',
-      path: '/etc/nginx/sites-enabled/other',
-      before: OTHER_SITE,
-      after: OTHER_SITE.replace('}', `${line}}`),
-    },
-    { kind: 'nginx', probesRoute: true },
-    { kind: 'file', path: paths.unit, text: '[Service]\n', keepsExisting: false, ...root },
-    { kind: 'service', unit: 'latchkey-agent.service' },
-    { kind: 'firewall', tool: 'ufw', port: 4096 },
-  ];
-}
-
-/** Creates an unpacked package of a version. */
-export function createPackage(folder: string, version: string): string {
-  mkdirSync(join(folder, 'bin'), { recursive: true });
-  writeFileSync(join(folder, 'bin', 'latchkey-agent'), `#!/bin/sh\necho ${version}\n`, {
-    mode: 0o755,
-  });
-  writeFileSync(join(folder, 'README.txt'), version);
-  return folder;
 }
 
 function describe(path: string): string {

@@ -8,7 +8,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isAbsolute, join } from 'node:path';
 
-import { FakeHost, listEveryStep } from './fake-host.ts';
+import { listEveryStep } from './every-step.ts';
+import { FakeHost } from './fake-host.ts';
 
 const [folder = '', packageFolder = '', task = '', target = ''] = process.argv.slice(2);
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createPackage, listEveryStep } from '../../../test/fake-host.ts';
+import { createPackage, listEveryStep } from '../../../test/every-step.ts';
 import type { Step } from '../steps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createPackage, FakeHost } from '../../../test/fake-host.ts';
+import { createPackage } from '../../../test/every-step.ts';
+import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
 import type { RunProgram } from '../../system/run-program.ts';
 import { afterEdit, everything, request, steps } from './apply-plan.fixture.ts';
