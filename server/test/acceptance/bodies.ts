@@ -1,7 +1,11 @@
+import assert from 'node:assert/strict';
+
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
 import { errorCatalogue, type ErrorCode } from '#server/error-catalogue.ts';
+
+import type { Answer } from '../http-client.ts';
 
 /** Returns the body of the problem with this code. */
 export function problem(
@@ -15,6 +19,17 @@ export function problem(
 /** Parses a body that is an object. */
 export function readBody(body: unknown): Readonly<Record<string, unknown>> {
   return Parse(Type.Record(Type.String(), Type.Unknown()), body);
+}
+
+/** Returns the body of a 200. */
+export function readAnswer({ body, status, text }: Answer): Readonly<Record<string, unknown>> {
+  assert.equal(status, 200, text);
+  return readBody(body);
+}
+
+/** Parses a list of objects. */
+export function readList(value: unknown): Readonly<Record<string, unknown>>[] {
+  return Parse(Type.Array(Type.Unknown()), value).map(readBody);
 }
 
 /** Returns the 422 for a fingerprint beyond its limits. */
