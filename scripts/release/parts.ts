@@ -80,11 +80,12 @@ export async function* buildParts(
   }
 }
 
-/** The image contains the service and its packages, and Debian's libraries. */
+/** Whether the image for one of the processors contains a package. */
 function isInImages(locked: LockedPackage | undefined): boolean {
   return ARCHITECTURES.some((arch) => isFor(locked, arch));
 }
 
+/** The image contains the service and its packages, and Debian's libraries. */
 async function describeService(
   { root, version }: Release,
   own: Pick<Product, 'name' | 'purl' | 'debianPackages'>,
