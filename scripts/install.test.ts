@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,13 +16,16 @@ process.on('SIGINT', () => {}); // like an npm that is nearly finished
 console.log('added');
 fs.writeFileSync('path', process.env.PATH);
 fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
-fs.rmSync('node_modules', { recursive: true, force: true });
+if (process.argv[2] === 'ci') fs.rmSync('node_modules', { recursive: true, force: true });
 // npm 10 leaves no link to it in node_modules/.bin.
 const bin = 'node_modules/node-' + process.platform + '-' + process.arch + '/bin';
 fs.mkdirSync(bin, { recursive: true });
-fs.symlinkSync(process.execPath, bin + '/node');
+if (!fs.existsSync(bin + '/node')) fs.symlinkSync(process.execPath, bin + '/node');
 if (fs.existsSync('offline')) process.exit(9);
-setTimeout(() => fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json'), 300);
+const { packages } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
+const installed = Object.entries(packages).filter(([, entry]) => !entry.dev || process.argv.includes('--include=dev'));
+const record = JSON.stringify({ packages: Object.fromEntries(installed) });
+setTimeout(() => fs.writeFileSync('node_modules/.package-lock.json', record), 300);
 `;
 
 let directory: string;
@@ -88,9 +91,15 @@ test('starts nothing after a signal during the installation', async () => {
   assert.deepEqual([code, stdout], [130, '']);
 });
 
-async function countInstallations(): Promise<number> {
+/** The commands of npm, each with its first option. */
+async function readInstallations(): Promise<string[]> {
   const runs = await readFile(join(clone, 'runs'), 'utf8').catch(() => '');
-  return runs.split('\n').filter((line) => line.startsWith('ci ')).length;
+  const lines = runs.split('\n').filter((line) => line !== '');
+  return lines.map((line) => line.split(' --no-audit')[0] ?? '');
+}
+
+async function countInstallations(): Promise<number> {
+  return (await readInstallations()).length;
 }
 
 test('installs once in a fresh clone, reports this on standard error, and runs', async () => {
@@ -158,19 +167,36 @@ test('ignores the lock of a killed installation', async () => {
   assert.equal((await run()).code, 0);
 });
 
-test('the service starts without development tools and without packages of other platforms', async () => {
+test('a start of the service installs no development tools, and a tool adds them without deleting a module', async () => {
   await run();
-  await lock({ 'node_modules/a': { version: '1.0.0' } }, 'node_modules/.package-lock.json');
+  const module = join(clone, 'node_modules', 'a-module-of-the-running-service');
+  await writeFile(module, '');
+  assert.equal((await run('tool.ts')).stdout, 'the tool ran\n');
+  await access(module);
+  assert.deepEqual(await readInstallations(), ['ci --omit=dev', 'install --no-save --include=dev']);
+  await run();
+  assert.equal(await countInstallations(), 2);
+});
+
+test('a start of the service after a change of the lock file keeps the development tools', async () => {
+  await run('tool.ts');
+  await lock({
+    'node_modules/a': { version: '1.0.1' },
+    'node_modules/tool': { version: '1.0.0', dev: true },
+  });
+  await run();
+  assert.deepEqual(await readInstallations(), ['ci --include=dev', 'ci --include=dev']);
+});
+
+test('the service starts without packages of other platforms', async () => {
+  await run();
   await lock({
     '': { name: 'latchkey' },
     'node_modules/a': { version: '1.0.0' },
-    'node_modules/tool': { version: '1.0.0', dev: true },
     'node_modules/elsewhere': { version: '1.0.0', optional: true },
   });
   assert.equal((await run()).code, 0);
   assert.equal(await countInstallations(), 1);
-  assert.equal((await run('tool.ts')).stdout, 'the tool ran\n');
-  assert.equal(await countInstallations(), 2);
 });
 
 test('explains a failure of npm in one sentence, with its exit code', async () => {

@@ -9,8 +9,8 @@ import { exitWithError, printNote } from './standard-error.mjs';
 const OUR_NODE = /[/\\]node_modules[/\\](?:\.bin|node-[\w-]+[/\\]bin)$/;
 
 /**
- * Installs the packages of package-lock.json, unless they are installed. Reads npm's record of its last complete installation,
- * which takes a millisecond or two; an interrupted installation does not count.
+ * Installs the packages of package-lock.json that are needed, unless they are installed. Reads npm's record of its last complete
+ * installation, which takes a millisecond or two; an interrupted installation does not count.
  * @param {string} root directory of package-lock.json
  * @param {{ development: boolean }} need whether development tools are needed too
  */
@@ -24,7 +24,7 @@ export async function ensureDependencies(root, { development }) {
   }
   if (isInstalled(root, development)) return;
   await withInstallLock(join(root, '.install-lock'), sayWaiting, async () => {
-    if (!isInstalled(root, development)) await install(root);
+    if (!isInstalled(root, development)) await install(root, planInstallation(root, development));
   });
 }
 
@@ -39,8 +39,22 @@ function sayWaiting() {
   printNote('Another process is installing the dependencies: waiting for it.');
 }
 
+/**
+ * Returns the command of npm. Tools are added to the installed packages of a service, which may be running: `npm ci` would delete
+ * its modules first. A changed lock file needs `npm ci`, which keeps the tools where they were installed before.
+ */
+function planInstallation(root, development) {
+  if (development && isInstalled(root, false)) return ['install', '--no-save', '--include=dev'];
+  const hasTools = Object.values(readInstalled(root) ?? {}).some(({ dev }) => dev === true);
+  return ['ci', development || hasTools ? '--include=dev' : '--omit=dev'];
+}
+
+function readInstalled(root) {
+  return readPackages(join(root, 'node_modules', '.package-lock.json'));
+}
+
 function isInstalled(root, development) {
-  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  const installed = readInstalled(root);
   if (installed === null) return false;
   const wanted = readPackages(join(root, 'package-lock.json')) ?? {};
   return Object.entries(wanted).every(([path, entry]) => {
@@ -62,8 +76,8 @@ function readPackages(file) {
   }
 }
 
-async function install(root) {
-  printNote('Installing the dependencies; this takes about half a minute, once …');
+async function install(root, npmArguments) {
+  printNote('Installing the dependencies; this takes up to half a minute, once …');
   const [command, ...args] = npmCommand();
   const options = {
     cwd: root,
@@ -72,8 +86,12 @@ async function install(root) {
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32' && command === 'npm',
   };
-  const flags = ['ci', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
-  const { code, stopCode } = await runChild(command, [...args, ...flags], options).catch((error) =>
+  const flags = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  const { code, stopCode } = await runChild(
+    command,
+    [...args, ...npmArguments, ...flags],
+    options,
+  ).catch((error) =>
     exitWithError(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
   );
   // Nothing is started after a signal, even if npm finished.
