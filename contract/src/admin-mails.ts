@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { LANGUAGES } from './constants.ts';
 
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
@@ -141,7 +142,7 @@ export const MailTemplatePath = Type.Object({ name: text({ maxLength: 100, examp
 
 export const MailTemplateQuery = Type.Object(
   {
-    language: Type.Optional(oneOf(['en', 'fr', 'de'])),
+    language: Type.Optional(oneOf(LANGUAGES)),
     name: Type.Optional(
       text({
         description:

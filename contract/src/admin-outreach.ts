@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { expectedVersion, listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
-import { OUTREACH_LANGUAGES } from './outreach.ts';
+import { forEachLanguage, LANGUAGES } from './constants.ts';
 import { dateTime, integer, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
 /** `paused` also by the service, when the relay fails for an hour. */
@@ -27,7 +27,7 @@ export const MAX_CAMPAIGN_NAME_LENGTH = 200;
 /** Enough for 50,000 addresses with names. */
 const MAX_LIST_LENGTH = 4_000_000;
 
-const language = oneOf(OUTREACH_LANGUAGES, { examples: ['en'] });
+const language = oneOf(LANGUAGES, { examples: ['en'] });
 const count = (description: string) => Type.Integer({ description, examples: [120] });
 
 /** A mail in one language; `PLACEHOLDERS` of the operator interface describes what the texts may contain. */
@@ -52,11 +52,7 @@ export type CampaignText = Static<typeof CampaignText>;
 
 /** A mail in one or several languages. */
 export const CampaignTexts = Type.Object(
-  {
-    en: Type.Optional(ref(CampaignText)),
-    fr: Type.Optional(ref(CampaignText)),
-    de: Type.Optional(ref(CampaignText)),
-  },
+  forEachLanguage(() => Type.Optional(ref(CampaignText))),
   { $id: 'CampaignTexts' },
 );
 export type CampaignTexts = Static<typeof CampaignTexts>;
@@ -72,7 +68,7 @@ export const CampaignAudience = Type.Object(
     }),
     languages: Type.Array(language, {
       description: 'Only subscribers of these languages; empty: all.',
-      maxItems: OUTREACH_LANGUAGES.length,
+      maxItems: LANGUAGES.length,
     }),
     products: Type.Array(text({ maxLength: 200, examples: ['personal'] }), {
       description: 'Only people with a license of these products; empty: all.',
@@ -143,7 +139,7 @@ export const Campaign = Type.Object(
     ...summary,
     version: Type.Integer({ examples: [3] }),
     texts: ref(CampaignTexts),
-    default_language: oneOf(OUTREACH_LANGUAGES, {
+    default_language: oneOf(LANGUAGES, {
       description: 'Of recipients without a language, or with one that the texts lack.',
       examples: ['en'],
     }),

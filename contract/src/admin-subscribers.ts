@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
-import { OUTREACH_LANGUAGES } from './outreach.ts';
+import { LANGUAGES } from './constants.ts';
 import { dateTime, email, nullable, nullableString, oneOf, text, uuid } from './schema.ts';
 
 /** The states of subscribers; `suppressed` by an operator, `erased` without a stored address. */
@@ -37,7 +37,7 @@ const facts = {
     examples: ['ada@example.com'],
   }),
   state: oneOf(SUBSCRIBER_STATES, { examples: ['confirmed'] }),
-  language: nullable(oneOf(OUTREACH_LANGUAGES, { examples: ['en'] })),
+  language: nullable(oneOf(LANGUAGES, { examples: ['en'] })),
   opt_in: nullable(
     oneOf(['single', 'double'], {
       description: '`double`: confirmed from the mailbox; `single`: accepted without confirmation.',
@@ -72,7 +72,7 @@ export type AdminSubscriberList = Static<typeof AdminSubscriberList>;
 
 const filters = {
   state: Type.Optional(oneOf(SUBSCRIBER_STATES)),
-  language: Type.Optional(oneOf(OUTREACH_LANGUAGES)),
+  language: Type.Optional(oneOf(LANGUAGES)),
   opt_in: Type.Optional(oneOf(['single', 'double'])),
   product: Type.Optional(
     text({

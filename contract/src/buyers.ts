@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { LANGUAGES } from './constants.ts';
 import { MAX_AIRGAP_REQUEST_LENGTH } from './licenses.ts';
 import { dateTime, email, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
@@ -13,7 +14,7 @@ export const BuyerCodeRequest = Type.Object(
       examples: ['ada@example.com'],
     }),
     language: Type.Optional(
-      oneOf(['en', 'fr', 'de'], { description: 'The language of the e-mail. Default: `en`.' }),
+      oneOf(LANGUAGES, { description: 'The language of the e-mail. Default: `en`.' }),
     ),
   },
   { $id: 'BuyerCodeRequest' },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { LANGUAGES } from './constants.ts';
 import { email, nullable, nullableString, oneOf, ref, text } from './schema.ts';
 
 export const OUTREACH_TEMPLATES = [
@@ -8,9 +9,7 @@ export const OUTREACH_TEMPLATES = [
   'update_sellers',
   'pi_tutorials',
 ] as const;
-export const OUTREACH_LANGUAGES = ['en', 'fr', 'de'] as const;
 export type OutreachTemplate = (typeof OUTREACH_TEMPLATES)[number];
-export type OutreachLanguage = (typeof OUTREACH_LANGUAGES)[number];
 const MAX_RECIPIENTS = 500;
 
 export const Recipient = Type.Object(
@@ -32,7 +31,7 @@ export type Recipient = Static<typeof Recipient>;
 export const OutreachRequest = Type.Object(
   {
     template: oneOf(OUTREACH_TEMPLATES),
-    language: Type.Optional(oneOf(OUTREACH_LANGUAGES, { default: 'en' })),
+    language: Type.Optional(oneOf(LANGUAGES, { default: 'en' })),
     recipients: Type.Array(ref(Recipient), { minItems: 1, maxItems: MAX_RECIPIENTS }),
   },
   { $id: 'OutreachRequest' },

@@ -1,4 +1,5 @@
 /** Labels for codes of the interface. */
+import type { Language } from '@latchkey/contract/constants';
 
 /** Returns the label of a code, such as `past due` of `past_due`. */
 export function labelOf(code: string): string {
@@ -51,11 +52,11 @@ export function nameProvider(provider: string): string {
 }
 
 /** The languages of mails. */
-export const LANGUAGE_NAMES = { en: 'English', fr: 'French', de: 'German' } as const;
-
-export type Language = keyof typeof LANGUAGE_NAMES;
-
-export const LANGUAGES: readonly Language[] = ['en', 'fr', 'de'];
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  fr: 'French',
+  de: 'German',
+};
 
 const NAMES_BY_CODE: Readonly<Record<string, string>> = LANGUAGE_NAMES;
 

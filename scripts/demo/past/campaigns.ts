@@ -1,5 +1,5 @@
 /** Outreach of operators: campaigns that were sent, one that was paused, one that was canceled, and a draft. */
-import type { CampaignAudience, OutreachLanguage } from '@latchkey/contract';
+import type { CampaignAudience, Language } from '@latchkey/contract';
 
 import {
   cancelCampaign,
@@ -23,13 +23,13 @@ interface DemoCampaign {
   readonly daysAgo: number;
   readonly name: string;
   readonly audience: CampaignAudience;
-  readonly texts: Partial<Record<OutreachLanguage, Text>>;
+  readonly texts: Partial<Record<Language, Text>>;
   readonly end: 'sent' | 'paused' | 'canceled' | 'draft';
 }
 
 const EVERYBODY = { languages: [], products: [], statuses: [] };
 
-const RELEASE: Partial<Record<OutreachLanguage, Text>> = {
+const RELEASE: Partial<Record<Language, Text>> = {
   en: {
     subject: '{{product}} {{version}} follows your pen',
     preview: 'Pressure, faster PDFs, fonts in the background',

@@ -15,7 +15,9 @@ import {
   type LicenseResend,
   type ResendOutcome,
 } from '#server/features/billing/key-emails/resend-license-key.ts';
-import { chooseLanguage, KEY_EMAIL_LANGUAGES } from '#server/features/billing/key-emails/texts.ts';
+import { LANGUAGES } from '@latchkey/contract';
+
+import { chooseLanguage } from '#server/features/billing/key-emails/texts.ts';
 import {
   EXAMPLE_NAME,
   MAIL_TEMPLATES,
@@ -46,9 +48,7 @@ const previewCommand = command({
   hasJson: false,
   parameters: [
     choiceArgument('<mail>', 'the e-mail, or an outreach template', MAIL_TEMPLATES),
-    option('--locale <locale>', `language: ${KEY_EMAIL_LANGUAGES.join(', ')}`, anyText).default(
-      'en',
-    ),
+    option('--locale <locale>', `language: ${LANGUAGES.join(', ')}`, anyText).default('en'),
     option('--name <name>', 'recipient of an outreach message, may be empty', anyText).default(
       EXAMPLE_NAME,
     ),

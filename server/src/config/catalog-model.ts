@@ -1,3 +1,4 @@
+import type { Language } from '@latchkey/contract';
 /** How long software may run offline, without a value in the catalogue. */
 export const DEFAULT_OFFLINE_DAYS = 14;
 
@@ -32,9 +33,6 @@ export interface CatalogBuyers {
   readonly portals: Readonly<Record<PriceProvider, string | null>>;
 }
 
-/** The languages of the catalogue's texts. */
-type CatalogLanguage = 'en' | 'fr' | 'de';
-
 /** The product and its vendor in outreach messages. Null: omitted, unless noted otherwise. */
 export interface CatalogOutreach {
   /** Default: the name of the trial's product. */
@@ -48,11 +46,11 @@ export interface CatalogOutreach {
   /** Null: the website. */
   readonly links: Readonly<Record<OutreachLink, string | null>>;
   /** The purpose of the software, in a sentence. */
-  readonly about: Readonly<Record<CatalogLanguage, string | null>>;
+  readonly about: Readonly<Record<Language, string | null>>;
   /** The new version of the software. */
   readonly version: string | null;
   /** Changes of the new version, in a sentence each. */
-  readonly highlights: Readonly<Record<CatalogLanguage, readonly string[]>>;
+  readonly highlights: Readonly<Record<Language, readonly string[]>>;
 }
 
 /** The pages that outreach messages link to. */

@@ -1,3 +1,4 @@
+import { forEachLanguage } from '@latchkey/contract';
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 
 import { KEY_PREFIX_PATTERN } from '#server/lib/license-key.ts';
@@ -111,5 +112,5 @@ function mapping<Fields extends TProperties>(fields: Fields) {
 
 function byLanguage<Field extends TSchema>(field: Field) {
   const optional = Type.Optional(field);
-  return Type.Optional(mapping({ en: optional, fr: optional, de: optional }));
+  return Type.Optional(mapping(forEachLanguage(() => optional)));
 }

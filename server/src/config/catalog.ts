@@ -1,3 +1,4 @@
+import { forEachLanguage } from '@latchkey/contract';
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -170,13 +171,9 @@ function toOutreach(entry: OutreachEntry, trialProductName: string): CatalogOutr
     postalAddress: entry.postal_address ?? null,
     website: entry.website ?? null,
     links: toLinks(entry.links ?? {}),
-    about: { en: about.en ?? null, fr: about.fr ?? null, de: about.de ?? null },
+    about: forEachLanguage((language) => about[language] ?? null),
     version: entry.version ?? null,
-    highlights: {
-      en: highlights.en ?? [],
-      fr: highlights.fr ?? [],
-      de: highlights.de ?? [],
-    },
+    highlights: forEachLanguage((language) => highlights[language] ?? []),
   };
 }
 

@@ -1,7 +1,4 @@
-/** The languages of pages and e-mails. */
-export const PAGE_LANGUAGES = ['en', 'fr', 'de'] as const;
-
-export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
+import { LANGUAGES, type Language } from '@latchkey/contract';
 
 /** More than any browser sends. */
 const MAX_RANGES = 20;
@@ -11,7 +8,7 @@ const MAX_RANGES = 20;
  * @param header `Accept-Language` (RFC 9110 §12.5.4), such as `fr-CH, fr;q=0.9, en;q=0.8`
  * @returns null when none of them is available
  */
-export function choosePageLanguage(header: string | undefined): PageLanguage | null {
+export function choosePageLanguage(header: string | undefined): Language | null {
   const wanted = (header ?? '')
     .split(',', MAX_RANGES)
     .map(readRange)
@@ -21,12 +18,12 @@ export function choosePageLanguage(header: string | undefined): PageLanguage | n
   return wanted[0]?.language ?? null;
 }
 
-function readRange(text: string): { language: PageLanguage | undefined; quality: number } {
+function readRange(text: string): { language: Language | undefined; quality: number } {
   const [range = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const primary = range.split('-')[0];
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
   return {
-    language: PAGE_LANGUAGES.find((language) => language === primary),
+    language: LANGUAGES.find((language) => language === primary),
     quality: /^[01](?:\.\d{0,3})?$/u.test(weight) ? Number(weight) : 0,
   };
 }

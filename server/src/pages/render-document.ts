@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { markup, trustMarkup, type Markup } from './markup.ts';
-import type { PageLanguage } from './page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 /** The style of every page for people. */
 export const PAGE_STYLE = `
@@ -57,7 +57,7 @@ button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 
 /** A page for people, readable without its style. */
 export interface PageDocument {
-  readonly language: PageLanguage;
+  readonly language: Language;
   readonly title: string;
   /** CSS; the policy must allow it. */
   readonly style: string;

@@ -1,10 +1,10 @@
 import { markup } from './markup.ts';
-import type { PageLanguage } from './page-language.ts';
+import type { Language } from '@latchkey/contract';
 import { createPagePolicy, PAGE_STYLE, renderDocument } from './render-document.ts';
 
 /** Pages for people who follow a link of an e-mail. All texts are plain and are escaped. */
 export interface PageContent {
-  readonly language: PageLanguage;
+  readonly language: Language;
   /** The name of the sender. */
   readonly sender: string;
   readonly title: string;
@@ -34,7 +34,7 @@ export function renderPage(content: PageContent): string {
 
 type FailureTexts = Pick<PageContent, 'title' | 'paragraphs'>;
 
-const texts: Readonly<Record<PageLanguage, FailureTexts>> = {
+const texts: Readonly<Record<Language, FailureTexts>> = {
   en: {
     title: 'That did not work',
     paragraphs: ['Something went wrong on our side. Please try again in a few minutes.'],
@@ -54,6 +54,6 @@ const texts: Readonly<Record<PageLanguage, FailureTexts>> = {
 };
 
 /** Returns the page of an internal error. */
-export function failurePage(language: PageLanguage, sender: string): PageContent {
+export function failurePage(language: Language, sender: string): PageContent {
   return { ...texts[language], language, sender, button: null, note: null };
 }

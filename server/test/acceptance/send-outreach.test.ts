@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { OUTREACH_LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
+import { LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
 
 import type { ErrorCode } from '#server/error-catalogue.ts';
 
@@ -67,7 +67,7 @@ describe('200', () => {
       const { apiKey } = await createKey(service.own);
       const recipients = manyRecipients(500);
       for (const template of OUTREACH_TEMPLATES) {
-        for (const language of OUTREACH_LANGUAGES) {
+        for (const language of LANGUAGES) {
           const answer = await send(apiKey, { template, language, recipients });
           assert.deepEqual([answer.status, readOutreach(answer).total], [200, 500]);
         }

@@ -1,3 +1,4 @@
+import { LANGUAGES } from '@latchkey/contract/constants';
 import type { MailPreview, MailTemplateItem } from '@latchkey/contract';
 import { useId } from 'preact/hooks';
 import type { Static } from 'typebox';
@@ -9,7 +10,7 @@ import type { RouteProps } from '#console/app/match-path.ts';
 import { Card, Page, Section } from '#console/ui/page.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
-import { LANGUAGES, nameLanguage } from '#console/ui/labels.ts';
+import { nameLanguage } from '#console/ui/labels.ts';
 
 import { TEMPLATES } from './mail-labels.ts';
 

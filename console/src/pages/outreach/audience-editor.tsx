@@ -1,5 +1,6 @@
+import { LANGUAGES } from '@latchkey/contract/constants';
 import type { CampaignAudience, CampaignStart } from '@latchkey/contract';
-import { LANGUAGE_NAMES, LANGUAGES } from '#console/ui/labels.ts';
+import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 interface AudienceEditorProps {
   readonly audience: CampaignAudience;

@@ -1,3 +1,4 @@
+import { LANGUAGES, type Language } from '@latchkey/contract/constants';
 import type { Campaign, CampaignProblem, CampaignStart, CampaignText } from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
@@ -6,7 +7,7 @@ import { hasRole } from '#console/app/session.ts';
 import { Action } from '#console/ui/action.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { showToast } from '#console/ui/toast.tsx';
-import { LANGUAGE_NAMES, LANGUAGES, type Language } from '#console/ui/labels.ts';
+import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import { AudienceEditor } from './audience-editor.tsx';
 import { EMPTY_TEXT, recallList, rememberList, type Draft } from './draft.ts';

@@ -1,7 +1,7 @@
 /** A mail that is being written: what the service has, and what only this browser has. */
 import type { Campaign, CampaignAudience, CampaignTexts } from '@latchkey/contract';
 import { onForget, operator } from '#console/app/session.ts';
-import type { Language } from '#console/ui/labels.ts';
+import { LANGUAGES, type Language } from '@latchkey/contract/constants';
 
 export interface Draft {
   readonly name: string;
@@ -33,7 +33,7 @@ export function isSame(a: Draft, b: Draft): boolean {
 function pick({ name, texts, default_language, audience }: Draft): unknown {
   const { source, languages, products, statuses } = audience;
   const sorted = [[...languages].sort(), [...products].sort(), [...statuses].sort()];
-  const written = [texts.en, texts.fr, texts.de].map(
+  const written = LANGUAGES.map((language) => texts[language]).map(
     (text) => text && [text.subject, text.preview, text.text],
   );
   return [name, written, default_language, source, sorted];

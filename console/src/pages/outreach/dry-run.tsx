@@ -1,3 +1,4 @@
+import { LANGUAGES } from '@latchkey/contract/constants';
 import type { CampaignDryRun, CampaignRecipient } from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
@@ -12,7 +13,7 @@ import { ErrorBox } from '#console/ui/error-box.tsx';
 import { Figures } from '#console/ui/figures.tsx';
 import { formatNumber } from '#console/ui/format.ts';
 import { PlainTable } from '#console/ui/plain-table.tsx';
-import { LANGUAGE_NAMES, LANGUAGES } from '#console/ui/labels.ts';
+import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import type { Draft } from './draft.ts';
 

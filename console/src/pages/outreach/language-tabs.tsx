@@ -1,5 +1,6 @@
+import { LANGUAGES, type Language } from '@latchkey/contract/constants';
 import { Button } from '#console/ui/button.tsx';
-import { LANGUAGE_NAMES, LANGUAGES, type Language } from '#console/ui/labels.ts';
+import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import { EMPTY_TEXT, type Draft } from './draft.ts';
 

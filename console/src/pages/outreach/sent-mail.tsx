@@ -1,8 +1,9 @@
+import type { Language } from '@latchkey/contract/constants';
 import type { Campaign, CampaignStart } from '@latchkey/contract';
 import { useState } from 'preact/hooks';
 
 import { useResource } from '#console/app/resources.ts';
-import { LANGUAGE_NAMES, type Language } from '#console/ui/labels.ts';
+import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import { MailPreview } from './mail-preview.tsx';
 import { usePreview } from './use-preview.ts';

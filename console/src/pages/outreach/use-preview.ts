@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
 import { apiPost } from '#console/app/api.ts';
-import type { Language } from '#console/ui/labels.ts';
+import type { Language } from '@latchkey/contract/constants';
 
 import type { Draft } from './draft.ts';
 

@@ -7,7 +7,7 @@ import { mailNotConfigured } from '#server/errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 import { lockAddress } from '../subscribers/queries/subscribers.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
@@ -55,7 +55,7 @@ export interface CodeRequester {
 export async function requestCode(
   deps: BuyerDependencies,
   address: string,
-  language: PageLanguage,
+  language: Language,
   { network, knownBrowser }: CodeRequester,
 ): Promise<CodeRequest> {
   if (deps.mail === null) throw mailNotConfigured();
@@ -77,7 +77,7 @@ export async function requestCode(
 async function store(
   deps: BuyerDependencies,
   { email, addressHash }: { readonly email: string; readonly addressHash: string },
-  language: PageLanguage,
+  language: Language,
   isKnown: boolean,
 ): Promise<CodeRequest> {
   return deps.databaseLimiter.run(() =>
@@ -102,7 +102,7 @@ async function queueCode(
   { clock, vault }: BuyerDependencies,
   db: Queryable,
   email: string,
-  language: PageLanguage,
+  language: Language,
 ): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hash('sha256', token, 'hex');

@@ -1,28 +1,28 @@
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import { forEachLanguage, type Language } from '@latchkey/contract';
 
 /** British dates, as in all texts. */
-const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', fr: 'fr', de: 'de' };
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', fr: 'fr', de: 'de' };
 
 function createFormats(options: Intl.DateTimeFormatOptions) {
-  const create = (language: PageLanguage): Intl.DateTimeFormat =>
+  const create = (language: Language): Intl.DateTimeFormat =>
     new Intl.DateTimeFormat(LOCALES[language], { ...options, timeZone: 'UTC' });
-  return { en: create('en'), fr: create('fr'), de: create('de') };
+  return forEachLanguage(create);
 }
 
 const DATES = createFormats({ dateStyle: 'long' });
 const TIMES = createFormats({ dateStyle: 'long', timeStyle: 'short' });
 
 /** Formats a day, such as `20 November 2026`. */
-export function formatDate(language: PageLanguage, date: Date): string {
+export function formatDate(language: Language, date: Date): string {
   return toOrdinal(language, DATES[language].format(date));
 }
 
 /** Formats a time to the minute, in UTC. */
-export function formatDateTime(language: PageLanguage, date: Date): string {
+export function formatDateTime(language: Language, date: Date): string {
   return `${toOrdinal(language, TIMES[language].format(date))} UTC`;
 }
 
 /** French writes the first day of a month as `1er`, which the Unicode locale data omit. */
-function toOrdinal(language: PageLanguage, text: string): string {
+function toOrdinal(language: Language, text: string): string {
   return language === 'fr' ? text.replace(/^1(?= )/u, '1er') : text;
 }

@@ -2,7 +2,7 @@ import { OUTREACH_TEMPLATES, type MailTemplateItem } from '@latchkey/contract';
 
 import { noSuch } from '#server/errors.ts';
 
-import { KEY_EMAIL_LANGUAGES } from '../billing/key-emails/texts.ts';
+import { LANGUAGES } from '@latchkey/contract';
 import { MAIL_TEMPLATES, type MailTemplate } from './render-example.ts';
 
 const TITLES: Readonly<Record<MailTemplate, string>> = {
@@ -23,7 +23,7 @@ export function listTemplates(): MailTemplateItem[] {
   return MAIL_TEMPLATES.map((name) => ({
     name,
     title: TITLES[name],
-    languages: [...KEY_EMAIL_LANGUAGES],
+    languages: [...LANGUAGES],
     has_name: OUTREACH_TEMPLATES.some((each) => each === name),
   }));
 }

@@ -6,7 +6,7 @@ import type { Config } from '#server/config/config.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
-import type { KeyEmailLanguage } from '../billing/key-emails/texts.ts';
+import type { Language } from '@latchkey/contract';
 import { findBuyerPage } from '../billing/key-emails/buyer-page.ts';
 import {
   exampleKeyEmail,
@@ -54,7 +54,7 @@ const EXAMPLE_TIME = new Date('2026-11-20T10:00:00.000Z');
 export function renderExample(
   settings: ExampleSettings,
   template: MailTemplate,
-  language: KeyEmailLanguage,
+  language: Language,
   name: string = EXAMPLE_NAME,
 ): RenderedMail {
   const buyerPage = findBuyerPage(settings.config);
@@ -79,12 +79,12 @@ export function renderExample(
 
 const EXAMPLE_CODE = 'K7M 2QX';
 
-function renderExampleCode(settings: ExampleSettings, language: KeyEmailLanguage): RenderedMail {
+function renderExampleCode(settings: ExampleSettings, language: Language): RenderedMail {
   const sender = nameSender(settings);
   return renderCodeMail(language, { sender, code: EXAMPLE_CODE, email: EXAMPLE_ADDRESS });
 }
 
-function renderExampleFreed(settings: ExampleSettings, language: KeyEmailLanguage): RenderedMail {
+function renderExampleFreed(settings: ExampleSettings, language: Language): RenderedMail {
   const { from } = settings.config.mail;
   return renderFreedMail(language, {
     productName: 'Example Studio',

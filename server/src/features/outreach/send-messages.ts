@@ -1,4 +1,4 @@
-import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
+import type { Language, OutreachTemplate } from '@latchkey/contract';
 
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 import { messageTokenOf, parseMailbox } from '#server/mail/mailbox.ts';
@@ -117,7 +117,7 @@ function logDelivery(
 function createMessageFactory(
   deps: OutreachDependencies,
   template: OutreachTemplate,
-  language: OutreachLanguage,
+  language: Language,
 ): (recipient: OutreachRecipient, messageId: string) => MailMessage {
   const { catalog, config } = deps;
   const from = parseMailbox(config.mail.from ?? '');

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { escapeHtml } from '#server/lib/text.ts';
-import { PAGE_LANGUAGES } from '#server/pages/page-language.ts';
+import { LANGUAGES } from '@latchkey/contract';
 import { renderPage } from '#server/pages/render-page.ts';
 
 import {
@@ -36,7 +36,7 @@ function assertGolden(name: string, written: string): void {
   assert.equal(written, readFileSync(file, 'utf8'));
 }
 
-for (const language of PAGE_LANGUAGES) {
+for (const language of LANGUAGES) {
   test(`the e-mail in ${language} equals its golden file`, () => {
     const { subject, text, html } = renderConfirmationMail(language, facts);
     assertGolden(`mail-${language}`, `${subject}\n\n${text}\n${html}`);

@@ -1,5 +1,5 @@
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 /** The texts of the confirmation e-mail in one language. */
 interface ConfirmationMailTexts {
@@ -12,7 +12,7 @@ interface ConfirmationMailTexts {
   readonly never: string;
 }
 
-const confirmationMailTexts: Readonly<Record<PageLanguage, ConfirmationMailTexts>> = {
+const confirmationMailTexts: Readonly<Record<Language, ConfirmationMailTexts>> = {
   en: {
     subject: 'Please confirm your subscription',
     greeting: 'Hello,',
@@ -60,7 +60,7 @@ export interface ConfirmationMailFacts {
 
 /** Renders the e-mail that asks the owner of an address to confirm the subscription. */
 export function renderConfirmationMail(
-  language: PageLanguage,
+  language: Language,
   { sender, email, confirmUrl, unsubscribeUrl }: ConfirmationMailFacts,
 ): RenderedMail {
   const texts = confirmationMailTexts[language];

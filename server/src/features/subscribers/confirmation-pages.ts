@@ -1,4 +1,4 @@
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 import type { PageContent } from '#server/pages/render-page.ts';
 
 import type { PageFrame } from '../suppressions/page-frame.ts';
@@ -18,7 +18,7 @@ interface ConfirmationTexts {
   readonly overAbout: string;
 }
 
-const texts: Readonly<Record<PageLanguage, ConfirmationTexts>> = {
+const texts: Readonly<Record<Language, ConfirmationTexts>> = {
   en: {
     ask: 'One last step',
     askAbout: (email, sender) => `Send news from ${sender} to ${email}?`,

@@ -1,13 +1,13 @@
 import type { SuppressionReasonName } from '@latchkey/contract';
 
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 /** The stored facts of a newsletter subscriber. `rules/subscription.ts` derives the state from them. */
 export interface SubscriberFacts {
   readonly id: string;
   /** Null when the address was erased and then entered again. */
   readonly email: string | null;
-  readonly language: PageLanguage | null;
+  readonly language: Language | null;
   readonly firstSubscribedAt: Date;
   /** The newest request. */
   readonly subscribedAt: Date;

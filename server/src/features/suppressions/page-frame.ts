@@ -1,6 +1,8 @@
 import type { CatalogOutreach } from '#server/config/catalog-model.ts';
 import { domainOf, parseMailbox } from '#server/mail/mailbox.ts';
-import { choosePageLanguage, type PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
+
+import { choosePageLanguage } from '#server/pages/page-language.ts';
 
 /** The settings that name the sender of mail. */
 export interface SenderSettings {
@@ -22,7 +24,7 @@ export function nameSender({ catalog, config }: SenderSettings): string {
 
 /** The common content of all pages about mail. */
 export interface PageFrame {
-  readonly language: PageLanguage;
+  readonly language: Language;
   readonly sender: string;
   /** The address for replies, or null. */
   readonly contact: string | null;
@@ -36,7 +38,7 @@ export interface PageFrame {
 export function createPageFrame(
   settings: SenderSettings,
   acceptLanguage: string | undefined,
-  mailLanguage: PageLanguage | null = null,
+  mailLanguage: Language | null = null,
 ): PageFrame {
   const { from } = settings.config.mail;
   return {

@@ -1,4 +1,4 @@
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 import type { PageContent } from '#server/pages/render-page.ts';
 
 import type { PageFrame } from './page-frame.ts';
@@ -18,7 +18,7 @@ interface UnsubscribeTexts {
   readonly write: (contact: string) => string;
 }
 
-const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
+const texts: Readonly<Record<Language, UnsubscribeTexts>> = {
   en: {
     ask: 'Do you want to unsubscribe?',
     askAbout: (email, sender) => `${email} will no longer receive news and offers from ${sender}.`,

@@ -10,7 +10,9 @@ import { findBuyerPage } from './buyer-page.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
 import { recordOwnerEmail } from './owner-email-queries.ts';
 import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './send-key-email.ts';
-import { chooseLanguage, type KeyEmailLanguage } from './texts.ts';
+import type { Language } from '@latchkey/contract';
+
+import { chooseLanguage } from './texts.ts';
 import type { EmailedKey, KeyEmailFacts } from './write-key-email.ts';
 
 /** The key of a license, the name of its owner, and the page for buyers; null if unknown. */
@@ -20,7 +22,7 @@ interface OwnerMail {
   readonly kind: 'rekey' | 'resend' | 'freed';
   /** What distinguishes the Message-ID, beside the key. */
   readonly occasion?: string;
-  readonly write: (language: KeyEmailLanguage, key: OwnedKey) => RenderedMail;
+  readonly write: (language: Language, key: OwnedKey) => RenderedMail;
   /** Queues the e-mail a second time, if the relay did not confirm it. */
   readonly requeue: (runAt: Date) => Promise<void>;
   readonly signal: AbortSignal | undefined;
@@ -77,7 +79,7 @@ async function compose(
   license: LicenseRecord,
   address: string,
   { kind, occasion, write }: OwnerMail,
-): Promise<{ readonly language: KeyEmailLanguage; readonly message: MailMessage }> {
+): Promise<{ readonly language: Language; readonly message: MailMessage }> {
   const { id, customerName, keySealed } = license;
   const language = chooseLanguage(await findLocale(deps.pool, id));
   const message = {

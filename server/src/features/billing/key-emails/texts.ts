@@ -1,11 +1,9 @@
-export const KEY_EMAIL_LANGUAGES = ['en', 'fr', 'de'] as const;
-
-export type KeyEmailLanguage = (typeof KEY_EMAIL_LANGUAGES)[number];
+import { LANGUAGES, type Language } from '@latchkey/contract';
 
 /** Returns the language of a locale such as `de`, `fr-CA` or `fr_CA`; English by default. */
-export function chooseLanguage(locale: string | null): KeyEmailLanguage {
+export function chooseLanguage(locale: string | null): Language {
   const primary = locale?.split(/[-_]/u)[0]?.toLowerCase();
-  return KEY_EMAIL_LANGUAGES.find((language) => language === primary) ?? 'en';
+  return LANGUAGES.find((language) => language === primary) ?? 'en';
 }
 
 /** The texts of the e-mail with keys in one language. */
@@ -105,7 +103,7 @@ const keyGerman: KeyEmailTexts = {
   order: (transactionId) => `Bestellung ${transactionId}`,
 };
 
-export const keyEmailTexts: Readonly<Record<KeyEmailLanguage, KeyEmailTexts>> = {
+export const keyEmailTexts: Readonly<Record<Language, KeyEmailTexts>> = {
   en: keyEnglish,
   fr: keyFrench,
   de: keyGerman,
@@ -157,7 +155,7 @@ const replacedGerman: ReplacedKeyTexts = {
   keep: 'Bitte bewahren Sie diese E-Mail auf und löschen Sie frühere: Bei einer Neuinstallation brauchen Sie den neuen Schlüssel.',
 };
 
-export const replacedKeyTexts: Readonly<Record<KeyEmailLanguage, ReplacedKeyTexts>> = {
+export const replacedKeyTexts: Readonly<Record<Language, ReplacedKeyTexts>> = {
   en: replacedEnglish,
   fr: replacedFrench,
   de: replacedGerman,

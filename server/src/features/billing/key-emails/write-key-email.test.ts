@@ -7,7 +7,9 @@ import * as fc from 'fast-check';
 import { escapeHtml } from '#server/lib/text.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
-import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './texts.ts';
+import { LANGUAGES } from '@latchkey/contract';
+
+import { chooseLanguage } from './texts.ts';
 import {
   exampleKeyEmail,
   exampleReplacedKey,
@@ -30,7 +32,7 @@ function assertGolden(name: string, { subject, text, html }: RenderedMail): void
   assert.equal(written, readFileSync(file, 'utf8'));
 }
 
-for (const language of KEY_EMAIL_LANGUAGES) {
+for (const language of LANGUAGES) {
   for (const [name, facts] of [
     ['one', oneKey],
     ['two', exampleKeyEmail],
@@ -109,7 +111,7 @@ test('loads no external resources and styles inline', () => {
   }
 });
 
-for (const language of KEY_EMAIL_LANGUAGES) {
+for (const language of LANGUAGES) {
   for (const machinesKept of [true, false]) {
     const machines = machinesKept ? 'kept' : 'dropped';
     test(`writes the approved e-mail with a replaced key in ${language}, machines ${machines}`, () => {

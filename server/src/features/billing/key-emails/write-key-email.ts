@@ -1,7 +1,9 @@
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 
-import { keyEmailTexts, replacedKeyTexts, type KeyEmailLanguage } from './texts.ts';
+import type { Language } from '@latchkey/contract';
+
+import { keyEmailTexts, replacedKeyTexts } from './texts.ts';
 
 /** The content of an e-mail with keys. */
 export interface KeyEmailFacts {
@@ -23,7 +25,7 @@ export interface EmailedKey {
 }
 
 /** Writes the e-mail with the keys of a transaction. */
-export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts): RenderedMail {
+export function writeKeyEmail(language: Language, facts: KeyEmailFacts): RenderedMail {
   const texts = keyEmailTexts[language];
   const { buyerPage, customerName, keys, transactionId } = facts;
   const products = [...new Set(keys.map(({ productName }) => productName))];
@@ -39,7 +41,7 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 
 /** Writes the e-mail with the key of one license, without a purchase. */
 export function writeLicenseKeyEmail(
-  language: KeyEmailLanguage,
+  language: Language,
   key: EmailedKey & Pick<KeyEmailFacts, 'buyerPage' | 'customerName'>,
 ): RenderedMail {
   const texts = keyEmailTexts[language];
@@ -53,7 +55,7 @@ export function writeLicenseKeyEmail(
   });
 }
 
-function describeActivation(language: KeyEmailLanguage, buyerPage: string | null): MailBlock[] {
+function describeActivation(language: Language, buyerPage: string | null): MailBlock[] {
   const texts = keyEmailTexts[language];
   return [
     { kind: 'heading', text: texts.howTo },
@@ -63,7 +65,7 @@ function describeActivation(language: KeyEmailLanguage, buyerPage: string | null
   ];
 }
 
-function linkTo(language: KeyEmailLanguage, buyerPage: string | null): MailBlock[] {
+function linkTo(language: Language, buyerPage: string | null): MailBlock[] {
   if (buyerPage === null) return [];
   return [{ kind: 'link', text: keyEmailTexts[language].page, url: buyerPage }];
 }
@@ -76,7 +78,7 @@ interface KeyEmailContent extends Pick<KeyEmailFacts, 'customerName' | 'keys'> {
 }
 
 function render(
-  language: KeyEmailLanguage,
+  language: Language,
   { subject, customerName, introduction, keys, instructions, footer }: KeyEmailContent,
 ): RenderedMail {
   const texts = keyEmailTexts[language];
@@ -140,10 +142,7 @@ interface ReplacedKeyFacts extends EmailedKey {
 }
 
 /** Writes the e-mail with the key that replaces an earlier one. */
-export function writeReplacedKeyEmail(
-  language: KeyEmailLanguage,
-  facts: ReplacedKeyFacts,
-): RenderedMail {
+export function writeReplacedKeyEmail(language: Language, facts: ReplacedKeyFacts): RenderedMail {
   const texts = replacedKeyTexts[language];
   return render(language, {
     subject: texts.subject(facts.productName),

@@ -1,5 +1,5 @@
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 interface CodeMailTexts {
   readonly subject: string;
@@ -12,7 +12,7 @@ interface CodeMailTexts {
   readonly sentTo: (email: string) => string;
 }
 
-const texts: Readonly<Record<PageLanguage, CodeMailTexts>> = {
+const texts: Readonly<Record<Language, CodeMailTexts>> = {
   en: {
     subject: 'Your code for your licenses',
     greeting: 'Hello,',
@@ -62,7 +62,7 @@ interface CodeMailFacts {
 
 /** Renders the e-mail with a code. It contains no link: scanners of mail open links and submit forms. */
 export function renderCodeMail(
-  language: PageLanguage,
+  language: Language,
   { sender, code, email }: CodeMailFacts,
 ): RenderedMail {
   const { subject, greeting, here, label, term, secret, notYou, sentTo } = texts[language];

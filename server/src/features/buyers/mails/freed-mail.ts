@@ -1,5 +1,5 @@
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 interface FreedMailTexts {
   readonly subject: (product: string) => string;
@@ -11,7 +11,7 @@ interface FreedMailTexts {
   readonly notYou: (contact: string | null) => string;
 }
 
-const texts: Readonly<Record<PageLanguage, FreedMailTexts>> = {
+const texts: Readonly<Record<Language, FreedMailTexts>> = {
   en: {
     subject: (product) => `A computer was removed from your license for ${product}`,
     greeting: 'Hello,',
@@ -59,7 +59,7 @@ export interface FreedMailFacts {
 
 /** Renders the e-mail to the owner of a license about a machine that was deactivated on the page for buyers. */
 export function renderFreedMail(
-  language: PageLanguage,
+  language: Language,
   { productName, sender, contact, machine, freedAt }: FreedMailFacts,
 ): RenderedMail {
   const text = texts[language];

@@ -1,5 +1,5 @@
 import { markup, type Markup } from '#server/pages/markup.ts';
-import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { Language } from '@latchkey/contract';
 
 import type { LicenseRecord } from '../../licenses/queries/licenses.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../../licenses/rules/status.ts';
@@ -9,7 +9,7 @@ import type { StatusText } from '../texts/texts.ts';
 
 /** Returns the status of a license in a sentence, and what its owner can do. */
 export function describeStatus(
-  language: PageLanguage,
+  language: Language,
   license: LicenseRecord,
   now: Date,
 ): StatusText & { readonly isUsable: boolean } {
@@ -25,7 +25,7 @@ export function describeStatus(
 }
 
 /** The status of a license, as paragraphs. */
-export function statusLines(language: PageLanguage, license: LicenseRecord, now: Date): Markup {
+export function statusLines(language: Language, license: LicenseRecord, now: Date): Markup {
   const { advice, isUsable: works, sentence } = describeStatus(language, license, now);
   const name = works && advice === null ? 'good' : 'bad';
   return markup`<p class="${name}">${sentence}${advice !== null && ` ${advice}`}</p>`;

@@ -1,3 +1,4 @@
+import { LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import {
@@ -10,7 +11,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-const Language = Type.Enum(['en', 'fr', 'de']);
+const Language = Type.Enum(LANGUAGES);
 
 const CodeRow = Type.Object({
   emailSealed: Bytes,

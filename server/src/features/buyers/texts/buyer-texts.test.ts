@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { PAGE_LANGUAGES } from '#server/pages/page-language.ts';
+import { LANGUAGES } from '@latchkey/contract';
 
 import { buyerTexts } from './buyer-texts.ts';
 import type { BuyerTexts } from './texts.ts';
@@ -27,7 +27,7 @@ function countingSentences(texts: BuyerTexts, count: number): string[] {
 const PLURAL =
   /\b1[ \u00a0](?:more |new )*(?:days|minutes|times|computers|jours|essais|ordinateurs|Tagen?|Minuten|Versuche|Computern)\b/u;
 
-for (const language of PAGE_LANGUAGES) {
+for (const language of LANGUAGES) {
   describe(language, () => {
     const texts = buyerTexts[language];
 

@@ -1,3 +1,4 @@
+import { LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import { defineStatement, Nullable, queryRows, type Queryable } from '#server/db/statement.ts';
@@ -12,7 +13,7 @@ const CustomerAddress = Type.Object({
   key: Type.String(),
   email: Type.String(),
   name: Nullable.Text,
-  language: Type.Union([Type.Enum(['en', 'fr', 'de']), Type.Null()]),
+  language: Type.Union([Type.Enum(LANGUAGES), Type.Null()]),
 });
 
 /** The address of a customer; the language is that of a newsletter subscription with the address. */

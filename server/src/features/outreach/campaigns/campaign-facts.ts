@@ -1,4 +1,4 @@
-import type { OutreachLanguage } from '@latchkey/contract';
+import type { Language } from '@latchkey/contract';
 
 import { parseMailbox } from '#server/mail/mailbox.ts';
 
@@ -11,7 +11,7 @@ const EXAMPLE_SENDER = 'news@example.com';
 /** Reads the facts that all messages in a language share, from the present catalogue. */
 export function readCampaignFacts(
   { catalog, config }: Pick<OutreachDependencies, 'catalog' | 'config'>,
-  language: OutreachLanguage,
+  language: Language,
 ): CommonFacts {
   const from = parseMailbox(config.mail.from ?? EXAMPLE_SENDER);
   return readCommonFacts(catalog().outreach, language, from);

@@ -1,5 +1,5 @@
 import {
-  OUTREACH_LANGUAGES,
+  LANGUAGES,
   type Campaign,
   type CampaignCreate,
   type CampaignMessage,
@@ -22,7 +22,7 @@ export function toCampaignSummary(record: CampaignRecord): CampaignSummary {
     id: record.id,
     name: record.name,
     state: record.state,
-    languages: OUTREACH_LANGUAGES.filter((language) => record.texts[language] !== undefined),
+    languages: LANGUAGES.filter((language) => record.texts[language] !== undefined),
     source: record.audience.source,
     counts: { total, waiting, canceled, sent, failed, suppressed, unknown, duplicates, invalid },
     created_at: record.createdAt.toISOString(),

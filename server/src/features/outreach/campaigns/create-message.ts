@@ -1,4 +1,4 @@
-import type { CampaignTexts, OutreachLanguage } from '@latchkey/contract';
+import type { CampaignTexts, Language } from '@latchkey/contract';
 
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 import { messageTokenOf } from '#server/mail/mailbox.ts';
@@ -13,7 +13,7 @@ import { renderCampaign, type AudienceSource } from './render-campaign.ts';
 export interface CampaignAddressee {
   readonly email: string;
   readonly name: string | null;
-  readonly language: OutreachLanguage;
+  readonly language: Language;
   readonly messageId: string;
 }
 

@@ -1,4 +1,4 @@
-import type { CampaignDryRun, CampaignRecipient } from '@latchkey/contract';
+import { forEachLanguage, type CampaignDryRun, type CampaignRecipient } from '@latchkey/contract';
 
 import type { CsvColumns } from '#server/lib/csv.ts';
 
@@ -19,7 +19,7 @@ export async function dryRun(
   deps: OutreachDependencies,
   selection: Selection,
 ): Promise<CampaignDryRun> {
-  const languages = { en: 0, fr: 0, de: 0 };
+  const languages = forEachLanguage(() => 0);
   const excludedCounts = { suppressed: 0, duplicate: 0, invalid: 0 };
   const examples: CampaignRecipient[] = [];
   const excluded: CampaignRecipient[] = [];

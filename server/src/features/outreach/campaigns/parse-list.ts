@@ -1,4 +1,4 @@
-import { OUTREACH_LANGUAGES, parseEmail, type OutreachLanguage } from '@latchkey/contract';
+import { LANGUAGES, parseEmail, type Language } from '@latchkey/contract';
 
 import { cleanName } from '../templates/render-template.ts';
 
@@ -8,7 +8,7 @@ export interface Candidate {
   readonly email: string;
   readonly name: string | null;
   /** Null: unknown. */
-  readonly language: OutreachLanguage | null;
+  readonly language: Language | null;
 }
 
 /** `Ada <ada@example.com>`. */
@@ -35,7 +35,7 @@ function parseLine(line: string): Candidate {
   }
   const cells = line.split(SEPARATOR).map((cell) => cell.trim().replaceAll(/^"|"$/gu, ''));
   const [email = '', ...others] = cells;
-  const language = OUTREACH_LANGUAGES.find((each) => others.includes(each)) ?? null;
+  const language = LANGUAGES.find((each) => others.includes(each)) ?? null;
   const name = others.find((cell) => cell !== '' && cell !== language) ?? null;
   return { email: normalize(email), name: cleanName(name), language };
 }

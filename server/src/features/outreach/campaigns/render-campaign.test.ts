@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { OUTREACH_LANGUAGES } from '@latchkey/contract';
+import { LANGUAGES } from '@latchkey/contract';
 
 import { testCatalog } from '../../../../test/test-catalog.ts';
 import type { TemplateFacts } from '../templates/template.ts';
@@ -113,7 +113,7 @@ test('every template is a text without faults, in every language', () => {
   const templates = writeTemplateTexts(testCatalog().outreach);
   assert.equal(templates.length, 5);
   for (const { template, texts } of templates) {
-    for (const language of OUTREACH_LANGUAGES) {
+    for (const language of LANGUAGES) {
       const text = texts[language];
       assert.ok(text, template);
       assert.deepEqual(findTextProblems(text, language, facts), [], template);

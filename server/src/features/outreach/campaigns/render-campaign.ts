@@ -3,9 +3,9 @@ import type {
   CampaignProblem,
   CampaignText,
   CampaignTexts,
-  OutreachLanguage,
+  Language,
 } from '@latchkey/contract';
-import { OUTREACH_LANGUAGES } from '@latchkey/contract';
+import { LANGUAGES } from '@latchkey/contract';
 
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
@@ -22,7 +22,7 @@ type ReasonTexts = Readonly<
 >;
 
 /** Why a recipient gets the mail; those of a list get the sentence of the templates. */
-const REASONS: Readonly<Record<OutreachLanguage, ReasonTexts>> = {
+const REASONS: Readonly<Record<Language, ReasonTexts>> = {
   en: {
     subscribers: ({ sender }) =>
       `You receive this e-mail because you subscribed to news from ${sender}.`,
@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<OutreachLanguage, ReasonTexts>> = {
  */
 export function renderCampaign(
   { subject, preview, text }: CampaignText,
-  language: OutreachLanguage,
+  language: Language,
   source: AudienceSource,
   facts: TemplateFacts,
 ): RenderedMail {
@@ -89,10 +89,10 @@ function fillBlock(block: MailBlock, fill: (text: string) => string): MailBlock 
 /** Returns what prevents sending the texts of a campaign, in all its languages. */
 export function findProblems(
   texts: CampaignTexts,
-  defaultLanguage: OutreachLanguage,
-  readFacts: (language: OutreachLanguage) => TextFacts,
+  defaultLanguage: Language,
+  readFacts: (language: Language) => TextFacts,
 ): CampaignProblem[] {
-  const found = OUTREACH_LANGUAGES.flatMap((language) => {
+  const found = LANGUAGES.flatMap((language) => {
     const text = texts[language];
     return text === undefined ? [] : findTextProblems(text, language, readFacts(language));
   });
@@ -104,7 +104,7 @@ export function findProblems(
 /** Returns what prevents sending a text in one language. */
 export function findTextProblems(
   { subject, preview, text }: CampaignText,
-  language: OutreachLanguage,
+  language: Language,
   facts: TextFacts,
 ): CampaignProblem[] {
   const at = (field: CampaignProblem['field'], line: number | null, message: string) => ({

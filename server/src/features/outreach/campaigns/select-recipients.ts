@@ -1,9 +1,9 @@
 import {
-  OUTREACH_LANGUAGES,
+  LANGUAGES,
   parseEmail,
   type CampaignAudience,
   type CampaignTexts,
-  type OutreachLanguage,
+  type Language,
 } from '@latchkey/contract';
 
 import type { Queryable } from '#server/db/statement.ts';
@@ -26,14 +26,14 @@ export interface Selection {
   /** Of the source `list`. */
   readonly list: string | null;
   readonly texts: CampaignTexts;
-  readonly defaultLanguage: OutreachLanguage;
+  readonly defaultLanguage: Language;
 }
 
 /** A candidate, the language of the mail, and why it gets none. */
 export interface SelectedRecipient {
   readonly email: string;
   readonly name: string | null;
-  readonly language: OutreachLanguage;
+  readonly language: Language;
   readonly excluded: 'suppressed' | 'duplicate' | 'invalid' | null;
   /** Empty for an invalid address. */
   readonly addressHash: string;
@@ -134,8 +134,8 @@ function* readList(
 
 function ofLanguages<Each extends Candidate>(
   candidates: readonly Each[],
-  languages: readonly OutreachLanguage[],
+  languages: readonly Language[],
 ): readonly Each[] {
-  if (languages.length === 0 || languages.length === OUTREACH_LANGUAGES.length) return candidates;
+  if (languages.length === 0 || languages.length === LANGUAGES.length) return candidates;
   return candidates.filter(({ language }) => language !== null && languages.includes(language));
 }

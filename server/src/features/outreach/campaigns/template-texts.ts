@@ -1,9 +1,9 @@
 import {
-  OUTREACH_LANGUAGES,
+  LANGUAGES,
   OUTREACH_TEMPLATES,
   type CampaignText,
   type CampaignTexts,
-  type OutreachLanguage,
+  type Language,
   type OutreachTemplate,
 } from '@latchkey/contract';
 
@@ -26,14 +26,14 @@ export function writeTemplateTexts(
   return OUTREACH_TEMPLATES.map((template) => ({
     template,
     texts: Object.fromEntries(
-      OUTREACH_LANGUAGES.map((language) => [language, writeText(template, language, outreach)]),
+      LANGUAGES.map((language) => [language, writeText(template, language, outreach)]),
     ),
   }));
 }
 
 function writeText(
   template: OutreachTemplate,
-  language: OutreachLanguage,
+  language: Language,
   outreach: CatalogOutreach,
 ): CampaignText {
   const common = languages[language];

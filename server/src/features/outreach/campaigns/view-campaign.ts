@@ -1,5 +1,5 @@
 import {
-  OUTREACH_LANGUAGES,
+  LANGUAGES,
   parseEmail,
   type CampaignPreview,
   type CampaignPreviewRequest,
@@ -102,7 +102,7 @@ export async function reportCampaign(
   const keptUntil = startedAt && new Date(startedAt.getTime() + MESSAGES_KEPT_MS);
   return {
     unsubscribed: rows.reduce((sum, { unsubscribed }) => sum + unsubscribed, 0),
-    by_language: OUTREACH_LANGUAGES.map((language) => ({ language, sent: sentIn(language) })),
+    by_language: LANGUAGES.map((language) => ({ language, sent: sentIn(language) })),
     reasons: countReasons(rows),
     kept_until: keptUntil?.toISOString() ?? null,
   };

@@ -1,4 +1,4 @@
-import { CAMPAIGN_STATES, OUTREACH_LANGUAGES } from '@latchkey/contract';
+import { CAMPAIGN_STATES, LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import {
@@ -29,7 +29,7 @@ const CampaignRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
   texts: CampaignTexts,
-  defaultLanguage: Type.Enum(OUTREACH_LANGUAGES),
+  defaultLanguage: Type.Enum(LANGUAGES),
   audience: StoredAudience,
   state: Type.Enum(CAMPAIGN_STATES),
   createdAt: Timestamp,

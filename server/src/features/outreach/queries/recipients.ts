@@ -1,4 +1,4 @@
-import { OUTREACH_LANGUAGES } from '@latchkey/contract';
+import { LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import {
@@ -78,7 +78,7 @@ export async function insertRecipients(
 const DueRow = Type.Object({
   position: Type.Integer(),
   messageId: Type.String(),
-  language: Type.Enum(OUTREACH_LANGUAGES),
+  language: Type.Enum(LANGUAGES),
   email: Nullable.Text,
   name: Nullable.Text,
   attempts: Type.Union([Type.Integer(), Type.Null()]),
@@ -200,7 +200,7 @@ const MessageRow = Type.Object({
   position: Type.Integer(),
   email: Nullable.Text,
   name: Nullable.Text,
-  language: Type.Enum(OUTREACH_LANGUAGES),
+  language: Type.Enum(LANGUAGES),
   state: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'unknown']),
   error: Nullable.Text,
   endedAt: Nullable.Timestamp,
@@ -274,7 +274,7 @@ function toConditions({ campaignId, result, search }: MessageFilter): Condition[
 }
 
 const ReportRow = Type.Object({
-  language: Type.Enum(OUTREACH_LANGUAGES),
+  language: Type.Enum(LANGUAGES),
   state: Type.String(),
   error: Nullable.Text,
   count: Type.Integer(),

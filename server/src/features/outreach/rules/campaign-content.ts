@@ -1,4 +1,4 @@
-import { AUDIENCE_SOURCES, LICENSE_STATUSES, OUTREACH_LANGUAGES } from '@latchkey/contract';
+import { AUDIENCE_SOURCES, forEachLanguage, LANGUAGES, LICENSE_STATUSES } from '@latchkey/contract';
 import { Type } from 'typebox';
 
 const StoredText = Type.Object({
@@ -8,16 +8,12 @@ const StoredText = Type.Object({
 });
 
 /** The texts of a campaign as they are stored. */
-export const CampaignTexts = Type.Object({
-  en: Type.Optional(StoredText),
-  fr: Type.Optional(StoredText),
-  de: Type.Optional(StoredText),
-});
+export const CampaignTexts = Type.Object(forEachLanguage(() => Type.Optional(StoredText)));
 
 /** The choice of recipients as it is stored. */
 export const StoredAudience = Type.Object({
   source: Type.Enum(AUDIENCE_SOURCES),
-  languages: Type.Array(Type.Enum(OUTREACH_LANGUAGES)),
+  languages: Type.Array(Type.Enum(LANGUAGES)),
   products: Type.Array(Type.String()),
   statuses: Type.Array(Type.Enum(LICENSE_STATUSES)),
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { OUTREACH_LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
+import { LANGUAGES, OUTREACH_TEMPLATES, type Language } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import { loadCatalog } from '#server/config/catalog.ts';
@@ -34,7 +34,13 @@ const exampleFacts: TemplateFacts = {
   unsubscribeUrl: 'https://license.example.com/u/example',
 };
 
-const messages = OUTREACH_LANGUAGES.flatMap((language) =>
+const GREETINGS: Readonly<Record<Language, string>> = {
+  en: 'Hello,',
+  fr: 'Bonjour,',
+  de: 'Guten Tag,',
+};
+
+const messages = LANGUAGES.flatMap((language) =>
   OUTREACH_TEMPLATES.map((template) => ({ template, language })),
 );
 
@@ -67,8 +73,7 @@ for (const { template, language } of messages) {
 
   test(`${template} in ${language} reads well with few facts`, () => {
     const { subject, text, html } = renderTemplate(template, language, bare);
-    const greeting = { en: 'Hello,', fr: 'Bonjour,', de: 'Guten Tag,' }[language];
-    assert.equal(text.split('\n')[0], greeting);
+    assert.equal(text.split('\n')[0], GREETINGS[language]);
     assert.match(subject, /Example Studio/u);
     for (const form of [subject, text, html]) {
       assert.doesNotMatch(form, /null|undefined|\bNaN\b|\[object| {2}of/u);

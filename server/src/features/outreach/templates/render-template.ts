@@ -1,4 +1,4 @@
-import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
+import type { Language, OutreachTemplate } from '@latchkey/contract';
 
 import type { OutreachLink } from '#server/config/catalog-model.ts';
 import type { MailBlock } from '#server/mail/mail-content.ts';
@@ -8,7 +8,7 @@ import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
 
-export const languages: Readonly<Record<OutreachLanguage, LanguageTexts>> = {
+export const languages: Readonly<Record<Language, LanguageTexts>> = {
   en: english,
   fr: french,
   de: german,
@@ -28,7 +28,7 @@ export const LAYOUTS: Readonly<
 /** Renders a template in one language. */
 export function renderTemplate(
   template: OutreachTemplate,
-  language: OutreachLanguage,
+  language: Language,
   facts: TemplateFacts,
 ): RenderedMail {
   const common = languages[language];
@@ -62,7 +62,7 @@ export interface FramedContent {
 
 /** Renders an outreach message: content between greeting and signature, and a footer with the link to unsubscribe. */
 export function renderFrame(
-  language: OutreachLanguage,
+  language: Language,
   facts: TemplateFacts,
   { subject, preview, blocks, reason }: FramedContent,
 ): RenderedMail {

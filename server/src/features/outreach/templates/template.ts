@@ -1,4 +1,4 @@
-import type { OutreachTemplate, OutreachLanguage } from '@latchkey/contract';
+import type { OutreachTemplate, Language } from '@latchkey/contract';
 
 import type { OutreachLink } from '#server/config/catalog-model.ts';
 import type { CatalogOutreach } from '#server/config/catalog.ts';
@@ -58,7 +58,7 @@ export type CommonFacts = Omit<TemplateFacts, 'name' | 'unsubscribeUrl'>;
 /** Reads the facts from the catalogue; missing ones default to the sender of mail. */
 export function readCommonFacts(
   outreach: CatalogOutreach,
-  language: OutreachLanguage,
+  language: Language,
   from: Mailbox,
 ): CommonFacts {
   const { productName, links, postalAddress, version } = outreach;

@@ -1,3 +1,4 @@
+import { LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import { defineStatement, queryRows, Timestamp, type Queryable } from '#server/db/statement.ts';
@@ -5,7 +6,7 @@ import { defineStatement, queryRows, Timestamp, type Queryable } from '#server/d
 const NewsletterRecipient = Type.Object({
   id: Type.String(),
   email: Type.String(),
-  language: Type.Union([Type.Enum(['en', 'fr', 'de']), Type.Null()]),
+  language: Type.Union([Type.Enum(LANGUAGES), Type.Null()]),
   firstSubscribedAt: Timestamp,
 });
 

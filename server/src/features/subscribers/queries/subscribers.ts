@@ -1,4 +1,4 @@
-import { SUPPRESSION_REASONS } from '@latchkey/contract';
+import { LANGUAGES, SUPPRESSION_REASONS } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
 import {
@@ -65,7 +65,7 @@ export async function upsertSubscriber(db: Queryable, request: SubscriptionReque
 export const SubscriberRow = Type.Object({
   id: Type.String(),
   email: Nullable.Text,
-  language: Type.Union([Type.Enum(['en', 'fr', 'de']), Type.Null()]),
+  language: Type.Union([Type.Enum(LANGUAGES), Type.Null()]),
   firstSubscribedAt: Timestamp,
   subscribedAt: Timestamp,
   confirmedAt: Nullable.Timestamp,
