@@ -4,6 +4,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
+import { Type } from 'typebox';
+import { Parse } from 'typebox/schema';
+
 import { buildProgram } from '#server/cli/program.ts';
 
 import { anchorOf } from './lib/anchors.ts';
@@ -19,6 +22,8 @@ const documents = globSync(
   file,
   text: readFileSync(join(repository, file), 'utf8'),
 }));
+
+const Manifest = Type.Object({ version: Type.String() });
 
 test('links only to existing files', () => {
   assert.ok(documents.length > 20);
@@ -49,6 +54,27 @@ function listAnchors(text: string): Set<string> {
   const own = [...prose.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, name = '']) => name);
   return new Set([...headings, ...own]);
 }
+
+test('the index calls every page by its title', () => {
+  const index = documents.find(({ file }) => file === 'docs/README.md')?.text ?? '';
+  const titles = new Map(documents.map(({ file, text }) => [file, /^# (.+)$/m.exec(text)?.[1]]));
+  const links = [...index.matchAll(/\[([^\]]+)\]\(([\w./-]+\.md)\)/g)];
+  const differing = links
+    .map(([, name = '', path = '']) => ({ name, title: titles.get(join('docs', path)) ?? path }))
+    .filter(({ name, title }) => !title.toLowerCase().endsWith(name.toLowerCase()))
+    .map(({ name, title }) => `${name}: ${title}`);
+  assert.ok(links.length > 30);
+  assert.deepEqual(differing, []);
+});
+
+test('the newest heading of the changelog is the version of the package', () => {
+  const changelog = documents.find(({ file }) => file === 'CHANGELOG.md')?.text ?? '';
+  const { version } = Parse(
+    Manifest,
+    JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')),
+  );
+  assert.equal(/^## \[([^\]]+)\]/m.exec(changelog)?.[1], version);
+});
 
 test('names only existing files of the code', () => {
   const homes = [

@@ -10,10 +10,24 @@ import { INTERFACE_CHECK, runSteps, SOURCE_CHECKS } from './lib/steps.ts';
 import { listenForStop } from './lib/stop-signals.ts';
 import { CONSOLE_TESTS, FAULT_TESTS, runTests } from './lib/run-tests.ts';
 
+const USAGE = `Usage: npm test [-- PATH … OPTION …]
+
+Without a path: types, lint, format, the interface document, then all tests but those of the commands below.
+PATH     a test file, or a directory of them; the checks are left out
+OPTION   an option of "node --test", such as --watch or --test-name-pattern=trial
+
+Further tests: npm run test:console, test:faults, test:workers, test:clients, test:citus, test:release, test:systems.
+CONTRIBUTING.md describes them.`;
+
 const SUITES: Readonly<Record<string, readonly string[]>> = {
   '--console': CONSOLE_TESTS,
   '--faults': [FAULT_TESTS],
 };
+
+if (process.argv.includes('--help')) {
+  console.log(USAGE);
+  process.exit();
+}
 
 const stop = listenForStop();
 const [first = '', ...others] = process.argv.slice(2);

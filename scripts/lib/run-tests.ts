@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
-import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 
 import {
   LAYOUT_VARIABLE,
@@ -11,6 +10,7 @@ import {
   TEST_CLUSTER_VARIABLE,
 } from '../../server/test/test-cluster.ts';
 import { groupTests } from './group-tests.ts';
+import { listTests, selectTests } from './select-tests.ts';
 import { speedUpImports } from './speed-up-imports.ts';
 import { repository } from './steps.ts';
 import { findTestRoot } from './test-root.ts';
@@ -46,28 +46,20 @@ const WORKER_TESTS = 'server/test/workers/';
 /** The tests of `npm run test:clients` only. */
 const LONG_CLIENT_TESTS = /^clients\/[^/]+\/test\/long\//;
 
-/** Directories without tests of this repository. */
-const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
-
 /**
  * Runs tests with the test runner of Node.js on one PostgreSQL. They write only below one temporary directory, which is always
  * removed.
  * @param selection test files, directories of them and options of `node --test`; empty for every test but those of other commands: {@link CONSOLE_TESTS}, {@link FAULT_TESTS}, {@link RELEASE_TESTS}, {@link WORKER_TESTS} and {@link LONG_CLIENT_TESTS}
- * @returns whether all tests passed
+ * @returns whether there are tests, all of them passed, and every path of the selection exists
  */
 export async function runTests(selection: readonly string[], stop: AbortSignal): Promise<boolean> {
   const options = selection.filter((each) => each.startsWith('-'));
   const paths = selection.filter((each) => !each.startsWith('-'));
-  const matches = await Promise.all(
-    paths.map(async (path) => ({ path, files: await findFiles([path]) })),
-  );
-  const withoutTests = matches.filter(({ files }) => files.length === 0);
-  for (const { path } of withoutTests) console.log(`No test file matches ${path}.`);
-  if (withoutTests.length > 0) return false;
-  const files =
-    paths.length === 0
-      ? await findShortTests()
-      : [...new Set(matches.flatMap((each) => each.files))];
+  const selected = await selectTests(paths);
+  for (const path of selected.unmatched) console.log(`No test file matches ${path}.`);
+  for (const note of selected.notes) console.log(note);
+  const files = paths.length === 0 ? await findShortTests() : selected.files;
+  if (files.length === 0 || selected.unmatched.length > 0) return false;
   const directory = await mkdtemp(join(await findTestRoot(), 'latchkey-test-'));
   try {
     // Some tests start programs under another account.
@@ -92,7 +84,7 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
 }
 
 async function findShortTests(): Promise<string[]> {
-  const files = await findFiles([]);
+  const files = await listTests();
   return files.filter(
     (file) =>
       !CONSOLE_TESTS.includes(file) &&
@@ -101,22 +93,6 @@ async function findShortTests(): Promise<string[]> {
       !file.startsWith(WORKER_TESTS) &&
       !LONG_CLIENT_TESTS.test(file),
   );
-}
-
-async function findFiles(selected: readonly string[]): Promise<string[]> {
-  const from = selected.map((path) => relative(repository, path) || '.');
-  const patterns = (from.length === 0 ? ['.'] : from).map((path) =>
-    isDirectory(path) ? `${path}/**/*.test.ts` : path,
-  );
-  return (await Array.fromAsync(glob(patterns, { cwd: repository, exclude }))).sort();
-}
-
-function exclude(path: string): boolean {
-  return SKIPPED_DIRECTORIES.has(path.split('/').at(-1) ?? '');
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(join(repository, path), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** What tests read themselves. */

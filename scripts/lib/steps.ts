@@ -7,6 +7,8 @@ export interface Step {
   readonly name: string;
   /** A file of the repository and its arguments. */
   readonly command: readonly string[];
+  /** Matches the files that the program can examine alone; without it, it always examines all. */
+  readonly examines?: RegExp;
 }
 
 export const repository = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,7 +29,7 @@ export const SOURCE_CHECKS: readonly Step[] = [
       'node_modules/.cache/latchkey/types.tsbuildinfo',
     ],
   },
-  { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
+  { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'], examines: /\.(?:m?[jt]s|tsx)$/ },
   {
     name: 'console types',
     command: ['node_modules/typescript/bin/tsc', '--singleThreaded', '--project', 'console'],
@@ -40,8 +42,22 @@ export const SOURCE_CHECKS: readonly Step[] = [
     name: 'site types',
     command: ['node_modules/typescript/bin/tsc', '--project', 'scripts/site/browser'],
   },
-  { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
+  {
+    name: 'format',
+    command: ['node_modules/oxfmt/bin/oxfmt', '--check', '--no-error-on-unmatched-pattern'],
+    examines: /./,
+  },
 ];
+
+/** Returns steps that examine only some files where they can, without those that have none of them to examine. */
+export function selectFiles(steps: readonly Step[], files: readonly string[]): Step[] {
+  return steps.flatMap((step) => {
+    const { examines } = step;
+    if (examines === undefined) return [step];
+    const examined = files.filter((file) => examines.test(file));
+    return examined.length === 0 ? [] : [{ ...step, command: [...step.command, ...examined] }];
+  });
+}
 
 /** Checks that openapi.json equals the schemas, and its linter finds no problem. */
 export const INTERFACE_CHECK: Step = {

@@ -113,7 +113,9 @@ function readKey(record: ImportRecord, keyPrefix: string): string {
   const key = readText(record, 'license_key');
   if (key === null) throw new RecordProblem('The license_key is empty.');
   if (readLicenseKey(key, keyPrefix).kind === 'mistyped') {
-    throw new RecordProblem('The license_key has a wrong checksum, or is too long.');
+    throw new RecordProblem(
+      'The license_key has a wrong checksum, or is too long: if another system issued it with the prefix of yours, set another key_prefix in the catalogue before the import.',
+    );
   }
   return key;
 }
