@@ -20,7 +20,7 @@ import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { dropPrivileges, loadDeferredModules } from './drop-privileges.ts';
 import type { App } from './http/app-instance.ts';
 import { letClientsLeave, prepareToClose } from './http/connections.ts';
-import { listen, listenForMetrics, requireFreePorts } from './http/listen.ts';
+import { listen, listenForMetrics } from './http/listen.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import type { TaskStatus, TaskStatusList } from './jobs/task-statuses.ts';
@@ -29,6 +29,7 @@ import { version } from './lib/version.ts';
 import { createLog, isReadByPeople, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { createContext, loadSigningKeys, type Context } from './context.ts';
+import { requireStartable } from './require-startable.ts';
 import { openSharedLimits, type SharedLimits } from './shared-limits.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
@@ -89,7 +90,7 @@ export interface WorkerOptions {
  * @throws StartupError with a sentence for each problem
  */
 export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
-  await requireFreePorts(configuration.config);
+  await requireStartable(configuration.config);
   const service = await startServiceProcess(configuration, null);
   service.lead();
   return { ...service, ended: null, roll: null };

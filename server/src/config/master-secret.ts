@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { clusterDirectory, createDirectory } from './data-directory.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 import { masterSecret, masterSecretList } from './env-values.ts';
+import { diskFull, isDiskFull } from './data-directory.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A master secret from the data directory. */
@@ -36,7 +37,13 @@ export function masterSecretPath(dataDirectory: string): string {
 export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   const path = masterSecretPath(dataDirectory);
   withExplanation(
-    () => createUnlessThere(dataDirectory, path),
+    () => {
+      try {
+        createUnlessThere(dataDirectory, path);
+      } catch (error) {
+        throw isDiskFull(error) ? diskFull(dataDirectory, error) : error;
+      }
+    },
     (why) =>
       `The master secret ${path} cannot be stored (${why}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
   );

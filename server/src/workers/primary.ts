@@ -6,10 +6,11 @@ import { CONFIGURATION_EXIT_CODE, StartupError } from '#server/config/startup-er
 import { chooseAccount, type Account } from '#server/db/embedded/account.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { dropPrivileges } from '#server/drop-privileges.ts';
-import { listenForMetrics, requireFreePorts } from '#server/http/listen.ts';
+import { listenForMetrics } from '#server/http/listen.ts';
 import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 import { LocalStore } from '#server/lib/shared-counters.ts';
 import { createLog, type Logger } from '#server/log.ts';
+import { requireStartable } from '#server/require-startable.ts';
 import type { RunningService } from '#server/serve.ts';
 
 import { exchangeAll } from './channel-store.ts';
@@ -37,7 +38,7 @@ export async function startWorkers(
   const { config, warnings } = configuration;
   const log = createLog(config.log);
   for (const warning of warnings) log.warn({ event: 'configuration.warning' }, warning);
-  await requireFreePorts(config);
+  await requireStartable(config);
 
   // Closed in reverse order, when a later step fails and in stop().
   await using resources = new AsyncDisposableStack();

@@ -39,6 +39,17 @@ describe('on a full disk', { skip }, async () => {
     assert.equal(written.code, 0, written.stderr);
   });
 
+  test('a first start says so first, whether nothing or not enough is free', async () => {
+    await using disk = await SmallDisk.mount(30);
+    const dataDirectory = join(disk.directory, 'data');
+    const sentence = `latchkey: The disk is full: free 512 MiB or more for the data directory ${dataDirectory}, or set LATCHKEY_DATA_DIR to one on another disk.`;
+    const refused = await run(dataDirectory, 'serve');
+    assert.deepEqual([refused.code, lastLine(refused.stderr)], [78, sentence]);
+    await disk.fill(0);
+    const full = await run(dataDirectory, 'serve');
+    assert.deepEqual([full.code, lastLine(full.stderr)], [78, sentence]);
+  });
+
   test('a backup fails with a sentence, and leaves no file behind', async () => {
     await using disk = await SmallDisk.mount(DISK_MEGABYTES);
     await disk.fill(1024 * 1024);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 
 import { lockDataDirectory } from '#server/db/embedded/owner-lock.ts';
 
 import { createTestDatabase } from '../database.ts';
 import { createExternalHome } from '../external-service.ts';
+import { listenOnFreePort } from '../ports.ts';
 import { createServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
 import { execute } from '../test-cluster.ts';
 
@@ -50,13 +52,17 @@ test('refuses a wrong master secret, and starts with the right one', async () =>
   assert.deepEqual(await (await external.start()).stop(), { code: 0, signal: null });
 });
 
-test('refuses a data directory that another process uses', async () => {
+test('refuses a data directory that another process uses, on the same port or another', async () => {
   await using home = await createServiceHome();
   const lock = await lockDataDirectory(home.dataDirectory);
-  await assertRefuses(
-    home,
-    {},
-    `The data directory ${home.dataDirectory} is in use by another Latchkey, process ${process.pid}: stop that one first, or give this one a directory of its own with LATCHKEY_DATA_DIR.`,
-  );
+  const taken = createServer();
+  const port = await listenOnFreePort(taken);
+  const sentence = `The data directory ${home.dataDirectory} is in use by another Latchkey, process ${process.pid}: stop that one first, or give this one a directory of its own with LATCHKEY_DATA_DIR.`;
+  try {
+    await assertRefuses(home, {}, sentence);
+    await assertRefuses(home, { LATCHKEY_PORT: String(port) }, sentence);
+  } finally {
+    taken.close();
+  }
   await lock.release();
 });

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
+import { diskFull, isDiskFull } from '#server/config/data-directory.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/unknown-values.ts';
 
@@ -116,7 +117,7 @@ export async function createCluster(
 ): Promise<void> {
   const parent = join(directory, '..');
   await removeInterruptedAttempts(parent);
-  const staging = await mkdtemp(join(parent, STAGING_PREFIX));
+  const staging = await createStaging(parent);
   try {
     if (account !== null) await lchown(staging, account.uid, account.gid);
     await runInitdb(staging, binaries, account, durable);
@@ -126,6 +127,14 @@ export async function createCluster(
     throw error;
   }
   await syncDirectory(parent);
+}
+
+async function createStaging(parent: string): Promise<string> {
+  try {
+    return await mkdtemp(join(parent, STAGING_PREFIX));
+  } catch (error) {
+    throw isDiskFull(error) ? diskFull(parent, error) : error;
+  }
 }
 
 async function removeInterruptedAttempts(parent: string): Promise<void> {
@@ -157,10 +166,13 @@ async function runInitdb(
 }
 
 function initdbFailed(directory: string, errors: string): StartupError {
+  const cause = new Error(errors);
+  const parent = join(directory, '..');
+  if (isDiskFull(cause)) return diskFull(parent, cause);
   const reason = errors.split('\n').find((line) => line.includes('error:')) ?? errors;
   return new StartupError(
-    [`Could not create a database in ${join(directory, '..')}: ${reason.trim().slice(0, 300)}.`],
-    { cause: new Error(errors) },
+    [`Could not create a database in ${parent}: ${reason.trim().slice(0, 300)}.`],
+    { cause },
   );
 }
 

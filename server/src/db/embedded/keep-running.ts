@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { diskFull, isDiskFull } from '#server/config/data-directory.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import { waitUntilReady, type EmbeddedConnection } from './connection.ts';
@@ -118,8 +120,10 @@ function backOffMs(attempt: number): number {
 }
 
 function startFailed({ serverLog }: KeepRunningOptions, lines: string): StartupError {
+  const reason = findReason(lines);
+  if (isDiskFull(new Error(reason))) return diskFull(dirname(serverLog.path), new Error(lines));
   return new StartupError(
-    [`The embedded PostgreSQL does not start: ${findReason(lines)}. Its log is ${serverLog.path}.`],
+    [`The embedded PostgreSQL does not start: ${reason}. Its log is ${serverLog.path}.`],
     { cause: new Error(lines) },
   );
 }

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { createDirectory } from '#server/config/data-directory.ts';
+import { createDirectory, diskFull, isDiskFull } from '#server/config/data-directory.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
@@ -32,7 +32,7 @@ export async function lockDataDirectory(
   waitMs = WAIT_MS,
 ): Promise<OwnerLock> {
   createDataDirectory(dataDirectory);
-  const file = join(dataDirectory, 'latchkey.lock');
+  const file = lockFile(dataDirectory);
   const mine = `${process.pid} ${await readStartTime(process.pid)}\n`;
   const startedAt = Date.now();
   let emptySince: number | null = null;
@@ -45,6 +45,25 @@ export async function lockDataDirectory(
     else await sleep(POLL_INTERVAL_MS);
   }
   return { release: () => release(file) };
+}
+
+/**
+ * Returns the error with which {@link lockDataDirectory} would fail if another process owns the lock; null: it would not.
+ * Changes nothing.
+ */
+export async function findOwner(dataDirectory: string): Promise<StartupError | null> {
+  try {
+    const holder = await readHolder(lockFile(dataDirectory));
+    return holder !== '' && (await isHeld(holder)) ? inUse(dataDirectory, holder) : null;
+  } catch (error) {
+    // The start then reports the directory itself.
+    if (['EACCES', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null;
+    throw error;
+  }
+}
+
+function lockFile(dataDirectory: string): string {
+  return join(dataDirectory, 'latchkey.lock');
 }
 
 async function release(file: string): Promise<void> {
@@ -101,6 +120,7 @@ function inUse(dataDirectory: string, holder: string): StartupError {
 }
 
 function notWritable(dataDirectory: string, error: unknown): StartupError {
+  if (isDiskFull(error)) return diskFull(dataDirectory, error);
   const reason = codeOf(error) ?? String(error);
   return new StartupError(
     [
