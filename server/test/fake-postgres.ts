@@ -49,8 +49,11 @@ export interface FakePostgres {
   readonly database: string;
 }
 
+/** SSLRequest (PostgreSQL, "Message Formats"): asks whether the connection continues with TLS. */
+const TLS_REQUEST = Buffer.from([0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f]);
+
 /**
- * Starts a server with the part of PostgreSQL's protocol that a test needs; it stops when the test ends.
+ * Starts a server without TLS, with the part of PostgreSQL's protocol that a test needs; it stops when the test ends.
  * @param accept called with each connection and its startup message
  */
 export async function startFakePostgres(
@@ -59,7 +62,12 @@ export async function startFakePostgres(
 ): Promise<FakePostgres> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.once('data', (startup) => accept(socket, startup));
+    const read = (startup: Buffer): void => {
+      if (!startup.equals(TLS_REQUEST)) return accept(socket, startup);
+      socket.write('N');
+      socket.once('data', read);
+    };
+    socket.once('data', read);
   });
   server.listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -1,8 +1,10 @@
 /** `latchkey check-config`: the settings in effect. */
 import { type Catalog, loadCatalog } from '#server/config/catalog.ts';
 import { describeConfiguration, type DescribedSetting } from '#server/config/describe-settings.ts';
+import type { Environment } from '#server/config/env.ts';
 import { type ConfigurationReading, readConfiguration } from '#server/config/load.ts';
 import { StartupError } from '#server/config/startup-error.ts';
+import { checkCertificates } from '#server/db/pool.ts';
 
 import { command } from './command.ts';
 import { printNote } from './output.ts';
@@ -21,7 +23,7 @@ export const checkConfigCommand = command({
     const { config, environment, warnings } = reading;
     const { catalog, problems } = readCatalog(reading);
     for (const warning of warnings) printNote(`warning: ${warning}`);
-    const all = [...reading.problems, ...problems];
+    const all = [...reading.problems, ...problems, ...findCertificateProblems(environment)];
     if (all.length > 0) throw new StartupError(all);
 
     const settings = describeConfiguration(config, environment);
@@ -36,6 +38,18 @@ export const checkConfigCommand = command({
     };
   },
 });
+
+/** Connects to nothing. */
+function findCertificateProblems({ databaseUrl, replicaUrl }: Environment): readonly string[] {
+  try {
+    if (databaseUrl !== undefined) checkCertificates(databaseUrl, 'DATABASE_URL');
+    if (replicaUrl !== undefined) checkCertificates(replicaUrl, 'LATCHKEY_REPLICA_URL');
+    return [];
+  } catch (error) {
+    if (error instanceof StartupError) return error.problems;
+    throw error;
+  }
+}
 
 /** Reads the catalogue, or returns its problems, so that they are reported together with those of the settings. */
 function readCatalog(reading: ConfigurationReading): {

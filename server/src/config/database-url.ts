@@ -1,4 +1,6 @@
 /** URLs of PostgreSQL with one host or several, as libpq reads them. */
+import { readTls, selectDriverParameters, type DatabaseTls } from './database-tls.ts';
+import type { Variables } from './env.ts';
 import type { Parsed } from './parsed.ts';
 
 /** A host to connect to. */
@@ -28,8 +30,11 @@ export interface DatabaseUrl {
   readonly sessionKind: SessionKind | null;
   /** The limit for a connection to one host; null: the URL does not set it. */
   readonly connectTimeoutMs: number | null;
-  /** The URL with the host `localhost` and without the parameters above: user, password, database and TLS. */
+  readonly tls: DatabaseTls;
+  /** The URL with the host `localhost` and without hosts, session kind and timeout: user, password, database and TLS. */
   readonly shared: string;
+  /** `shared` without what the driver must not read, such as TLS. */
+  readonly driver: string;
 }
 
 const EXAMPLE =
@@ -41,28 +46,43 @@ const SHAPE =
 const DEFAULT_HOST = 'localhost';
 const DEFAULT_PORT = 5432;
 
-/** Parses a URL with one or several hosts, in the authority or in the parameters `host` and `port`. */
-export function parseDatabaseUrl(text: string): Parsed<DatabaseUrl> {
+/**
+ * Parses a URL with one or several hosts, in the authority or in the parameters `host` and `port`.
+ * @param variables with libpq's defaults for TLS, such as PGSSLMODE. Default: those of this process
+ */
+export function parseDatabaseUrl(
+  text: string,
+  variables: Variables = process.env,
+): Parsed<DatabaseUrl> {
   const { scheme = '', user, hosts = '', path = '', query = '' } = SHAPE.exec(text)?.groups ?? {};
-  const parameters = new URLSearchParams(query);
+  // As in libpq, + is no space.
+  const parameters = new URLSearchParams(query.replaceAll('+', '%2B'));
   const credentials = user === undefined ? '' : `${user}@`;
   const found = takeHosts(hosts, parameters);
   const sessionKind = takeSessionKind(parameters);
   const connectTimeoutMs = takeConnectTimeout(parameters);
-  const rest = parameters.size === 0 ? '' : `?${parameters.toString()}`;
-  const shared = `${scheme}${credentials}${DEFAULT_HOST}${path}${rest}`;
+  const base = `${scheme}${credentials}${DEFAULT_HOST}${path}`;
+  const shared = withParameters(base, parameters);
   if (!URL.canParse(shared)) return { must: EXAMPLE };
   if ('must' in found) return found;
   if ('must' in sessionKind) return sessionKind;
   if ('must' in connectTimeoutMs) return connectTimeoutMs;
+  const tls = readTls(parameters, variables);
+  if ('must' in tls) return tls;
   return {
     value: {
       hosts: found.value,
       sessionKind: sessionKind.value,
       connectTimeoutMs: connectTimeoutMs.value,
+      tls: tls.value,
       shared,
+      driver: withParameters(base, selectDriverParameters(parameters)),
     },
   };
+}
+
+function withParameters(base: string, parameters: URLSearchParams): string {
+  return parameters.size === 0 ? base : `${base}?${parameters.toString()}`;
 }
 
 /** Formats a host as in a URL: `db1.example.com:5432`. */
@@ -88,9 +108,9 @@ export function withoutPassword(text: string): string {
   return `${protocol}//${user}${hosts.map(formatHost).join(',')}${pathname}`;
 }
 
-/** Removes and returns a parameter. */
+/** Removes and returns a parameter; the last one of several values counts, as in libpq. */
 function take(parameters: URLSearchParams, name: string): string | null {
-  const value = parameters.get(name);
+  const value = parameters.getAll(name).at(-1) ?? '';
   parameters.delete(name);
   return value === '' ? null : value;
 }

@@ -15,3 +15,20 @@ export class StartupError extends Error {
     this.problems = problems;
   }
 }
+
+/** A problem, and what to do about it: parts of a sentence, without a period. */
+export interface Remedy {
+  readonly problem: string;
+  /** Begins with a verb in lower case. */
+  readonly fix: string;
+}
+
+/** A single problem whose fix can also be shown apart from it, as doctor does. */
+export class RemedyError extends StartupError {
+  readonly remedy: Remedy;
+
+  constructor(remedy: Remedy, options?: ErrorOptions) {
+    super([`${remedy.problem}: ${remedy.fix}.`], options);
+    this.remedy = remedy;
+  }
+}

@@ -1,7 +1,10 @@
 import { Client, DatabaseError, type Pool } from 'pg';
 
 import { withDeadline } from '#server/lib/deadline.ts';
+import { explainTlsFailure } from '#server/lib/tls-failure.ts';
 import { codeOf } from '#server/lib/unknown-values.ts';
+
+import { ChannelBindingError, TlsUnsupportedError } from './tls/tls-failures.ts';
 
 /** SQLSTATEs after which the same work should be run again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
@@ -44,10 +47,22 @@ const PING_TIMEOUT_MS = 1_000;
 
 /** None of several hosts of a database accepts connections of the wanted kind. */
 export class NoHostError extends Error {
-  /** @param reasons one for each host, such as "db1:5432 is a standby" */
-  constructor(reasons: readonly string[]) {
+  readonly causes: readonly unknown[];
+
+  /**
+   * @param reasons one for each host, such as "db1:5432 is a standby"
+   * @param causes the errors of those that did not answer
+   */
+  constructor(reasons: readonly string[], causes: readonly unknown[] = []) {
     super(reasons.join('; '));
+    this.causes = causes;
   }
+}
+
+/** Whether TLS could not be used as the URL requires, as with a certificate that has expired. */
+export function isTlsError(error: unknown): boolean {
+  if (error instanceof TlsUnsupportedError || error instanceof ChannelBindingError) return true;
+  return !(error instanceof DatabaseError) && explainTlsFailure(error) !== null;
 }
 
 /** Errors thrown by the database layer: elsewhere, a code such as ENOENT is unrelated to the database. */
@@ -108,7 +123,7 @@ export function isUnclassified(error: unknown): boolean {
 /** Whether the database is unreachable or shutting down, so that the same call may succeed later. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
-  if (error instanceof NoHostError) return true;
+  if (error instanceof NoHostError || isTlsError(error)) return true;
   if (!(error instanceof Error)) return false;
   const isSystemError = UNAVAILABLE_SYSTEM_ERRORS.has(codeOf(error) ?? '');
   return isSystemError || UNAVAILABLE_MESSAGES.test(error.message);

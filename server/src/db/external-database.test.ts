@@ -44,8 +44,8 @@ async function assertRejected(url: string, sentence: string): Promise<void> {
   assert.ok(tookMs < 15_000, `${tookMs} ms`);
 }
 
-function unusable(reason: string): string {
-  return `The database of DATABASE_URL cannot be used (${reason}): check the URL, and that the server runs.`;
+function unusable(reason: string, fix: string): string {
+  return `The database of DATABASE_URL cannot be used (${reason}): ${fix}.`;
 }
 
 test('rejects a PostgreSQL that is too old, and closes the connection', async (t) => {
@@ -56,7 +56,7 @@ test('rejects a PostgreSQL that is too old, and closes the connection', async (t
   });
   await assertRejected(
     `postgres://latchkey@127.0.0.1:${port}/latchkey`,
-    'The database is PostgreSQL 14; version 15 or newer is needed.',
+    'The database is PostgreSQL 14, and version 15 or newer is needed: upgrade the server.',
   );
   await closed.promise;
 });
@@ -66,12 +66,21 @@ test('rejects a wrong password at once, without naming it', async (t) => {
   const { port } = await startFakePostgres(t, (socket) =>
     socket.end(errorResponse('28P01', reason)),
   );
-  await assertRejected(`postgres://ann:wrong-one@127.0.0.1:${port}/latchkey`, unusable(reason));
+  await assertRejected(
+    `postgres://ann:wrong-one@127.0.0.1:${port}/latchkey`,
+    unusable(reason, 'correct the user and the password in the URL'),
+  );
 });
 
 test('rejects a database that does not exist', async () => {
   const url = withDatabase(database.url, 'nothing');
-  await assertRejected(url, unusable('database "nothing" does not exist'));
+  await assertRejected(
+    url,
+    unusable(
+      'database "nothing" does not exist',
+      'create the database, or correct its name in the URL',
+    ),
+  );
 });
 
 test('waits for a server that is starting', async (t) => {

@@ -1,10 +1,10 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
-import { StartupError } from '#server/config/startup-error.ts';
-import { messageOf } from '#server/lib/unknown-values.ts';
+import { RemedyError, StartupError } from '#server/config/startup-error.ts';
 
-import { isConnectionFailure } from './database-errors.ts';
+import { isConnectionFailure, isTlsError } from './database-errors.ts';
 import { isWorker } from './distribution.ts';
+import { explainDatabaseFailure } from './explain-failure.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
@@ -42,8 +42,9 @@ async function waitForSupportedVersion(pool: Pool): Promise<void> {
       return await checkVersion(pool);
     } catch (error) {
       if (error instanceof StartupError) throw error;
-      // A rejected password, for example, is final.
-      if (!isConnectionFailure(error) || performance.now() > deadline) throw unusable(error);
+      // A rejected password or certificate, for example, is final.
+      const mayPass = isConnectionFailure(error) && !isTlsError(error);
+      if (!mayPass || performance.now() > deadline) throw unusable(error);
       await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
     }
   }
@@ -53,27 +54,33 @@ async function checkVersion(pool: Pool): Promise<void> {
   const { rows } = await sendQuery(pool, { text: 'show server_version_num' });
   const version = Number(rows[0]?.['server_version_num']);
   if (version >= MIN_VERSION) return;
-  throw new StartupError([
-    `The database is PostgreSQL ${Math.floor(version / 10_000)}; version 15 or newer is needed.`,
-  ]);
+  const problem = `The database is PostgreSQL ${Math.floor(version / 10_000)}, and version 15 or newer is needed`;
+  throw new RemedyError({ problem, fix: 'upgrade the server' });
 }
 
-/** The driver's message contains host, port, user or database name, but never the password. */
 function unusable(error: unknown): StartupError {
-  const sentence = `The database of DATABASE_URL cannot be used (${messageOf(error)}): check the URL, and that the server runs.`;
-  return new StartupError([sentence], { cause: error });
+  const { problem, fix } = explainDatabaseFailure(error);
+  const sentence = `The database of DATABASE_URL cannot be used (${problem})`;
+  return new RemedyError({ problem: sentence, fix }, { cause: error });
 }
 
 /** A worker would accept connections, but has no local tables, and its advisory locks apply to itself alone. */
 async function requireCoordinator(pool: Pool): Promise<void> {
   if (!(await isWorker(pool))) return;
-  throw new StartupError([
-    'DATABASE_URL leads to a worker of a Citus cluster: set it to the URL of the coordinator.',
-  ]);
+  throw new RemedyError({
+    problem: 'DATABASE_URL leads to a worker of a Citus cluster',
+    fix: 'set it to the URL of the coordinator',
+  });
 }
 
 /** A prepared statement, as all statements of the service are. */
 const PROBE = { name: 'pooler_probe', text: 'select pg_backend_pid() as process_id' };
+
+const LACKS_PREPARED_STATEMENTS = {
+  problem:
+    'DATABASE_URL leads to a pooler that does not keep prepared statements between transactions',
+  fix: 'use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself',
+};
 
 /**
  * SQLSTATEs of a missing prepared statement and of one that another connection has prepared (PostgreSQL, appendix A).
@@ -90,9 +97,7 @@ async function requirePreparedStatements(pool: Pool): Promise<void> {
     await probe(pool);
   } catch (error) {
     if (error instanceof DatabaseError && UNPREPARED_SQLSTATES.has(error.code ?? '')) {
-      const sentence =
-        'DATABASE_URL leads to a pooler that does not keep prepared statements between transactions: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.';
-      throw new StartupError([sentence], { cause: error });
+      throw new RemedyError(LACKS_PREPARED_STATEMENTS, { cause: error });
     }
     if (!isConnectionFailure(error)) throw error;
   }

@@ -37,8 +37,9 @@ export async function openDatabase(
   const secretIds = listSecretIds(secrets);
   const options = { maxConnections: config.database.poolSize, log, secretIds };
   if (secrets.databaseUrl !== null) {
-    const pool = await openExternalDatabase(secrets.databaseUrl, options);
+    // First, because it opens no connection yet.
     const replica = openReplica(secrets.replicaUrl, options);
+    const pool = await openExternalDatabase(secrets.databaseUrl, options);
     const close = async (): Promise<void> => {
       await Promise.all([pool.end(), replica?.end()]);
     };
@@ -72,7 +73,12 @@ function openReplica(url: string | null, options: PoolOptions): Pool | null {
   if (url === null) return null;
   const maxConnections = Math.min(REPLICA_CONNECTIONS, options.maxConnections);
   const limits = { maxConnections, maxLifetimeSeconds: REPLICA_LIFETIME_S };
-  return createPool({ url, sessionKind: 'prefer-standby' }, { ...options, ...limits });
+  const connection = {
+    url,
+    sessionKind: 'prefer-standby',
+    setting: 'LATCHKEY_REPLICA_URL',
+  } as const;
+  return createPool(connection, { ...options, ...limits });
 }
 
 /**

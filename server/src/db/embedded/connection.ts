@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { clusterDirectory } from '#server/config/data-directory.ts';
 import { codeOf, hasCode } from '#server/lib/unknown-values.ts';
 
+import { WITHOUT_DRIVER_TLS } from '../tls/libpq-client.ts';
 import { DATABASE_USER } from './cluster.ts';
 import { openDirectory } from './open-directory.ts';
 import type { EmbeddedPostgresLog } from './server-log.ts';
@@ -110,7 +111,8 @@ async function tryConnection(
 }
 
 function createClient(connection: EmbeddedConnection): Client {
-  const client = new Client({ ...connection, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
+  const client = new Client({ ...connection, ...WITHOUT_DRIVER_TLS, ...limits });
   // Without a listener, a broken connection would end the process; the client's promises reject too.
   client.on('error', () => {});
   return client;

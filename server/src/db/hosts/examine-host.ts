@@ -1,4 +1,4 @@
-import { Client, DatabaseError, type ClientConfig } from 'pg';
+import { DatabaseError, type Client } from 'pg';
 
 import type { DatabaseHost, SessionKind } from '#server/config/database-url.ts';
 
@@ -51,17 +51,14 @@ export function setHost(client: Client, { host, port }: DatabaseHost): void {
 
 /**
  * Connects to a host once.
- * @param config without a host
+ * @param client a new one, with limits of time
  * @throws Error when it does not accept the connection in time
  */
 export async function examineHost<Result>(
+  client: Client,
   host: DatabaseHost,
-  config: ClientConfig,
-  timeoutMs: number,
   read: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
-  const client = new Client({ ...config, ...limits });
   setHost(client, host);
   // Without a listener, a connection that breaks would end the process; the promises reject, too.
   client.on('error', () => {});

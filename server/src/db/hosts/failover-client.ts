@@ -1,10 +1,11 @@
-import { Client, type ClientConfig } from 'pg';
+import type { Client, ClientConfig } from 'pg';
 import type { Logger } from 'pino';
 
 import { formatHost, type DatabaseHost } from '#server/config/database-url.ts';
 import { withDeadline } from '#server/lib/deadline.ts';
 
 import { NoHostError } from '../database-errors.ts';
+import type { ClientClass } from '../tls/libpq-client.ts';
 import { readStatus, setHost } from './examine-host.ts';
 import type { HostFinder } from './host-finder.ts';
 import { isExclusive, type HostStatus } from './host-state.ts';
@@ -46,13 +47,16 @@ class OpenConnections {
   }
 }
 
-/**
- * Creates the class of a pool's connections, each of which finds its host when it connects.
- * @param own the configuration of a connection that is not created by the pool
- */
-export function createFailoverClient(finder: HostFinder, own: ClientConfig, log: Log) {
+/** The class of a connection to one host, and the configuration of one that is not created by the pool. */
+interface Base {
+  readonly own: ClientConfig;
+  readonly LibpqClient: ClientClass;
+}
+
+/** Creates the class of a pool's connections, each of which finds its host when it connects. */
+export function createFailoverClient(finder: HostFinder, log: Log, { own, LibpqClient }: Base) {
   const open = new OpenConnections(finder, log);
-  return class FailoverClient extends Client {
+  return class FailoverClient extends LibpqClient {
     readonly #timeoutMs: number;
 
     constructor(config: ClientConfig = own) {

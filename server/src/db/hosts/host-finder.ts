@@ -3,9 +3,9 @@ import { DatabaseError } from 'pg';
 
 import { formatHost, type DatabaseHost, type SessionKind } from '#server/config/database-url.ts';
 import { cacheBriefly } from '#server/lib/cache-briefly.ts';
-import { messageOf } from '#server/lib/unknown-values.ts';
 
-import { isConnectionFailure, NoHostError } from '../database-errors.ts';
+import { isConnectionFailure, isTlsError, NoHostError } from '../database-errors.ts';
+import { explainDatabaseFailure } from '../explain-failure.ts';
 import { collectAnswers } from './collect-answers.ts';
 import { describeState, isOfKind, type HostStatus } from './host-state.ts';
 
@@ -99,15 +99,18 @@ export class HostFinder {
     if (usable) return usable.host;
     const [failed] = examined;
     if (failed !== undefined && 'error' in failed && examined.every(isFinal)) throw failed.error;
-    throw new NoHostError(examined.map((each) => this.#describe(each)));
+    const errors = examined.flatMap((each) => ('error' in each ? [each.error] : []));
+    throw new NoHostError(
+      examined.map((each) => this.#describe(each)),
+      errors,
+    );
   }
 
   #describe(examined: Examined): string {
     const name = formatHost(examined.host);
     if ('status' in examined) return `${name} ${this.findProblem(examined.status)}`;
     const { error } = examined;
-    const failure = error instanceof DatabaseError ? 'rejects the connection' : 'does not answer';
-    return `${name} ${failure} (${messageOf(error)})`;
+    return `${name} ${describeFailure(error)} (${explainDatabaseFailure(error).problem})`;
   }
 }
 
@@ -117,8 +120,14 @@ function findNewest(answers: readonly Answer[]): DatabaseHost | null {
   return answers[timelines.indexOf(Math.max(...timelines))]?.host ?? null;
 }
 
-/** Whether a host rejects the user or the database: a later attempt will fail, too. */
+function describeFailure(error: unknown): string {
+  if (isTlsError(error)) return 'cannot be used with TLS';
+  return error instanceof DatabaseError ? 'rejects the connection' : 'does not answer';
+}
+
+/** Whether a host rejects the user or the database, or has a wrong certificate: a later attempt will fail, too. */
 function isFinal(examined: Examined): boolean {
   if (!('error' in examined)) return false;
-  return examined.error instanceof DatabaseError && !isConnectionFailure(examined.error);
+  const { error } = examined;
+  return isTlsError(error) || (error instanceof DatabaseError && !isConnectionFailure(error));
 }

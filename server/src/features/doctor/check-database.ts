@@ -3,9 +3,10 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
-import { formatHost } from '#server/config/database-url.ts';
+import { formatHost, parseDatabaseUrl } from '#server/config/database-url.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { StartupError } from '#server/config/startup-error.ts';
+import { RemedyError, StartupError } from '#server/config/startup-error.ts';
+import { explainDatabaseFailure } from '#server/db/explain-failure.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
 import { sendQuery } from '#server/db/send-query.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
@@ -13,6 +14,7 @@ import type { Vault } from '#server/lib/vault.ts';
 
 import { checkAuditLog } from './check-audit-log.ts';
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
+import { describeRoute, judgeEncryption } from './check-encryption.ts';
 import { checkHosts, checkReplica } from './check-hosts.ts';
 import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
@@ -37,9 +39,9 @@ export interface DatabaseCheckDependencies {
 /** Runs every check of a database that responds. */
 export async function checkDatabase(deps: DatabaseCheckDependencies): Promise<Finding[]> {
   const { pool, replica, config } = deps;
-  const { kind, replicaMaxLagSeconds } = config.database;
+  const { replicaMaxLagSeconds } = config.database;
   const findings = [
-    await checkServer(pool, kind === 'external'),
+    await checkServer(pool, deps.secrets.databaseUrl),
     ...(await checkHosts(pool, deps.secrets.databaseUrl)),
     ...(await checkReplica(pool, replica, replicaMaxLagSeconds)),
     await checkClock(pool),
@@ -74,25 +76,33 @@ async function checkSpreadAndRollups(pool: Pool, now: Date): Promise<Finding[]> 
   return [...spread, await checkRollups(pool, now)];
 }
 
-/** Reports a database that cannot be opened. */
+/** Reports a database that cannot be opened, with the fix of its cause. */
 export function reportNoDatabase(error: unknown): Finding[] {
-  const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
-  return causes.map((cause) =>
-    failure('database', {
-      code: 'database.unavailable',
-      symptom: 'The database cannot be opened.',
-      cause,
-      fix: 'Start the database server and check DATABASE_URL; for the embedded one, see postgres.log in the data directory.',
-    }),
-  );
+  const unavailable = {
+    code: 'database.unavailable',
+    symptom: 'The database cannot be opened.',
+    fix: 'Do what the cause says. postgres.log in the data directory has the messages of the embedded database.',
+  };
+  if (error instanceof StartupError && !(error instanceof RemedyError)) {
+    return error.problems.map((cause) => failure('database', { ...unavailable, cause }));
+  }
+  const remedy = error instanceof RemedyError ? error.remedy : explainDatabaseFailure(error);
+  const [cause, fix] = [toSentence(remedy.problem), toSentence(remedy.fix)];
+  return [failure('database', { ...unavailable, cause, fix })];
 }
 
-async function checkServer(pool: Pool, isExternal: boolean): Promise<Finding> {
+function toSentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}
+
+async function checkServer(pool: Pool, databaseUrl: string | null): Promise<Finding> {
   const client = await pool.connect();
   try {
     const [row] = (await sendQuery(client, { text: 'show server_version' })).rows;
-    const place = isExternal ? ` at ${formatHost(client)}` : '';
-    return ok('database', `PostgreSQL ${String(row?.['server_version'])}${place} answers.`);
+    const version = `PostgreSQL ${String(row?.['server_version'])}`;
+    const parsed = databaseUrl === null ? null : parseDatabaseUrl(databaseUrl);
+    if (parsed === null || 'must' in parsed) return ok('database', `${version} answers.`);
+    return judgeEncryption(version, formatHost(client), parsed.value.tls, describeRoute(client));
   } finally {
     client.release();
   }
