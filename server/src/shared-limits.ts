@@ -1,4 +1,5 @@
 import type { Secrets } from './config/secrets.ts';
+import { explainRedisFailure } from './features/doctor/check-redis.ts';
 import { LocalCounters } from './lib/counters.ts';
 import { SharedCounters, type CounterStore } from './lib/shared-counters.ts';
 import { messageOf } from './lib/unknown-values.ts';
@@ -40,7 +41,11 @@ export async function openSharedLimits(options: SharedLimitsOptions): Promise<Sh
     createFallback: () => ofMachine ?? new LocalCounters(),
     onFailure: (error) =>
       log.warn(
-        { event: 'limits.redis_failed', reason: messageOf(error) },
+        {
+          event: 'limits.redis_failed',
+          reason: messageOf(error),
+          fix: explainRedisFailure(error).fix,
+        },
         'the Redis of REDIS_URL failed: limits count on this machine alone until it answers again',
       ),
     onRecovery: () =>

@@ -4,6 +4,8 @@ import { accessSync, constants } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 
+import type { Certificate } from '../../agent/test/certificates.ts';
+
 import { eventually } from './eventually.ts';
 import { findFreePort } from './ports.ts';
 
@@ -34,12 +36,20 @@ export interface RedisServer extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Starts a server, and waits until it accepts connections. @param port default: a free one */
-export async function startRedis(port?: number): Promise<RedisServer> {
+/**
+ * Starts a server, and waits until it accepts connections.
+ * @param port default: a free one
+ * @param certificate of a server that accepts only TLS, as `localhost`
+ */
+export async function startRedis(
+  port?: number,
+  certificate?: Pick<Certificate, 'certificateFile' | 'keyFile'>,
+): Promise<RedisServer> {
   const chosen = port ?? (await findFreePort());
   const args = [
-    '--port',
-    String(chosen),
+    ...(certificate === undefined
+      ? ['--port', String(chosen)]
+      : listenWithTls(chosen, certificate)),
     '--bind',
     '127.0.0.1',
     '--save',
@@ -55,11 +65,26 @@ export async function startRedis(port?: number): Promise<RedisServer> {
   };
   await eventually(() => accepts(chosen));
   return {
-    url: `redis://127.0.0.1:${chosen}`,
+    url: certificate === undefined ? `redis://127.0.0.1:${chosen}` : `rediss://localhost:${chosen}`,
     send: (signal) => void child.kill(signal),
     kill,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+function listenWithTls(
+  port: number,
+  { certificateFile, keyFile }: Pick<Certificate, 'certificateFile' | 'keyFile'>,
+): string[] {
+  const options = {
+    '--port': '0',
+    '--tls-port': String(port),
+    '--tls-auth-clients': 'no',
+    '--tls-cert-file': certificateFile,
+    '--tls-key-file': keyFile,
+    '--tls-ca-cert-file': certificateFile,
+  };
+  return Object.entries(options).flat();
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { describeConfiguration, type DescribedSetting } from './describe-settings.ts';
 import { readEnvironment } from './env.ts';
 import type { Environment, Variables } from './env.ts';
+import { findAuthorityProblems, findLateVariables } from './process-variables.ts';
 import { readOrCreateMasterSecret, readPreviousSecrets } from './master-secret.ts';
 import { toSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
@@ -39,13 +40,21 @@ export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
 ): ConfigurationReading {
-  const all = readVariables(variables, workingDirectory);
+  const dotEnv = readDotEnv(workingDirectory);
+  const all = { ...dotEnv, ...variables };
   const { environment, problems, warnings } = readEnvironment(all, readSecretFile);
   return {
     config: toConfig(environment, workingDirectory),
     environment,
     problems: [...problems, ...findConflicts(environment), ...findMissing(environment, all)],
-    warnings,
+    warnings: [
+      ...warnings,
+      ...findLateVariables(dotEnv, variables),
+      // Often the system's own authorities, which are larger than a secret.
+      ...findAuthorityProblems(variables['NODE_EXTRA_CA_CERTS'], (path) =>
+        readFileSync(path, 'utf8'),
+      ),
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
-import { isIP } from 'node:net';
-
 import type { SMTPPoolOptions } from 'nodemailer';
+
+import { isLoopback } from '#server/lib/loopback.ts';
+import { explainTlsFailure, type TlsFailure } from '#server/lib/tls-failure.ts';
 
 import { classifyFailure } from './classify-failure.ts';
 import type { FailedResult } from './mail-transport.ts';
@@ -26,11 +27,13 @@ export function parseRelayUrl(
   };
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
 const CHECK_TIMEOUT_MS = 10_000;
+
+/** Why a relay cannot be used. */
+export type RelayFailure = FailedResult & {
+  /** Null: it is not about TLS, or the reply says enough. */
+  readonly tls: TlsFailure | null;
+};
 
 /**
  * Connects to a relay, logs in if a login is configured, and disconnects without sending an e-mail. Never throws.
@@ -40,7 +43,7 @@ const CHECK_TIMEOUT_MS = 10_000;
 export async function checkRelay(
   url: string,
   timeoutMs = CHECK_TIMEOUT_MS,
-): Promise<FailedResult | null> {
+): Promise<RelayFailure | null> {
   const { createTransport } = await loadNodemailer();
   const transport = createTransport({
     ...parseRelayUrl(url),
@@ -49,14 +52,18 @@ export async function checkRelay(
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   });
-  const { promise: expired, resolve } = Promise.withResolvers<FailedResult>();
+  const { promise: expired, resolve } = Promise.withResolvers<RelayFailure>();
   const timer = setTimeout(
-    () => resolve({ outcome: 'temporary', reason: 'timeout', reply: null }),
+    () => resolve({ outcome: 'temporary', reason: 'timeout', reply: null, tls: null }),
     timeoutMs,
   );
-  const verified = transport.verify().then(() => null, classifyFailure);
+  const verified = transport.verify().then(() => null, explainFailure);
   const failure = await Promise.race([verified, expired]);
   clearTimeout(timer);
   transport.close();
   return failure;
+}
+
+function explainFailure(error: unknown): RelayFailure {
+  return { ...classifyFailure(error), tls: explainTlsFailure(error) };
 }

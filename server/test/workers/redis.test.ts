@@ -4,17 +4,20 @@ import { after, before, describe, test } from 'node:test';
 
 import { createClient } from '@redis/client';
 
+import { lacksOpenssl } from '../../../agent/test/certificates.ts';
 import { checkRedis } from '#server/features/doctor/check-redis.ts';
 import { LocalCounters } from '#server/lib/counters.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 import { SharedCounters } from '#server/lib/shared-counters.ts';
 import { openRedisStore } from '#server/redis/redis-store.ts';
 
+import { runDoctor } from '../doctor-process.ts';
 import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import { anyMachine, anyUnknownKey } from '../license-steps.ts';
 import { listenOnFreePort } from '../ports.ts';
 import { lacksRedis, startRedis, type RedisServer } from '../redis-server.ts';
 import type { ServiceProcess } from '../service-process.ts';
+import { createCertificates } from '../tls-outcomes.ts';
 import { postOverNewConnection } from './new-connection.ts';
 
 const SECRET = 'the secret of the counters';
@@ -50,6 +53,20 @@ async function readRedisCheck({ url }: ServiceProcess): Promise<string> {
   const text = await (await fetch(`${url}/api/v1/health`)).text();
   return /"redis":\{[^}]*\}/u.exec(text)?.[0] ?? '';
 }
+
+describe('a Redis with TLS', { skip: lacksRedis || lacksOpenssl }, () => {
+  test('is trusted through NODE_EXTRA_CA_CERTS alone, and doctor says so', async () => {
+    using certificates = createCertificates();
+    await using redis = await startRedis(undefined, certificates.server);
+    const settings = { REDIS_URL: redis.url };
+    const [refused] = await runDoctor('redis', settings);
+    assert.match(refused?.cause ?? '', / has a certificate of an authority that is not trusted/u);
+    assert.match(refused?.fix ?? '', /NODE_EXTRA_CA_CERTS/u);
+    const trust = { NODE_EXTRA_CA_CERTS: certificates.root.certificateFile };
+    const [accepted] = await runDoctor('redis', { ...settings, ...trust });
+    assert.equal(accepted?.status, 'ok', accepted?.cause);
+  });
+});
 
 describe('counters in Redis', { skip: lacksRedis }, () => {
   test('count requests of two processes together, and expire with their window', async () => {

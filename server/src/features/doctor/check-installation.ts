@@ -30,7 +30,7 @@ export function checkSettings(
         code: 'configuration.ineffective',
         symptom: 'A variable has no effect.',
         cause: problem,
-        fix: 'Remove it, or look up its name in .env.example.',
+        fix: 'Correct it as the cause says, or remove it; .env.example lists all settings.',
       }),
     ),
   ];

@@ -58,7 +58,7 @@ test('reports a relay that refuses connections or does not respond', async () =>
   const address = mute.address();
   assert.ok(address !== null && typeof address === 'object');
   const failure = await checkRelay(`smtp://127.0.0.1:${address.port}`, 200);
-  assert.deepEqual(failure, { outcome: 'temporary', reason: 'timeout', reply: null });
+  assert.deepEqual(failure, { outcome: 'temporary', reason: 'timeout', reply: null, tls: null });
 });
 
 test('counts waiting, refused and unconfirmed e-mails, with a fix', async () => {

@@ -8,9 +8,10 @@ import {
   type UnsentKeyEmails,
 } from '../billing/key-emails/backlog-queries.ts';
 import { countUnmailed } from '../subscribers/queries/subscribers.ts';
-import { checkRelay } from '#server/mail/relay.ts';
+import { checkRelay, type RelayFailure } from '#server/mail/relay.ts';
 
 import { type Finding, ok, warning, warningIf } from './finding.ts';
+import { fixTls } from './fix-tls.ts';
 
 const MAIL = 'mail';
 
@@ -33,22 +34,27 @@ export async function checkMail(
 }
 
 const FIX = 'Check LATCHKEY_SMTP_URL (host, port, user, password) and the firewall.';
-const FIX_TLS =
-  'Set LATCHKEY_SMTP_URL to the host name in the certificate of the relay, with smtps:// for a port that starts with TLS (465) and smtp:// for other ports. The certificate must be valid; NODE_EXTRA_CA_CERTS adds your own certificate authority.';
+const SCHEME =
+  'Set LATCHKEY_SMTP_URL to smtps:// for a port that starts with TLS (465), and to smtp:// for other ports.';
 
 async function checkLogin(smtpUrl: string): Promise<Finding[]> {
   const failure = await checkRelay(smtpUrl);
   if (failure === null) return [];
-  const { reason, reply } = failure;
+  const { reason, reply, tls } = failure;
   return [
     warning(MAIL, {
       code: 'mail.relay_unusable',
       symptom: 'No e-mail is sent, since the mail relay cannot be used.',
-      cause: reply === null ? `Error: ${reason}.` : `Error: ${reason}. Its reply: ${reply}`,
-      fix: `${reason === 'tls' ? FIX_TLS : FIX} Waiting e-mails are then sent automatically.`,
-      facts: { reason, reply },
+      cause: describeFailure(failure),
+      fix: `${tls === null ? FIX : fixTls(tls, 'LATCHKEY_SMTP_URL', SCHEME)} Waiting e-mails are then sent automatically.`,
+      facts: { reason, reply, ...(tls === null ? {} : { tls: tls.kind }) },
     }),
   ];
+}
+
+function describeFailure({ reason, reply, tls }: RelayFailure): string {
+  if (tls !== null) return `The relay ${tls.problem}.`;
+  return reply === null ? `Error: ${reason}.` : `Error: ${reason}. Its reply: ${reply}`;
 }
 
 function reportUnsent(

@@ -1,8 +1,10 @@
 /** Checks of doctor: the Redis of REDIS_URL, in which processes count limits together. */
+import { explainTlsFailure } from '#server/lib/tls-failure.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 import { inspectRedis, type RedisFacts } from '#server/redis/inspect-redis.ts';
 
 import { type Finding, ok, warning, warningIf } from './finding.ts';
+import { fixTls } from './fix-tls.ts';
 
 const CHECK = 'redis';
 
@@ -22,7 +24,7 @@ export async function checkRedis(redisUrl: string | null): Promise<Finding[]> {
     const problems = judgeFacts(host, facts);
     return problems.length > 0 ? problems : [ok(CHECK, `${describe(facts)} at ${host} counts.`)];
   } catch (error) {
-    return [reportUnavailable(host, messageOf(error))];
+    return [reportUnavailable(host, error)];
   }
 }
 
@@ -70,12 +72,25 @@ function reportNotWritable(host: string, problem: string): Finding {
   });
 }
 
-function reportUnavailable(host: string, problem: string): Finding {
+const SCHEME = 'Set REDIS_URL to rediss:// for a port with TLS, and to redis:// for one without.';
+
+/** Explains an error of the connection to Redis. */
+export function explainRedisFailure(error: unknown): { problem: string; fix: string } {
+  const tls = explainTlsFailure(error);
+  if (tls !== null) return { problem: tls.problem, fix: fixTls(tls, 'REDIS_URL', SCHEME) };
+  return {
+    problem: `cannot be used (${messageOf(error)})`,
+    fix: 'Start it, and check REDIS_URL (scheme, host, port, password) and the firewall.',
+  };
+}
+
+function reportUnavailable(host: string, error: unknown): Finding {
+  const { problem, fix } = explainRedisFailure(error);
   return warning(CHECK, {
     code: 'redis.unavailable',
     symptom: SYMPTOM,
-    cause: `The Redis of REDIS_URL at ${host} cannot be used (${problem}).`,
-    fix: 'Start it, and check REDIS_URL (scheme, host, port, password) and the firewall.',
+    cause: `The Redis of REDIS_URL at ${host} ${problem}.`,
+    fix,
     facts: { host },
   });
 }
