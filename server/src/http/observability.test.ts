@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
+import { eventually } from '../../test/eventually.ts';
 import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 import { PublicError, invalidApiKey } from '#server/errors.ts';
@@ -33,7 +34,7 @@ function setUp(level: 'info' | 'debug') {
       .split('\n')
       .filter((line) => line.startsWith('latchkey_http_request_duration_seconds_count'))
       .map((line) => line.slice('latchkey_http_request_duration_seconds_count'.length));
-  return { app, entries, scrape };
+  return { app, entries, metrics, scrape };
 }
 
 test('measures requests by the pattern of their route, and unknown paths together', async () => {
@@ -100,6 +101,34 @@ test('logs nothing of a path, with and without a route', async () => {
     new Set(entries.map(({ route }) => route)),
     new Set(['none', '/api/v1/licenses/:license_key/activations']),
   );
+});
+
+test('logs that a request blocked the event loop, once, with the pattern of its route', async (t) => {
+  const { app, entries, metrics } = setUp('info');
+  app.post('/block/:id', () => {
+    const until = performance.now() + 1_500;
+    while (performance.now() < until);
+    return {};
+  });
+  t.after(() => app.close());
+  await app.inject({ method: 'POST', url: '/block/1' });
+  // On a busy computer there may be other blocks.
+  const blocks = () =>
+    entries.filter(({ event, routes }) => {
+      return event === 'http.event_loop_blocked' && String(routes) === '/block/:id';
+    });
+  await eventually(() => blocks().length > 0);
+  assert.equal(blocks().length, 1);
+  assert.equal(blocks()[0]?.['level'], 'warn');
+  assert.ok(Number(blocks()[0]?.['durationMs']) > 1_000);
+  const text = await metrics.render();
+  const countUpTo = (bound: string): number =>
+    Number(
+      new RegExp(`^latchkey_event_loop_delay_seconds_bucket.le="${bound}". (\\d+)$`, 'mu').exec(
+        text,
+      )?.[1],
+    );
+  assert.ok(countUpTo('\\+Inf') > countUpTo('1'));
 });
 
 test('/metrics requires an API key in one of two headers', async () => {
