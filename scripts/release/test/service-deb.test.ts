@@ -11,7 +11,7 @@ import { RELEASES } from '../../../agent/test/systems/trees.ts';
 import { repository } from '../../lib/steps.ts';
 import { packServiceDeb } from '../../package/service/service-deb.ts';
 import { readVersion } from '../version.ts';
-import { postFrom, START_TIMEOUT_MS, waitForHealth } from './booted-service.ts';
+import { checkWatchdog, postFrom, START_TIMEOUT_MS, waitForHealth } from './booted-service.ts';
 import { activateLicense, readKey, reportFirstValidation } from './licensed-machine.ts';
 
 const skip = findMissingRequirement() ?? false;
@@ -98,6 +98,7 @@ describe('the Debian package of the service', { skip }, () => {
       const process = 'stat -c %U /proc/$(systemctl show --property MainPID --value latchkey)';
       assert.equal(await machine.succeed(['sh', '-c', process]), 'latchkey\n');
       await machine.succeed(['systemctl', 'reload', 'latchkey']);
+      await checkWatchdog(machine, version);
 
       const asNobody = ['runuser', '-u', 'nobody', '--', 'latchkey'];
       const { stdout, stderr } = await machine.attempt([...asNobody, '--version']);

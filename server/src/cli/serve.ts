@@ -2,13 +2,14 @@
 import { constants } from 'node:os';
 
 import { loadConfiguration, type LoadedConfiguration } from '#server/config/load.ts';
-import { isReadByPeople } from '#server/log.ts';
+import { createLog, isReadByPeople } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 import { parseWorkerCount } from '#server/workers/worker-count.ts';
 
 import { failed } from './command-error.ts';
 import { command } from './command.ts';
 import { option } from './parameters.ts';
+import { notifyWatchdog } from './systemd-watchdog.ts';
 
 /**
  * Time limit of a stop. Its parts run one after the other: 10 s for open requests, 5 s for jobs, 5 s for webhooks, 16 s for
@@ -40,6 +41,7 @@ export const serveCommand = command({
 
 async function serve({ workers }: { readonly workers: number | null }): Promise<void> {
   const configuration = loadConfiguration();
+  notifyWatchdog(process.env, () => createLog(configuration.config.log));
   const stopListening = exitAtSignals();
   const service = await start(configuration, workers);
   // Before the others stop listening: without a listener, a signal would end the process at once.

@@ -14,7 +14,7 @@ export interface EventLoopMonitorOptions {
 }
 
 /** The interval of samples. */
-export const EVENT_LOOP_SAMPLE_MS = 100;
+const EVENT_LOOP_SAMPLE_MS = 100;
 
 /** A longer delay of the event loop is logged. */
 const BLOCKED_MS = 1_000;
