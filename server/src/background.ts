@@ -5,7 +5,6 @@ import { createBillingJobs, createBillingTasks } from './features/billing/backgr
 import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
 import { createKeyRefreshTask } from './features/entitlements/key-ring.ts';
 import { createBuyerCleanup, createBuyerJobs } from './features/buyers/background.ts';
-import type { BacklogCounter } from './features/health/count-backlog.ts';
 import { createLicenseTasks } from './features/licenses/background.ts';
 import {
   createDeliveryQueue,
@@ -34,13 +33,13 @@ export function createJobHandlers(context: Context): readonly JobHandler[] {
 /** Every task of the service. */
 function createTasks(
   context: Context,
-  backlog: BacklogCounter,
+  measurements: readonly BackgroundTask[],
   disk: DiskSpace | null,
 ): readonly BackgroundTask[] {
   return [
     ...(disk === null ? [] : [createDiskCheck(disk)]),
     createKeyRefreshTask(context),
-    backlog.task,
+    ...measurements,
     createReleaseTask(context),
     ...createBillingTasks(context),
     ...createLicenseTasks(context),
@@ -68,14 +67,15 @@ function createDiskCheck(disk: DiskSpace): BackgroundTask {
 /**
  * Creates the background work of this process: jobs, webhook deliveries and periodic tasks. Nothing runs before `start` and
  * `lead`.
+ * @param measurements tasks that read numbers for health and metrics
  * @param disk null: the database is not embedded
  */
 export async function createBackground(
   context: Context,
-  backlog: BacklogCounter,
+  measurements: readonly BackgroundTask[],
   disk: DiskSpace | null,
 ): Promise<Background> {
-  const tasks = createTasks(context, backlog, disk);
+  const tasks = createTasks(context, measurements, disk);
   context.taskStatuses.declare(tasks);
   const singletons = tasks.filter(({ scope }) => scope === 'singleton');
   const enabled = singletons.filter(({ isEnabled = true }) => isEnabled);

@@ -27,6 +27,22 @@ export interface BacklogNumbers {
   };
 }
 
+/** What an operator should watch about the installation, read from the database once a minute. */
+export interface InstallationFacts {
+  readonly databaseBytes: number;
+  /** When a backup was last written and verified; null: never. */
+  readonly lastBackupAt: Date | null;
+  /** The end of the days for which event partitions exist. */
+  readonly eventPartitionsUntil: Date;
+}
+
+/** The lifetime of the signing key in use. */
+export interface SigningKeyLifetime {
+  readonly activeFrom: Date;
+  /** When its successor replaces it; null: none is announced. */
+  readonly retiredAt: Date | null;
+}
+
 /** Sets how gauges are read at each scrape; nothing is reported while the value is null. */
 export interface Gauges {
   setHttpLoad(read: () => HttpLoad): void;
@@ -34,6 +50,12 @@ export interface Gauges {
   setQueueDepth(queue: string, read: () => number): void;
   setDatabasePool(pool: PoolCounts): void;
   setBacklog(read: () => BacklogNumbers | null): void;
+  setInstallation(read: () => InstallationFacts | null): void;
+  /** Sets the numbers of licenses by status. */
+  setLicenses(read: () => Readonly<Record<string, number>> | null): void;
+  /** Sets the free space for the embedded database, in bytes. */
+  setFreeDisk(read: () => number | null): void;
+  setSigningKey(read: () => SigningKeyLifetime | null): void;
   /** The age of the roll-ups in seconds. */
   setRollupAge(read: () => number | null): void;
 }
@@ -44,6 +66,23 @@ export function createGauges(registry: Registry): Gauges {
     setQueueDepth: createQueueGauge(registry),
     setDatabasePool: (pool) => addPool(registry, pool),
     setBacklog: (read) => addBacklog(registry, read),
+    setInstallation: (read) => addInstallation(registry, read),
+    setLicenses: (read) =>
+      addGauge(registry, {
+        name: 'latchkey_licenses',
+        help: 'Licenses by status, counted once a minute, or less often if there are many.',
+        label: 'status',
+        aggregator: 'max',
+        read,
+      }),
+    setFreeDisk: (read) =>
+      addGauge(registry, {
+        name: 'latchkey_disk_free_bytes',
+        help: 'Free space on the file system of the embedded database.',
+        aggregator: 'min',
+        read,
+      }),
+    setSigningKey: (read) => addSigningKey(registry, read),
     setRollupAge: (read) =>
       addGauge(registry, {
         name: 'latchkey_rollup_age_seconds',
@@ -148,6 +187,46 @@ function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void
       return { key_emails: keyEmails, ...others };
     },
   });
+}
+
+function addInstallation(registry: Registry, read: () => InstallationFacts | null): void {
+  addGauge(registry, {
+    name: 'latchkey_database_size_bytes',
+    help: 'Size of the database on its server, read once a minute.',
+    aggregator: 'max',
+    read: () => read()?.databaseBytes ?? null,
+  });
+  addGauge(registry, {
+    name: 'latchkey_backup_last_success_timestamp_seconds',
+    help: 'Time of the last backup that latchkey backup wrote and verified.',
+    aggregator: 'max',
+    read: () => toSeconds(read()?.lastBackupAt),
+  });
+  addGauge(registry, {
+    name: 'latchkey_event_partitions_until_timestamp_seconds',
+    help: 'End of the days for which event partitions exist; later events cannot be stored.',
+    aggregator: 'max',
+    read: () => toSeconds(read()?.eventPartitionsUntil),
+  });
+}
+
+function addSigningKey(registry: Registry, read: () => SigningKeyLifetime | null): void {
+  addGauge(registry, {
+    name: 'latchkey_signing_key_active_from_timestamp_seconds',
+    help: 'Time since when the present signing key signs.',
+    aggregator: 'max',
+    read: () => toSeconds(read()?.activeFrom),
+  });
+  addGauge(registry, {
+    name: 'latchkey_signing_key_retires_timestamp_seconds',
+    help: 'Time when the announced successor replaces the present signing key.',
+    aggregator: 'min',
+    read: () => toSeconds(read()?.retiredAt),
+  });
+}
+
+function toSeconds(time: Date | null | undefined): number | null {
+  return time === null || time === undefined ? null : time.getTime() / 1_000;
 }
 
 interface GaugeOptions {

@@ -131,3 +131,49 @@ test('reports the load of the HTTP layer: one state at a time, and its memory', 
     'latchkey_http_memory_limit_bytes{bodies="large"} 50',
   ]);
 });
+
+const at = (day: string) => new Date(`2026-11-${day}T00:00:00Z`);
+
+test('reads the facts of an installation at each scrape, and nothing while they are unknown', async () => {
+  const metrics = createMetrics({ version: '1' });
+  let lastBackupAt: Date | null = null;
+  let isKnown = false;
+  const whenKnown =
+    <Value>(read: () => Value) =>
+    () =>
+      isKnown ? read() : null;
+  metrics.setInstallation(
+    whenKnown(() => ({ databaseBytes: 5e9, lastBackupAt, eventPartitionsUntil: at('30') })),
+  );
+  metrics.setLicenses(whenKnown(() => ({ active: 3, expired: 0 })));
+  metrics.setFreeDisk(whenKnown(() => 1_048_576));
+  let retiredAt: Date | null = null;
+  metrics.setSigningKey(whenKnown(() => ({ activeFrom: at('01'), retiredAt })));
+  const read = async () => {
+    const names = /^latchkey_(?:database_size|backup|event_partitions|licenses|disk|signing_key)/u;
+    return (await linesOf(metrics, 'latchkey_')).filter((line) => names.test(line));
+  };
+  assert.deepEqual(await read(), []);
+
+  isKnown = true;
+  const known = [
+    'latchkey_database_size_bytes 5000000000',
+    'latchkey_event_partitions_until_timestamp_seconds 1795996800',
+    'latchkey_licenses{status="active"} 3',
+    'latchkey_licenses{status="expired"} 0',
+    'latchkey_disk_free_bytes 1048576',
+    'latchkey_signing_key_active_from_timestamp_seconds 1793491200',
+  ];
+  assert.deepEqual(await read(), known);
+
+  lastBackupAt = at('02');
+  retiredAt = at('03');
+  assert.deepEqual(
+    new Set(await read()),
+    new Set([
+      ...known,
+      'latchkey_backup_last_success_timestamp_seconds 1793577600',
+      'latchkey_signing_key_retires_timestamp_seconds 1793664000',
+    ]),
+  );
+});

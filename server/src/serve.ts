@@ -16,6 +16,7 @@ import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts
 import { createFirstLink, logMissingOperator } from './features/operators/first-operator.ts';
 import type { WorkerCounts } from './features/health/dependencies.ts';
 import { BacklogCounter } from './features/health/count-backlog.ts';
+import { InstallationWatch } from './features/health/watch-installation.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { dropPrivileges, loadDeferredModules } from './drop-privileges.ts';
 import type { App } from './http/app-instance.ts';
@@ -120,8 +121,9 @@ export async function startServiceProcess(
     resources,
   );
   const backlog = new BacklogCounter(context);
-  context.metrics.setBacklog(() => backlog.last);
-  const background = await createBackground(context, backlog, disk);
+  const installation = new InstallationWatch(context);
+  setGauges(context, { backlog, installation, disk });
+  const background = await createBackground(context, [backlog.task, ...installation.tasks], disk);
   // The application stops first, so that events that its last requests drop are still counted.
   resources.defer(() => background.stop());
   if (worker === null) {
@@ -163,6 +165,23 @@ export async function startServiceProcess(
       await kept.disposeAsync();
     },
   };
+}
+
+/** Sets what is read at each scrape: numbers in memory, so that metrics are served while the database does not answer. */
+function setGauges(
+  { metrics, signingKeys, clock }: Context,
+  parts: {
+    readonly backlog: BacklogCounter;
+    readonly installation: InstallationWatch;
+    readonly disk: DiskSpace | null;
+  },
+): void {
+  const { backlog, installation, disk } = parts;
+  metrics.setBacklog(() => backlog.last);
+  metrics.setInstallation(() => installation.facts);
+  metrics.setLicenses(() => installation.licenses);
+  metrics.setFreeDisk(() => disk?.freeBytes ?? null);
+  metrics.setSigningKey(() => signingKeys.currentLifetime(clock.now()));
 }
 
 function describeProcess(

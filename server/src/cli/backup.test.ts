@@ -32,9 +32,12 @@ describe('backup and restore', { skip: spreadsTables }, async () => {
     assert.ok(content.includes(id));
     for (const secret of [COMMAND_LINE_SECRET, key]) assert.equal(content.includes(secret), false);
     const { rows } = await pool.query(
-      `select reason from audit_log where action = 'database.backup'`,
+      `select action, reason from audit_log where action like 'database.%' order by sequence`,
     );
-    assert.deepEqual(rows, [{ reason: 'nightly' }]);
+    assert.deepEqual(rows, [
+      { action: 'database.backup', reason: 'nightly' },
+      { action: 'database.verify_backup', reason: 'nightly' },
+    ]);
   });
 
   test('reports a file that exists, a directory that does not, and another master secret', async () => {

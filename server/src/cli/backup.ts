@@ -12,6 +12,7 @@ import {
 import { listSecretIds } from '#server/config/secrets.ts';
 import type { VerifiedBackup } from '#server/db/backup/verify-backup.ts';
 import { requireTables, writeBackup } from '#server/db/backup/write-backup.ts';
+import { BACKUP_VERIFIED } from '#server/features/health/watch-installation.ts';
 import { listSealingSecretIds } from '#server/features/master-secret/queries.ts';
 import { version } from '#server/lib/version.ts';
 
@@ -46,8 +47,10 @@ export const backupCommand = command({
         await auditAccess({ pool, clock: systemClock }, access);
         const now = systemClock.now();
         const options = { pool, secretIds, version, now, report };
+        const verified = await writeBackup(file, options);
+        await auditAccess({ pool, clock: systemClock }, { ...access, action: BACKUP_VERIFIED });
         return {
-          written: await writeBackup(file, options),
+          written: verified,
           secrets: describeSecrets(config, secretIds),
         };
       }),

@@ -196,6 +196,31 @@ test('serves the same metrics on the port of the service, with the token only', 
   });
 });
 
+const own = (samples: ReadonlyMap<string, number>, name: string) => samples.get(`latchkey_${name}`);
+
+test('shows the facts of the installation', async () => {
+  await eventually(async () => {
+    const samples = await scrape();
+    return (
+      Number(own(samples, 'licenses{status="active"}')) > 0 &&
+      samples.has('latchkey_database_size_bytes')
+    );
+  });
+  const samples = await scrape();
+  assert.equal(own(samples, 'licenses{status="revoked"}'), 0);
+  const nowSeconds = Date.now() / 1_000;
+  const until = own(samples, 'event_partitions_until_timestamp_seconds') ?? 0;
+  assert.ok(until > nowSeconds + 6 * 86_400 && until < nowSeconds + 9 * 86_400, String(until));
+  assert.ok((own(samples, 'signing_key_active_from_timestamp_seconds') ?? 0) <= nowSeconds);
+  // There was no backup, and no rotation; the free space is that of the embedded database.
+  for (const name of ['backup_last_success', 'signing_key_retires', 'disk_free']) {
+    assert.deepEqual(
+      [...samples.keys()].filter((each) => each.startsWith(`latchkey_${name}`)),
+      [],
+    );
+  }
+});
+
 /** The two words that a pattern captures, in order. */
 function pairsOf(text: string, pattern: RegExp): string[] {
   return Array.from(text.matchAll(pattern), ([, name, type]) => `${name} ${type}`).toSorted();

@@ -37,5 +37,8 @@ test('a failed check does not change the state', async () => {
 });
 
 test('reads the free space of a real directory', async () => {
-  await watch().disk.check();
+  const { disk } = watch();
+  assert.equal(disk.freeBytes, null);
+  await disk.check();
+  assert.ok(Number(disk.freeBytes) > 0);
 });

@@ -16,6 +16,7 @@ export class DiskSpace {
   readonly #log: EmbeddedPostgresLog;
   readonly #readFreeMib: (directory: string) => Promise<number>;
   #isLow = false;
+  #freeBytes: number | null = null;
 
   constructor(
     directory: string,
@@ -32,9 +33,16 @@ export class DiskSpace {
     return this.#isLow;
   }
 
+  /** Free space at the last check; null before the first one. */
+  get freeBytes(): number | null {
+    return this.#freeBytes;
+  }
+
   /** Checks once, and logs when the condition begins or ends. */
   async check(): Promise<void> {
-    this.#update(await this.#readFreeMib(this.#directory));
+    const freeMib = await this.#readFreeMib(this.#directory);
+    this.#freeBytes = freeMib * MIB;
+    this.#update(freeMib);
   }
 
   #update(freeMib: number): void {

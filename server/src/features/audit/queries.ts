@@ -7,6 +7,7 @@ import {
   defineCommand,
   defineStatement,
   execute,
+  queryRow,
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
@@ -91,4 +92,16 @@ export async function listAuditEntries(
   subjectId: string,
 ): Promise<Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[]> {
   return queryRows(db, listStatement, [subjectId]);
+}
+
+const newestStatement = defineStatement(
+  'audit_find_newest_of_action',
+  Type.Object({ occurredAt: Timestamp }),
+  `select occurred_at from audit_log where action collate "C" = $1
+   order by occurred_at desc limit 1`,
+);
+
+/** Returns when an action was recorded last; null: never. Index: audit_log_action. */
+export async function findNewestOccurrence(db: Queryable, action: string): Promise<Date | null> {
+  return (await queryRow(db, newestStatement, [action]))?.occurredAt ?? null;
 }

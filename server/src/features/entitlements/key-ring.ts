@@ -69,6 +69,11 @@ export class SigningKeyRing {
     return active.key;
   }
 
+  /** Returns the lifetime of the key that signs at a time; null when no key was read. */
+  currentLifetime(now: Date): Pick<RingKey, 'activeFrom' | 'retiredAt'> | null {
+    return findCurrentKey(this.#keys, now) ?? null;
+  }
+
   /** All keys, for the key set. */
   get published(): readonly PublishedKey[] {
     return this.#keys;

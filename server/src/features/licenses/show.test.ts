@@ -7,6 +7,7 @@ import { v7 as makeUuid } from 'uuid';
 import { startTestService, type LicenseFactsChange } from '../../../test/harness.ts';
 import { DAY_MS, SECOND_MS, TEST_START } from '../../../test/test-clock.ts';
 import { listLicenses } from './show.ts';
+import { countLicensesByStatus } from './queries/license-counts.ts';
 import { listLicensePage, type LicenseFilter } from './queries/license-list.ts';
 import type { LicenseStatusFacts } from './rules/facts.ts';
 import { anyStatusFacts } from './rules/status-facts.fixture.ts';
@@ -67,6 +68,8 @@ test('the SQL conditions match the rule for every status at any time', async () 
   const seen = new Set<string>();
   for (const now of moments) {
     const byStatus = Map.groupBy(licenses, (license) => licenseStatus(license, now));
+    const counts = LICENSE_STATUSES.map((each) => [each, byStatus.get(each)?.length ?? 0]);
+    assert.deepEqual(await countLicensesByStatus(pool, now), Object.fromEntries(counts));
     for (const status of LICENSE_STATUSES) {
       const expected = (byStatus.get(status) ?? []).map(({ id }) => id).sort();
       const filter = { ...ANY, productId: 'property', status };
