@@ -49,7 +49,7 @@ test('measures requests by the pattern of their route, and unknown paths togethe
   ]);
 });
 
-test('logs statuses from 400 at info, except 429 and 503', async () => {
+test('logs refusals and failures at info, except 429 and 503', async () => {
   const { app, entries } = setUp('info');
   for (const status of [200, 204, 301, 400, 404, 429, 500, 503])
     await app.inject(`/answer/${status}`);
@@ -61,6 +61,36 @@ test('logs statuses from 400 at info, except 429 and 503', async () => {
       ['info', 500],
     ],
   );
+});
+
+test('logs requests to unknown paths at debug only, whatever their number', async () => {
+  const { app, entries } = setUp('info');
+  for (const method of ['GET', 'POST', 'DELETE'] as const)
+    await app.inject({ method, url: '/scan/1.php' });
+  await app.inject({ method: 'PUT', url: '/answer/200', payload: 'x' });
+  assert.deepEqual(entries, []);
+
+  const debugging = setUp('debug');
+  await debugging.app.inject('/scan/1.php');
+  assert.deepEqual(
+    debugging.entries.map(({ level, status }) => [level, status]),
+    [['debug', 404]],
+  );
+});
+
+test('logs ten refusals of a client in a minute, the others at debug, and every failure', async () => {
+  const { app, entries } = setUp('info');
+  for (let count = 0; count < 40; count++) await app.inject('/answer/401');
+  assert.deepEqual(
+    entries.map(({ status }) => status),
+    Array.from({ length: 10 }, () => 401),
+  );
+  for (let count = 0; count < 20; count++) await app.inject('/answer/500');
+  assert.equal(entries.length, 30);
+
+  const debugging = setUp('debug');
+  for (let count = 0; count < 40; count++) await debugging.app.inject('/answer/422');
+  assert.equal(debugging.entries.length, 40);
 });
 
 test('logs all requests at debug, with the pattern of their route', async () => {

@@ -3,6 +3,7 @@ import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 
 import { EventLoopMonitor } from './event-loop-monitor.ts';
+import { RefusalSampler } from './refusal-sampler.ts';
 
 export interface ObserveRequestsOptions {
   readonly log: Logger;
@@ -19,9 +20,10 @@ const TOO_MANY_TO_LOG: ReadonlySet<number> = new Set([408, 429, 503]);
 const NO_ROUTE = 'none';
 
 /**
- * Measures every request by its route. Logs slow requests and statuses from 400 at level `info`, all others at `debug`.
- * Statuses 408, 429 and 503 are logged at `debug` only, so that neither a flood nor an outage can fill the disk; those
- * have their own lines (`error-handler.ts`, `overload-monitor.ts`). A line costs about 10 µs.
+ * Measures every request by its route. Logs failures, slow requests, and a sample of refused ones ({@link RefusalSampler}) at
+ * level `info`, all others at `debug`. Two kinds are logged at `debug` only, so that nobody can fill the disk: requests without
+ * a route, which scanners send all day, and statuses 408, 429 and 503, whose causes have their own lines
+ * (`error-handler.ts`, `overload-monitor.ts`). A line costs about 10 µs.
  *
  * Measures the delay of the event loop, and logs when it was blocked ({@link EventLoopMonitor}).
  *
@@ -33,6 +35,7 @@ const NO_ROUTE = 'none';
 export function observeRequests(app: FastifyInstance, options: ObserveRequestsOptions): void {
   const { log, metrics } = options;
   const monitor = monitorEventLoop(app, options);
+  const describeNotable = createNotableCheck();
   app.addHook('onResponse', (request, reply, done) => {
     const route = routeOf(request);
     monitor.recordEnd(route);
@@ -40,9 +43,9 @@ export function observeRequests(app: FastifyInstance, options: ObserveRequestsOp
     const durationMs = reply.elapsedTime;
     metrics.observeRequest(route, request.method, status, durationMs / 1_000);
 
-    const notable = !TOO_MANY_TO_LOG.has(status) && (status >= 400 || durationMs > SLOW_MS);
-    if (notable || log.isLevelEnabled('debug')) {
-      log[notable ? 'info' : 'debug'](
+    const fields = describeNotable(request, status, durationMs);
+    if (fields !== null || log.isLevelEnabled('debug')) {
+      log[fields === null ? 'debug' : 'info'](
         {
           event: 'request.completed',
           requestId: request.id,
@@ -50,12 +53,26 @@ export function observeRequests(app: FastifyInstance, options: ObserveRequestsOp
           route,
           status,
           durationMs: Math.round(durationMs * 10) / 10,
+          ...fields,
         },
         'request completed',
       );
     }
     done();
   });
+}
+
+/** Creates a function that returns further fields of a request that is logged at `info`, or null. */
+function createNotableCheck() {
+  const sampler = new RefusalSampler();
+  return (request: FastifyRequest, status: number, durationMs: number): object | null => {
+    if (TOO_MANY_TO_LOG.has(status)) return null;
+    if (status < 400) return durationMs > SLOW_MS ? {} : null;
+    if (status >= 500) return {};
+    if (request.routeOptions.url === undefined) return null;
+    const sample = sampler.take(request.clientNetwork, status);
+    return sample?.suppressed === 0 ? {} : sample;
+  };
 }
 
 /** Costs a request 0.5 µs with its hook, 0.2 % of a validation. */
