@@ -93,6 +93,15 @@ describe('two workers', { skip: lacksWorkers }, () => {
     }
   });
 
+  test('show the facts of their installation once, not summed', async () => {
+    // The leader alone reads the first one, and each worker has the second one.
+    await eventually(async () => (await readMetric('latchkey_database_size_bytes')) > 0);
+    const activeFrom = await readMetric('latchkey_signing_key_active_from_timestamp_seconds');
+    assert.ok(activeFrom > 0 && activeFrom <= Date.now() / 1_000, String(activeFrom));
+    const until = await readMetric('latchkey_event_partitions_until_timestamp_seconds');
+    assert.ok(until < Date.now() / 1_000 + 9 * 86_400, String(until));
+  });
+
   test('replace one that is killed, while the other answers every request', async () => {
     const clients = Array.from({ length: CONNECTIONS }, startClient);
     await eventually(() => clients.every(({ statuses }) => statuses.length > 20));
