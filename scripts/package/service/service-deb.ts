@@ -12,6 +12,7 @@ import { type Architecture } from '../locked-packages.ts';
 import { readServiceFlags } from './service-flags.ts';
 import { collectServiceTree, type ServiceTree } from './service-tree.ts';
 import { renderThirdParty } from './third-party.ts';
+import { renderUnit, UNITS } from './units.ts';
 
 /** What the programs of the package link to: Node.js and PostgreSQL bring everything else. */
 const DEPENDS =
@@ -25,14 +26,12 @@ console for operators.
 It runs its own PostgreSQL unless another one is set in
 /etc/latchkey/latchkey.env.`;
 
-/** With the settings that the starter reads. */
-const WAIT_READY =
-  '/usr/lib/latchkey/bin/node --env-file=/usr/lib/latchkey/package.env --env-file-if-exists=/etc/latchkey/latchkey.env /usr/lib/latchkey/wait-ready.mjs';
-
 const FILES = {
   '/etc/latchkey/latchkey.env': 'The settings; /usr/share/doc/latchkey/settings.env explains each.',
   '/etc/latchkey/catalog.yaml': 'The products and the terms of their licenses.',
   '/var/lib/latchkey': 'The data: the embedded database and the master secret.',
+  '/var/backups/latchkey':
+    'The backups of latchkey-backup.timer, which "systemctl enable --now" starts.',
 };
 
 /**
@@ -89,20 +88,12 @@ async function listFiles(root: string, read: Read): Promise<TarEntry[]> {
     toEntry('usr/lib/latchkey/bin/latchkey', start, 0o755),
     toEntry('usr/lib/latchkey/package.env', await read('package.env')),
     toEntry('usr/lib/latchkey/wait-ready.mjs', await readFile(join(root, 'deploy/wait-ready.mjs'))),
-    toEntry('usr/lib/systemd/system/latchkey.service', await renderUnit(root)),
+    ...(await Promise.all(
+      UNITS.map(async (name) =>
+        toEntry(`usr/lib/systemd/system/${name}`, await renderUnit(root, name)),
+      ),
+    )),
   ];
-}
-
-/** The unit of the documents, with the paths and the starter of the package. */
-async function renderUnit(root: string): Promise<string> {
-  const text = await readFile(join(root, 'deploy/latchkey.service'), 'utf8');
-  return text
-    .replace(/^(?:#.*\n)+(?=\[Unit\])/, '')
-    .replace(/^Documentation=.*$/m, 'Documentation=file:///usr/share/doc/latchkey/settings.env')
-    .replace(/^(?:Environment|EnvironmentFile)=.*\n/gm, '')
-    .replace(/^#.*\n(?=ExecStart=)/m, '')
-    .replace(/^ExecStart=.*$/m, 'ExecStart=/usr/lib/latchkey/bin/latchkey serve')
-    .replace(/^ExecStartPost=.*$/m, `ExecStartPost=${WAIT_READY}`);
 }
 
 function toEntry(path: string, text: string | Buffer, mode = 0o644): TarEntry {

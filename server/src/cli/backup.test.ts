@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 
 import { runLatchkey } from '../../test/command-line.ts';
+import { eventually } from '../../test/eventually.ts';
 import { spreadsTables } from '../../test/test-cluster.ts';
 import { COMMAND_LINE_SECRET, openCommandLine } from '../../test/test-command-line.ts';
 
@@ -116,5 +117,43 @@ describe('backup and restore', { skip: spreadsTables }, async () => {
     await writeFile(join(directory, 'text.zst'), 'a shopping list');
     const text = await run('restore', 'text.zst', '--dry-run');
     assert.equal(text.stderr, 'latchkey: text.zst is no backup of Latchkey.\n');
+  });
+
+  test('writes a named file into a directory, and keeps the newest backups there', async () => {
+    const nightly = await mkdtemp(join(directory, 'nightly-'));
+    await writeFile(join(nightly, 'before-upgrade.zst'), 'of somebody else');
+    const written: string[] = [];
+    for (const keep of ['2', '2', '1']) {
+      // Names have seconds.
+      await eventually(async () => {
+        const { code, stdout, stderr } = await run('backup', nightly, '--keep', keep, '--json');
+        if (code === 1 && stderr.includes('already exists')) return false;
+        assert.equal(code, 0, stderr);
+        written.push(basename(JSON.parse(stdout).file));
+        return true;
+      });
+    }
+    assert.match(written[0] ?? '', /^latchkey-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.zst$/u);
+    assert.deepEqual(await readdir(nightly), ['before-upgrade.zst', written[2]]);
+    const verified = await run('restore', join(nightly, written[2] ?? ''), '--dry-run');
+    assert.equal(verified.code, 0, verified.stderr);
+  });
+
+  test('keeps old backups when the new one fails, and needs a directory to keep some', async () => {
+    const nightly = await mkdtemp(join(directory, 'nightly-'));
+    const kept = 'latchkey-2026-11-01T03-00-00Z.zst';
+    await copyFile(join(directory, 'three.zst'), join(nightly, kept));
+    const other = { ...settings, LATCHKEY_SECRET: 'another-secret-for-the-command-line' };
+    const args = ['backup', nightly, '--keep', '1'];
+    const wrong = await runLatchkey(args, { directory, settings: other });
+    assert.equal(wrong.code, 78);
+    assert.deepEqual(await readdir(nightly), [kept]);
+    const file = await run('backup', 'four.zst', '--keep', '3');
+    assert.deepEqual(
+      [file.code, file.stderr],
+      [2, 'latchkey: --keep needs an existing directory, and four.zst is none.\n'],
+    );
+    const none = await run('backup', nightly, '--keep', '0');
+    assert.match(none.stderr, /Expected a whole number from 1 to 10000/u);
   });
 });

@@ -68,7 +68,8 @@ async function removeLeftovers(target: string): Promise<void> {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process runs on this machine. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
