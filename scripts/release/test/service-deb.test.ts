@@ -121,6 +121,15 @@ describe('the Debian package of the service', { skip }, () => {
       await machine.succeed(['systemctl', 'restart', 'latchkey']);
       await waitForHealth(machine, version);
 
+      // A new catalogue is checked before it replaces the old one.
+      const catalog = machine.read('/etc/latchkey/catalog.yaml');
+      const candidate = '/etc/latchkey/catalog.yaml.new';
+      const check = ['env', `LATCHKEY_CATALOG=${candidate}`, 'latchkey', 'check-config'];
+      machine.write(candidate, catalog);
+      await machine.succeed(check);
+      machine.write(candidate, `${catalog}\nnonsense: true\n`);
+      assert.equal((await machine.attempt(check)).code, 78);
+
       // Without LATCHKEY_SECRET the settings are invalid, and the service is not restarted.
       machine.write(SETTINGS, "DATABASE_URL='postgres://latchkey@127.0.0.1/latchkey'\n");
       const checked = await machine.attempt(['latchkey', 'check-config']);
