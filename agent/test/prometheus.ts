@@ -16,6 +16,8 @@ export const prometheus = findProgram('prometheus', searchPath);
 
 /** A running Prometheus. */
 export interface Prometheus extends AsyncDisposable {
+  /** The address of its interface. */
+  readonly url: string;
   /** Waits until an expression has results that satisfy a condition, and returns the values by the label `job`. */
   waitForValues(
     expression: string,
@@ -39,6 +41,7 @@ export async function startPrometheus(
   ]);
   const ended = once(child, 'exit');
   return {
+    url: `http://127.0.0.1:${port}`,
     async waitForValues(expression, isDone) {
       let values: ReadonlyMap<string, string> | null = null;
       const ask = async (): Promise<void> => {

@@ -59,12 +59,27 @@ export async function packServiceDeb(
       ...(await listFiles(root, read)),
       ...listTree(tree),
       toEntry('usr/share/doc/latchkey/settings.env', await readFile(join(root, '.env.example'))),
-      toEntry('usr/share/doc/latchkey/nginx.conf', await readFile(join(root, 'deploy/nginx.conf'))),
+      ...(await listExamples(root)),
       renderManual(await buildProgram(), version, FILES),
     ],
     license: await readFile(join(root, 'LICENSE'), 'utf8'),
     thirdPartyLicenses: await renderThirdParty(root, tree),
   });
+}
+
+/** Files to copy from, with the names that they have in the documents. */
+async function listExamples(root: string): Promise<TarEntry[]> {
+  const names = [
+    'nginx.conf',
+    'grafana/latchkey.json',
+    'prometheus/alertmanager.yml',
+    'prometheus/alerts.yml',
+    'prometheus/prometheus.yml',
+  ];
+  const contents = names.map(async (name) =>
+    toEntry(`usr/share/doc/latchkey/${name}`, await readFile(join(root, 'deploy', name))),
+  );
+  return Promise.all(contents);
 }
 
 type Read = (name: string) => Promise<string>;
@@ -73,7 +88,9 @@ function listTree({ entries }: ServiceTree): TarEntry[] {
   return entries
     .filter(
       ({ path }) =>
-        !/^(?:LICENSE|THIRD-PARTY-LICENSES\.txt|CHANGELOG\.md|\.env\.example)$/.test(path),
+        !/^(?:LICENSE|THIRD-PARTY-LICENSES\.txt|CHANGELOG\.md|\.env\.example|deploy\/.*)$/.test(
+          path,
+        ),
     )
     .map((entry) => ({ ...entry, path: `usr/lib/latchkey/${entry.path}` }));
 }

@@ -21,7 +21,17 @@ const STARTER = [
   'scripts/lib/standard-error.mjs',
 ];
 
-const COPIED = ['.env.example', 'CHANGELOG.md', 'LICENSE', 'catalog.example.yaml', 'openapi.json'];
+const COPIED = [
+  '.env.example',
+  'CHANGELOG.md',
+  'LICENSE',
+  'catalog.example.yaml',
+  'openapi.json',
+  'deploy/grafana/latchkey.json',
+  'deploy/prometheus/alertmanager.yml',
+  'deploy/prometheus/alerts.yml',
+  'deploy/prometheus/prometheus.yml',
+];
 
 const TEST_FILE = /\.(?:test|fixture)\.ts$|\.golden$/;
 

@@ -106,7 +106,7 @@ describe('the backup timer of the Debian package', { skip }, () => {
   });
 
   test('notifies when no backup can be written, and keeps those that exist', async () => {
-    const before = await listBackups();
+    const existing = await listBackups();
     machine.write(
       `${UNITS}/latchkey-backup.service.d/notify.conf`,
       '[Unit]\nOnFailure=latchkey-backup-failed.service\n',
@@ -120,7 +120,7 @@ describe('the backup timer of the Debian package', { skip }, () => {
     assert.notEqual(failed.code, 0);
     assert.match(await shell('journalctl --unit latchkey-backup'), /permission denied/);
     await shell('until [ -e /run/notified ]; do sleep 0.2; done');
-    assert.deepEqual(await listBackups(), before);
+    assert.deepEqual(await listBackups(), existing);
   });
 
   test('leaves nothing but data and backups when the package is purged', async () => {
