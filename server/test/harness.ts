@@ -91,6 +91,8 @@ export interface TestServiceOptions {
   readonly paddleApi?: PaddleApi | null;
   readonly storageQuotaMib?: number;
   readonly isDiskLow?: () => boolean;
+  /** Default: {@link TEST_PASSWORD_COST}. */
+  readonly passwordCost?: PasswordCost;
 }
 
 /** A complete service in this process, with its own database. */
@@ -214,7 +216,7 @@ function createTestContext(
     outreachMail: options.outreachMail ?? null,
     outreachLimits: options.outreachLimits ?? {},
     paddleApi: options.paddleApi ?? null,
-    passwords: new PasswordHasher(TEST_PASSWORD_COST),
+    passwords: new PasswordHasher(options.passwordCost ?? TEST_PASSWORD_COST),
     isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
     pool,

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { openTestPool } from '../../test/database-pool.ts';
 
 const sources = fileURLToPath(new URL('../', import.meta.url));
-const schema = readFileSync(new URL('./migrations/0001_schema.sql', import.meta.url), 'utf8');
+const migrations = fileURLToPath(new URL('./migrations/', import.meta.url));
+const schema = readdirSync(migrations)
+  .map((file) => readFileSync(join(migrations, file), 'utf8'))
+  .join('\n');
 
 /** The comment of an index, above it or above the index before. */
 const INDEX_COMMENT = /((?:^ *-- .*\n)+)create (?:unique )?index/gm;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { findClientAddress, networkOf, readForwardedAddress } from './client-network.ts';
+import { findClientAddress, networkOf, readForwardedAddress, siteOf } from './client-network.ts';
 
 test('returns an IPv4 address, written in any form', () => {
   for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '::FFFF:cb00:7107']) {
@@ -19,6 +19,13 @@ test('returns the /64 of an IPv6 address', () => {
     assert.equal(networkOf(address), network);
     assert.equal(networkOf(network), network);
   }
+});
+
+test('returns the /48 of an IPv6 network, and an IPv4 address unchanged, as the site', () => {
+  assert.equal(siteOf(networkOf('2001:db8:1:2::1')), '2001:db8:1');
+  assert.equal(siteOf(networkOf('2001:db8:1:ffff::1')), '2001:db8:1');
+  assert.notEqual(siteOf(networkOf('2001:db8:2:2::1')), '2001:db8:1');
+  assert.equal(siteOf('203.0.113.7'), '203.0.113.7');
 });
 
 test('reads an address in all forms of proxies', () => {

@@ -13,6 +13,16 @@ export function networkOf(address: string): string {
   return readMappedIpv4(address) ?? readPrefix64(address);
 }
 
+const SITE_GROUPS = 3;
+
+/**
+ * Returns the site of a network of {@link networkOf}: an IPv4 address, or the /48 of an IPv6 network, all of which one customer
+ * of a provider can have (RFC 6177).
+ */
+export function siteOf(network: string): string {
+  return network.split(':').slice(0, SITE_GROUPS).join(':');
+}
+
 function readMappedIpv4(address: string): string | null {
   const [, dotted] = MAPPED_IPV4.exec(address) ?? [];
   if (dotted !== undefined) return dotted;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -184,12 +184,11 @@ describe('on one server', { skip: spreadsTables }, async () => {
   test('restores a backup of an older schema and migrates it', async () => {
     const { path } = await back(source);
     const migrations = await mkdtemp(join(directory, 'migrations-'));
-    const first = new URL('../migrations/0001_schema.sql', import.meta.url);
-    await writeFile(join(migrations, '0001_schema.sql'), await readFile(first));
-    await writeFile(join(migrations, '0002_more.sql'), 'alter table jobs add column note text');
+    await cp(new URL('../migrations/', import.meta.url), migrations, { recursive: true });
+    await writeFile(join(migrations, '9999_more.sql'), 'alter table jobs add column note text');
     await empty(target);
     const restored = await restore(path, target, pathToFileURL(`${migrations}/`));
-    assert.deepEqual(restored.migrations, ['0002_more']);
+    assert.deepEqual(restored.migrations, ['9999_more']);
     assert.equal((await target.query('select note from jobs')).rowCount, 1);
   });
 

@@ -63,6 +63,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     none: 'features key_hint key_sealed product_id tier',
   },
   // Operators are no customers: their addresses and networks belong to the vendor's own records.
+  operator_networks: { free: 'network' },
   operator_passkeys: { free: 'name', none: 'credential_id public_key' },
   operator_recovery_codes: { none: 'code_hash' },
   operator_sessions: { free: 'network user_agent', none: 'token_hash' },

@@ -44,6 +44,7 @@ export async function viewLink(
   token: string,
   client: Client,
 ): Promise<OperatorLink> {
+  await deps.signIns.takeNetwork(client.network);
   const { operator, expiresAt } = await requireLink(deps, token, client);
   const { email, name, role } = operator ?? FIRST_OPERATOR;
   return { email, name, role, expires_at: expiresAt.toISOString() };
@@ -52,9 +53,11 @@ export async function viewLink(
 /** What a link that creates the first operator shows. */
 const FIRST_OPERATOR = { email: null, name: '', role: 'admin' } as const;
 
-/** Returns a valid link with its operator; null for a link that creates the first one. */
+/**
+ * Returns a valid link with its operator; null for a link that creates the first one. The caller counted the try, before it
+ * took a slot of the database.
+ */
 async function requireLink(deps: SessionDependencies, token: string, { network }: Client) {
-  await deps.signIns.takeNetwork(network);
   const tokenHash = hashToken(token);
   const now = deps.clock.now();
   const link = tokenHash === null ? null : await findSignInLink(deps.pool, tokenHash, now);
@@ -88,6 +91,7 @@ export async function redeemLink(
   const { token, name } = request;
   const password = readLinkPassword(deps, request.password);
   const { databaseLimiter } = deps;
+  await deps.signIns.takeNetwork(client.network);
   const found = await databaseLimiter.run(() => requireLink(deps, token, client));
   if (found.operator === null) {
     await databaseLimiter.run(() => createFirstOperator(deps, found.tokenHash, request));

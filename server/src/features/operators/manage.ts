@@ -22,6 +22,7 @@ import {
   type OperatorRecord,
   type OperatorReference,
 } from './queries/operators.ts';
+import { deleteNetworks } from './queries/networks.ts';
 import { deletePasskeys } from './queries/passkeys.ts';
 import { deleteRecoveryCodes } from './queries/recovery-codes.ts';
 import { deleteSessions } from './queries/sessions.ts';
@@ -187,6 +188,7 @@ export async function resetOperator(
     await clearCredentials(client, id);
     await deleteRecoveryCodes(client, id);
     await deletePasskeys(client, id);
+    await deleteNetworks(client, id);
     const sessions = await deleteSessions(client, id, null);
     const link = await issueLink(deps, client, id, now);
     await audit(client, change, now, 'operator.reset', id, { ended_sessions: sessions });

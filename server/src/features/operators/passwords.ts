@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '@latchkey/contract';
 
 import { invalidRequest, missingField, notPossible } from '#server/errors.ts';
+import { siteOf } from '#server/lib/client-network.ts';
 import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 const deriveArgon2 = promisify(argon2);
@@ -23,19 +24,34 @@ const TAG_BYTES = 32;
 const PHC =
   /^\$argon2id\$v=19\$m=(?<memory>\d{1,7}),t=(?<passes>\d{1,2}),p=1\$(?<salt>[\w+/-]{8,64})\$(?<tag>[\w+/-]{16,128})$/;
 
-/** Limits hashes of a process: more at once would take the memory and the threads that licensing needs. */
-const CONCURRENT = 2;
-const MAX_QUEUED = 20;
+/** Hashes that wait for longer than this are refused, so that a browser gets an answer. */
 const QUEUE_TIMEOUT_MS = 5_000;
 
-/** Hashes and verifies passwords, a few at the same time. */
+/** At 88 ms each, the last one waits for 3.5 seconds. */
+const MAX_QUEUED = 40;
+
+/** Running and waiting hashes of one site of strangers: ten sites are needed to fill the queue. */
+const MAX_OF_STRANGERS = 4;
+
+/** Running and waiting hashes of one site of operators, which can be an office. */
+const MAX_OF_OPERATORS = 20;
+
+/** Who causes a hash. */
+export interface HashRequester {
+  /** The client's IPv4 address or IPv6 /64. */
+  readonly network: string;
+  /** Whether the operator has a session, or signed in from the network before. */
+  readonly isTrusted: boolean;
+}
+
+/**
+ * Hashes and verifies passwords. A process computes at most two hashes at once, because more would take the memory and the
+ * threads that licensing needs: one of strangers, and one of operators, so that no flood of strangers delays an operator. Sites
+ * take turns.
+ */
 export class PasswordHasher {
-  readonly #limiter = new ConcurrencyLimiter({
-    limit: CONCURRENT,
-    maxQueued: MAX_QUEUED,
-    queueTimeoutMs: QUEUE_TIMEOUT_MS,
-    retryAfterSeconds: 5,
-  });
+  readonly #strangers = createLane(MAX_OF_STRANGERS);
+  readonly #operators = createLane(MAX_OF_OPERATORS);
   readonly #cost: PasswordCost;
   /** Verified where there is no hash, so that it takes the same time. */
   readonly #dummyHash: string;
@@ -46,10 +62,10 @@ export class PasswordHasher {
     this.#dummyHash = toPhc(cost, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
   }
 
-  /** Hashes a password. @throws overloaded (503) */
+  /** Hashes the new password of an operator who is authenticated. @throws overloaded (503) */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
-    const tag = await this.#derive(password, salt, this.#cost, TAG_BYTES);
+    const tag = await this.#operators.run(() => derive(password, salt, this.#cost, TAG_BYTES));
     return toPhc(this.#cost, salt, tag);
   }
 
@@ -57,11 +73,18 @@ export class PasswordHasher {
    * Returns whether a password has a hash. Without a hash it takes the same time, and returns false.
    * @throws overloaded (503)
    */
-  async verify(password: string, phc: string | null): Promise<boolean> {
+  async verify(
+    password: string,
+    phc: string | null,
+    { network, isTrusted }: HashRequester,
+  ): Promise<boolean> {
     const stored = parsePhc(phc ?? this.#dummyHash);
     if (stored === null) throw new Error('a stored password hash has an unknown form');
     const { cost, salt, tag: expected } = stored;
-    const derived = await this.#derive(password, salt, cost, expected.length);
+    const lane = isTrusted ? this.#operators : this.#strangers;
+    const derived = await lane.runForKey(siteOf(network), () =>
+      derive(password, salt, cost, expected.length),
+    );
     return timingSafeEqual(derived, expected) && phc !== null;
   }
 
@@ -71,19 +94,27 @@ export class PasswordHasher {
     const { memoryKib, passes } = this.#cost;
     return cost?.memoryKib !== memoryKib || cost.passes !== passes || tag?.length !== TAG_BYTES;
   }
+}
 
-  #derive(
-    password: string,
-    nonce: Buffer,
-    { memoryKib: memory, passes }: PasswordCost,
-    tagLength: number,
-  ): Promise<Buffer> {
-    // NFKC, so that the same password from another keyboard has the same bytes (NIST SP 800-63B §5.1.1.2).
-    const message = password.normalize('NFKC');
-    return this.#limiter.run(() =>
-      deriveArgon2('argon2id', { message, nonce, memory, passes, parallelism: 1, tagLength }),
-    );
-  }
+function createLane(maxPerKey: number): ConcurrencyLimiter {
+  return new ConcurrencyLimiter({
+    limit: 1,
+    maxQueued: MAX_QUEUED,
+    maxPerKey,
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
+    retryAfterSeconds: 5,
+  });
+}
+
+function derive(
+  password: string,
+  nonce: Buffer,
+  { memoryKib: memory, passes }: PasswordCost,
+  tagLength: number,
+): Promise<Buffer> {
+  // NFKC, so that the same password from another keyboard has the same bytes (NIST SP 800-63B §5.1.1.2).
+  const message = password.normalize('NFKC');
+  return deriveArgon2('argon2id', { message, nonce, memory, passes, parallelism: 1, tagLength });
 }
 
 function toPhc({ memoryKib, passes }: PasswordCost, salt: Buffer, tag: Buffer): string {

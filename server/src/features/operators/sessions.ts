@@ -11,6 +11,7 @@ import { notFound, notSignedIn } from '#server/errors.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
+import { recordNetwork } from './queries/networks.ts';
 import { lockOperator, recordSignIn, type OperatorRecord } from './queries/operators.ts';
 import { countPasskeys } from './queries/passkeys.ts';
 import { countRecoveryCodes } from './queries/recovery-codes.ts';
@@ -66,6 +67,7 @@ export async function startSession(
   const { token, tokenHash } = newToken();
   await deleteOldSessions(client, operator.id, sessionLimits(now));
   await insertSession(client, session, tokenHash);
+  await recordNetwork(client, operator.id, network, now);
   await recordSignIn(client, operator.id, now);
   const current = await describe(client, operator, session);
   await insertAuditEntry(client, {

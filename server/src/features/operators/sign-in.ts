@@ -8,6 +8,7 @@ import { codeRequired, signInFailed } from '#server/errors.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
 import { requirePasswords } from './passwords.ts';
+import { isKnownNetwork, recordNetwork } from './queries/networks.ts';
 import {
   findOperatorByEmail,
   lockOperator,
@@ -19,6 +20,7 @@ import { markTotpStepUsed } from './queries/second-factors.ts';
 import { hashRecoveryCode } from './rules/recovery-code.ts';
 import { findTotpStep, isTotpCode } from './rules/totp.ts';
 import { renew, requireOwnSession, startSession, type StartedSession } from './sessions.ts';
+import type { SignInTry } from './sign-in-limiter.ts';
 import { openTotpSecret } from './totp-secret.ts';
 
 /**
@@ -32,9 +34,15 @@ export async function signIn(
   client: Client,
 ): Promise<StartedSession> {
   requirePasswords(deps);
-  await deps.signIns.take(email, client.network);
-  const operator = await deps.databaseLimiter.run(() => findOperatorByEmail(deps.pool, email));
-  return proveAndRun(deps, operator, { password, code }, email, client, (db, locked, method) =>
+  await deps.signIns.takeNetwork(client.network);
+  const { operator, attempt } = await deps.databaseLimiter.run(async () => ({
+    operator: await findOperatorByEmail(deps.pool, email),
+    attempt: await readTry(deps, email, client),
+  }));
+  await deps.signIns.takeAccount(attempt);
+  // A stranger must not keep an operator from signing in where they are known, so those do not wait together.
+  const proof = { password, code, isTrusted: attempt.isKnownNetwork };
+  return proveAndRun(deps, operator, proof, attempt, (db, locked, method) =>
     startSession(db, locked, client, method, deps.clock.now()),
   );
 }
@@ -50,33 +58,56 @@ export async function proveFreshness(
   client: Client,
 ): Promise<StartedSession> {
   requirePasswords(deps);
-  const session = await deps.databaseLimiter.run(() => requireOwnSession(deps, sender));
-  const { operator } = session;
-  await deps.signIns.take(operator.email, client.network);
-  return proveAndRun(deps, operator, { password, code }, operator.email, client, (db, locked) =>
-    renew(db, locked, session, deps.clock.now()),
-  );
+  await deps.signIns.takeNetwork(client.network);
+  const { session, attempt } = await deps.databaseLimiter.run(async () => {
+    const found = await requireOwnSession(deps, sender);
+    return { session: found, attempt: await readTry(deps, found.operator.email, client) };
+  });
+  await deps.signIns.takeAccount(attempt);
+  const proof = { password, code, isTrusted: true };
+  return proveAndRun(deps, session.operator, proof, attempt, async (db, locked) => {
+    const now = deps.clock.now();
+    await recordNetwork(db, locked.id, client.network, now);
+    return renew(db, locked, session, now);
+  });
+}
+
+async function readTry(
+  { clock, pool }: SessionDependencies,
+  account: string,
+  { network }: Client,
+): Promise<SignInTry> {
+  const isKnown = await isKnownNetwork(pool, account, network, clock.now());
+  return { account, network, isKnownNetwork: isKnown };
 }
 
 type Method = 'password' | 'totp' | 'recovery_code';
 
+interface Proof {
+  readonly password: string;
+  readonly code: string | null;
+  /** See {@link HashRequester}. */
+  readonly isTrusted: boolean;
+}
+
 async function proveAndRun(
   deps: SessionDependencies,
   operator: OperatorRecord | null,
-  proof: { readonly password: string; readonly code: string | null },
-  email: string,
-  { network }: Client,
+  proof: Proof,
+  attempt: SignInTry,
   run: (db: PoolClient, operator: OperatorRecord, method: Method) => Promise<StartedSession>,
 ): Promise<StartedSession> {
-  const isRight = await deps.passwords.verify(proof.password, operator?.passwordHash ?? null);
+  const { isTrusted, password } = proof;
+  const requester = { network: attempt.network, isTrusted };
+  const isRight = await deps.passwords.verify(password, operator?.passwordHash ?? null, requester);
   if (!isRight || operator === null || operator.disabledAt !== null) throw refuse(deps, operator);
   if (operator.totpEnabledAt !== null && (proof.code ?? '') === '') {
-    await deps.signIns.refund(email, network);
+    await deps.signIns.refund(attempt);
     throw codeRequired();
   }
   const { passwordHash } = operator;
   const isOutdated = passwordHash !== null && deps.passwords.isOutdated(passwordHash);
-  const upgraded = isOutdated ? await deps.passwords.hash(proof.password) : null;
+  const upgraded = isOutdated ? await deps.passwords.hash(password) : null;
   const change = async (db: PoolClient): Promise<StartedSession> => {
     const locked = await lockOperator(db, operator.id);
     // The operator may have been disabled or reset during the hash.
@@ -88,7 +119,7 @@ async function proveAndRun(
     return run(db, locked, method);
   };
   const started = await deps.databaseLimiter.run(() => inTransaction(deps.pool, change));
-  await deps.signIns.succeed(email, network);
+  await deps.signIns.refund(attempt);
   return started;
 }
 

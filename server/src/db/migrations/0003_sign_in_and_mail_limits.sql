@@ -1,0 +1,14 @@
+-- Limits of sign-ins and of e-mails that outlive a restart, and the backup eligibility of passkeys. Each table is small: the
+-- statements take milliseconds.
+
+-- The networks from which operators signed in within 30 days, also after they signed out there. Older rows are removed at the next
+-- sign-in of any operator.
+create table operator_networks (
+  operator_id        uuid        not null,
+  -- As in operator_sessions.
+  network            text        not null,
+  last_signed_in_at  timestamptz not null,
+  constraint operator_networks_pkey primary key (operator_id, network)
+);
+insert into operator_networks (operator_id, network, last_signed_in_at)
+  select operator_id, network, max(created_at) from operator_sessions group by operator_id, network;
