@@ -1,11 +1,14 @@
 /** The OpenID Connect provider that operators sign in with: code flow with PKCE, state and nonce. */
-import type { Configuration } from 'openid-client';
+import type { Configuration, CustomFetch } from 'openid-client';
 
 import type { OidcConfig } from '#server/config/config.ts';
 
 import { readIdentity, type ProviderIdentity } from './rules/provider-claims.ts';
 
 const TIMEOUT_SECONDS = 10;
+
+/** Of one answer: metadata, keys, tokens and user info have a few kilobytes. */
+const MAX_ANSWER_BYTES = 1_048_576;
 
 /** 30 days, in seconds, like a session. The parameter also has the provider state when the person signed in there. */
 const SIGN_IN_MAX_AGE = '2592000';
@@ -22,7 +25,10 @@ export interface ProviderFlow {
   readonly begunAt: number;
 }
 
-/** A client of the provider. Its metadata is read at the first use, and kept. */
+/**
+ * A client of the provider. Its metadata is read at the first use, and again with its keys at each completed flow, so that a
+ * replaced key is accepted at once and a removed one is not.
+ */
 export class ProviderClient {
   readonly config: OidcConfig;
   readonly #secret: string | null;
@@ -64,7 +70,8 @@ export class ProviderClient {
   }
 
   /**
-   * Exchanges the code of a callback.
+   * Exchanges the code of a callback. The ID token and a signed user info must have an asymmetric signature of a key of the
+   * provider, by an algorithm that it announces (default: RS256); TLS does not replace it (OpenID Connect Core 1.0 §3.1.3.7).
    * @param callback the URL of the callback with its query
    * @param mustBeNew whether the person must have signed in at the provider since the flow was begun
    * @throws the error of the library when anything is wrong
@@ -75,7 +82,7 @@ export class ProviderClient {
     mustBeNew: boolean,
   ): Promise<ProviderIdentity> {
     const openid = await loadOpenidClient();
-    const configuration = await this.#discover();
+    const configuration = await this.#read();
     const tokens = await openid.authorizationCodeGrant(configuration, callback, {
       expectedState: state,
       expectedNonce: nonce,
@@ -108,15 +115,37 @@ export class ProviderClient {
   }
 
   async #read(): Promise<Configuration> {
-    const { allowInsecureRequests, ClientSecretBasic, discovery, None } = await loadOpenidClient();
+    const openid = await loadOpenidClient();
     const issuer = new URL(this.config.issuer);
-    const authentication = this.#secret === null ? None() : ClientSecretBasic(this.#secret);
-    return discovery(issuer, this.config.clientId, undefined, authentication, {
+    const authentication =
+      this.#secret === null ? openid.None() : openid.ClientSecretBasic(this.#secret);
+    // Only a loopback address may have no TLS, as the configuration checks.
+    const insecure = issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : [];
+    return openid.discovery(issuer, this.config.clientId, undefined, authentication, {
       timeout: TIMEOUT_SECONDS,
-      // Only a loopback address may have no TLS, as the configuration checks.
-      execute: issuer.protocol === 'http:' ? [allowInsecureRequests] : [],
+      [openid.customFetch]: fetchLimited,
+      execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
   }
+}
+
+/** Fetches an answer whose body fails when it is too long. */
+const fetchLimited: CustomFetch = async (url, { body = null, signal = null, ...options }) => {
+  const response = await fetch(url, { ...options, body, signal });
+  return response.body === null
+    ? response
+    : new Response(response.body.pipeThrough(limitBytes()), response);
+};
+
+function limitBytes(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let total = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      total += chunk.byteLength;
+      if (total > MAX_ANSWER_BYTES) throw new Error('the provider sent a too long answer');
+      controller.enqueue(chunk);
+    },
+  });
 }
 
 function nowSeconds(): number {
