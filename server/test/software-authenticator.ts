@@ -16,7 +16,9 @@ export interface Deviation {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
-  readonly crossOrigin?: boolean;
+  readonly crossOrigin?: boolean | string;
+  /** Default: left out, as browsers do for a page that is not embedded. */
+  readonly topOrigin?: string;
   /** Default: user present, user verified. */
   readonly flags?: number;
   readonly signCount?: number;
@@ -69,8 +71,8 @@ export class SoftwareAuthenticator {
 }
 
 function describeClient(usual: string, challenge: string, deviation: Deviation): Buffer {
-  const { origin = TEST_ISSUER, type = usual, crossOrigin = false } = deviation;
-  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
+  const { origin = TEST_ISSUER, type = usual, crossOrigin = false, topOrigin } = deviation;
+  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin, topOrigin }));
 }
 
 function describeState(deviation: Deviation, added: number): Buffer {

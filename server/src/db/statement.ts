@@ -31,6 +31,7 @@ export const Bytes = Type.Refine(Type.Unsafe<Buffer>({}), (value) => Buffer.isBu
 
 /** Nullable columns. */
 export const Nullable = {
+  Boolean: Type.Union([Type.Boolean(), Type.Null()]),
   Text: Type.Union([Type.String(), Type.Null()]),
   Timestamp: Type.Union([Timestamp, Type.Null()]),
 };

@@ -24,6 +24,9 @@ const UNUSABLE = problem('not_possible', {
   detail: 'The passkey could not be verified: try again, or use another authenticator.',
 });
 
+/** Present and verified, with the flags BE and BS, BE, and BS of WebAuthn. */
+const [SYNCED, ELIGIBLE, COPIED_ONLY] = [0x1d, 0x0d, 0x15];
+
 async function beginRegistration(browser: Browser): Promise<Readonly<Record<string, unknown>>> {
   const answer = await browser.post(`${SESSION}/passkeys/begin`);
   assert.equal(answer.status, 200, answer.text);
@@ -184,6 +187,8 @@ describe('a passkey is refused', () => {
       { rpId: 'evil.example' },
       { type: 'webauthn.create' },
       { crossOrigin: true },
+      { crossOrigin: 'true' },
+      { topOrigin: 'https://evil.example' },
     ]) {
       await expectRefused(signIn(authenticator, deviation));
     }
@@ -219,9 +224,40 @@ describe('a passkey is refused', () => {
     await expectRefused(signIn(authenticator, { signCount: 0 }));
     assert.ok(service.log.some((line) => line.includes('operator.passkey_copied')));
     assert.equal((await signIn(authenticator, { signCount: 8 })).status, 200);
-    const synced = { flags: 0x1d };
-    assert.equal((await signIn(authenticator, { ...synced, signCount: 9 })).status, 200);
-    assert.equal((await signIn(authenticator, { ...synced, signCount: 1 })).status, 200);
+    const browser = await openBrowser(service);
+    const own = new SoftwareAuthenticator();
+    await register(browser, own, 'Phone', { flags: SYNCED, signCount: 5 });
+    assert.equal((await signIn(own, { flags: SYNCED, signCount: 9 })).status, 200);
+    assert.equal((await signIn(own, { flags: SYNCED, signCount: 1 })).status, 200);
+    assert.equal((await signIn(own, { flags: ELIGIBLE, signCount: 2 })).status, 200);
+    await expectRefused(signIn(own, { flags: ELIGIBLE, signCount: 2 }));
+  });
+
+  test('that claims to be synced, or no longer to be, against its registration', async () => {
+    const browser = await openBrowser(service);
+    const { authenticator } = await register(browser, undefined, 'Key', { signCount: 5 });
+    await expectRefused(signIn(authenticator, { flags: SYNCED, signCount: 3 }));
+    await expectRefused(signIn(authenticator, { flags: SYNCED, signCount: 6 }));
+    await expectRefused(signIn(authenticator, { flags: ELIGIBLE, signCount: 6 }));
+    await expectRefused(signIn(authenticator, { flags: COPIED_ONLY, signCount: 6 }));
+    assert.equal((await signIn(authenticator, { signCount: 6 })).status, 200);
+    const phone = new SoftwareAuthenticator();
+    await register(browser, phone, 'Phone', { flags: SYNCED });
+    await expectRefused(signIn(phone, { signCount: 1 }));
+  });
+
+  test('that an earlier version registered: it learns at the first use whether it may be synced', async () => {
+    const { authenticator } = await register(await openBrowser(service), undefined, 'Key', {
+      signCount: 5,
+    });
+    await service.pool.query(
+      `update operator_passkeys set is_backup_eligible = null where credential_id = $1`,
+      [authenticator.id],
+    );
+    await expectRefused(signIn(authenticator, { flags: SYNCED, signCount: 3 }));
+    assert.equal((await signIn(authenticator, { signCount: 6 })).status, 200);
+    await expectRefused(signIn(authenticator, { flags: SYNCED, signCount: 7 }));
+    assert.equal((await signIn(authenticator, { signCount: 7 })).status, 200);
   });
 
   test('after 20 failures of a network', async () => {
@@ -238,9 +274,12 @@ describe('a registration is refused', () => {
     const browser = await openBrowser(service);
     for (const deviation of [
       { flags: 0x01 },
+      { flags: COPIED_ONLY },
       { origin: 'https://evil.example' },
       { rpId: 'evil.example' },
       { type: 'webauthn.get' },
+      { crossOrigin: true },
+      { topOrigin: 'https://evil.example' },
     ]) {
       const { answer } = await register(browser, new SoftwareAuthenticator(), 'x', deviation);
       assert.deepEqual([answer.status, answer.body], [409, UNUSABLE]);

@@ -12,3 +12,8 @@ create table operator_networks (
 );
 insert into operator_networks (operator_id, network, last_signed_in_at)
   select operator_id, network, max(created_at) from operator_sessions group by operator_id, network;
+
+-- Whether the authenticator may copy the passkey to other devices; it never changes. Null: registered by an earlier version, which did
+-- not store it, and not used since. A copied passkey is eligible by definition.
+alter table operator_passkeys add column is_backup_eligible boolean;
+update operator_passkeys set is_backup_eligible = true where is_synced;

@@ -83,13 +83,14 @@ export async function registerPasskey(
   return changeOwn(deps, sender, 'operator.add_passkey', async (db, operator, now) => {
     const { challengeHash, expiresAt } = challenge;
     if (!(await markChallengeUsed(db, challengeHash, expiresAt, now))) throw unusable();
-    const { signCount, isSynced } = data;
+    const { signCount, isBackupEligible, isSynced } = data;
     if ((await countPasskeys(db, operator.id)) >= MAX_PASSKEYS) {
       throw notPossible(`You have ${MAX_PASSKEYS} passkeys: remove one first.`);
     }
     const name = registration.name.trim() || 'Passkey';
-    const facts = { credentialId, publicKey, signCount, isSynced, name, lastUsedAt: null };
-    const passkey = { id: makeUuid(), operatorId: operator.id, createdAt: now, ...facts };
+    const facts = { credentialId, publicKey, signCount, isBackupEligible, isSynced };
+    const own = { id: makeUuid(), operatorId: operator.id, name };
+    const passkey = { ...facts, ...own, createdAt: now, lastUsedAt: null };
     if (!(await insertPasskey(db, passkey))) {
       throw notPossible('This passkey is registered already.');
     }

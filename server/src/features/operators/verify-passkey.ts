@@ -14,8 +14,8 @@ import {
   type PasskeyRecord,
 } from './queries/passkeys.ts';
 import {
-  isCounterPlausible,
   isSignedBy,
+  isUsePlausible,
   readAuthenticatorData,
   readChallenge,
   readPublicKey,
@@ -96,7 +96,7 @@ export function verifyUse(
 
 /**
  * Uses up the challenge and records the use, in the transaction of the sign-in.
- * @returns false for a challenge that was used before, a passkey that was removed, and a counter that went back
+ * @returns false for a challenge that was used before, a passkey that was removed, and one that may have been copied
  */
 export async function recordUse(
   db: PoolClient,
@@ -106,9 +106,12 @@ export async function recordUse(
 ): Promise<boolean> {
   const locked = await lockPasskey(db, passkey.id);
   if (locked === null) return false;
-  if (!isCounterPlausible(locked.signCount, data)) {
+  if (!isUsePlausible(locked, data)) {
     const fields = { event: 'operator.passkey_copied', passkeyId: passkey.id };
-    log.warn(fields, 'refused a passkey whose counter went back: it may have been copied');
+    log.warn(
+      fields,
+      'refused a passkey whose counter went back or whose kind changed: it may have been copied',
+    );
     return false;
   }
   const { challengeHash, expiresAt } = challenge;

@@ -19,6 +19,7 @@ const PasskeyRow = Type.Object({
   credentialId: Bytes,
   publicKey: Bytes,
   signCount: Type.Integer(),
+  isBackupEligible: Nullable.Boolean,
   isSynced: Type.Boolean(),
   name: Type.String(),
   createdAt: Timestamp,
@@ -33,14 +34,15 @@ const COLUMNS = columnsOf(PasskeyRow);
 const insertStatement = defineCommand(
   'operator_passkey_insert',
   `insert into operator_passkeys
-     (id, operator_id, credential_id, public_key, sign_count, is_synced, name, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+     (id, operator_id, credential_id, public_key, sign_count, is_backup_eligible, is_synced, name, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
 );
 
 /** Stores a passkey; returns false when its credential is registered already, also by another operator. */
 export async function insertPasskey(db: Queryable, passkey: PasskeyRecord): Promise<boolean> {
-  const { id, operatorId, credentialId, publicKey, signCount, isSynced, name, createdAt } = passkey;
-  const values = [id, operatorId, credentialId, publicKey, signCount, isSynced, name, createdAt];
+  const { id, operatorId, credentialId, publicKey, signCount, name, createdAt } = passkey;
+  const flags = [passkey.isBackupEligible, passkey.isSynced];
+  const values = [id, operatorId, credentialId, publicKey, signCount, ...flags, name, createdAt];
   return (await execute(db, insertStatement, values)) === 1;
 }
 
@@ -83,19 +85,26 @@ export async function lockPasskey(db: Queryable, id: string): Promise<PasskeyRec
   return queryRow(db, lockStatement, [id]);
 }
 
+interface PasskeyUse {
+  readonly signCount: number;
+  readonly isBackupEligible: boolean;
+  readonly isSynced: boolean;
+}
+
 const recordUseStatement = defineCommand(
   'operator_passkey_record_use',
-  'update operator_passkeys set sign_count = $2, is_synced = $3, last_used_at = $4 where id = $1',
+  `update operator_passkeys
+   set sign_count = $2, is_backup_eligible = $3, is_synced = $4, last_used_at = $5 where id = $1`,
 );
 
-/** Records a use of a passkey. */
+/** Records a use of a passkey, and whether it may be synced, which earlier versions did not store. */
 export async function recordPasskeyUse(
   db: Queryable,
   id: string,
-  { signCount, isSynced }: { readonly signCount: number; readonly isSynced: boolean },
+  { signCount, isBackupEligible, isSynced }: PasskeyUse,
   now: Date,
 ): Promise<void> {
-  await execute(db, recordUseStatement, [id, signCount, isSynced, now]);
+  await execute(db, recordUseStatement, [id, signCount, isBackupEligible, isSynced, now]);
 }
 
 const deleteStatement = defineCommand(

@@ -22,7 +22,9 @@ export function relyingPartyOf(publicUrl: string): RelyingParty | null {
 export interface AuthenticatorData {
   /** Whether the authenticator verified its user, by a PIN or a finger. */
   readonly isUserVerified: boolean;
-  /** Whether the credential is copied to other devices. */
+  /** Whether the credential may be copied to other devices (BE), which never changes. */
+  readonly isBackupEligible: boolean;
+  /** Whether the credential is copied to other devices (BS). */
   readonly isSynced: boolean;
   /** 0: the authenticator does not count. */
   readonly signCount: number;
@@ -32,6 +34,7 @@ export interface AuthenticatorData {
 
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
+const BACKUP_ELIGIBLE = 0x08;
 const BACKED_UP = 0x10;
 const HAS_CREDENTIAL = 0x40;
 
@@ -39,7 +42,13 @@ const FLAGS_AT = 32;
 const COUNT_AT = 33;
 const CREDENTIAL_AT = 55;
 
-/** Reads `authenticatorData`; null if it is malformed, of another relying party, or without a present user. */
+/** §7.1, step 25. */
+const MAX_CREDENTIAL_ID_BYTES = 1_023;
+
+/**
+ * Reads `authenticatorData`; null if it is malformed, of another relying party, without a present user, or copied without being
+ * eligible for that (§7.1, steps 14 to 17; §7.2, steps 16 to 19).
+ */
 export function readAuthenticatorData(
   data: Buffer,
   { id }: RelyingParty,
@@ -49,9 +58,13 @@ export function readAuthenticatorData(
   if (!timingSafeEqual(data.subarray(0, FLAGS_AT), idHash)) return null;
   const flags = data.readUInt8(FLAGS_AT);
   if ((flags & USER_PRESENT) === 0) return null;
+  const isBackupEligible = (flags & BACKUP_ELIGIBLE) !== 0;
+  const isSynced = (flags & BACKED_UP) !== 0;
+  if (isSynced && !isBackupEligible) return null;
   return {
     isUserVerified: (flags & USER_VERIFIED) !== 0,
-    isSynced: (flags & BACKED_UP) !== 0,
+    isBackupEligible,
+    isSynced,
     signCount: data.readUInt32BE(COUNT_AT),
     credentialId: (flags & HAS_CREDENTIAL) === 0 ? null : readCredentialId(data),
   };
@@ -61,7 +74,7 @@ function readCredentialId(data: Buffer): Buffer | null {
   if (data.length < CREDENTIAL_AT) return null;
   const length = data.readUInt16BE(CREDENTIAL_AT - 2);
   const id = data.subarray(CREDENTIAL_AT, CREDENTIAL_AT + length);
-  return id.length === length && length > 0 ? id : null;
+  return id.length === length && length > 0 && length <= MAX_CREDENTIAL_ID_BYTES ? id : null;
 }
 
 /**
@@ -78,8 +91,9 @@ export function readChallenge(
   const fields = new Map<string, unknown>(Object.entries(parsed));
   const challenge = fields.get('challenge');
   if (fields.get('type') !== type || fields.get('origin') !== origin) return null;
-  if (fields.get('crossOrigin') === true || typeof challenge !== 'string') return null;
-  return challenge;
+  // A page that is embedded in one of another origin states one of these, or both.
+  if ((fields.get('crossOrigin') ?? false) !== false || fields.has('topOrigin')) return null;
+  return typeof challenge === 'string' ? challenge : null;
 }
 
 function parseJson(text: string): unknown {
@@ -124,13 +138,25 @@ export function isSignedBy(
   return verify(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', signed, key, signature);
 }
 
-/**
- * Returns whether the counter of a use may follow the stored one. A lower one reveals a copied authenticator; the devices
- * of a synced passkey count independently, or not at all.
- */
-export function isCounterPlausible(
-  stored: number,
-  { isSynced, signCount }: Pick<AuthenticatorData, 'isSynced' | 'signCount'>,
-): boolean {
-  return isSynced || (stored === 0 && signCount === 0) || signCount > stored;
+/** The facts of a stored passkey that its uses must agree with. */
+export interface StoredState {
+  readonly signCount: number;
+  /** Null: an earlier version registered the passkey, and it was not used since. */
+  readonly isBackupEligible: boolean | null;
 }
+
+/**
+ * Returns whether a use may follow the stored state (§7.2, steps 20 and 25). Another eligibility than that of the registration,
+ * or a counter that does not grow, reveals a copied authenticator. Only the devices of an eligible, synced passkey count
+ * independently; where the eligibility is not stored, a use must not claim that.
+ */
+export function isUsePlausible(
+  stored: StoredState,
+  { isBackupEligible, isSynced, signCount }: UseState,
+): boolean {
+  if (isBackupEligible !== (stored.isBackupEligible ?? isBackupEligible)) return false;
+  if (isSynced && stored.isBackupEligible === true) return true;
+  return (stored.signCount === 0 && signCount === 0) || signCount > stored.signCount;
+}
+
+type UseState = Pick<AuthenticatorData, 'isBackupEligible' | 'isSynced' | 'signCount'>;
