@@ -57,7 +57,8 @@ const facts = {
     }),
   ),
   confirmation_problem: nullableString({
-    description: 'Why the newest confirmation e-mail was not sent.',
+    description:
+      'Why the newest confirmation e-mail was not sent: a code of the mail relay, or `mailbox_limit` after five to the mailbox within a day.',
     examples: ['smtp_550'],
   }),
   suppression_reason: nullable(suppressionReason),

@@ -63,13 +63,15 @@ test('an erasure concurrent with subscriptions keeps no address, in any order', 
   }
 });
 
+const LINK = { requestedAt: TEST_START, attemptedAt: TEST_START, mailboxHash: '00' };
+
 test('an unsubscription during the confirmation of an older request wins', { skip }, async () => {
   await subscribe(0);
   const token = createConfirmationToken(context.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + 48 * HOUR_MS);
-  await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
+  await upsertConfirmation(pool, { ...LINK, tokenHash, addressHash, expiresAt });
   one.clock.advance(HOUR_MS);
 
   const holder = await pool.connect();
@@ -96,7 +98,7 @@ test('ten concurrent confirmations of one link confirm once', { skip }, async ()
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);
-  await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
+  await upsertConfirmation(pool, { ...LINK, tokenHash, addressHash, expiresAt });
   const views = await runConcurrently(10, (index) =>
     confirmSubscription(pickService(index).context, token),
   );

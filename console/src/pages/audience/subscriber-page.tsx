@@ -55,8 +55,10 @@ function Content({ subscriber }: ContentProps) {
       {state === 'pending' && problem !== null && (
         <Notice kind="error">
           <p>
-            The confirmation e-mail was not sent: <code>{problem}</code>. Check the address and the
-            mail relay, then send it again.
+            The confirmation e-mail was not sent: <code>{problem}</code>.{' '}
+            {problem === 'mailbox_limit'
+              ? 'The mailbox got five of them within a day. Its owner can subscribe again a day later.'
+              : 'Check the address and the mail relay, then send it again.'}
           </p>
         </Notice>
       )}

@@ -17,3 +17,14 @@ insert into operator_networks (operator_id, network, last_signed_in_at)
 -- not store it, and not used since. A copied passkey is eligible by definition.
 alter table operator_passkeys add column is_backup_eligible boolean;
 update operator_passkeys set is_backup_eligible = true where is_synced;
+
+-- The keyed hash of the address without its sub-address (RFC 5233), and the newest attempt to send the e-mail. Null: an earlier version
+-- stored the row.
+alter table subscriber_confirmations add column mailbox_hash bytea, add column attempted_at timestamptz;
+-- subscriber_confirmation_find_earlier
+create index subscriber_confirmations_by_mailbox on subscriber_confirmations (mailbox_hash, attempted_at desc)
+  where mailbox_hash is not null;
+
+-- From now on, the row of a code stays for a day, which counts it, and loses its address an hour after it expired.
+-- buyer_code_forget_address
+create index buyer_codes_with_address on buyer_codes (expires_at) where email_sealed <> '';

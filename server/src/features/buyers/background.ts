@@ -6,8 +6,9 @@ import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
 import { deleteOldOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
-import { deleteExpiredCodes } from './queries/codes.ts';
+import { deleteExpiredCodes, forgetAddresses } from './queries/codes.ts';
 import { deleteExpiredSessions } from './queries/sessions.ts';
+import { CODE_COUNTED_MS } from './rules/code.ts';
 import { sendCode, type CodeMailDependencies } from './send-code.ts';
 import { sendMachineFreed, type FreedMailDependencies } from './send-machine-freed.ts';
 
@@ -28,7 +29,10 @@ const BATCH_ROWS = 1_000;
 /** Operators see for this long which e-mails were sent. */
 const LOG_KEPT_MS = 30 * 24 * HOUR_MS;
 
-/** Deletes codes and ended sessions an hour after they expired, and the log of e-mails to owners. */
+/**
+ * Deletes the addresses of codes, and ended sessions, an hour after they expired, the codes when they no longer count, and the
+ * log of e-mails to owners.
+ */
 export function createBuyerCleanup({
   pool,
   clock,
@@ -44,12 +48,17 @@ export function createBuyerCleanup({
     action: 'delete expired codes and logged e-mails of buyers',
     failureLevel: 'error',
     async run(signal) {
-      const before = new Date(clock.now().getTime() - HOUR_MS);
-      await deleteInBatches(signal, BATCH_ROWS, (limit) => deleteExpiredCodes(pool, before, limit));
+      const now = clock.now().getTime();
+      const before = new Date(now - HOUR_MS);
+      await deleteInBatches(signal, BATCH_ROWS, (limit) => forgetAddresses(pool, before, limit));
+      const counted = new Date(now - CODE_COUNTED_MS);
+      await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+        deleteExpiredCodes(pool, counted, limit),
+      );
       await deleteInBatches(signal, BATCH_ROWS, (limit) =>
         deleteExpiredSessions(pool, before, limit),
       );
-      const oldest = new Date(clock.now().getTime() - LOG_KEPT_MS);
+      const oldest = new Date(now - LOG_KEPT_MS);
       await deleteInBatches(signal, BATCH_ROWS, (limit) =>
         deleteOldOwnerEmails(pool, oldest, limit),
       );

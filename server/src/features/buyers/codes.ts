@@ -14,14 +14,7 @@ import { hashAddress } from '../suppressions/address-hash.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { readKnownBrowser } from './known-browser.ts';
 import { findEarlierRequest, insertCode, takeTry, useCode } from './queries/codes.ts';
-import {
-  CODE_PERIOD_MS,
-  CODE_TERM_MS,
-  deriveCode,
-  MAX_CODES,
-  MAX_TRIES,
-  readCode,
-} from './rules/code.ts';
+import { CODE_LIMITS, CODE_TERM_MS, deriveCode, MAX_TRIES, readCode } from './rules/code.ts';
 import { startEmailSession, type BuyerSession } from './session.ts';
 
 /** 256 bits: only the browser that asked for a code can enter it. */
@@ -92,10 +85,14 @@ async function store(
 
 /** Returns the seconds until an address may request another code, or 0. */
 async function readWait(db: Queryable, addressHash: string, now: Date): Promise<number> {
-  const since = new Date(now.getTime() - CODE_PERIOD_MS);
-  const earlier = await findEarlierRequest(db, addressHash, since, MAX_CODES);
-  if (earlier === null) return 0;
-  return Math.max(1, Math.ceil((earlier.getTime() + CODE_PERIOD_MS - now.getTime()) / 1000));
+  let wait = 0;
+  for (const { codes, periodMs } of CODE_LIMITS) {
+    const since = new Date(now.getTime() - periodMs);
+    const earlier = await findEarlierRequest(db, addressHash, since, codes);
+    if (earlier === null) continue;
+    wait = Math.max(wait, 1, Math.ceil((earlier.getTime() + periodMs - now.getTime()) / 1000));
+  }
+  return wait;
 }
 
 async function queueCode(

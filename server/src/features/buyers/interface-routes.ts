@@ -213,7 +213,8 @@ function registerOwnChanges(app: App, deps: BuyerDependencies): void {
         ...SIGNED_IN,
         operationId: 'sendBuyerKeys',
         summary: 'Mail the keys of a buyer',
-        description: 'To the owner of each license that works; three times an hour.',
+        description:
+          'To the owner of each license that works; three times an hour, and ten times a day for each license.',
         response: { 200: ref(BuyerKeysSent, 'Whether an e-mail is queued.') },
         problems: ['buyer_session_invalid', 'rate_limited'],
       },

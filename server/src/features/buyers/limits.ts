@@ -10,7 +10,7 @@ const POLICIES = {
   /** Requests of codes by network. */
   codes: { name: 'buyer-codes', quota: 10, windowSeconds: 10 * MINUTES },
   /**
-   * Codes for one address by the network that asks, or by a browser that knows the address; MAX_CODES limits those of all
+   * Codes for one address by the network that asks, or by a browser that knows the address; CODE_LIMITS limits those of all
    * networks together. One network alone cannot use them up.
    */
   codesOfAddress: { name: 'buyer-address-codes', quota: 5, windowSeconds: 1 * HOURS },

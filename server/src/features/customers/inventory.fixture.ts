@@ -81,7 +81,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   rollup_marks: { none: 'source' },
   schema_migrations: { none: 'checksum name' },
   signing_keys: { none: 'kid private_key_sealed' },
-  subscriber_confirmations: { address: 'address_hash', none: 'token_hash' },
+  subscriber_confirmations: { address: 'address_hash mailbox_hash', none: 'token_hash' },
   subscribers: {
     person: 'email',
     address: 'address_hash',

@@ -14,7 +14,7 @@ export interface SubscriberFacts {
   readonly confirmedAt: Date | null;
   readonly optIn: OptIn | null;
   readonly confirmationMailedAt: Date | null;
-  /** Why the newest confirmation e-mail was not sent: `smtp_550`. */
+  /** Why the newest confirmation e-mail was not sent: `smtp_550`, `mailbox_limit`. */
   readonly confirmationProblem: string | null;
   readonly suppression: SuppressionFacts | null;
 }

@@ -6,6 +6,7 @@ import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
 import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
+import { lockMailbox } from './mailbox-limit.ts';
 import type { ManualChange, ManualChangeDependencies } from './manual-changes.ts';
 import { countConfirmationMails } from './queries/confirmations.ts';
 import { findSubscriber, lockAddress } from './queries/subscribers.ts';
@@ -41,7 +42,8 @@ export async function resendConfirmation(
     const dayAgo = new Date(now.getTime() - DAY_MS);
     const mails = await countConfirmationMails(db, addressHash, dayAgo);
     const seconds = secondsToNextMail(mails, now);
-    if (seconds > 0) throw rateLimited(seconds);
+    const { waitSeconds } = await lockMailbox(db, vault, subscriber.email ?? email, null, now);
+    if (seconds + waitSeconds > 0) throw rateLimited(Math.max(seconds, waitSeconds));
     await addJobs(db, [{ name: 'send_confirmation', payload: { addressHash }, key: addressHash }]);
     const subjectId = subscriberIdOf(vault, addressHash);
     const entry = { action: 'subscriber.resend_confirmation', subjectId, details: {} };

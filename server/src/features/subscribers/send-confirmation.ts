@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 
 import type { Clock } from '#server/clock.ts';
+import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { Vault } from '#server/lib/vault.ts';
 import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
@@ -11,10 +12,12 @@ import { createUnsubscribeHeaders, createUnsubscribeUrl } from '../suppressions/
 import { createConfirmationToken, hashConfirmationToken } from './confirm.ts';
 import { renderConfirmationMail } from './confirmation-mail.ts';
 import type { SubscriberFacts } from './facts.ts';
+import { lockMailbox } from './mailbox-limit.ts';
 import {
   countConfirmationMails,
   recordConfirmationMailed,
   upsertConfirmation,
+  type Confirmation,
 } from './queries/confirmations.ts';
 import { findSubscriber, recordConfirmationOutcome } from './queries/subscribers.ts';
 import { CONFIRMATION_HOURS, decideMail } from './rules/subscription.ts';
@@ -25,7 +28,7 @@ export interface ConfirmationDependencies extends SenderSettings {
   readonly mail: MailTransport | null;
   readonly metrics: { countMail(mail: string, outcome: SendResult['outcome']): void };
   readonly pool: Pool;
-  readonly vault: Pick<Vault, 'hashText' | 'seal'>;
+  readonly vault: Pick<Vault, 'hashText' | 'previous' | 'seal'>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -60,21 +63,41 @@ async function sendLink(
   subscriber: SubscriberFacts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { clock, mail, metrics, pool, vault } = deps;
+  const { mail, metrics, pool, vault } = deps;
   const { email, subscribedAt: requestedAt } = subscriber;
   const token = createConfirmationToken(vault, addressHash, requestedAt);
   const tokenHash = hashConfirmationToken(token);
   if (email === null || tokenHash === null) return;
   if (mail === null) throw new Error('mail is not configured');
 
-  const expiresAt = new Date(clock.now().getTime() + CONFIRMATION_HOURS * HOUR_MS);
-  await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt, expiresAt });
+  const link = { tokenHash, addressHash, requestedAt, email };
+  if (!(await storeLink(deps, link))) {
+    return recordConfirmationOutcome(pool, addressHash, null, MAILBOX_LIMIT);
+  }
   const message = createMessage(deps, email, subscriber.language ?? 'en', token);
   const result = await mail.send(message, signal);
   metrics.countMail('confirmation', result.outcome);
   const recipient = { addressHash, tokenHash, subscriberId: subscriber.id };
   await recordResult(deps, recipient, result);
 }
+
+/** Stores a link; returns false if its mailbox got as many e-mails in a day as allowed. */
+async function storeLink(
+  { clock, pool, vault }: ConfirmationDependencies,
+  { email, ...link }: Omit<Confirmation, 'expiresAt'> & { readonly email: string },
+): Promise<boolean> {
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + CONFIRMATION_HOURS * HOUR_MS);
+  return inTransaction(pool, async (db) => {
+    const { mailboxHash, waitSeconds } = await lockMailbox(db, vault, email, link.tokenHash, now);
+    if (waitSeconds > 0) return false;
+    await upsertConfirmation(db, { ...link, expiresAt, mailboxHash, attemptedAt: now });
+    return true;
+  });
+}
+
+/** The problem of a subscriber whose mailbox got too many e-mails; the owner can subscribe again a day later. */
+const MAILBOX_LIMIT = 'mailbox_limit';
 
 const TOKEN_DIGITS = 32;
 

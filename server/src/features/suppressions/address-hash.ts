@@ -28,6 +28,20 @@ export function hashAddress(hashes: TextHashes, email: string): string {
   return hashes.hashText('address', normalizeAddress(email));
 }
 
+/**
+ * Returns the hashes of the mailbox of an address under the current master secret and the previous ones, the current one first:
+ * `ada+shop@example.com` and `ada@example.com` have the same. It counts e-mails and nothing else, because some servers deliver
+ * them to different people. The separator is `+`, the usual one (RFC 5233 §1).
+ */
+export function hashMailboxUnderAll(
+  vault: Pick<Vault, 'hashText' | 'previous'>,
+  email: string,
+): readonly [string, ...string[]] {
+  const mailbox = normalizeAddress(email).replace(/^([^+]+)\+.*(@[^@]+)$/su, '$1$2');
+  const hashOf = (hashes: TextHashes): string => hashes.hashText('mailbox', mailbox);
+  return [hashOf(vault), ...vault.previous.map(hashOf)];
+}
+
 /** Returns the hashes of an address under the current master secret and the previous ones, the current one first. */
 export function hashAddressUnderAll(vault: Pick<Vault, 'hashText' | 'previous'>, email: string) {
   return [vault, ...vault.previous].map((hashes) => hashAddress(hashes, email));

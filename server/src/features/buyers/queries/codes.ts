@@ -119,6 +119,18 @@ export async function deleteCodes(db: Queryable, addressHash: string): Promise<v
   await execute(db, deleteStatement, [addressHash]);
 }
 
+const forgetStatement = defineCommand(
+  'buyer_code_forget_address',
+  `update buyer_codes set email_sealed = '' where token_hash in (
+     select token_hash from buyer_codes where expires_at < $1 and email_sealed <> '' order by expires_at limit $2
+   )`,
+);
+
+/** Removes the addresses of codes that expired before a time; returns of how many. */
+export async function forgetAddresses(db: Queryable, before: Date, limit: number): Promise<number> {
+  return execute(db, forgetStatement, [before, limit]);
+}
+
 const deleteExpiredStatement = defineCommand(
   'buyer_code_delete_expired',
   `delete from buyer_codes where token_hash in (

@@ -1,7 +1,7 @@
 import { decodeSymbol, encodeSymbol } from '#server/lib/license-key.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 
-/** 30 bits: with five tries for each of 20 codes in an hour, a guesser needs a thousand years for all of them. */
+/** 30 bits: with five tries for each of 40 codes in a day, a guesser needs ten thousand years for all of them. */
 const CODE_SYMBOLS = 6;
 
 /** How long a code can be entered. */
@@ -10,10 +10,16 @@ export const CODE_TERM_MS = 15 * 60_000;
 /** How often a code can be entered. */
 export const MAX_TRIES = 5;
 
-/** How many codes can be requested for an address in {@link CODE_PERIOD_MS}, from all networks together. */
-export const MAX_CODES = 20;
+const HOUR_MS = 3_600_000;
 
-export const CODE_PERIOD_MS = 60 * 60_000;
+/** How many codes can be requested for an address in a period, from all networks together. Both must allow a request. */
+export const CODE_LIMITS = [
+  { codes: 20, periodMs: HOUR_MS },
+  { codes: 40, periodMs: 24 * HOUR_MS },
+] as const;
+
+/** How long a code counts. */
+export const CODE_COUNTED_MS = Math.max(...CODE_LIMITS.map(({ periodMs }) => periodMs));
 
 /**
  * Derives a code: six symbols of Crockford's base 32. It is not stored, and a retried e-mail has the same.

@@ -1,6 +1,9 @@
-import type { BuyerTexts } from './texts.ts';
+import { LONGEST_IN_MINUTES, type BuyerTexts } from './texts.ts';
 
-const minutesOf = (count: number): string => (count === 1 ? 'une minute' : `${count}\u00a0minutes`);
+const minutesOf = (count: number): string => {
+  if (count > LONGEST_IN_MINUTES) return `${Math.ceil(count / 60)}\u00a0heures`;
+  return count === 1 ? 'une minute' : `${count}\u00a0minutes`;
+};
 
 const daysOf = (count: number): string => (count === 1 ? '1\u00a0jour' : `${count}\u00a0jours`);
 

@@ -1,6 +1,9 @@
-import type { BuyerTexts } from './texts.ts';
+import { LONGEST_IN_MINUTES, type BuyerTexts } from './texts.ts';
 
-const minutesOf = (count: number): string => (count === 1 ? 'einer Minute' : `${count} Minuten`);
+const minutesOf = (count: number): string => {
+  if (count > LONGEST_IN_MINUTES) return `${Math.ceil(count / 60)} Stunden`;
+  return count === 1 ? 'einer Minute' : `${count} Minuten`;
+};
 
 const daysOf = (count: number): string => (count === 1 ? 'einen Tag' : `${count} Tage`);
 

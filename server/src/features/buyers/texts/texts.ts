@@ -16,6 +16,9 @@ export interface StatusText {
   readonly advice: string | null;
 }
 
+/** A longer wait is stated in hours. */
+export const LONGEST_IN_MINUTES = 120;
+
 /** The texts of the pages in one language. */
 export interface BuyerTexts {
   readonly title: string;

@@ -37,6 +37,12 @@ const REFUSED: Readonly<Record<ExplainedMail['kind'], string>> = {
   outreach: 'Outreach stores no address: send the message to this recipient in a new request.',
 };
 
+const MAILBOX_LIMIT: Explanation = {
+  summary: 'It was not sent: the mailbox got five confirmations within a day (mailbox_limit).',
+  advice:
+    'Somebody enters many addresses of this mailbox (ada+1@…, ada+2@…). Its owner can subscribe again a day later.',
+};
+
 /** Explains a mail in one sentence, with the advice that fits its failure. */
 export function explainMail({ kind, state, reason }: ExplainedMail): Explanation {
   const code = reason === null ? '' : ` (${reason})`;
@@ -61,6 +67,7 @@ export function explainMail({ kind, state, reason }: ExplainedMail): Explanation
         advice: 'Look into the log of the relay. Send it again if it was not accepted.',
       };
     case 'failed':
+      if (reason === 'mailbox_limit') return MAILBOX_LIMIT;
       return { summary: `The mail relay did not accept it${code}.`, advice: REFUSED[kind] };
   }
 }

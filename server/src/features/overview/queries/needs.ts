@@ -129,7 +129,7 @@ const unmailedStatement = defineStatement(
    from (
      select subscribed_at from subscribers left join suppressions using (address_hash)
      where confirmed_at is null and confirmation_mailed_at is null and reason is null and email is not null
-       and subscribed_at < $1 and coalesce(confirmation_problem, '') !~ '^(address|smtp_55)'
+       and subscribed_at < $1 and coalesce(confirmation_problem, '') !~ '^(address|smtp_55|mailbox_limit)'
      limit ${MAX_COUNTED}
    ) as unmailed
    having count(*) > 0`,

@@ -18,17 +18,54 @@ export interface Confirmation extends ConfirmationFacts {
   readonly addressHash: string;
 }
 
+/** A link that is about to be mailed. */
+export interface AttemptedConfirmation extends Confirmation {
+  readonly mailboxHash: string;
+  readonly attemptedAt: Date;
+}
+
 const upsertStatement = defineCommand(
   'subscriber_confirmation_upsert',
-  `insert into subscriber_confirmations (token_hash, address_hash, requested_at, expires_at)
-   values (decode($1, 'hex'), decode($2, 'hex'), $3, $4)
-   on conflict (token_hash) do update set expires_at = excluded.expires_at`,
+  `insert into subscriber_confirmations (token_hash, address_hash, requested_at, expires_at, mailbox_hash, attempted_at)
+   values (decode($1, 'hex'), decode($2, 'hex'), $3, $4, decode($5, 'hex'), $6)
+   on conflict (token_hash) do update
+   set expires_at = excluded.expires_at, mailbox_hash = excluded.mailbox_hash, attempted_at = excluded.attempted_at`,
 );
 
-/** Stores a link before it is mailed; a retry extends its expiry. */
-export async function upsertConfirmation(db: Queryable, link: Confirmation): Promise<void> {
-  const { tokenHash, addressHash, requestedAt, expiresAt } = link;
-  await execute(db, upsertStatement, [tokenHash, addressHash, requestedAt, expiresAt]);
+/** Stores a link before it is mailed; a retry extends its expiry, and counts as the newest attempt. */
+export async function upsertConfirmation(
+  db: Queryable,
+  link: AttemptedConfirmation,
+): Promise<void> {
+  const { tokenHash, addressHash, requestedAt, expiresAt, mailboxHash, attemptedAt } = link;
+  const values = [tokenHash, addressHash, requestedAt, expiresAt, mailboxHash, attemptedAt];
+  await execute(db, upsertStatement, values);
+}
+
+const findEarlierStatement = defineStatement(
+  'subscriber_confirmation_find_earlier',
+  Type.Object({ attemptedAt: Timestamp }),
+  `select attempted_at from subscriber_confirmations
+   where mailbox_hash in (select decode(hash, 'hex') from unnest($1::text[]) hash)
+     and attempted_at > $2 and token_hash <> coalesce(decode($3, 'hex'), '')
+   order by attempted_at desc
+   offset $4 - 1 limit 1`,
+);
+
+/**
+ * Returns when the n-th newest e-mail since a time was attempted for the mailbox of an address; null when there were fewer.
+ * @param mailboxHashes of the mailbox, under all master secrets
+ * @param exceptTokenHash a link that does not count; null: all count
+ */
+export async function findEarlierAttempt(
+  db: Queryable,
+  mailboxHashes: readonly string[],
+  since: Date,
+  exceptTokenHash: string | null,
+  n: number,
+): Promise<Date | null> {
+  const values = [mailboxHashes, since, exceptTokenHash, n];
+  return (await queryRow(db, findEarlierStatement, values))?.attemptedAt ?? null;
 }
 
 const findStatement = defineStatement(

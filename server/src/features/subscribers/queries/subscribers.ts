@@ -201,7 +201,7 @@ const countStatement = defineStatement(
   `select count(*)::int as count, mode() within group (order by confirmation_problem) as problem
    from subscribers left join suppressions using (address_hash)
    where confirmed_at is null and confirmation_mailed_at is null and reason is null and email is not null
-     and subscribed_at < $1 and coalesce(confirmation_problem, '') !~ '^(address|smtp_55)'`,
+     and subscribed_at < $1 and coalesce(confirmation_problem, '') !~ '^(address|smtp_55|mailbox_limit)'`,
 );
 
 /**

@@ -27,6 +27,9 @@ const PAUSE_MS = 5 * 60_000;
 /** Prevents filling a mailbox whose address someone else enters. */
 const MAX_MAILS_A_DAY = 3;
 
+/** Counts the addresses of a mailbox together, because anyone can invent sub-addresses: `ada+1@example.com`. */
+export const MAX_MAILS_OF_MAILBOX_A_DAY = 5;
+
 /** Whether a confirmation e-mail is sent now, not at all, or later. */
 export type MailDecision = 'send' | 'none' | { readonly notBefore: Date };
 
