@@ -216,7 +216,7 @@ function createTestContext(
     outreachMail: options.outreachMail ?? null,
     outreachLimits: options.outreachLimits ?? {},
     paddleApi: options.paddleApi ?? null,
-    passwords: new PasswordHasher(options.passwordCost ?? TEST_PASSWORD_COST),
+    passwords: createHasher(options),
     isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
     pool,
@@ -227,6 +227,10 @@ function createTestContext(
       catalog = next;
     },
   };
+}
+
+function createHasher({ passwordCost = TEST_PASSWORD_COST }: TestServiceOptions): PasswordHasher {
+  return new PasswordHasher(passwordCost);
 }
 
 function createDatabaseHelpers(
