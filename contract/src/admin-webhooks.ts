@@ -257,7 +257,10 @@ const WebhookAttempt = Type.Object(
     status,
     duration_ms: Type.Integer({ examples: [87] }),
     error: nullableString({ description: 'Null: the endpoint accepted the message.' }),
-    answer: nullableString({ description: 'The beginning of the answer: at most 1,000 bytes.' }),
+    answer: nullableString({
+      description:
+        'The beginning of the answer: at most 1,000 bytes. Null without one, and for everyone but admins.',
+    }),
   },
   { $id: 'WebhookAttempt' },
 );

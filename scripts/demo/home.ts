@@ -106,6 +106,7 @@ function writeSettings(directory: string, port: number, relayPort: number): stri
     LATCHKEY_CATALOG: CATALOG,
     LATCHKEY_SMTP_URL: `smtp://127.0.0.1:${relayPort}`,
     LATCHKEY_MAIL_FROM: 'Contour Drawing <licenses@contour.example>',
+    LATCHKEY_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.1',
     LATCHKEY_LOG_LEVEL: 'warn',
   };
   return Object.entries(settings)

@@ -24,6 +24,7 @@ import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
+import { WebhookClient } from './features/outgoing-webhooks/webhook-client.ts';
 import { EventSubscriptions } from './features/outgoing-webhooks/event-subscriptions.ts';
 import { PasswordHasher } from './features/operators/passwords.ts';
 import { ProviderClient } from './features/operators/provider.ts';
@@ -165,6 +166,7 @@ export function createContext(options: ContextOptions) {
     taskStatuses: new TaskStatuses(clock),
     installation: describeInstallation(options),
     eventSubscriptions,
+    webhookClient: new WebhookClient(config.outgoingWebhooks),
   };
 }
 

@@ -27,6 +27,7 @@ import { createMetrics } from '#server/metrics.ts';
 import { requireAuditEntryLast } from './audit-log.ts';
 import { createTestDatabase, TEST_CONNECT_TIMEOUT_MS, type TestDatabase } from './database.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
+import { ALLOW_LOCAL_RECEIVERS } from './webhook-receiver.ts';
 import { testCatalog } from './test-catalog.ts';
 import { createTestClock, type TestClock } from './test-clock.ts';
 
@@ -178,7 +179,11 @@ function createTestContext(
   clock: TestClock,
   lines: string[],
 ): { context: Context; useCatalog: (catalog: Catalog) => void } {
-  const settings = { LATCHKEY_PUBLIC_URL: TEST_ISSUER, ...options.settings };
+  const settings = {
+    LATCHKEY_PUBLIC_URL: TEST_ISSUER,
+    ...ALLOW_LOCAL_RECEIVERS,
+    ...options.settings,
+  };
   const { config } = readConfiguration(settings, import.meta.dirname);
   const log = createLog({
     level: 'trace',

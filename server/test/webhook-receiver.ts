@@ -30,6 +30,9 @@ export interface WebhookReceiver extends AsyncDisposable {
   waitFor(count: number): Promise<void>;
 }
 
+/** The setting of a service that sends to receivers, whose address is not public. */
+export const ALLOW_LOCAL_RECEIVERS = { LATCHKEY_WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } as const;
+
 /** Starts a receiver. @param port default: one of its own */
 export async function startWebhookReceiver(port = 0): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];

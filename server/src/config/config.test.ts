@@ -38,6 +38,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     },
     mail: { from: null, dkim: null },
     subscribers: { doubleOptIn: true, rate: { perMinute: 5, burst: 5 } },
+    outgoingWebhooks: { allowedNetworks: [] },
     operators: { passwords: true, oidc: null, trustedHeader: null },
   });
 });

@@ -64,6 +64,10 @@ export interface Config {
     /** The limit of subscriptions of a client network without an API key. */
     readonly rate: RatePerMinute;
   };
+  readonly outgoingWebhooks: {
+    /** Addresses and CIDR networks that are not public, and that endpoints may have. */
+    readonly allowedNetworks: readonly string[];
+  };
   readonly operators: {
     /** Whether operators sign in with passwords. */
     readonly passwords: boolean;
@@ -145,6 +149,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
       doubleOptIn: environment.doubleOptIn ?? defaults.doubleOptIn,
       rate: environment.subscribeRate ?? defaults.subscribeRate,
     },
+    outgoingWebhooks: { allowedNetworks: environment.webhookAllowedNetworks ?? [] },
     operators: toOperators(environment),
   };
 }

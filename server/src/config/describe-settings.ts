@@ -48,6 +48,11 @@ function describePlain(config: Config, env: Environment): readonly PlainSetting[
     ],
     ['LATCHKEY_METRICS_PORT', textOf(metrics.port), env.metricsPort],
     ['LATCHKEY_METRICS_HOST', metrics.host, env.metricsHost],
+    [
+      'LATCHKEY_WEBHOOK_ALLOWED_NETWORKS',
+      listOf(config.outgoingWebhooks.allowedNetworks),
+      env.webhookAllowedNetworks,
+    ],
     ['LATCHKEY_STORAGE_QUOTA_MIB', String(config.storage.quotaMib), env.storageQuotaMib],
     ['LATCHKEY_EVENTS_RATE', `${events.rate.perSecond}/${events.rate.burst}`, env.eventsRate],
     ['LATCHKEY_EVENT_NAMES', events.names.join(',') || 'all', env.eventNames],

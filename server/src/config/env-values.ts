@@ -87,6 +87,16 @@ export const trustedProxies: Parse<readonly string[]> = (text) => {
       };
 };
 
+/** Addresses and CIDR networks, comma separated. */
+export const networks: Parse<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.every(isNetwork)
+    ? { value: entries }
+    : {
+        must: 'be a comma-separated list of addresses or CIDR networks such as 10.20.0.0/16,fd00::/8',
+      };
+};
+
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   if (isIP(address) === 0 || rest.length > 0) return false;

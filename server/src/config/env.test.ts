@@ -146,6 +146,12 @@ for (const [name, wrong] of Object.entries({
     'whsec_',
     '',
   ].map((secret) => `${STANDARD_SECRET},${secret}`),
+  LATCHKEY_WEBHOOK_ALLOWED_NETWORKS: [
+    'localhost',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.1;10.0.0.2',
+  ],
   LATCHKEY_BILLING_TOLERANCE_S: ['0', '3601'],
   LATCHKEY_SMTP_URL: ['mail.example.com:25', 'http://a'],
   LATCHKEY_MAIL_FROM: ['Example', 'a@b\nBcc: c@d'],

@@ -69,6 +69,8 @@ function readVariables({ plain, secret }: Reader) {
     metricsPort: plain('LATCHKEY_METRICS_PORT', values.port),
     metricsToken: secret('LATCHKEY_METRICS_TOKEN', values.longText(20)),
 
+    webhookAllowedNetworks: plain('LATCHKEY_WEBHOOK_ALLOWED_NETWORKS', values.networks),
+
     storageQuotaMib: plain('LATCHKEY_STORAGE_QUOTA_MIB', values.wholeNumber(1, 1_000_000)),
     eventsRate: plain('LATCHKEY_EVENTS_RATE', values.rate),
     eventNames: plain('LATCHKEY_EVENT_NAMES', values.patternList),

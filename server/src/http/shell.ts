@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { addResponseHeaders, createResponseHeaders } from './response-headers.ts';
 import type { App } from './app-instance.ts';
 import { identifyClients } from './client-network.ts';
-import { createTrustCheck } from '#server/lib/trusted-networks.ts';
+import { createNetworkCheck } from '#server/lib/network-check.ts';
 import { compileSchemasOnDemand } from './compile-schemas.ts';
 import { connectionsOf, limitConnections } from './connections.ts';
 import { addErrorHandler, type FailureLog } from './error-handler.ts';
@@ -68,7 +68,7 @@ export function createShell(shellOptions: ShellOptions): Shell {
   const responseHeaders = createResponseHeaders(publicUrl);
   const options = createServerOptions({ responseHeaders });
   const app = fastify(options).withTypeProvider<TypeBoxTypeProvider>();
-  const isTrustedProxy = createTrustCheck(trustedProxies);
+  const isTrustedProxy = createNetworkCheck(trustedProxies);
   const monitor = new OverloadMonitor(log, (limit) => metrics.countHttpLimited(limit));
   const load = new LoadControl(monitor, limits);
   guardConnections(app, limits, load, isTrustedProxy);

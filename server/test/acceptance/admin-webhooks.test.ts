@@ -3,6 +3,7 @@ import { after, beforeEach, describe, test } from 'node:test';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 
+import { createKey } from '../api-key-steps.ts';
 import { emptyAuditLog } from '../audit-log.ts';
 import { startTestService } from '../harness.ts';
 import { openBrowser } from '../operator-steps.ts';
@@ -21,6 +22,7 @@ const service = await startTestService();
 const { pool, clock, context } = service;
 const admin = await openBrowser(service);
 const viewer = await openBrowser(service, 'viewer');
+const support = await openBrowser(service, 'support');
 const receiver = await startWebhookReceiver();
 after(() => receiver[Symbol.asyncDispose]());
 
@@ -134,6 +136,8 @@ describe('endpoints', () => {
       [receiver.url, /registered already/],
       ['ftp://crm.example.com', /https:\/\//],
       ['https://a:b@crm.example.com', /user name or password/],
+      ['http://169.254.169.254/latest', /LATCHKEY_WEBHOOK_ALLOWED_NETWORKS/],
+      ['http://[::ffff:10.0.0.1]', /LATCHKEY_WEBHOOK_ALLOWED_NETWORKS/],
     ] as const) {
       const { status, body } = await admin.post(ENDPOINTS, { url, events: [], reason });
       assert.equal(status, 409);
@@ -280,13 +284,39 @@ describe('deliveries', () => {
     receiver.answer(204);
     await deliverDue(context, 10);
     const [delivery = {}] = await list('state=delivered');
-    const { payload, history } = await show(pathOf(delivery));
+    const { payload, history } = readBody((await admin.get(pathOf(delivery))).body);
     const { data } = readBody(JSON.parse(String(payload)));
     assert.equal(readBody(data)['customer_email'], 'ada@example.com');
     const [second, first] = readItems({ history }, 'history');
     assert.deepEqual([second?.['status'], second?.['answer']], [204, null]);
     assert.deepEqual([first?.['status'], first?.['error']], [500, 'answered 500']);
     assert.ok(HOSTILE.startsWith(String(first?.['answer'])));
+  });
+
+  test('shows the answers of receivers to admins and admin API keys only', async () => {
+    await service.issue();
+    receiver.answer((response) => response.writeHead(500).end('an internal page'));
+    await deliverDue(context, 10);
+    const [delivery = {}] = await list();
+    const paths = [pathOf(delivery), DELIVERIES, `${ENDPOINTS}/${id}`, ENDPOINTS];
+    for (const browser of [viewer, support]) {
+      for (const path of paths) {
+        const { status, text } = await browser.get(path);
+        assert.deepEqual([status, text.includes('an internal page')], [200, false], path);
+      }
+    }
+    const { text } = await admin.get(`${DELIVERIES}/export`);
+    assert.ok(!text.includes('an internal page'));
+    const attemptOf = async (headers: Record<string, string>) =>
+      readItems((await service.get(pathOf(delivery), headers)).body, 'history')[0];
+    for (const [scope, answer] of [
+      ['admin:read', null],
+      ['admin', 'an internal page'],
+    ] as const) {
+      const { apiKey } = await createKey(service, { scopes: [scope] });
+      const attempt = await attemptOf({ 'x-api-key': apiKey });
+      assert.deepEqual([attempt?.['status'], attempt?.['answer']], [500, answer], scope);
+    }
   });
 
   test('replays one delivery and all failed ones, with audit entries', async () => {

@@ -10,7 +10,7 @@ import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from '../database.ts';
 import { createServiceHome } from '../service-process.ts';
-import { startWebhookReceiver } from '../webhook-receiver.ts';
+import { ALLOW_LOCAL_RECEIVERS, startWebhookReceiver } from '../webhook-receiver.ts';
 
 const WithSecret = Type.Object({ secret: Type.String() });
 
@@ -21,6 +21,7 @@ test('a service that is killed between sending and recording repeats the message
   const settings = {
     DATABASE_URL: database.url,
     LATCHKEY_SECRET: 'a-secret-for-the-test-of-a-killed-sender',
+    ...ALLOW_LOCAL_RECEIVERS,
   };
   const added = await home.run(['endpoint', 'add', receiver.url, '--json'], settings);
   const { secret } = Parse(WithSecret, JSON.parse(added));

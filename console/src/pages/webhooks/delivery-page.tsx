@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from '@latchkey/contract';
 
 import { hrefOf } from '#console/app/router.ts';
+import { hasRole } from '#console/app/session.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
@@ -52,7 +53,14 @@ function DeliveryView({ delivery, path }: DeliveryViewProps) {
       }
     >
       <FactsOf delivery={delivery} />
-      <Section title="Attempts" intro="With the beginning of each answer.">
+      <Section
+        title="Attempts"
+        intro={
+          hasRole('admin')
+            ? 'With the beginning of each answer.'
+            : 'Only admins see what the endpoint answered.'
+        }
+      >
         <Attempts delivery={delivery} />
       </Section>
       <Section

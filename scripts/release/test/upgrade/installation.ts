@@ -10,6 +10,7 @@ import {
   type ServiceHome,
 } from '../../../../server/test/service-process.ts';
 import {
+  ALLOW_LOCAL_RECEIVERS,
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../../../../server/test/webhook-receiver.ts';
@@ -67,6 +68,7 @@ export class Installation implements AsyncDisposable {
       LATCHKEY_DATA_DIR: this.#data,
       LATCHKEY_CATALOG: this.#fixture.catalog,
       LATCHKEY_STANDARD_WEBHOOKS_SECRETS: PAYMENT_SECRET,
+      ...ALLOW_LOCAL_RECEIVERS,
     };
   }
 

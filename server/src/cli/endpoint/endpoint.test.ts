@@ -4,11 +4,11 @@ import { after, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 
 import { openCommandLine } from '../../../test/test-command-line.ts';
-import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
+import { ALLOW_LOCAL_RECEIVERS, startWebhookReceiver } from '../../../test/webhook-receiver.ts';
 
 const receiver = await startWebhookReceiver();
 after(() => receiver[Symbol.asyncDispose]());
-const { pool, run: latchkey, runJson: latchkeyJson } = await openCommandLine();
+const { pool, run: latchkey, runJson: latchkeyJson } = await openCommandLine(ALLOW_LOCAL_RECEIVERS);
 const run = (...args: string[]) => latchkey('endpoint', ...args);
 const runJson = (...args: string[]) => latchkeyJson('endpoint', ...args);
 

@@ -49,7 +49,11 @@ const addCommand = contextCommand({
       'Receive the creation and the expiry of licenses',
   },
   parameters: [
-    argument('<url>', 'https:// or http:// URL of any host that this machine reaches', anyText),
+    argument(
+      '<url>',
+      'https:// or http:// URL; its address must be public or allowed by LATCHKEY_WEBHOOK_ALLOWED_NETWORKS',
+      anyText,
+    ),
     eventsOption(' (default: all)'),
     option('--description <text>', 'purpose of the endpoint', shortText),
     reasonOption,

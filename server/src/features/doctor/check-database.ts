@@ -12,6 +12,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
+import { WebhookClient } from '../outgoing-webhooks/webhook-client.ts';
 import { checkAuditLog } from './check-audit-log.ts';
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
 import { describeRoute, judgeEncryption } from './check-encryption.ts';
@@ -53,6 +54,7 @@ export async function checkDatabase(deps: DatabaseCheckDependencies): Promise<Fi
 
 async function checkContent(deps: DatabaseCheckDependencies): Promise<Finding[]> {
   const { pool, config, secrets, vault } = deps;
+  const webhookClient = new WebhookClient(config.outgoingWebhooks);
   const now = deps.clock.now();
   return [
     await checkSigningKeys(pool, vault),
@@ -62,7 +64,7 @@ async function checkContent(deps: DatabaseCheckDependencies): Promise<Finding[]>
     ...(await checkPayments(pool, secrets, now, config.billing)),
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets, now)),
-    ...(await checkEndpoints(pool)),
+    ...(await checkEndpoints(pool, (url) => webhookClient.isRefused(url))),
     await checkEventPartitions(pool, now),
     ...(await checkSpreadAndRollups(pool, now)),
     await checkRemoval(pool, now),

@@ -12,6 +12,8 @@ beforeEach(async () => {
   await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries, jobs');
 });
 
+const noneRefused = async () => false;
+
 /** Each endpoint is added a second after the previous one. */
 let addedAtMs = Date.UTC(2027, 1, 1);
 
@@ -31,9 +33,9 @@ async function insertEndpoint(url: string, standing: Record<string, string> = {}
 }
 
 test('finds no problem without endpoints and with active endpoints', async () => {
-  const statuses = [await checkEndpoints(pool)];
+  const statuses = [await checkEndpoints(pool, noneRefused)];
   await insertEndpoint('https://a.example.com/');
-  statuses.push(await checkEndpoints(pool));
+  statuses.push(await checkEndpoints(pool, noneRefused));
   assert.deepEqual(
     statuses.flat().map(({ check, status }) => [check, status]),
     [
@@ -43,13 +45,26 @@ test('finds no problem without endpoints and with active endpoints', async () =>
   );
 });
 
+test('names enabled endpoints whose address is refused', async () => {
+  await insertEndpoint('http://127.0.0.1:9000/hook');
+  await insertEndpoint('https://a.example.com/');
+  const at = { disabled_at: '2027-03-01T12:00:00Z', disabled_reason: 'operator' };
+  await insertEndpoint('http://127.0.0.2/hook', at);
+  const findings = await checkEndpoints(pool, async ({ hostname }) => hostname.startsWith('127.'));
+  assert.deepEqual(
+    findings.map(({ status, code, symptom }) => [status, code, symptom.split(' ')[0]]),
+    [['warning', 'endpoint.address_refused', '127.0.0.1:9000']],
+  );
+  assert.match(findings[0]?.fix ?? '', /LATCHKEY_WEBHOOK_ALLOWED_NETWORKS/);
+});
+
 test('reports failing and automatically disabled endpoints, but not those that an operator disabled', async () => {
   const at = '2027-03-01T12:00:00Z';
   await insertEndpoint('https://a.example.com/', { failing_since: at });
   await insertEndpoint('https://b.example.com/', { disabled_at: at, disabled_reason: 'gone' });
   await insertEndpoint('https://c.example.com/', { disabled_at: at, disabled_reason: 'failing' });
   await insertEndpoint('https://d.example.com/', { disabled_at: at, disabled_reason: 'operator' });
-  const findings = await checkEndpoints(pool);
+  const findings = await checkEndpoints(pool, noneRefused);
   assert.deepEqual(
     findings.map(({ status, code, symptom, facts }) => [
       status,
@@ -71,7 +86,7 @@ test('counts failed deliveries', async () => {
     `insert into webhook_deliveries (message_id, endpoint_id, type, created_at, state)
      select 'msg_' || number, id, 'license.created', now(), 'failed' from webhook_endpoints, generate_series(1, 3) as number`,
   );
-  const [finding] = await checkEndpoints(pool);
+  const [finding] = await checkEndpoints(pool, noneRefused);
   assert.deepEqual([finding?.code, finding?.facts], ['deliveries.failed', { deliveries: 3 }]);
 });
 

@@ -4,6 +4,8 @@ import type { Pool } from 'pg';
 import { listEndpoints } from '../outgoing-webhooks/manage-endpoints.ts';
 import { countFailedDeliveries } from '../outgoing-webhooks/queries/delivery-log.ts';
 import type { EndpointRecord } from '../outgoing-webhooks/queries/endpoints.ts';
+import { ALLOWED_NETWORKS_SETTING } from '../outgoing-webhooks/rules/target-address.ts';
+import type { WebhookClient } from '../outgoing-webhooks/webhook-client.ts';
 import { countJobs } from '#server/jobs/queries.ts';
 import { formatTimestamp } from '#server/lib/text.ts';
 
@@ -27,11 +29,21 @@ const WEBHOOKS = 'outgoing webhooks';
 
 const MAX_COUNTED = 1_000;
 
-/** Checks that every endpoint receives its events. */
-export async function checkEndpoints(pool: Pool): Promise<Finding[]> {
+/**
+ * Checks that every endpoint receives its events.
+ * @param isRefused whether the client refuses the address of a URL
+ */
+export async function checkEndpoints(
+  pool: Pool,
+  isRefused: WebhookClient['isRefused'],
+): Promise<Finding[]> {
   const endpoints = await listEndpoints({ pool });
   const failed = await countFailedDeliveries(pool, MAX_COUNTED);
-  const problems = [...endpoints.flatMap(checkEndpoint), ...reportFailedDeliveries(failed)];
+  const problems = [
+    ...endpoints.flatMap(checkEndpoint),
+    ...(await reportRefused(endpoints, isRefused)),
+    ...reportFailedDeliveries(failed),
+  ];
   if (problems.length > 0) return problems;
   const active = endpoints.filter(({ disabledAt }) => disabledAt === null).length;
   return [ok(WEBHOOKS, `Active endpoints: ${active}.`)];
@@ -59,6 +71,26 @@ function checkEndpoint(endpoint: EndpointRecord): Finding[] {
     fix: `latchkey endpoint test ${id}, then latchkey endpoint enable ${id}; or latchkey endpoint remove ${id}.`,
     facts: { endpoint_id: id, reason: disabledReason, disabled_at: disabledAt },
   });
+}
+
+/** Names the enabled endpoints to which deliveries are refused: those of an earlier release, or by a changed name. */
+async function reportRefused(
+  endpoints: readonly EndpointRecord[],
+  isRefused: WebhookClient['isRefused'],
+): Promise<Finding[]> {
+  const findings = endpoints
+    .filter(({ disabledAt }) => disabledAt === null)
+    .map(async ({ id, url }) => {
+      const { host } = new URL(url);
+      return warningIf(await isRefused(new URL(url)), WEBHOOKS, {
+        code: 'endpoint.address_refused',
+        symptom: `${host} (${id}) receives no events.`,
+        cause: `Its address is not public, and ${ALLOWED_NETWORKS_SETTING} does not allow it.`,
+        fix: `Name its network in ${ALLOWED_NETWORKS_SETTING} and restart the service, or run latchkey endpoint remove ${id}.`,
+        facts: { endpoint_id: id },
+      });
+    });
+  return (await Promise.all(findings)).flat();
 }
 
 function reportFailedDeliveries(count: number): Finding[] {

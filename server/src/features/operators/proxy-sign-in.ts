@@ -1,7 +1,7 @@
 /** Signing in, and proving freshness, by the trusted header of a proxy. */
 import { inTransaction } from '#server/db/transaction.ts';
 import { credentialRefused } from '#server/errors.ts';
-import { createTrustCheck } from '#server/lib/trusted-networks.ts';
+import { createNetworkCheck } from '#server/lib/network-check.ts';
 
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
@@ -23,7 +23,7 @@ export function readTrustedHeader(
   const { trustedHeader } = config.operators;
   const value = trustedHeader === null ? undefined : headers[trustedHeader.name];
   if (trustedHeader === null || typeof value !== 'string' || value.trim() === '') return null;
-  return createTrustCheck(trustedHeader.proxies)(socketAddress) ? value.trim() : null;
+  return createNetworkCheck(trustedHeader.proxies)(socketAddress) ? value.trim() : null;
 }
 
 /**

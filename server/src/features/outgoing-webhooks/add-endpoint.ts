@@ -18,8 +18,10 @@ import {
 } from './queries/endpoints.ts';
 import type { EventType } from './rules/payload.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
+import { ALLOWED_NETWORKS_SETTING } from './rules/target-address.ts';
 import { sealSecret } from './secrets.ts';
 import type { EventSubscriptions } from './event-subscriptions.ts';
+import type { WebhookClient } from './webhook-client.ts';
 
 /** The dependencies of registering and changing endpoints. */
 export interface EndpointDependencies {
@@ -28,6 +30,7 @@ export interface EndpointDependencies {
   readonly pool: Pool;
   readonly vault: Vault;
   readonly eventSubscriptions: EventSubscriptions;
+  readonly webhookClient: WebhookClient;
 }
 
 /** Actor and reason of a change, for the audit log. */
@@ -37,7 +40,7 @@ export interface EndpointChange {
 }
 
 interface NewEndpoint {
-  /** http or https, to any host: operators who register endpoints are trusted with the service's network. */
+  /** http or https. A host that is an address must be public, or of an allowed network. */
   readonly url: string;
   /** Empty: all types. */
   readonly eventTypes: readonly EventType[];
@@ -66,6 +69,7 @@ export async function addEndpoint(
 ): Promise<EndpointWithSecret> {
   const now = deps.clock.now();
   const url = readUrl(text);
+  requirePublicHost(deps.webhookClient, url);
   const secret = generateWebhookSecret(randomBytes);
   const id = makeUuid();
   const endpoint: EndpointRecord = {
@@ -107,6 +111,13 @@ function requireCapacity(existing: readonly EndpointRecord[], { url }: EndpointR
   if (existing.length >= MAX_ENDPOINTS) {
     throw notPossible(`At most ${MAX_ENDPOINTS} endpoints can be registered.`);
   }
+}
+
+function requirePublicHost(client: WebhookClient, url: URL): void {
+  if (!client.isRefusedHost(url)) return;
+  throw notPossible(
+    `${url.host} is not a public address: choose another host, or name its network in ${ALLOWED_NETWORKS_SETTING} and restart the service.`,
+  );
 }
 
 function readUrl(text: string): URL {

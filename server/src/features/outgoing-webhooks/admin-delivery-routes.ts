@@ -77,9 +77,10 @@ export function registerDeliveryRoutes(app: App, deps: DeliveryRouteDependencies
       return answerCsv(reply, 'webhook-deliveries', COLUMNS, rows);
     },
   );
-  app.get(DELIVERY, { config: VIEWER, schema: showOperation }, (request) =>
-    showDelivery(deps, request.params.message_id, request.params.endpoint_id),
-  );
+  app.get(DELIVERY, { config: VIEWER, schema: showOperation }, (request) => {
+    const { message_id: messageId, endpoint_id: endpointId } = request.params;
+    return showDelivery(deps, messageId, endpointId, operatorOf(request).role === 'admin');
+  });
   app.post(`${DELIVERY}/replay`, { config: ADMIN, schema: replayOneOperation }, (request) => {
     const { message_id: messageId, endpoint_id: idOrUrl } = request.params;
     return replay(deps, request, { subject: { messageId }, idOrUrl });

@@ -79,7 +79,10 @@ async function send(
     };
   }
   const { sendTimeoutMs: timeoutMs } = deps;
-  return sendMessage(delivery.url, message, secrets, now, { timeoutMs, stopping });
+  return sendMessage(deps.webhookClient, delivery.url, message, secrets, now, {
+    timeoutMs,
+    stopping,
+  });
 }
 
 function openOrNull(

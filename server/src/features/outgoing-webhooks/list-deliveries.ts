@@ -105,11 +105,16 @@ export function viewDelivery(delivery: ListedDelivery): WebhookDeliveryItem {
 
 const MAX_ATTEMPTS = 100;
 
-/** Shows a delivery with its body and its attempts. @throws noSuch (404) */
+/**
+ * Shows a delivery with its body and its attempts.
+ * @param showsAnswers whether attempts have the beginning of the receiver's answer, which may be of an internal page
+ * @throws noSuch (404)
+ */
 export async function showDelivery(
   { pool }: { readonly pool: Pool },
   messageId: string,
   endpointId: string,
+  showsAnswers: boolean,
 ): Promise<WebhookDelivery> {
   const delivery = await findDelivery(pool, messageId, endpointId);
   if (delivery === null) throw noSuch('There is no such delivery, or it is older than 30 days.');
@@ -122,7 +127,7 @@ export async function showDelivery(
       status,
       duration_ms: durationMs,
       error,
-      answer,
+      answer: showsAnswers ? answer : null,
     })),
   };
 }

@@ -200,7 +200,8 @@ export async function sendTestMessage(
   const data = { endpoint_id: endpoint.id };
   const payload = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
   const secrets = openSecrets(deps.vault, endpoint, now);
-  const outcome = await sendMessage(endpoint.url, { id: createMessageId(), payload }, secrets, now);
+  const message = { id: createMessageId(), payload };
+  const outcome = await sendMessage(deps.webhookClient, endpoint.url, message, secrets, now);
   if (outcome.delivered)
     await databaseLimiter.run(() => recordEndpointSuccess(deps.pool, endpoint.id));
   return { endpoint, outcome };

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
+
 import { readRetryAfter } from '#server/lib/retry-delay.ts';
 import { version } from '#server/lib/version.ts';
 
 import { signMessage, type SignableMessage } from './rules/sign-message.ts';
+import type { WebhookClient } from './webhook-client.ts';
 
 /** The outcome of a request to an endpoint. */
 export interface SendOutcome {
@@ -27,6 +30,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Enough for the message of an error. */
 const MAX_ANSWER_BYTES = 1_000;
 
+const MAX_ERROR_CHARACTERS = 200;
+
 interface SendOptions {
   /** For the whole exchange. */
   readonly timeoutMs?: number | undefined;
@@ -39,6 +44,7 @@ interface SendOptions {
  * @param secrets each of them signs the message
  */
 export async function sendMessage(
+  client: WebhookClient,
   url: string,
   message: SignableMessage,
   secrets: readonly string[],
@@ -49,9 +55,7 @@ export async function sendMessage(
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'manual',
+    const response = await client.post(new URL(url), {
       headers: {
         'content-type': 'application/json',
         'user-agent': `latchkey/${version}`,
@@ -61,33 +65,34 @@ export async function sendMessage(
       signal: stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]),
     });
     const answer = await readAnswer(response);
+    const { statusCode: status = 0, headers } = response;
+    const delivered = status >= 200 && status < 300;
     return {
-      delivered: response.ok,
-      status: response.status,
+      delivered,
+      status,
       durationMs: durationMs(),
-      error: response.ok ? null : `answered ${response.status}`,
+      error: delivered ? null : `answered ${status}`,
       answer,
-      retryAfterMs: readRetryAfter(response.headers.get('retry-after'), sentAt),
+      retryAfterMs: readRetryAfter(headers['retry-after'] ?? null, sentAt),
     };
   } catch (error) {
     const failure = { delivered: false, status: null, answer: null, retryAfterMs: null };
-    return { ...failure, durationMs: durationMs(), error: explain(error, timeoutMs) };
+    const reason = timeout.aborted ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error);
+    return { ...failure, durationMs: durationMs(), error: reason.slice(0, MAX_ERROR_CHARACTERS) };
   }
 }
 
 /** Reads the body and returns its beginning; errors are ignored, because the status alone counts. */
-async function readAnswer({ body }: Response): Promise<string | null> {
-  if (body === null) return null;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+async function readAnswer(response: IncomingMessage): Promise<string | null> {
   const start: Uint8Array[] = [];
   try {
-    for (let total = 0; total <= MAX_BODY_BYTES;) {
-      const { done, value } = await reader.read();
-      if (done) return toAnswer(start);
-      if (total < MAX_ANSWER_BYTES) start.push(value.subarray(0, MAX_ANSWER_BYTES - total));
-      total += value.byteLength;
+    let total = 0;
+    for await (const chunk of response) {
+      if (!(chunk instanceof Uint8Array)) break;
+      if (total < MAX_ANSWER_BYTES) start.push(chunk.subarray(0, MAX_ANSWER_BYTES - total));
+      total += chunk.byteLength;
+      if (total > MAX_BODY_BYTES) break;
     }
-    await reader.cancel();
   } catch {
     // The status is known.
   }
@@ -100,19 +105,8 @@ function toAnswer(start: readonly Uint8Array[]): string | null {
   return text === '' ? null : text;
 }
 
-const MAX_ERROR_CHARACTERS = 200;
-
-/** The message of `fetch` is "fetch failed"; its cause contains the reason. */
-function explain(error: unknown, timeoutMs: number): string {
-  if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no answer within ${timeoutMs / 1_000} s`;
-  }
-  return reasonOf(error).slice(0, MAX_ERROR_CHARACTERS);
-}
-
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.cause !== undefined) return reasonOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error.message === '' ? error.name : error.message;
 }
