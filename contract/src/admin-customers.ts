@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { archiveLocations } from './admin-installs.ts';
 import { reason } from './admin-list.ts';
-import { dateTime, email, nullable, nullableString, oneOf, uuid } from './schema.ts';
+import { dateTime, email, nullable, nullableString, oneOf, text, uuid } from './schema.ts';
 
 const EXAMPLE_ID = '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d';
 const EXAMPLE_TIME = '2026-11-20T10:00:00.000Z';
@@ -96,6 +96,45 @@ const CustomerChange = Type.Object({
   reason: nullableString({ examples: ['request of 3 May'] }),
 });
 
+const machineId = { maxLength: 1_024, examples: ['4c4c4544-0044'] };
+
+const otherLicenses = Type.Integer({
+  description: 'How many licenses of others were activated there.',
+  examples: [1],
+});
+
+const sharedDevices = {
+  shared_installs: Type.Array(
+    Type.Object({ id: id('The install.'), other_licenses: otherLicenses }),
+    {
+      description:
+        'Installs on which licenses of others were activated, too. Their events are neither exported nor erased unless they are included. At most 200.',
+    },
+  ),
+  shared_machines: Type.Array(
+    Type.Object({ id: Type.String(machineId), other_licenses: otherLicenses }),
+    { description: 'The same for machines and their days of use. At most 200.' },
+  ),
+};
+
+const MAX_INCLUDED = 200;
+
+const includeShared = {
+  include_shared_installs: Type.Optional(
+    Type.Array(uuid({ examples: [EXAMPLE_ID] }), {
+      description:
+        'The shared installs whose events are treated as the data of this person. Others are ignored.',
+      maxItems: MAX_INCLUDED,
+    }),
+  ),
+  include_shared_machines: Type.Optional(
+    Type.Array(text(machineId), {
+      description: 'The same for shared machines and their days of use.',
+      maxItems: MAX_INCLUDED,
+    }),
+  ),
+};
+
 export const Customer = Type.Object(
   {
     email: Type.String({ examples: ['ada@example.com'] }),
@@ -104,6 +143,7 @@ export const Customer = Type.Object(
     machines: Type.Array(CustomerMachine, {
       description: 'Most recently seen first; at most 200.',
     }),
+    ...sharedDevices,
     payments: Type.Array(CustomerPayment, { description: 'Newest first; at most 200.' }),
     subscriptions: Type.Array(CustomerSubscription, { description: 'Newest first; at most 200.' }),
     accounts: Type.Array(CustomerAccount, { description: 'Customers of payment providers.' }),
@@ -143,7 +183,7 @@ export const Customer = Type.Object(
 export type Customer = Static<typeof Customer>;
 
 export const CustomerExport = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), reason },
+  { email: email({ examples: ['ada@example.com'] }), reason, ...includeShared },
   { $id: 'CustomerExport' },
 );
 export type CustomerExport = Static<typeof CustomerExport>;
@@ -156,7 +196,7 @@ const revoke = Type.Optional(
 );
 
 export const CustomerErasurePlanRequest = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), revoke },
+  { email: email({ examples: ['ada@example.com'] }), revoke, ...includeShared },
   { $id: 'CustomerErasurePlanRequest' },
 );
 export type CustomerErasurePlanRequest = Static<typeof CustomerErasurePlanRequest>;
@@ -175,13 +215,14 @@ export const CustomerErasurePlan = Type.Object(
         'Payment events that were not applied and keep their bodies: replay or dismiss them first.',
       examples: [0],
     }),
+    ...sharedDevices,
   },
   { $id: 'CustomerErasurePlan', description: 'What an erasure would delete and keep.' },
 );
 export type CustomerErasurePlan = Static<typeof CustomerErasurePlan>;
 
 export const CustomerErase = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), reason, revoke },
+  { email: email({ examples: ['ada@example.com'] }), reason, revoke, ...includeShared },
   { $id: 'CustomerErase' },
 );
 export type CustomerErase = Static<typeof CustomerErase>;
@@ -193,6 +234,14 @@ export const CustomerErased = Type.Object(
     kept_bodies: Type.Integer({
       description:
         'Of payment events that were not applied. Replay or dismiss them, then erase again.',
+      examples: [0],
+    }),
+    kept_installs: Type.Integer({
+      description: 'Shared installs that were not included, and keep their events.',
+      examples: [0],
+    }),
+    kept_machines: Type.Integer({
+      description: 'Shared machines that were not included, and keep their days of use.',
       examples: [0],
     }),
     archives: archiveLocations,

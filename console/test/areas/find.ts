@@ -1,9 +1,12 @@
 /** The search by keyboard alone, the start page, trials, and the data of a customer. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import type { Page } from 'playwright-core';
 
+import { activate } from '../../../server/test/license-steps.ts';
 import { openBrowser } from '../../../server/test/operator-steps.ts';
 import { press, waitForFocus, type } from '../keyboard.ts';
 import type { Console } from '../open-console.ts';
@@ -165,6 +168,45 @@ export function testFind(running: () => Console): void {
     await dialog.waitFor({ state: 'detached' });
     await opened.service.pool.query('delete from event_archives');
     assert.deepEqual(problems, []);
+    await close();
+  });
+
+  test('includes a shared install in an export and an erasure only when its box is checked', async () => {
+    const { service, open } = running();
+    const installId = randomUUID();
+    for (const name of ['shared', 'sharer']) {
+      const { license, licenseKey } = await service.issue({ customerEmail: `${name}@example.com` });
+      await activate(service, licenseKey);
+      await service.pool.query('update activations set install_id = $1 where license_id = $2', [
+        installId,
+        license.id,
+      ]);
+    }
+    const { page, close, go } = await open('admin');
+    await go('/customer?email=shared@example.com');
+    await page.getByRole('link', { name: `install ${installId}` }).waitFor();
+    const box = page.getByRole('checkbox', { name: `Include install ${installId}` });
+    const download = async (includes: boolean) => {
+      await press(page, 'Export data');
+      if (includes) await box.check();
+      await type(page, 'Reason', 'request of 3 May');
+      const file = page.waitForEvent('download');
+      await page.keyboard.press('Enter');
+      return JSON.parse(readFileSync(await (await file).path(), 'utf8')).left_out.installs;
+    };
+    assert.deepEqual(await download(false), [installId]);
+    assert.deepEqual(await download(true), []);
+    await press(page, 'Erase …');
+    await page.getByText('events kept: licenses of others were activated there, too').waitFor();
+    await box.check();
+    await type(page, 'Reason', 'request of 4 May');
+    await page.keyboard.press('Enter');
+    await page.getByText('The customer was erased.').waitFor();
+    const { rows } = await service.pool.query(
+      `select details->'included_installs' as included from audit_log
+       where action = 'customer.erase' and details ? 'included_installs'`,
+    );
+    assert.deepEqual(rows, [{ included: 1 }]);
     await close();
   });
 

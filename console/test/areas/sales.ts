@@ -170,7 +170,18 @@ export function testSales(running: () => Console): void {
     const { page, close, go } = await open('admin');
     await go(`/webhooks/${world['salesEndpointId']}/${world['salesMessageId']}`);
     assert.equal(await page.locator('.timeline > li').count(), 2);
+    assert.ok((await page.locator('.timeline pre').count()) > 0);
     await pressButton(page, { label: 'Replay', fields: FIELDS, done: 'The delivery is queued.' });
+    await close();
+  });
+
+  test('shows attempts without the answers of the endpoint to a viewer', async () => {
+    const { world, open } = running();
+    const { page, close, go } = await open('viewer');
+    await go(`/webhooks/${world['salesEndpointId']}/${world['salesMessageId']}`);
+    assert.equal(await page.locator('.timeline > li').count(), 2);
+    assert.equal(await page.locator('.timeline pre').count(), 0);
+    await page.getByText('Only admins see what the endpoint answered.').waitFor();
     await close();
   });
 

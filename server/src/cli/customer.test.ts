@@ -37,7 +37,13 @@ test('shows the data of an address in any case, and exports it to a file of its 
   assert.match(shown.stdout, /^licenses \(1\)$/mu);
   assert.match(shown.stdout, /^customer_name +Ada Lovelace$/mu);
   const unknown = await runJson('customer', 'show', 'nobody@example.com');
-  assert.deepEqual(Object.keys(unknown), ['address', 'id', 'install_ids']);
+  assert.deepEqual(Object.keys(unknown), [
+    'address',
+    'id',
+    'install_ids',
+    'shared_installs',
+    'shared_machines',
+  ]);
 
   const output = join(directory, 'ada.json');
   const exported = await run('customer', 'export', ADDRESS, '--output', output);
@@ -74,6 +80,43 @@ test('plans an erasure without --yes, and keeps the license with it', async () =
   });
   const { entries } = await runJson('audit', 'list', '--license', licenseId);
   assert.equal(entries[0].action, 'customer.erase');
+});
+
+test('names shared installs, and includes their data on request', async () => {
+  const email = 'shared@example.com';
+  const installId = '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d';
+  for (const each of [email, 'other@example.com']) {
+    const { license_id: id } = await runJson(
+      'license',
+      'issue',
+      '--product',
+      'personal',
+      '--email',
+      each,
+    );
+    await pool.query(
+      `insert into activations (license_id, id, components, machine_digest, install_id, versions_reported_at, activated_at,
+                                last_validated_at)
+       values ($1, gen_random_uuid(), '{}', '', $2, now(), now(), now())`,
+      [id, installId],
+    );
+  }
+  const note = new RegExp(`--include-shared:\n *install ${installId} \\(1 other license\\)`, 'u');
+  const planned = await run('customer', 'erase', email, ...REASON);
+  assert.match(planned.stdout, /^shared_installs +1 +events kept/mu);
+  assert.match(planned.stderr, note);
+  const leftOut = async (...more: string[]) => {
+    const output = join(directory, `shared-${more.at(-1) ?? 'none'}.json`);
+    const { code, stderr } = await run('customer', 'export', email, '--output', output, ...more);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, note);
+    return JSON.parse(readFileSync(output, 'utf8')).left_out.installs;
+  };
+  assert.deepEqual(await leftOut(), [installId]);
+  assert.deepEqual(await leftOut('--include-shared', installId), []);
+  assert.deepEqual(await leftOut('--include-shared', 'all'), []);
+  const erased = await run('customer', 'erase', email, ...REASON, '--yes');
+  assert.match(erased.stdout, /Kept the data of 1 shared install and 0 shared machines\./u);
 });
 
 test('requires a reason for an erasure', async () => {

@@ -1,6 +1,8 @@
 /** `latchkey customer`: all data stored about the owner of an e-mail address. */
 import type { Context } from '#server/context.ts';
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
+import type { SharedDevice, SharedDeviceChoice } from '#server/features/customers/facts.ts';
+import { describeIncluded } from '#server/features/customers/rules/select-devices.ts';
 import { planErasure, type PlannedTable } from '#server/features/customers/plan-erasure.ts';
 import {
   exportCustomer,
@@ -15,13 +17,64 @@ import { describeArchives } from './archives.ts';
 import { commandGroup } from './command.ts';
 import { outputOption, writeExport } from './export-file.ts';
 import { addressArgument, reasonOption, requiredReasonOption } from './options.ts';
-import { paint, withProgress } from './output.ts';
-import { flag } from './parameters.ts';
+import { paint, printNote, withProgress } from './output.ts';
+import { flag, option } from './parameters.ts';
 import { formatFields, formatRows } from './table.ts';
 import { contextCommand } from './with-context.ts';
 
-const readData = (context: Context, email: string): Promise<PersonalData> =>
-  withProgress('payment events', (report) => readPersonalData(context, email, report));
+const readData = (
+  context: Context,
+  email: string,
+  included?: SharedDeviceChoice,
+): Promise<PersonalData> =>
+  withProgress('payment events', (onProgress) =>
+    readPersonalData(context, email, { onProgress, ...(included && { included }) }),
+  );
+
+/** Installs and machines that others' licenses were activated on, too. */
+const includeSharedOption = option(
+  '--include-shared <ids>',
+  'shared installs and machines whose data is treated as that of the customer: ids separated by commas, or all (default: none)',
+  readIncluded,
+);
+
+function readIncluded(text: string): SharedDeviceChoice {
+  if (text.trim() === 'all') return { installs: 'all', machines: 'all' };
+  const ids = text.split(',').map((id) => id.trim());
+  return { installs: ids.map((id) => id.toLowerCase()), machines: ids };
+}
+
+/** Names the shared installs and machines, with their numbers of other licenses. */
+function describeShared({ sharedInstalls, sharedMachines }: PersonalData['person']): string {
+  return [
+    ...sharedInstalls.map((install) => `install ${nameShared(install)}`),
+    ...sharedMachines.map((machine) => `machine ${nameShared(machine)}`),
+  ].join('\n');
+}
+
+function nameShared({ id, otherLicenses }: SharedDevice): string {
+  return `${id} (${countOf(otherLicenses, 'other license')})`;
+}
+
+const SHARED =
+  'Licenses of others were activated on these, too. Their data is left out unless you name them in --include-shared:';
+
+/** The note about shared installs and machines; null without any. */
+function noteShared({ person }: PersonalData): string | null {
+  const shared = describeShared(person);
+  return shared === '' ? null : `${SHARED}\n${shared}`;
+}
+
+function toSharedJson({ sharedInstalls, sharedMachines }: PersonalData['person']) {
+  return {
+    shared_installs: sharedInstalls.map(toDeviceJson),
+    shared_machines: sharedMachines.map(toDeviceJson),
+  };
+}
+
+function toDeviceJson({ id, otherLicenses }: SharedDevice) {
+  return { id, other_licenses: otherLicenses };
+}
 
 /** The JSON has all of them. */
 const MAX_ROWS_SHOWN = 10;
@@ -41,8 +94,15 @@ const showCommand = contextCommand({
     const { id } = person.address;
     await auditAccess(context, { action: 'customer.show', subjectId: id, reason });
     return {
-      json: { address, id, install_ids: person.installIds, ...Object.fromEntries(tables) },
+      json: {
+        address,
+        id,
+        install_ids: person.installIds,
+        ...toSharedJson(person),
+        ...Object.fromEntries(tables),
+      },
       text: formatData(address, data),
+      note: noteShared(data),
     };
   },
 });
@@ -89,12 +149,15 @@ const exportCommand = contextCommand({
       'Answer a request for access (GDPR, articles 15 and 20)',
   },
   hasJson: false,
-  parameters: [addressArgument, outputOption, reasonOption],
-  async run(context, { address, output, reason }) {
-    const data = await readData(context, address);
+  parameters: [addressArgument, outputOption, includeSharedOption, reasonOption],
+  async run(context, { address, output, includeShared, reason }) {
+    const data = await readData(context, address, includeShared ?? undefined);
     const { id } = data.person.address;
-    await auditAccess(context, { action: 'customer.export', subjectId: id, reason });
+    const details = describeIncluded(data.person);
+    await auditAccess(context, { action: 'customer.export', subjectId: id, reason, details });
     await writeExport('records', output, () => exportCustomer(context, address, data));
+    const note = noteShared(data);
+    if (note !== null) printNote(note);
   },
 });
 
@@ -112,17 +175,22 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
     addressArgument,
     requiredReasonOption,
     flag('--revoke', 'revoke the licenses too'),
+    includeSharedOption,
     flag('--yes', 'erase; without it nothing is changed'),
   ],
-  async run(context, { address, reason, revoke, yes }) {
-    const data = await readData(context, address);
+  async run(context, { address, reason, revoke, includeShared, yes }) {
+    const data = await readData(context, address, includeShared ?? undefined);
     if (!yes) {
       const plan = planErasure(data, revoke);
-      return { json: { dry_run: true, tables: plan }, text: formatPlan(plan) };
+      return {
+        json: { dry_run: true, tables: plan, ...toSharedJson(data.person) },
+        text: formatPlan(plan),
+        note: noteShared(data),
+      };
     }
     const result = await eraseCustomer(context, data, { actor: currentActor(), reason, revoke });
     const { id } = data.person.address;
-    const { archives, licenses, removedBodies, keptBodies } = result;
+    const { archives, licenses, removedBodies, keptBodies, keptInstalls, keptMachines } = result;
     return {
       json: {
         dry_run: false,
@@ -130,6 +198,8 @@ Licenses stay valid without their customer, unless --revoke is set. Erase the cu
         licenses,
         removed_bodies: removedBodies,
         kept_bodies: keptBodies,
+        kept_installs: keptInstalls,
+        kept_machines: keptMachines,
         archives,
       },
       text: formatErasure(id, result),
@@ -147,10 +217,17 @@ function formatPlan(plan: readonly PlannedTable[]): string {
   return `${table}\n\nNothing was changed. Run it with --yes to erase the data and suppress the address.`;
 }
 
-function formatErasure(id: string, { licenses, removedBodies, keptBodies }: ErasureResult): string {
+function formatErasure(id: string, result: ErasureResult): string {
+  const { licenses, removedBodies, keptBodies, keptInstalls, keptMachines } = result;
   const summary = `Erased ${id}: removed the customer of ${countOf(licenses, 'license')} and the bodies of ${countOf(removedBodies, 'payment event')}.`;
-  if (keptBodies === 0) return summary;
-  return `${summary}\nKept the bodies of ${countOf(keptBodies, 'payment event')} not applied yet. Replay or dismiss them (latchkey webhook list --status failed), then erase again.`;
+  const lines = [summary];
+  if (keptInstalls + keptMachines > 0) {
+    lines.push(
+      `Kept the data of ${countOf(keptInstalls, 'shared install')} and ${countOf(keptMachines, 'shared machine')}.`,
+    );
+  }
+  if (keptBodies === 0) return lines.join('\n');
+  return `${lines.join('\n')}\nKept the bodies of ${countOf(keptBodies, 'payment event')} not applied yet. Replay or dismiss them (latchkey webhook list --status failed), then erase again.`;
 }
 
 export const customerCommand = commandGroup(

@@ -16,6 +16,7 @@ import { labelOf, nameActor, nameProvider } from '#console/ui/labels.ts';
 
 import { Licenses, Machines, Mails, Payments, Subscriptions } from './customer-tables.tsx';
 import { EraseCustomer } from './erase-customer.tsx';
+import { includeShared, listShared, SharedFields, SharedTable } from './shared-devices.tsx';
 
 const PATH = '/api/v1/admin/customer';
 
@@ -23,6 +24,7 @@ const PATH = '/api/v1/admin/customer';
 export function CustomerPage() {
   const email = query.value.get('email') ?? '';
   const customer = useResource<Customer>(email === '' ? null : addQuery(PATH, { email }));
+  const shared = customer.data === undefined ? [] : listShared(customer.data);
   if (email === '') {
     return (
       <Page title="Customer">
@@ -42,11 +44,13 @@ export function CustomerPage() {
             role="support"
             reason="required"
             path={`${PATH}/export`}
-            body={() => ({ email })}
+            body={(values) => ({ email, ...includeShared(values, shared) })}
             invalidates={[PATH]}
             done="The export is ready."
             onDone={(data) => saveJson('customer.json', data)}
-          />
+          >
+            <SharedFields devices={shared} />
+          </Action>
           <EraseCustomer email={email} />
         </>
       }
@@ -58,6 +62,7 @@ export function CustomerPage() {
 
 function Content({ customer }: { readonly customer: Customer }) {
   const { changes, licenses, machines, mails, payments, subscriptions } = customer;
+  const shared = listShared(customer);
   return (
     <>
       <Summary customer={customer} />
@@ -67,6 +72,14 @@ function Content({ customer }: { readonly customer: Customer }) {
       {machines.length > 0 && (
         <Section title="Machines">
           <Machines rows={machines} />
+        </Section>
+      )}
+      {shared.length > 0 && (
+        <Section
+          title="Shared installs and machines"
+          intro="Licenses of others were activated on these, too. Their events and days of use are neither exported nor erased unless you include them."
+        >
+          <SharedTable rows={shared} />
         </Section>
       )}
       {subscriptions.length > 0 && (

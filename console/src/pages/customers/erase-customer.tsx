@@ -9,6 +9,7 @@ import { Field } from '#console/ui/field.tsx';
 import { labelOf } from '#console/ui/labels.ts';
 
 import { ArchivesDialog } from './archives-dialog.tsx';
+import { includeShared, listShared, SharedFields } from './shared-devices.tsx';
 
 const PATH = '/api/v1/admin/customer';
 
@@ -34,7 +35,11 @@ export function EraseCustomer({ email }: { readonly email: string }) {
           role="admin"
           reason="required"
           path={`${PATH}/erase`}
-          body={({ revoke }) => ({ email, revoke: revoke === 'on' })}
+          body={(values) => ({
+            email,
+            revoke: values['revoke'] === 'on',
+            ...includeShared(values, listShared(plan)),
+          })}
           invalidates={['/api/v1/admin']}
           done="The customer was erased."
           onDone={(erased) => setArchives(erased.archives)}
@@ -46,6 +51,7 @@ export function EraseCustomer({ email }: { readonly email: string }) {
             type="checkbox"
             hint="Otherwise they stay valid without a customer."
           />
+          <SharedFields devices={listShared(plan)} />
         </ActionDialog>
       )}
       <ArchivesDialog archives={archives} onClose={() => setArchives([])} />

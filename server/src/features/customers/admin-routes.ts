@@ -21,11 +21,12 @@ import {
   TAGS,
   type PersonalDataDependencies,
 } from './admin-install-routes.ts';
-import { eraseCustomer } from './erase-customer.ts';
+import { eraseCustomer, type ErasureResult } from './erase-customer.ts';
+import type { SharedDeviceChoice } from './facts.ts';
 import { downloadCustomer } from './download-customer.ts';
 import { readPersonalData } from './personal-data.ts';
 import { planErasure } from './plan-erasure.ts';
-import { showCustomer } from './show-customer.ts';
+import { showCustomer, viewSharedDevices } from './show-customer.ts';
 
 const PATH = '/api/v1/admin/customer';
 
@@ -43,7 +44,8 @@ export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies)
     async (request, reply) => {
       const { email, reason } = request.body;
       const { actor } = operatorOf(request);
-      const pieces = downloadCustomer(deps, { email, actor, reason }, longWork);
+      const included = readIncluded(request.body);
+      const pieces = downloadCustomer(deps, { email, actor, reason, included }, longWork);
       return answerJsonFile(reply, 'customer', pieces);
     },
   );
@@ -52,9 +54,13 @@ export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies)
     { config: { ...ADMIN_FRESH, ...OWN_SLOTS }, schema: planOperation },
     ({ body }) =>
       longWork.run(async () => {
-        const data = await readPersonalData(deps, body.email);
+        const data = await readPersonalData(deps, body.email, { included: readIncluded(body) });
         const tables = planErasure(data, body.revoke ?? false);
-        return { tables: [...tables], unapplied_events: data.unapplied };
+        return {
+          tables: [...tables],
+          unapplied_events: data.unapplied,
+          ...viewSharedDevices(data.person),
+        };
       }),
   );
   app.post(
@@ -63,13 +69,32 @@ export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies)
     (request) =>
       longWork.run(async () => {
         const { email, reason, revoke = false } = request.body;
-        const data = await readPersonalData(deps, email);
+        const included = readIncluded(request.body);
+        const data = await readPersonalData(deps, email, { included });
         const { actor } = operatorOf(request);
         const erasure = { actor, reason, revoke };
-        const { keptBodies, removedBodies, ...result } = await eraseCustomer(deps, data, erasure);
-        return { ...result, removed_bodies: removedBodies, kept_bodies: keptBodies };
+        return viewErased(await eraseCustomer(deps, data, erasure));
       }),
   );
+}
+
+function viewErased({ licenses, archives, ...counts }: ErasureResult): CustomerErased {
+  return {
+    licenses,
+    removed_bodies: counts.removedBodies,
+    kept_bodies: counts.keptBodies,
+    kept_installs: counts.keptInstalls,
+    kept_machines: counts.keptMachines,
+    archives,
+  };
+}
+
+function readIncluded(body: {
+  readonly include_shared_installs?: readonly string[];
+  readonly include_shared_machines?: readonly string[];
+}): SharedDeviceChoice {
+  const { include_shared_installs: installs = [], include_shared_machines: machines = [] } = body;
+  return { installs: installs.map((id) => id.toLowerCase()), machines };
 }
 
 const showOperation = {

@@ -5,6 +5,8 @@ import { fillWhilePending } from '#server/lib/fill-while-pending.ts';
 import { recordAccess } from '../audit/record-access.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { toAddress } from './find-person.ts';
+import type { SharedDeviceChoice } from './facts.ts';
+import { describeChoice } from './rules/select-devices.ts';
 import { exportCustomer, readPersonalData } from './personal-data.ts';
 
 /** An export of all data of a person. */
@@ -12,6 +14,7 @@ interface CustomerAccess {
   readonly email: string;
   readonly actor: string;
   readonly reason: string;
+  readonly included: SharedDeviceChoice;
 }
 
 const FILL_INTERVAL_MS = 10_000;
@@ -23,7 +26,7 @@ const FILL_INTERVAL_MS = 10_000;
  */
 export async function* downloadCustomer(
   deps: LicenseChangeDependencies & PageReader,
-  { actor, email, reason }: CustomerAccess,
+  { actor, email, reason, included }: CustomerAccess,
   longWork: Pick<ConcurrencyLimiter, 'run'>,
 ): AsyncGenerator<string> {
   const { id } = toAddress(deps.vault, email);
@@ -33,9 +36,9 @@ export async function* downloadCustomer(
       action: 'customer.export',
       subjectId: id,
       reason,
-      details: {},
+      details: describeChoice(included),
     });
-    return readPersonalData(deps, email);
+    return readPersonalData(deps, email, { included });
   });
   const data = yield* fillWhilePending(reading, ' ', FILL_INTERVAL_MS);
   yield* exportCustomer(deps, email, data);

@@ -28,6 +28,7 @@ import {
   removeJobs,
 } from './queries/erase.ts';
 import type { PersonalData } from './personal-data.ts';
+import { describeIncluded, listLeftOut } from './rules/select-devices.ts';
 
 /** A manual erasure; `revoke` also revokes the licenses. */
 export interface CustomerErasure {
@@ -42,6 +43,9 @@ interface ErasureCounts {
   readonly removedBodies: number;
   /** Of payment events that were not applied. */
   readonly keptBodies: number;
+  /** Shared installs and machines whose data was kept. */
+  readonly keptInstalls: number;
+  readonly keptMachines: number;
 }
 
 export interface ErasureResult extends ErasureCounts {
@@ -54,7 +58,7 @@ const MAX_BODIES = 500;
 
 /**
  * Erases a person: addresses, names, notes, bodies of payment events, events and days of use, newsletter subscription.
- * Licenses stay without their customer (revoked on demand), and so do payments and subscriptions without their buyer, the
+ * Data of shared installs and machines stays, unless the person was read with them. Licenses stay without their customer (revoked on demand), and so do payments and subscriptions without their buyer, the
  * address's HMAC as a suppression, and audit rows without the address.
  *
  * Rows that lead from the address to other rows are erased last, in one transaction, so that an interrupted erasure can be
@@ -73,6 +77,8 @@ export async function eraseCustomer(
     licenses: person.licenseIds.length,
     removedBodies,
     keptBodies: unapplied,
+    keptInstalls: listLeftOut(person.sharedInstalls, person.installIds).length,
+    keptMachines: listLeftOut(person.sharedMachines, person.machineIds).length,
   };
   await inTransaction(deps.pool, (client) => eraseRows(deps, client, person, erasure, counts));
   const archives = person.installIds.length === 0 ? [] : await listArchives(deps);
@@ -147,7 +153,7 @@ async function revokeLicenses(
 /** Stores an audit row for each revocation, one for the person, by the id of the address, and one for each license. */
 async function insertAuditEntries(
   client: Queryable,
-  { address, licenseIds }: Person,
+  person: Person,
   { actor, reason, revoke }: CustomerErasure,
   done: {
     readonly now: Date;
@@ -155,6 +161,7 @@ async function insertAuditEntries(
     readonly revoked: readonly string[];
   },
 ): Promise<void> {
+  const { address, licenseIds } = person;
   const { now, result, revoked } = done;
   const entry = { occurredAt: now, actor, reason, action: 'customer.erase' };
   const details = {
@@ -162,6 +169,9 @@ async function insertAuditEntries(
     licenses: result.licenses,
     removed_bodies: result.removedBodies,
     kept_bodies: result.keptBodies,
+    kept_installs: result.keptInstalls,
+    kept_machines: result.keptMachines,
+    ...describeIncluded(person),
   };
   for (const subjectId of revoked) {
     await insertAuditEntry(client, { ...entry, action: 'license.revoke', subjectId, details: {} });

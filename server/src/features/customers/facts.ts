@@ -41,7 +41,24 @@ export interface Person {
   readonly keyEmails: readonly TransactionKey[];
   /** Messages of outgoing webhooks. */
   readonly messageIds: readonly string[];
-  /** From the activations of the licenses. */
+  /** From the activations of the licenses; without shared ones, unless the operator includes them. */
   readonly installIds: readonly string[];
   readonly machineIds: readonly string[];
+  readonly sharedInstalls: readonly SharedDevice[];
+  readonly sharedMachines: readonly SharedDevice[];
+}
+
+/** An install or a machine on which licenses of others were activated, too: its data may be about another person. */
+export interface SharedDevice {
+  readonly id: string;
+  readonly otherLicenses: number;
+}
+
+/**
+ * The shared installs and machines that the operator decided to treat as the person's own. Ids that are not shared by the
+ * person are ignored.
+ */
+export interface SharedDeviceChoice {
+  readonly installs: readonly string[] | 'all';
+  readonly machines: readonly string[] | 'all';
 }

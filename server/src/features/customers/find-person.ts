@@ -5,7 +5,7 @@ import type { Pool } from 'pg';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { subscriberIdOf, hashAddress, normalizeAddress } from '../suppressions/address-hash.ts';
-import type { Person, Address, EventKey } from './facts.ts';
+import type { Person, Address, EventKey, SharedDeviceChoice } from './facts.ts';
 import { searchBodies } from './queries/bodies.ts';
 import {
   listAdjustmentEvents,
@@ -16,7 +16,13 @@ import {
   findMachines,
   listMessageIds,
 } from './queries/find-person.ts';
+import {
+  listSharedInstalls,
+  listSharedMachines,
+  type PersonsDevices,
+} from './queries/shared-devices.ts';
 import { listSearchTexts, mentionsPerson } from './rules/mentions.ts';
+import { selectDevices } from './rules/select-devices.ts';
 
 /**
  * Finds the rows with data of a person by one e-mail address in any spelling. Another address of the same person
@@ -25,6 +31,7 @@ import { listSearchTexts, mentionsPerson } from './rules/mentions.ts';
 export async function findPerson(
   { pool, vault }: { readonly pool: Pool; readonly vault: Vault },
   email: string,
+  included: SharedDeviceChoice = NO_SHARED_DEVICES,
 ): Promise<Person> {
   const address = toAddress(vault, email);
   const { spellings } = address;
@@ -44,7 +51,37 @@ export async function findPerson(
     events: [...ledger, ...(await listAdjustmentEvents(pool, payments))],
     keyEmails: await listKeyEmails(pool, hashes, licenseIds),
     messageIds: await listMessageIds(pool, spellings),
-    ...(await findMachines(pool, licenseIds)),
+    ...(await findDevices(pool, licenseIds, included)),
+  };
+}
+
+/** Whatever somebody else's license was activated on, too, may be about that person (GDPR, article 15(4)). */
+const NO_SHARED_DEVICES: SharedDeviceChoice = { installs: [], machines: [] };
+
+type Devices = Pick<Person, 'installIds' | 'machineIds' | 'sharedInstalls' | 'sharedMachines'>;
+
+async function findDevices(
+  pool: Pool,
+  licenseIds: readonly string[],
+  included: SharedDeviceChoice,
+): Promise<Devices> {
+  const devices = await findMachines(pool, licenseIds);
+  const shared = await findSharedDevices(pool, devices);
+  return {
+    ...shared,
+    installIds: selectDevices(devices.installIds, shared.sharedInstalls, included.installs),
+    machineIds: selectDevices(devices.machineIds, shared.sharedMachines, included.machines),
+  };
+}
+
+/** Finds the installs and machines of a person's activations on which licenses of others were activated, too. */
+export async function findSharedDevices(
+  pool: Pool,
+  devices: PersonsDevices,
+): Promise<Pick<Person, 'sharedInstalls' | 'sharedMachines'>> {
+  return {
+    sharedInstalls: await listSharedInstalls(pool, devices),
+    sharedMachines: await listSharedMachines(pool, devices),
   };
 }
 

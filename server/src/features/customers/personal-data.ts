@@ -7,11 +7,12 @@ import type { Vault } from '#server/lib/vault.ts';
 
 import { exportInstall } from '../analytics/installs/read-install.ts';
 import { toMachineKey } from '../usage/machine-key.ts';
-import type { EventKey, Person } from './facts.ts';
+import type { EventKey, Person, SharedDeviceChoice } from './facts.ts';
 import { findEvents, findPerson } from './find-person.ts';
 import { listEventsWithBodies } from './queries/bodies.ts';
 import { listPersonalDataRows, SOURCES, type PersonalDataRow } from './queries/personal-data.ts';
 import { parseJson } from './rules/mentions.ts';
+import { listLeftOut } from './rules/select-devices.ts';
 
 /** The personal data of one person, without the events of installs. */
 export interface PersonalData {
@@ -23,16 +24,23 @@ export interface PersonalData {
   readonly tables: ReadonlyMap<string, readonly PersonalDataRow[]>;
 }
 
+interface ReadOptions {
+  /** Default: no shared device. */
+  readonly included?: SharedDeviceChoice;
+  /** Called with the number of payment events that were searched. */
+  readonly onProgress?: (done: number) => void;
+}
+
 /**
- * Reads the personal data of the owner of an address.
- * @param onProgress called with the number of payment events that were searched
+ * Reads the personal data of the owner of an address. The days of use of shared machines are left out, unless they are
+ * included.
  */
 export async function readPersonalData(
   deps: { readonly pool: Pool; readonly vault: Vault },
   email: string,
-  onProgress: (done: number) => void = () => {},
+  { included, onProgress = () => {} }: ReadOptions = {},
 ): Promise<PersonalData> {
-  const person = await findPerson(deps, email);
+  const person = await findPerson(deps, email, included);
   const events = await findEvents(deps, person, onProgress);
   const keyed = [deps.vault, ...deps.vault.previous];
   const machineKeys = person.machineIds.flatMap((id) =>
@@ -64,14 +72,22 @@ function readBody(body: Buffer | null): unknown {
 
 /**
  * Yields the personal data of a person as the lines of one JSON object: the rows of each table under their column names, and
- * the events of each install of the person's licenses.
+ * the events of each install of the person's licenses. It names the installs and machines whose data is left out.
  */
 export async function* exportCustomer(
   deps: PageReader & { readonly clock: Clock },
   email: string,
   { person, tables }: PersonalData,
 ): AsyncGenerator<string> {
-  const head = { address: email, id: person.address.id, exported_at: deps.clock.now() };
+  const head = {
+    address: email,
+    id: person.address.id,
+    exported_at: deps.clock.now(),
+    left_out: {
+      installs: listLeftOut(person.sharedInstalls, person.installIds),
+      machines: listLeftOut(person.sharedMachines, person.machineIds),
+    },
+  };
   yield JSON.stringify(head).slice(0, -1);
   for (const [table, rows] of tables) {
     yield `,\n${JSON.stringify(table)}:[`;

@@ -1,4 +1,5 @@
 import type { PersonalData } from './personal-data.ts';
+import { listLeftOut } from './rules/select-devices.ts';
 
 /** What an erasure does to the rows of a table. */
 export interface PlannedTable {
@@ -37,8 +38,20 @@ export function planErasure({ person, tables }: PersonalData, revoke: boolean): 
     rows: rows.length,
     outcome: outcomes[table] ?? 'kept',
   }));
-  const installs = person.installIds.length;
-  return installs === 0
-    ? planned
-    : [...planned, { table: 'installs', rows: installs, outcome: 'their events deleted' }];
+  const { installIds, machineIds, sharedInstalls, sharedMachines } = person;
+  const kept = 'kept: licenses of others were activated there, too';
+  const devices = [
+    { table: 'installs', rows: installIds.length, outcome: 'their events deleted' },
+    {
+      table: 'shared_installs',
+      rows: listLeftOut(sharedInstalls, installIds).length,
+      outcome: `events ${kept}`,
+    },
+    {
+      table: 'shared_machines',
+      rows: listLeftOut(sharedMachines, machineIds).length,
+      outcome: `days of use ${kept}`,
+    },
+  ];
+  return [...planned, ...devices.filter(({ rows }) => rows > 0)];
 }

@@ -8,7 +8,8 @@ import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import { licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { findSubscriber } from '../subscribers/queries/subscribers.ts';
 import { findSuppression } from '../suppressions/queries.ts';
-import { toAddress } from './find-person.ts';
+import { findSharedDevices, toAddress } from './find-person.ts';
+import { findMachines } from './queries/find-person.ts';
 import {
   listAccountsOf,
   listLicensesOf,
@@ -18,7 +19,7 @@ import {
   listSubscriptionsOf,
   type CustomerLicense,
 } from './queries/overview.ts';
-import type { Address } from './facts.ts';
+import type { Address, Person, SharedDevice } from './facts.ts';
 
 interface ShowDependencies {
   readonly pool: Pool;
@@ -52,6 +53,7 @@ export async function showCustomer(
       is_active: machine.isActive,
       last_seen_at: machine.lastSeenAt.toISOString(),
     })),
+    ...viewSharedDevices(await findSharedDevices(pool, await findMachines(pool, licenseIds))),
     payments: payments.map((payment) => ({
       transaction_id: payment.transactionId,
       provider: payment.provider,
@@ -82,6 +84,26 @@ export async function showCustomer(
     changes: (await listAuditEntries(pool, address.id)).map(viewChange).toReversed(),
   };
 }
+
+/** Shows the installs and machines that others' licenses were activated on, too. */
+export function viewSharedDevices({
+  sharedInstalls,
+  sharedMachines,
+}: Pick<Person, 'sharedInstalls' | 'sharedMachines'>): Pick<
+  Customer,
+  'shared_installs' | 'shared_machines'
+> {
+  return {
+    shared_installs: sharedInstalls.slice(0, MAX_SHARED_SHOWN).map(viewShared),
+    shared_machines: sharedMachines.slice(0, MAX_SHARED_SHOWN).map(viewShared),
+  };
+}
+
+function viewShared({ id, otherLicenses }: SharedDevice) {
+  return { id, other_licenses: otherLicenses };
+}
+
+const MAX_SHARED_SHOWN = 200;
 
 function viewLicense(license: CustomerLicense, now: Date): Customer['licenses'][number] {
   return {

@@ -9,6 +9,7 @@ import {
 } from '#server/db/statement.ts';
 
 import type { CustomerKey, EventKey, LedgerKey, TransactionKey } from '../facts.ts';
+import type { PersonsDevices } from './shared-devices.ts';
 
 /** Some statements read whole tables, without an index, because they rarely run. */
 const LONG_STATEMENT_MS = 5 * 60_000;
@@ -126,19 +127,25 @@ export async function listMessageIds(
 
 const machinesStatement = defineStatement(
   'customer_find_machines',
-  Type.Object({ install_id: Nullable.Text, machine_id: Nullable.Text }),
-  'select distinct install_id, machine_id from activations where license_id = any ($1::uuid[])',
+  Type.Object({
+    install_id: Nullable.Text,
+    machine_id: Nullable.Text,
+    machine_digest: Type.String(),
+  }),
+  'select distinct install_id, machine_id, machine_digest from activations where license_id = any ($1::uuid[])',
 );
 
 /** Finds the installs and machines on which licenses were activated. */
 export async function findMachines(
   db: Queryable,
   licenseIds: readonly string[],
-): Promise<{ installIds: string[]; machineIds: string[] }> {
+): Promise<PersonsDevices> {
   const rows = await queryRows(db, machinesStatement, [licenseIds]);
   return {
+    licenseIds,
     installIds: listKnown(rows.map((row) => row.install_id)),
     machineIds: listKnown(rows.map((row) => row.machine_id)),
+    machineDigests: listKnown(rows.map((row) => row.machine_digest)),
   };
 }
 

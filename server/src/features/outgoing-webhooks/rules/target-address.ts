@@ -1,5 +1,3 @@
-import { isIPv4 } from 'node:net';
-
 import { createNetworkCheck } from '#server/lib/network-check.ts';
 
 /** Whether an endpoint may have an IP address. */
@@ -45,7 +43,8 @@ const NAT64 = '64:ff9b::/96';
 const isSpecialIpv4 = createNetworkCheck(SPECIAL_IPV4);
 const isPublicIpv6 = createNetworkCheck([PUBLIC_IPV6]);
 const isSpecialIpv6 = createNetworkCheck(SPECIAL_IPV6);
-const isIpv4Mapped = createNetworkCheck(['::ffff:0:0/96']);
+/** Also IPv4-mapped IPv6 addresses. */
+const isIpv4 = createNetworkCheck(['0.0.0.0/0']);
 const isNat64 = createNetworkCheck([NAT64]);
 const isSpecialNat64 = createNetworkCheck(SPECIAL_IPV4.map(toNat64));
 
@@ -64,7 +63,7 @@ export function createTargetCheck(allowedNetworks: readonly string[]): TargetChe
 }
 
 function isPublic(address: string): boolean {
-  if (isIPv4(address) || isIpv4Mapped(address)) return !isSpecialIpv4(address);
+  if (isIpv4(address)) return !isSpecialIpv4(address);
   if (isNat64(address)) return !isSpecialNat64(address);
   return isPublicIpv6(address) && !isSpecialIpv6(address);
 }
