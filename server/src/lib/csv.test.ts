@@ -21,11 +21,11 @@ test('quotes cells where needed, and escapes formulas', () => {
   );
   assert.equal(
     formatCsvLine(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '=HYPERLINK("a","b")']),
-    `'=1+1,'+1,'-1,'@SUM(A1),'\tx,"'=HYPERLINK(""a"",""b"")"\r\n`,
+    `'=1+1,'+1,'-1,'@SUM(A1),\tx,"'=HYPERLINK(""a"",""b"")"\r\n`,
   );
   assert.equal(
     formatCsvLine(['\n=1', '\r=1', '＝1', '＋1', '－1', '＠SUM(A1)', 'a＝1']),
-    `"'\n=1","'\r=1",'＝1,'＋1,'－1,'＠SUM(A1),a＝1\r\n`,
+    `"\n'=1","\r'=1",'＝1,'＋1,'－1,'＠SUM(A1),a＝1\r\n`,
   );
 });
 

@@ -1,18 +1,14 @@
+import { escapeFormulas } from './spreadsheet-formula.ts';
+
 /** A value of a table's cell. */
 export type CsvCell = string | number | boolean | Date | null;
-
-/**
- * Text that a spreadsheet runs as a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian
- * text like the plain ones.
- */
-const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
 /** Control characters: a terminal that shows the file would execute them. */
 const CONTROLS = /[\p{Cc}--[\t\r\n]]/gv;
 
 /**
- * Formats one line of CSV (RFC 4180), with its line break. Names and notes are untrusted: a formula is prefixed with
- * an apostrophe, and a dot replaces each control character.
+ * Formats one line of CSV (RFC 4180), with its line break. Names and notes are untrusted: what a spreadsheet might
+ * run as a formula is prefixed with an apostrophe, and a dot replaces each control character.
  */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCell).join(',')}\r\n`;
@@ -36,7 +32,7 @@ function formatCell(cell: CsvCell): string {
   if (cell instanceof Date) return cell.toISOString();
   if (typeof cell !== 'string') return String(cell);
   const shown = cell.replaceAll(CONTROLS, '·');
-  const text = FORMULA_START.test(shown) ? `'${shown}` : shown;
+  const text = escapeFormulas(shown);
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 
+import { formatCsvLine } from '#server/lib/csv.ts';
+
 import { readRecords } from './import-file.ts';
 
 async function readAll(text: string, format: 'csv' | 'jsonl') {
@@ -18,6 +20,16 @@ test('ignores a byte order mark before the first record', async () => {
   assert.deepEqual(await readAll('\uFEFFlicense_key\r\nA\r\n', 'csv'), [
     { line: 2, record: { license_key: 'A' } },
   ]);
+});
+
+test('reads the texts of an export unchanged, also those with formulas', async () => {
+  const texts = ['=1', "'=1", 'x;=1', 'x, -1|+1\t@a', 'x\n=1', '\u200b=1', "it's", 'a=1'];
+  const file = ['license_key', ...texts].map((text) => formatCsvLine([text, 'b'])).join('');
+  const records = await readAll(file.replace('license_key,b', 'customer_name,license_key'), 'csv');
+  assert.deepEqual(
+    records.map(({ record }) => record?.['customer_name']),
+    texts,
+  );
 });
 
 test('returns null and the line number for a line that is not an object', async () => {

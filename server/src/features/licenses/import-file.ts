@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
+import { unescapeFormulas } from '#server/lib/spreadsheet-formula.ts';
 import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
 import { isRecord } from '#server/lib/unknown-values.ts';
 
@@ -62,13 +63,8 @@ async function* readCsvRecords(source: Readable): AsyncGenerator<SourceRecord> {
 
 function toRecord(header: readonly string[], cells: readonly string[]): ImportRecord {
   return Object.fromEntries(
-    header.map((name, column) => [name, unescapeFormula(cells[column] ?? '')]),
+    header.map((name, column) => [name, unescapeFormulas(cells[column] ?? '')]),
   );
-}
-
-/** Removes the apostrophe that an export adds to spreadsheet formulas. */
-function unescapeFormula(cell: string): string {
-  return /^'[=+\-@\t\r]/u.test(cell) ? cell.slice(1) : cell;
 }
 
 async function* readJsonLines(source: Readable): AsyncGenerator<SourceRecord> {
