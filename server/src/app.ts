@@ -51,6 +51,7 @@ import type { App } from './http/app-instance.ts';
 import { registerDocumentationRoutes, registerRootRoute } from './http/docs/routes.ts';
 import { addMetricsRoute } from './http/metrics-endpoint.ts';
 import { runInDatabaseSlots } from './http/database-slots.ts';
+import { refuseUnstorableText } from './http/refuse-unstorable-text.ts';
 import { requireOperators } from './http/require-operator.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
@@ -91,6 +92,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
       () => context.config.http.publicUrl,
       (credential, access) => authenticateOperator(context, credential, access),
     );
+    refuseUnstorableText(scope);
     runInDatabaseSlots(scope, context.databaseLimiter);
     registerPaymentEventRoutes(scope, context);
     registerWebhookRoutes(scope, context);

@@ -15,7 +15,10 @@ export interface Operation {
   readonly path: string;
   readonly access: OperatorAccess | 'public' | 'callback' | undefined;
   readonly databaseSlots: FastifyContextConfig['databaseSlots'];
+  /** With the required members. */
   readonly body: unknown;
+  /** With all members. */
+  readonly fullBody: unknown;
 }
 
 export function isAdminRoute({ url }: RouteOptions): boolean {
@@ -38,6 +41,7 @@ function describeOperation(method: string, { url, config, schema }: RouteOptions
     access: config?.access,
     databaseSlots: config?.databaseSlots,
     body: exampleOf(schema?.body),
+    fullBody: exampleOf(schema?.body, true),
   };
 }
 
@@ -51,19 +55,20 @@ interface JsonSchema {
   readonly items?: JsonSchema;
 }
 
-/** Builds a valid value of a schema from the examples of its fields. */
-function exampleOf(schema: unknown): unknown {
+/** Builds a valid value of a schema from the examples of its fields. @param isFull whether it has optional members, too */
+function exampleOf(schema: unknown, isFull = false): unknown {
   if (!isSchema(schema)) return {};
-  if (schema.$ref !== undefined) return exampleOf(findSchema(schema.$ref));
+  if (schema.$ref !== undefined) return exampleOf(findSchema(schema.$ref), isFull);
   if (schema.examples !== undefined) return schema.examples[0];
   if (schema.enum !== undefined) return schema.enum[0];
   if (schema.properties !== undefined) {
     const { required = [], properties } = schema;
-    return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name])]));
+    const names = isFull ? Object.keys(properties) : required;
+    return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], isFull)]));
   }
   const [type] = [schema.type ?? 'object'].flat();
   const empty: Readonly<Record<string, unknown>> = { integer: 1, boolean: true, string: 'x' };
-  return type === 'array' ? [exampleOf(schema.items)] : (empty[type ?? ''] ?? {});
+  return type === 'array' ? [exampleOf(schema.items, isFull)] : (empty[type ?? ''] ?? {});
 }
 
 /** Returns a valid query: its required parameters, from the examples of the schema. */

@@ -2,6 +2,7 @@ import {
   LANGUAGES,
   type Campaign,
   type CampaignCreate,
+  type CampaignTexts,
   type CampaignMessage,
   type CampaignSummary,
 } from '@latchkey/contract';
@@ -70,10 +71,22 @@ export function toCampaign(record: CampaignRecord): Campaign {
   };
 }
 
-/** Converts what an operator writes. */
+/** Converts what an operator writes. Texts and audience are stored as JSON, so unknown members are left out. */
 export function toContent(body: CampaignCreate): CampaignContent {
-  const { name, texts, default_language: defaultLanguage, audience } = body;
-  return { name, texts, defaultLanguage, audience };
+  const { name, texts, default_language: defaultLanguage } = body;
+  const { source, languages, products, statuses } = body.audience;
+  const audience = { source, languages, products, statuses };
+  return { name, texts: toTexts(texts), defaultLanguage, audience };
+}
+
+function toTexts(texts: CampaignTexts): CampaignTexts {
+  const entries = LANGUAGES.flatMap((language) => {
+    const written = texts[language];
+    if (written === undefined) return [];
+    const { subject, preview, text } = written;
+    return [[language, { subject, preview, text }] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** The outcome of a message, as operators filter by it. */
