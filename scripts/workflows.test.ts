@@ -47,18 +47,50 @@ test(
   },
 );
 
-/** An action by GitHub at a major version, or another one at a commit. */
-const PINNED = /^actions\/[\w-]+@v\d+$|^[\w./-]+@[0-9a-f]{40}$/;
+/** A commit, because tags can be moved to other code, and the version that it had when it was pinned. */
+const PINNED = /^[\w-]+(?:\/[\w.-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
 
-test('pin every action', () => {
-  const actions = files.flatMap((file) =>
-    [...read(file).matchAll(/^ *(?:- )?uses: (.*)$/gm)].map(([, action = '']) => action),
-  );
+/** Returns the value of every `uses`, with its comment. */
+function listActions(file: string): string[] {
+  return [...read(file).matchAll(/\buses: *(.*)$/gm)].map(([, action = '']) => action);
+}
+
+test('pin every action to a commit, and name its version', () => {
+  const actions = files.flatMap(listActions);
   assert.ok(actions.length > 5);
   assert.deepEqual(
     actions.filter((action) => !PINNED.test(action)),
     [],
   );
+  for (const movable of ['actions/checkout@v5', 'actions/checkout@v5.1.0', 'actions/checkout'])
+    assert.doesNotMatch(movable, PINNED);
+});
+
+test('use each action at one commit', () => {
+  const actions = new Set(files.flatMap(listActions));
+  const names = [...actions].map((action) => action.replace(/@.*/, ''));
+  assert.deepEqual(names, [...new Set(names)]);
+});
+
+test('do not store the token for later steps', () => {
+  for (const file of files) {
+    const checkouts = listActions(file).filter((action) => action.startsWith('actions/checkout@'));
+    const refusals = read(file).matchAll(
+      /uses: actions\/checkout@.*\n {8}with:\n {10}persist-credentials: false$/gm,
+    );
+    assert.equal([...refusals].length, checkouts.length, file);
+  }
+});
+
+test('have no permission to write but those of the draft of a release', () => {
+  const writable = files.flatMap((file) =>
+    [...read(file).matchAll(/^ *([\w-]+): write\b/gm)].map(([, name]) => `${file} ${name}`),
+  );
+  assert.deepEqual(
+    writable.sort(),
+    ['attestations', 'contents', 'id-token'].map((name) => `.github/workflows/release.yml ${name}`),
+  );
+  for (const file of files) assert.doesNotMatch(read(file), /write-all|pull_request_target/, file);
 });
 
 test('may write only where nothing of the repository runs', () => {
