@@ -105,8 +105,11 @@ class Authority {
     return this.issueClient(PROXY_NAME);
   }
 
-  issueAuthority(name: string): Authority {
-    const baseName = this.#fixture.sign(this.own, name, { extensions: AUTHORITY });
+  /** @param depth how many authorities may be below it; default: any number */
+  issueAuthority(name: string, depth?: number): Authority {
+    const length = depth === undefined ? '' : `,pathlen:${depth}`;
+    const extensions = AUTHORITY.replace('CA:TRUE', `CA:TRUE${length}`);
+    const baseName = this.#fixture.sign(this.own, name, { extensions });
     return new Authority(this.#fixture, this.#fixture.read(baseName), baseName);
   }
 

@@ -74,7 +74,8 @@ export async function openStream(options: StreamOptions, listenPort = 0): Promis
   };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
   const { maxBufferedBytes = MAX_BUFFERED_BYTES, startedMs, host = {}, ...rest } = options;
-  clock.ms = startedMs ?? clock.ms;
+  // Client certificates are created by a test, and handshakes verify them by the real clock.
+  clock.ms = startedMs ?? (rest.tls.clients === null ? clock.ms : Date.now());
   sampler.host = host;
   const machineId = '0123456789abcdef0123456789abcdef';
   const hub = new Hub({

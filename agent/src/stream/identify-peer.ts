@@ -55,7 +55,7 @@ export function identifyPeer(
     return isTrusted ? { ...direct, ...readAddress(headers, direct) } : direct;
   }
   const own = socket.getPeerX509Certificate();
-  const certificateFault = explainHandshake(socket) ?? findCertificateFault(own, clients, now);
+  const certificateFault = findCertificateFault(own, clients, now) ?? explainHandshake(socket);
   if (certificateFault !== null || own === undefined) return { ...direct, certificateFault };
   if (!isProxyCertificate(own)) return { ...direct, certificates: [own] };
   return { ...readAddress(headers, direct), ...identifyClient(headers, own, { clients, now }) };

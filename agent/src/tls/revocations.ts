@@ -1,16 +1,22 @@
 import type { X509Certificate } from 'node:crypto';
 
+import { type Element, INTEGER, readElements, readSignedFields, SEQUENCE } from './der.ts';
+
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 
+/** Why a certificate is rejected by the lists: it is revoked, its authority has no list, or has only lists that expired. */
+export type RevocationFault = 'revoked' | 'unlisted' | 'outdated';
+
 /** Revoked certificates. */
 export interface Revocations {
-  readonly isRevoked: (certificate: X509Certificate) => boolean;
+  /** Checks a certificate against the lists of its issuer; null when it is valid. */
+  readonly findFault: (certificate: X509Certificate, now: Date) => RevocationFault | null;
   /** When the first list expires, so that clients are rejected; null when none has a date. */
   readonly nextUpdate: Date | null;
 }
 
-export const noRevocations: Revocations = { isRevoked: () => false, nextUpdate: null };
+export const noRevocations: Revocations = { findFault: () => null, nextUpdate: null };
 
 interface RevocationList {
   readonly issuer: string;
@@ -19,8 +25,8 @@ interface RevocationList {
 }
 
 /**
- * Parses revocation lists (RFC 5280, section 5). Node.js checks them only in handshakes, so connected clients are found by serial
- * number. Handshakes check the signatures.
+ * Parses revocation lists (RFC 5280, section 5). Node.js checks them only in handshakes, and neither those of connected clients nor
+ * those that a proxy names. Handshakes check the signatures of the lists.
  * @param lists DER
  * @throws RangeError when one is not a revocation list
  */
@@ -29,16 +35,21 @@ export function readRevocations(lists: readonly Buffer[]): Revocations {
   const updates = read.flatMap(({ nextUpdate }) => nextUpdate?.getTime() ?? []);
   return {
     nextUpdate: updates.length === 0 ? null : new Date(Math.min(...updates)),
-    isRevoked(certificate) {
+    findFault(certificate, now) {
       const issuer = issuerOf(certificate);
+      const own = read.filter((list) => list.issuer === issuer);
+      if (own.length === 0) return 'unlisted';
       const serial = trimZeros(certificate.serialNumber);
-      return read.some((list) => list.issuer === issuer && list.serials.has(serial));
+      if (own.some(({ serials }) => serials.has(serial))) return 'revoked';
+      return own.every(({ nextUpdate }) => nextUpdate !== null && nextUpdate < now)
+        ? 'outdated'
+        : null;
     },
   };
 }
 
 function readList(bytes: Buffer): RevocationList {
-  const fields = [...readElements(openSequence(openSequence(bytes)))];
+  const fields = readSignedFields(bytes);
   if (fields[0]?.tag === INTEGER) fields.shift();
   // Signature, issuer and thisUpdate; the rest is optional.
   const [, issuer, , ...rest] = fields;
@@ -62,16 +73,10 @@ function* readSerials(entries: Element): Generator<string> {
 
 /** Returns the issuer's bytes, so that similar names stay different. */
 function issuerOf(certificate: X509Certificate): string {
-  const fields = [...readElements(openSequence(openSequence(certificate.raw)))];
+  const fields = readSignedFields(certificate.raw);
   // [0] version, serial number, signature, issuer; version 1 has no version field.
   const at = fields[0]?.tag === INTEGER ? 2 : 3;
   return fields[at]?.whole.toString('hex') ?? '';
-}
-
-function openSequence(bytes: Buffer): Buffer {
-  const element = readElements(bytes).next().value;
-  if (element?.tag !== SEQUENCE) throw new RangeError('The element is not a sequence.');
-  return element.content;
 }
 
 function trimZeros(hex: string): string {
@@ -86,40 +91,4 @@ function readTime({ tag, content }: Element): Date {
   if (parts === null) throw new RangeError('A time is invalid.');
   const [, y, month, day, hours, minutes, seconds] = parts;
   return new Date(`${y}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
-}
-
-/** An element of DER (X.690), the encoding of certificates and revocation lists. */
-interface Element {
-  readonly tag: number;
-  /** Including tag and length. */
-  readonly whole: Buffer;
-  readonly content: Buffer;
-}
-
-const INTEGER = 0x02;
-const SEQUENCE = 0x30;
-
-/**
- * Parses successive elements.
- * @throws RangeError when the bytes are not DER
- */
-function* readElements(bytes: Buffer): Generator<Element> {
-  let offset = 0;
-  while (offset < bytes.length) {
-    const element = readElement(bytes, offset);
-    yield element;
-    offset += element.whole.length;
-  }
-}
-
-function readElement(bytes: Buffer, offset: number): Element {
-  const tag = bytes.readUInt8(offset);
-  const first = bytes.readUInt8(offset + 1);
-  const lengthBytes = first < 0x80 ? 0 : first - 0x80;
-  if (lengthBytes > 4) throw new RangeError('An element is longer than 4 GiB.');
-  const start = offset + 2 + lengthBytes;
-  const length = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
-  if (start + length > bytes.length) throw new RangeError('An element is truncated.');
-  const whole = bytes.subarray(offset, start + length);
-  return { tag, whole, content: whole.subarray(start - offset) };
 }
