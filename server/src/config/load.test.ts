@@ -8,11 +8,13 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { loadConfiguration, readConfiguration } from './load.ts';
 import { masterSecretPath, readOrCreateMasterSecret } from './master-secret.ts';
@@ -25,10 +27,85 @@ beforeEach(() => {
 });
 after(() => rmSync(root, { recursive: true }));
 
+/** Runs work as `nobody` if the test runs as root, which may read everything. */
+function asAnotherAccount<T>(work: () => T): T {
+  chmodSync(dirname(directory), 0o755);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    return work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
+
 test('.env is read from the working directory, and the environment wins over it', () => {
   writeFileSync(join(directory, '.env'), 'LATCHKEY_PORT=1\nLATCHKEY_LOG_LEVEL="debug" # why\n');
   const { config } = readConfiguration({ LATCHKEY_PORT: '2' }, directory);
   assert.deepEqual([config.http.port, config.log.level], [2, 'debug']);
+});
+
+/** What may be in the place of a `.env` file, and the words by which it is reported; null for none. */
+const unusable: Readonly<Record<string, readonly [(path: string) => void, string | null]>> = {
+  nothing: [() => undefined, null],
+  'a directory': [(path) => mkdirSync(path), 'a directory'],
+  'a link to nothing': [(path) => symlinkSync('nowhere', path), 'ENOENT'],
+  'a link to itself': [(path) => symlinkSync('.env', path), 'ELOOP'],
+  'a text that is not UTF-8': [
+    (path) => writeFileSync(path, Buffer.from('\ufeffLATCHKEY_PORT=1\n', 'utf16le')),
+    'not UTF-8',
+  ],
+  'a text of 2 MiB': [(path) => writeFileSync(path, 'x'.repeat(2 ** 21)), 'larger than 1 MiB'],
+  'a device': [(path) => symlinkSync('/dev/null', path), 'not a file'],
+};
+
+for (const [what, [create, words]] of Object.entries(unusable)) {
+  test(`starts with ${what} in the place of .env, and reports it once`, () => {
+    const path = join(directory, '.env');
+    create(path);
+    const { config, problems, warnings } = readConfiguration({ LATCHKEY_PORT: '2' }, directory);
+    assert.deepEqual([config.http.port, problems], [2, []]);
+    assert.equal(warnings.length, words === null ? 0 : 1);
+    if (words !== null)
+      assert.match(warnings.join(''), new RegExp(`^${path} is not used .*${words}`));
+  });
+}
+
+test('starts in a working directory that its account may not read, and reports .env once', () => {
+  writeFileSync(join(directory, '.env'), 'LATCHKEY_PORT=1\n');
+  for (const mode of [0o000, 0o444, 0o711]) {
+    chmodSync(join(directory, '.env'), 0);
+    chmodSync(directory, mode);
+    const { problems, warnings } = asAnotherAccount(() => readConfiguration({}, directory));
+    chmodSync(directory, 0o700);
+    assert.deepEqual(problems, [], mode.toString(8));
+    assert.match(warnings.join('\n'), /^.*\.env is not used \(EACCES[^\n]*$/u);
+  }
+});
+
+test('names a .env that cannot be read with the settings that may be missing because of it', () => {
+  mkdirSync(join(directory, '.env'));
+  assert.throws(
+    () => loadConfiguration({ DATABASE_URL: 'postgres://db/x' }, directory),
+    /LATCHKEY_SECRET must be set[^]*\.env is not used \(a directory\)/u,
+  );
+});
+
+test('starts in a working directory that was removed, if its paths are absolute', () => {
+  const relative = readConfiguration({}, null);
+  assert.match(relative.problems.join('\n'), /^LATCHKEY_DATA_DIR must be an absolute path/u);
+  const { problems, warnings } = readConfiguration({ LATCHKEY_DATA_DIR: '/srv/x' }, null);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(warnings, ['The working directory was removed, so it has no .env.']);
+});
+
+test('the command line runs in a working directory that was removed', async () => {
+  const program = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const script = `cd '${directory}' && rmdir '${directory}' && exec '${process.execPath}' '${program}' check-config`;
+  const env = { LATCHKEY_DATA_DIR: join(root, 'elsewhere') };
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env });
+  assert.match(stdout, /The configuration is valid\./u);
+  assert.match(stderr, /^warning: The working directory was removed/mu);
 });
 
 test('reading the configuration creates nothing; loading it creates a private secret', () => {
@@ -77,20 +154,13 @@ test('a damaged secret is never replaced by a new one', () => {
 test('reports a secret of another account differently from one that is not writable', () => {
   const path = masterSecretPath(directory);
   readOrCreateMasterSecret(directory);
-  for (const parent of [directory, dirname(directory)]) chmodSync(parent, 0o755);
-  // Root may read everything, so the test runs as `nobody`; other users remove their own permission.
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) process.seteuid?.(65_534);
-  else chmodSync(path, 0);
-  try {
-    assert.throws(
-      () => readOrCreateMasterSecret(directory),
-      /cannot be read \(EACCES.*\): make the account that runs Latchkey its owner\.$/u,
-    );
-  } finally {
-    if (isRoot) process.seteuid?.(0);
-    else chmodSync(path, 0o600);
-  }
+  chmodSync(directory, 0o755);
+  if (process.getuid?.() !== 0) chmodSync(path, 0);
+  assert.throws(
+    () => asAnotherAccount(() => readOrCreateMasterSecret(directory)),
+    /cannot be read \(EACCES.*\): make the account that runs Latchkey its owner\.$/u,
+  );
+  chmodSync(path, 0o600);
   assert.match(readFileSync(path, 'utf8'), /^[\w-]{43}\n$/u);
 });
 

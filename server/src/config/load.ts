@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { isAbsolute } from 'node:path';
 import { loadCatalog } from './catalog.ts';
-import { findConflicts, toConfig } from './config.ts';
+import { defaults, findConflicts, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { describeConfiguration, type DescribedSetting } from './describe-settings.ts';
+import { findWorkingDirectory, readDotEnv } from './dot-env.ts';
 import { readEnvironment } from './env.ts';
 import type { Environment, Variables } from './env.ts';
 import { findAuthorityProblems, findLateVariables } from './process-variables.ts';
@@ -35,21 +35,31 @@ const MAX_SECRET_FILE_BYTES = 64 * 1024;
 
 /**
  * Reads the environment and a `.env` file in the working directory (the environment takes precedence). Changes nothing.
+ * @param workingDirectory null when it was removed
  */
 export function readConfiguration(
   variables: Variables = process.env,
-  workingDirectory: string = process.cwd(),
+  workingDirectory: string | null = findWorkingDirectory(),
 ): ConfigurationReading {
   const dotEnv = readDotEnv(workingDirectory);
-  const all = { ...dotEnv, ...variables };
+  const all = { ...dotEnv.variables, ...variables };
   const { environment, problems, warnings } = readEnvironment(all, readSecretFile);
+  const unreadable = dotEnv.warning === null ? [] : [dotEnv.warning];
+  const found = [
+    ...problems,
+    ...findConflicts(environment),
+    ...findMissing(environment, all),
+    ...(workingDirectory === null ? findRelativePaths(environment) : []),
+  ];
   return {
-    config: toConfig(environment, workingDirectory),
+    config: toConfig(environment, workingDirectory ?? '/'),
     environment,
-    problems: [...problems, ...findConflicts(environment), ...findMissing(environment, all)],
+    // What is missing may be in the file that cannot be read.
+    problems: found.length === 0 ? [] : [...found, ...unreadable],
     warnings: [
+      ...(found.length === 0 ? unreadable : []),
       ...warnings,
-      ...findLateVariables(dotEnv, variables),
+      ...findLateVariables(dotEnv.variables, variables),
       // Often the system's own authorities, which are larger than a secret.
       ...findAuthorityProblems(variables['NODE_EXTRA_CA_CERTS'], (path) =>
         readFileSync(path, 'utf8'),
@@ -59,11 +69,8 @@ export function readConfiguration(
 }
 
 /** Reads the variables of a process and of a `.env` file in the working directory; the process takes precedence. */
-export function readVariables(
-  variables: Variables = process.env,
-  workingDirectory: string = process.cwd(),
-): Variables {
-  return { ...readDotEnv(workingDirectory), ...variables };
+export function readVariables(variables: Variables = process.env): Variables {
+  return { ...readDotEnv(findWorkingDirectory()).variables, ...variables };
 }
 
 /**
@@ -72,7 +79,7 @@ export function readVariables(
  */
 export function loadConfiguration(
   variables: Variables = process.env,
-  workingDirectory: string = process.cwd(),
+  workingDirectory: string | null = findWorkingDirectory(),
 ): LoadedConfiguration {
   const { config, environment, problems, warnings } = readConfiguration(
     variables,
@@ -119,10 +126,18 @@ function findMissing(environment: Environment, variables: Variables): readonly s
   ];
 }
 
-function readDotEnv(workingDirectory: string): Variables {
-  const path = join(workingDirectory, '.env');
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return {};
-  return parseEnv(readFileSync(path, 'utf8'));
+/** Relative paths have no base when the working directory was removed. */
+function findRelativePaths({ dataDirectory, catalogPath }: Environment): readonly string[] {
+  const paths = {
+    LATCHKEY_DATA_DIR: dataDirectory ?? defaults.dataDirectory,
+    LATCHKEY_CATALOG: catalogPath ?? defaults.catalogPath,
+  };
+  return Object.entries(paths)
+    .filter(([, path]) => !isAbsolute(path))
+    .map(
+      ([name]) =>
+        `${name} must be an absolute path, because the working directory was removed: set it, or start in another directory.`,
+    );
 }
 
 function readSecretFile(path: string): string {
