@@ -13,6 +13,8 @@ export interface PackedAgent {
   readonly archive: Buffer;
   /** The checksum in the format of `sha256sum`. */
   readonly sum: string;
+  /** What a signature of the package states. */
+  readonly manifest: string;
   /** Its content and size in a sentence. */
   readonly summary: string;
 }
@@ -33,5 +35,23 @@ export async function packAgent(root: string, arch: Architecture = 'x64'): Promi
     throw new RangeError(`The package has ${size}; the limit is 45 MB.`);
   const digest = createHash('sha256').update(archive).digest('hex');
   const summary = `${name}: ${size}, version ${version} with Node.js ${nodeVersion}`;
-  return { name, archive, sum: `${digest}  ${name}\n`, summary };
+  const manifest = renderManifest({ version, arch, digest });
+  return { name, archive, sum: `${digest}  ${name}\n`, manifest, summary };
+}
+
+/**
+ * Renders the manifest of a package, which is signed instead of its bytes: a line with product, version, platform and SHA-256. A
+ * signature of an older package, of one for another processor, or of another product is then none of this one.
+ * @param digest the SHA-256 of the package, in hexadecimal
+ */
+export function renderManifest({
+  version,
+  arch,
+  digest,
+}: {
+  readonly version: string;
+  readonly arch: Architecture;
+  readonly digest: string;
+}): string {
+  return `latchkey-agent ${version} linux-${arch} ${digest}\n`;
 }

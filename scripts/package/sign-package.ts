@@ -30,11 +30,12 @@ export async function readPublicKey(key: string): Promise<string> {
 }
 
 /**
- * Signs a package for install.sh.
+ * Signs the manifest of a package for install.sh.
+ * @param path the package, with its manifest beside it
  * @returns the name of the signature file
  */
 export function signPackage(path: string, key: string): Promise<string> {
-  return signFile(path, key, SIGNATURE_NAMESPACE);
+  return signFile(`${path}.manifest`, key, SIGNATURE_NAMESPACE);
 }
 
 /**

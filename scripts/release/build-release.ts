@@ -4,9 +4,17 @@ import { join } from 'node:path';
 
 import { embedSigner, signPackage } from '../package/sign-package.ts';
 import { buildParts, type Release } from './parts.ts';
-import { PUBLIC_KEY_FILE, renderSum, requireReleaseKey, signSums } from './signature.ts';
+import type { ReleaseFile } from './release-file.ts';
+import {
+  PUBLIC_KEY_FILE,
+  renderHeading,
+  renderSum,
+  requireReleaseKey,
+  signSums,
+} from './signature.ts';
 
 const AGENT_ARCHIVE = /^latchkey-agent-linux-.*\.tar\.gz$/;
+const AGENT_MANIFEST = /^(latchkey-agent-linux-.*\.tar\.gz)\.manifest$/;
 
 interface Options {
   /** Where the files are written; it is replaced. */
@@ -31,25 +39,27 @@ export async function buildRelease(release: Release, options: Options): Promise<
     await writeFile(join(folder, name), content);
     sums.push(renderSum(name, content));
     report(`${name}: ${(content.length / 1_000_000).toFixed(1)} MB`);
-    if (AGENT_ARCHIVE.test(name)) await completeArchive(folder, name, content, key);
+    await completeAgent(folder, { name, content }, key);
   }
   if (parts.includes('agent')) sums.push(await writeInstallScript(release.root, folder));
-  const text = sums.sort().join('');
+  const text = `${renderHeading(release.version)}${sums.sort().join('')}`;
   await writeFile(join(folder, 'SHA256SUMS'), text);
   if (key === null) report('SHA256SUMS: not signed');
   else report(await signSums(join(folder, 'SHA256SUMS'), key));
   return text;
 }
 
-/** Writes what install.sh downloads beside the archive. */
-async function completeArchive(
+/** Writes what install.sh downloads beside an archive of the agent: its checksum, and the signature of its manifest. */
+async function completeAgent(
   folder: string,
-  name: string,
-  content: Buffer,
+  { name, content }: ReleaseFile,
   key: string | null,
 ): Promise<void> {
-  await writeFile(join(folder, `${name}.sha256`), renderSum(name, content));
-  if (key !== null) await signPackage(join(folder, name), key);
+  if (AGENT_ARCHIVE.test(name)) {
+    await writeFile(join(folder, `${name}.sha256`), renderSum(name, content));
+  }
+  const [, archive] = AGENT_MANIFEST.exec(name) ?? [];
+  if (archive !== undefined && key !== null) await signPackage(join(folder, archive), key);
 }
 
 /** The public key in the repository is the one that install.sh accepts. */

@@ -43,8 +43,9 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   async *agent({ root, version }) {
     for (const arch of ARCHITECTURES) {
-      const { name, archive } = await packAgent(root, arch);
+      const { name, archive, manifest } = await packAgent(root, arch);
       yield { name, content: archive };
+      yield { name: `${name}.manifest`, content: Buffer.from(manifest) };
       yield await packAgentDeb(root, version, arch);
     }
   },

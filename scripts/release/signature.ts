@@ -16,6 +16,14 @@ export function renderSum(name: string, content: Buffer): string {
   return `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
 }
 
+/**
+ * Returns the first line of `SHA256SUMS`, a comment for `sha256sum --check`. The signature covers it, so that the files of an older
+ * release cannot be offered as this one, although some of their names have no version.
+ */
+export function renderHeading(version: string): string {
+  return `# Latchkey ${version}\n`;
+}
+
 /** @returns the name of the signature file */
 export function signSums(path: string, key: string): Promise<string> {
   return signFile(path, key, RELEASE_NAMESPACE);

@@ -27,6 +27,10 @@ const OPTIONS: readonly (readonly [string, string])[] = [
   ],
   ['--open-firewall', 'open the required ports (LATCHKEY_OPEN_FIREWALL=yes)'],
   ['--skip-dns-check', 'accept a domain that resolves elsewhere (LATCHKEY_SKIP_DNS_CHECK=yes)'],
+  [
+    '--allow-downgrade',
+    'accept a version older than the installed one (LATCHKEY_AGENT_ALLOW_DOWNGRADE=yes)',
+  ],
   ['--dry-run', 'print every step and file without changing anything'],
   ['--verbose', 'print each program that is run'],
 ];

@@ -25,6 +25,7 @@ test('needs only a domain, and has defaults for the rest', () => {
       allowedOrigins: null,
       opensFirewall: false,
       skipsDnsCheck: false,
+      allowsDowngrade: false,
     },
     notes: [],
   });
@@ -45,6 +46,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     allowedOrigins: ['https://console.example.com', 'http://localhost:3000'],
     opensFirewall: true,
     skipsDnsCheck: true,
+    allowsDowngrade: true,
   };
   const environment = {
     LATCHKEY_DOMAIN: 'XN--bcher-kva.Example.',
@@ -60,6 +62,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     LATCHKEY_ALLOWED_ORIGINS: 'https://Console.example.com:443, http://localhost:3000',
     LATCHKEY_OPEN_FIREWALL: 'yes',
     LATCHKEY_SKIP_DNS_CHECK: 'yes',
+    LATCHKEY_AGENT_ALLOW_DOWNGRADE: 'yes',
   };
   const flags = {
     domain: 'xn--bcher-kva.example',
@@ -75,6 +78,7 @@ test('reads each option from its flag or its variable, and prefers the flag', ()
     allowedOrigins: 'https://console.example.com,http://localhost:3000',
     openFirewall: true,
     skipDnsCheck: true,
+    allowDowngrade: true,
   };
   const others = Object.fromEntries(Object.keys(environment).map((name) => [name, 'wrong']));
   assert.deepEqual(readOptions({}, environment, null), { options: expected, notes: [] });

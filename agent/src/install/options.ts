@@ -22,6 +22,8 @@ export interface InstallOptions {
   readonly allowedOrigins: readonly string[] | null;
   readonly opensFirewall: boolean;
   readonly skipsDnsCheck: boolean;
+  /** Whether a version older than the installed one is accepted. */
+  readonly allowsDowngrade: boolean;
 }
 
 export type ReadOptions =
@@ -49,6 +51,7 @@ const SOURCES = {
   allowedOrigins: { flag: '--allowed-origins', variable: 'LATCHKEY_ALLOWED_ORIGINS' },
   openFirewall: { flag: '--open-firewall', variable: 'LATCHKEY_OPEN_FIREWALL' },
   skipDnsCheck: { flag: '--skip-dns-check', variable: 'LATCHKEY_SKIP_DNS_CHECK' },
+  allowDowngrade: { flag: '--allow-downgrade', variable: 'LATCHKEY_AGENT_ALLOW_DOWNGRADE' },
 } as const;
 
 type Name = keyof typeof SOURCES;
@@ -78,6 +81,7 @@ export function readOptions(
     allowedOrigins: reader.read('allowedOrigins', rules.readOrigins, null),
     opensFirewall: reader.read('openFirewall', rules.readFlag, false),
     skipsDnsCheck: reader.read('skipDnsCheck', rules.readFlag, false),
+    allowsDowngrade: reader.read('allowDowngrade', rules.readFlag, false),
   };
   const notes = describeTypos(environment);
   return reader.problems.length > 0 ? { problems: reader.problems, notes } : { options, notes };

@@ -45,6 +45,7 @@ const MAINTAINER = 'Maintainers <maintainers@example.com>';
 const MAX_IMAGE_BYTES = 150_000_000;
 
 const ARCHIVE = `latchkey-agent-linux-${process.arch}.tar.gz`;
+const MANIFEST = `${ARCHIVE}.manifest`;
 
 const skip = hasPrograms('git', 'ssh-keygen', 'tar', 'xz')
   ? (await findMissingPackages('x64')) || (await findMissingPackages('arm64'))
@@ -78,7 +79,9 @@ describe('a release', { skip }, () => {
     const listed = sums
       .trim()
       .split('\n')
+      .slice(1)
       .map((line) => line.slice(66));
+    assert.ok(sums.startsWith(`# Latchkey ${version}\n`));
     const beside = readdirSync(first).filter(
       (name) => !/\.(?:sha256|sig)$|^SHA256SUMS$/.test(name),
     );
@@ -138,14 +141,16 @@ describe('a release', { skip }, () => {
     const archive = readFileSync(join(first, ARCHIVE));
     const altered = Buffer.from(archive);
     altered.writeUInt8(altered.readUInt8(altered.length - 9) ^ 1, altered.length - 9);
-    const sum = Buffer.from(renderSum(ARCHIVE, altered));
+    const manifest = readFileSync(join(first, MANIFEST), 'utf8');
+    const sum = renderSum(ARCHIVE, altered).slice(0, 64);
+    const alteredManifest = Buffer.from(manifest.replace(/[0-9a-f]{64}/, sum));
     const foreign = await signWithAnotherKey();
     const cases: [Record<string, Buffer | null>, RegExp][] = [
       [{ [ARCHIVE]: altered }, /^Wrong checksum: .* Nothing was installed\.$/m],
-      [{ [ARCHIVE]: altered, [`${ARCHIVE}.sha256`]: sum }, /^Invalid signature: .*\.$/m],
-      [{ [`${ARCHIVE}.sig`]: foreign }, /^Invalid signature: .* Nothing was installed\.$/m],
-      [{ [`${ARCHIVE}.sig`]: null }, /^Could not download the signature .*\.$/m],
-      [{ [`${ARCHIVE}.sha256`]: null }, /^Could not download the checksum .*\.$/m],
+      [{ [ARCHIVE]: altered, [MANIFEST]: alteredManifest }, /^Invalid signature: .*\.$/m],
+      [{ [`${MANIFEST}.sig`]: foreign }, /^Invalid signature: .* Nothing was installed\.$/m],
+      [{ [`${MANIFEST}.sig`]: null }, /^Could not download the signature .*\.$/m],
+      [{ [MANIFEST]: null }, /^Could not download the signature .*\.$/m],
     ];
     for (const [replaced, message] of cases) {
       server.replaced.clear();
@@ -161,9 +166,9 @@ describe('a release', { skip }, () => {
 
   async function signWithAnotherKey(): Promise<Buffer> {
     const copy = join(clone.source, ARCHIVE);
-    copyFileSync(join(first, ARCHIVE), copy);
+    copyFileSync(join(first, MANIFEST), `${copy}.manifest`);
     await signPackage(copy, otherKey);
-    return readFileSync(`${copy}.sig`);
+    return readFileSync(`${copy}.manifest.sig`);
   }
 
   test('names the programs in the image by their vulnerabilities, and no other platform', () => {

@@ -140,6 +140,7 @@ const options: fc.Arbitrary<InstallOptions> = fc
     scrapeIntervalSeconds: fc.option(fc.integer({ min: 1, max: 60 })),
     opensFirewall: fc.boolean(),
     skipsDnsCheck: fc.boolean(),
+    allowsDowngrade: fc.boolean(),
   })
   .map((each) => ({ ...OPTIONS, ...each }));
 

@@ -26,6 +26,7 @@ export const OPTIONS: InstallOptions = {
   allowedOrigins: null,
   opensFirewall: false,
   skipsDnsCheck: false,
+  allowsDowngrade: false,
 };
 
 /** Returns the facts of an earlier installation with default options. */

@@ -19,6 +19,7 @@ import {
   listSelinuxCommands,
 } from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
+import { isOlder } from './is-older.ts';
 import { type Draft, type Manual, type Plan, type Refusal, refuse } from './plan.ts';
 import { listKeptCertificates, listRenewalObjections } from './plan-certificate.ts';
 import { planManualProxy } from './plan-manual.ts';
@@ -32,6 +33,8 @@ import { planThroughNginx } from './plan-through-nginx.ts';
 export function planInstall(options: InstallOptions, facts: HostFacts): Manual | Plan | Refusal {
   const hostBlockers = listBlockers(facts);
   if (hostBlockers.length > 0) return refuse(...hostBlockers);
+  const downgrade = findDowngrade(options, facts);
+  if (downgrade !== null) return refuse(downgrade);
   const chosen = chooseMode(options, facts);
   if (chosen.kind !== 'mode') return chosen;
   const { mode } = chosen;
@@ -43,6 +46,15 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   if (portBlocker !== null) return refuse(portBlocker);
   const draft = createDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
+}
+
+/** Refuses a version whose faults may be known, unless the administrator wants it. */
+function findDowngrade(
+  { allowsDowngrade }: InstallOptions,
+  { installed }: HostFacts,
+): string | null {
+  if (installed === null || allowsDowngrade || !isOlder(version, installed.version)) return null;
+  return `This is version ${version}, and the newer ${installed.version} is installed: to install it nevertheless, use --allow-downgrade.`;
 }
 
 function createDraft(
