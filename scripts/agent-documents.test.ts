@@ -38,7 +38,7 @@ test('documents every variable and flag of the installation in a table', () => {
   const install = program.commands.find((command) => command.name() === 'install');
   const flags = install?.options.map(({ long }) => long ?? '') ?? [];
   assert.deepEqual(findUnnamed(flags), []);
-  const script = findAll(read('agent/install.sh'), /^# (LATCHKEY_AGENT_[A-Z0-9]+)/gm);
+  const script = findAll(read('agent/install.sh'), /^# (LATCHKEY_AGENT_[A-Z0-9_]+)/gm);
   assert.deepEqual(findUnnamed(script), []);
 });
 

@@ -8,6 +8,8 @@ export interface TarEntry {
   readonly linkTo?: string;
   /** The id of the user and the group that own it; root's without it. */
   readonly owner?: number;
+  /** The id of the group; default: that of the owner. */
+  readonly group?: number;
 }
 
 const BLOCK_BYTES = 512;
@@ -36,12 +38,12 @@ export function packTar(entries: readonly TarEntry[], modifiedAt: Date): Buffer 
  * @throws RangeError when the path is too long
  */
 export function tarHeader(entry: TarEntry, modifiedAt: Date): Buffer {
-  const { path, mode, content, linkTo = '', owner = 0 } = entry;
+  const { path, mode, content, linkTo = '', owner = 0, group = owner } = entry;
   const header = Buffer.alloc(BLOCK_BYTES);
   const { prefix, name } = splitPath(path);
   if (linkTo.length > MAX_NAME_BYTES) throw new RangeError(`${linkTo} is too long for an archive.`);
   header.write(name, 0, 'latin1');
-  const numbers = [mode, owner, owner].map((each) => octal(each, 8)).join('');
+  const numbers = [mode, owner, group].map((each) => octal(each, 8)).join('');
   const modifiedSeconds = Math.floor(modifiedAt.getTime() / 1000);
   header.write(
     `${numbers}${octal(content.length, 12)}${octal(modifiedSeconds, 12)}`,

@@ -9,13 +9,14 @@ import { Parse } from 'typebox/value';
 import { ReleaseError } from '../../release/release-error.ts';
 import { type Architecture } from '../locked-packages.ts';
 
-/** C and C++ libraries, `sh`, and the licenses of all of them. */
+/** C and C++ libraries, `sh`, what names accounts of any id for PostgreSQL, and the licenses of all of them. */
 export const DEBIAN_PACKAGES = [
   'base-files',
   'dash',
   'gcc-14-base',
   'libc6',
   'libgcc-s1',
+  'libnss-wrapper',
   'libstdc++6',
 ] as const;
 

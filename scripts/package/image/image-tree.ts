@@ -12,7 +12,7 @@ import { loadDebianPackages } from './debian-packages.ts';
 /** The account of the service; deploy/Containerfile has it, too. */
 const ACCOUNT_ID = 10_001;
 
-/** PostgreSQL refuses a user id without a name. */
+/** PostgreSQL refuses a user id without a name; the service names other ids with libnss-wrapper. */
 const PASSWD = `root:x:0:0:root:/root:/usr/sbin/nologin
 latchkey:x:${ACCOUNT_ID}:${ACCOUNT_ID}::/var/lib/latchkey:/usr/sbin/nologin
 `;
@@ -43,7 +43,8 @@ export async function collectImageTree(
     toEntry('etc/passwd', PASSWD),
     toEntry('etc/group', GROUP),
     toEntry('tmp/', '', 0o1777),
-    { ...toEntry('var/lib/latchkey/', '', 0o700), owner: ACCOUNT_ID },
+    // Any account may enter it, because it is the working directory. The group 0 may write: OpenShift runs accounts of any id in it.
+    { ...toEntry('var/lib/latchkey/', '', 0o775), owner: ACCOUNT_ID, group: 0 },
   ];
   return all.sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -26,7 +26,7 @@ export const ownArch: Architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
 const BASE = 'docker.io/library/debian:trixie-slim';
 
 /** The read-only root, no capabilities and no new privileges, as deploy/compose.yaml sets them. */
-const RESTRICTED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
+export const RESTRICTED = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges'];
 
 /** Also in a container: crun of Debian 12 needs more of the kernel, and a process cannot raise its own limits. */
 const CONFIGURATION = `[containers]

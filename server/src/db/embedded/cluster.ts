@@ -24,6 +24,7 @@ import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { workingDirectoryPath } from './open-directory.ts';
 import { initialSettings, readMemoryBytes, toArguments } from './settings.ts';
+import { nameAccount } from './unnamed-account.ts';
 
 const run = promisify(execFile);
 
@@ -153,12 +154,13 @@ async function runInitdb(
   const settings = toArguments(initialSettings(readMemoryBytes()));
   const target = `--pgdata=${workingDirectoryPath(directory, account)}`;
   const args = [target, ...INITDB_OPTIONS, ...settings, ...(durable ? [] : ['--no-sync'])];
+  await using name = await nameAccount(`${directory}.passwd`);
   const child = spawn(binaries.initdb, args, {
     ...account,
     cwd: directory,
     // In its own session, so that the terminal's Ctrl-C does not interrupt it.
     detached: true,
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], ...name.variables },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
@@ -169,6 +171,14 @@ function initdbFailed(directory: string, errors: string): StartupError {
   const cause = new Error(errors);
   const parent = join(directory, '..');
   if (isDiskFull(cause)) return diskFull(parent, cause);
+  if (errors.includes('could not look up effective user ID')) {
+    return new StartupError(
+      [
+        `Could not create a database in ${parent}: the user id of this process has no name. Run it as an account of this system, or install Debian's libnss-wrapper.`,
+      ],
+      { cause },
+    );
+  }
   const reason = errors.split('\n').find((line) => line.includes('error:')) ?? errors;
   return new StartupError(
     [`Could not create a database in ${parent}: ${reason.trim().slice(0, 300)}.`],
