@@ -50,7 +50,8 @@ describe('the image under any account', { skip: await findObstacle() }, () => {
     volume = mkdtempSync(join(tmpdir(), 'latchkey-volume-'));
   });
   afterEach(async () => {
-    await podman('rm', '--force', id, database);
+    // One by one: a missing one prevents the removal of the others.
+    for (const name of [id, database]) await podman('rm', '--force', name);
     rmSync(volume, { recursive: true });
   });
   after(async () => podman('image', 'rm', '--force', image));
