@@ -31,15 +31,15 @@ const ACCOUNTS: readonly (readonly [user: string, groupOfVolume: number])[] = [
   ['12345:12345', 12_345],
 ];
 
+const start = (name: string, ...options: readonly string[]): Promise<string> =>
+  runPodman('run', '--detach', `--name=${name}`, ...AS_IN_A_CLUSTER, ...options, image);
+const stop = async (name: string): Promise<string> => {
+  await runPodman('stop', '--time=50', name);
+  return (await runPodman('inspect', '--format={{.State.ExitCode}}', name)).trim();
+};
+
 describe('the image under any account', { skip: await findObstacle() }, () => {
   let [volume, published, origin] = ['', '', ''];
-
-  const start = (name: string, ...options: readonly string[]): Promise<string> =>
-    runPodman('run', '--detach', `--name=${name}`, ...AS_IN_A_CLUSTER, ...options, image);
-  const stop = async (name: string): Promise<string> => {
-    await runPodman('stop', '--time=50', name);
-    return (await runPodman('inspect', '--format={{.State.ExitCode}}', name)).trim();
-  };
 
   before(async () => loadImage(repository, image, await collectOwnImage(repository)));
   beforeEach(async () => {
