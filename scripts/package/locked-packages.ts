@@ -39,7 +39,21 @@ export async function findLockedPackage(root: string, path: string): Promise<str
   }
   const installed = join(root, path);
   if (await isVersion(installed, version)) return installed;
-  const name = path.replace(/^.*node_modules\//, '');
+  return fetchPackage(root, path.replace(/^.*node_modules\//, ''), version, integrity);
+}
+
+/**
+ * Returns the folder of a package that is downloaded once.
+ * @param root the repository
+ * @param integrity its SHA-512, as in a lock file
+ * @throws Error when npm cannot download it, or its checksum differs
+ */
+export async function fetchPackage(
+  root: string,
+  name: string,
+  version: string,
+  integrity: string,
+): Promise<string> {
   const cache = join(root, 'node_modules', '.cache', 'latchkey-package');
   const folder = join(cache, `${name.replace('/', '+')}-${version}`);
   if (!existsSync(folder)) await download(cache, folder, `${name}@${version}`, integrity);
@@ -74,7 +88,7 @@ async function download(
       .digest('base64');
     if (`sha512-${digest}` !== integrity) {
       throw new Error(
-        `${specifier} does not match package-lock.json: its checksum is sha512-${digest}.`,
+        `${specifier} does not have the expected checksum: it is sha512-${digest}.`,
       );
     }
     await run('tar', ['-xzf', archive, '-C', scratch, '--no-same-owner']);

@@ -11,7 +11,8 @@ import { readVersion } from '../version.ts';
 
 const execute = promisify(execFile);
 
-const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
+/** The processor of this machine. */
+export const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
 
 export const NEXT_VERSION = '99.0.0';
 

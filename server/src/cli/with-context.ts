@@ -76,7 +76,7 @@ export function contextCommand<const Declared extends Parameters = []>({
 export async function withDatabase<T>(work: (opened: CommandDatabase) => Promise<T>): Promise<T> {
   const { config, secrets, warnings } = loadConfiguration();
   for (const warning of warnings) printNote(`warning: ${warning}`);
-  const log = createLog({ level: 'warn', destination: { write: logToStandardError } });
+  const log = createCommandLog();
   const small = { ...config, database: { ...config.database, poolSize: POOL_SIZE } };
   const database = await openRunningOrOwn(small, secrets, log);
   try {
@@ -103,6 +103,11 @@ async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {
   const pending = await listPendingMigrations(pool);
   if (pending.length === 0) return;
   throw failed('The database has pending migrations: run latchkey migrate first.');
+}
+
+/** Creates the log of a command: warnings on standard error. */
+export function createCommandLog(): Logger {
+  return createLog({ level: 'warn', destination: { write: logToStandardError } });
 }
 
 function logToStandardError(line: string): void {

@@ -13,10 +13,12 @@ fs.link = async (from, to) => {
   await link(from, to);
   if (step === 'after the link') die();
 };
+let renames = 0;
 fs.rename = async (from, to) => {
-  if (step === 'before the rename') die();
+  renames += 1;
+  if (step === 'before the rename' || step === `before rename ${renames}`) die();
   await rename(from, to);
-  if (step === 'after the rename') die();
+  if (step === 'after the rename' || step === `after rename ${renames}`) die();
 };
 fs.rm = async (path, options) => {
   await rm(path, options);
@@ -32,6 +34,7 @@ const STATEMENTS = {
   'before the commit of the drop': 'commit',
   'before the tables are locked': 'lock table',
   'while tables are restored': 'alter table licenses ',
+  'while settings are copied': 'select distinct on (name) name, setting',
   'before the commit': 'commit',
 };
 

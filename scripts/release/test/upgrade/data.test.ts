@@ -30,12 +30,17 @@ for (const fixture of await readFixtures()) {
 }
 
 function testUpgrade(fixture: Fixture): void {
-  let installation: Installation;
+  let installation: Installation<'present' | 'next'>;
   /** Backups from before and after the upgrade to the next release. */
   let [previous, upgraded] = ['', ''];
 
   before(async () => {
-    installation = await Installation.open(fixture, packages);
+    const { present, next } = packages;
+    const versions = new Map([
+      ['present', present],
+      ['next', next],
+    ] as const);
+    installation = await Installation.open(fixture, versions);
   });
   after(() => installation?.[Symbol.asyncDispose]());
 

@@ -5,6 +5,7 @@ import { systemClock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import { clusterDirectory } from '#server/config/data-directory.ts';
 import { readConfiguration } from '#server/config/load.ts';
+import { readInterruptedUpgrade } from '#server/db/embedded/interrupted-upgrade.ts';
 import { checkDatabase, reportNoDatabase } from '#server/features/doctor/check-database.ts';
 import { checkRedis } from '#server/features/doctor/check-redis.ts';
 import { type Finding, ok } from '#server/features/doctor/finding.ts';
@@ -42,7 +43,7 @@ async function runAll(): Promise<readonly Finding[]> {
 
 /** Changes nothing, so it does not create the embedded database. */
 async function openAndCheckDatabase(config: Config): Promise<Finding[]> {
-  if (config.database.kind === 'embedded' && !existsSync(clusterDirectory(config.dataDirectory))) {
+  if (config.database.kind === 'embedded' && !(await hasCluster(config.dataDirectory))) {
     return [ok('database', 'The first start creates the embedded one.')];
   }
   try {
@@ -59,6 +60,11 @@ async function openAndCheckDatabase(config: Config): Promise<Finding[]> {
   } catch (error) {
     return reportNoDatabase(error);
   }
+}
+
+async function hasCluster(dataDirectory: string): Promise<boolean> {
+  if (existsSync(clusterDirectory(dataDirectory))) return true;
+  return (await readInterruptedUpgrade(dataDirectory)) !== null;
 }
 
 const marks = {

@@ -5,6 +5,10 @@ import { fromDatabase } from '../database-errors.ts';
 /** Blocks of rows that are passed on: large enough that each costs little, small enough that memory stays constant. */
 const BLOCK_BYTES = 256 * 1024;
 
+/** Lets every server print values in the same form, until the transaction ends. */
+export const COPY_SETTINGS = `set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO';
+  set local intervalstyle = 'postgres'; set local bytea_output = 'hex'; set local extra_float_digits = 1`;
+
 /**
  * Runs `copy … to stdout` and passes on its rows, in blocks of whole rows. Reads on only when the last block was taken.
  * @param take what becomes of a block; when it fails, the connection is closed

@@ -53,11 +53,25 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     text.destroy();
     file.destroy();
   };
+  return readBackup(path, text, close);
+}
+
+/**
+ * Reads the header of a backup whose text comes from somewhere else than a file.
+ * @param name of the source, in errors
+ * @param close is called by disposing
+ * @throws BackupError as {@link openBackup} does
+ */
+export async function readBackup(
+  name: string,
+  text: AsyncIterable<Buffer>,
+  close: () => Promise<void>,
+): Promise<OpenBackup> {
   try {
     const lines = new RowReader(text);
     const hash = new LineHash();
-    const header = await readHeader(path, lines, hash);
-    const tables = () => readTables(path, { lines, hash });
+    const header = await readHeader(name, lines, hash);
+    const tables = () => readTables(name, { lines, hash });
     return { header, tables, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

@@ -8,8 +8,10 @@ import { sendQuery } from '../send-query.ts';
 import { inTransactionOnce } from '../transaction.ts';
 import { BackupError } from './backup-error.ts';
 import { copyIn } from './copy-in.ts';
+import { COPY_SETTINGS, copyOut } from './copy-out.ts';
 import { formatCopy, type BackupHeader } from './format.ts';
 import type { OpenBackup, TableRows } from './read-backup.ts';
+import { RowDigest } from './row-digest.ts';
 import { listPresentTables, listStoredTables, setSequence } from './tables.ts';
 
 /** Where a backup is restored, and its progress. */
@@ -20,6 +22,8 @@ export interface RestoreOptions {
   readonly readFreeMib: () => Promise<number>;
   /** The last statements of the transaction. */
   readonly beforeCommit: (client: PoolClient) => Promise<void>;
+  /** Whether the rows are read back and compared before the commit, which takes a third longer. Default: no. */
+  readonly readsBack?: boolean;
   /** The directory of this version's migrations. */
   readonly directory?: URL;
 }
@@ -75,12 +79,11 @@ async function isDiskFull(error: unknown, { readFreeMib }: RestoreOptions): Prom
 async function restoreIn(
   client: PoolClient,
   backup: OpenBackup,
-  { report, beforeCommit, directory }: RestoreOptions,
+  { report, beforeCommit, directory, readsBack = false }: RestoreOptions,
 ): Promise<Restored> {
   const { header } = backup;
   await sendQuery(client, {
-    text: `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
-      set local client_encoding = 'UTF8'`,
+    text: `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; ${COPY_SETTINGS}`,
   });
   await lockMigrations(client);
   if ((await listPresentTables(client)).length > 0) throw notEmpty();
@@ -88,7 +91,8 @@ async function restoreIn(
   for (const { table, parent, bounds } of header.partitions) {
     await sendQuery(client, { text: `create table ${table} partition of ${parent} ${bounds}` });
   }
-  const counts = await restoreTables(client, backup, report);
+  const restore = readsBack ? restoreAndReadBack : restoreTable;
+  const counts = await restoreTables(client, backup, (rows) => restore(client, rows, report));
   for (const sequence of header.sequences) await setSequence(client, sequence);
   const migrations = await applyPending(client, directory);
   await beforeCommit(client);
@@ -98,13 +102,13 @@ async function restoreIn(
 async function restoreTables(
   client: PoolClient,
   backup: OpenBackup,
-  report: (status: string) => void,
+  restore: (stored: TableRows) => Promise<number>,
 ): Promise<{ tables: number; rows: number }> {
   const missing = new Map((await listStoredTables(client)).map((each) => [each.table, each]));
   const done = { tables: 0, rows: 0 };
   for await (const stored of backup.tables()) {
     if (!missing.delete(stored.table)) throw unexpected(stored.table);
-    done.rows += await restoreTable(client, stored, report);
+    done.rows += await restore(stored);
     done.tables += 1;
   }
   const [forgotten] = missing.keys();
@@ -123,6 +127,25 @@ async function restoreTable(
     text: `alter table ${table} disable trigger user; delete from ${table}; alter table ${table} enable trigger user`,
   });
   return copyIn(client, formatCopy(table, columns).replace(/;$/u, ''), blocks);
+}
+
+/** @throws BackupError when the table does not have exactly the rows of the backup */
+async function restoreAndReadBack(
+  client: PoolClient,
+  stored: TableRows,
+  report: (status: string) => void,
+): Promise<number> {
+  const { table, columns } = stored;
+  const [expected, actual] = [new RowDigest(), new RowDigest()];
+  const blocks = expected.observe(stored.blocks);
+  const rows = await restoreTable(client, { ...stored, blocks }, report);
+  report(`verifying ${table}`);
+  const statement = `copy ${table} (${columns.join(', ')}) to stdout`;
+  await copyOut(client, statement, async (block) => actual.add(block));
+  if (actual.digest() === expected.digest()) return rows;
+  throw new BackupError(
+    `The rows of ${table} read back differ from those that were copied, and nothing was changed: check the disk and the memory of this machine.`,
+  );
 }
 
 function notEmpty(): BackupError {

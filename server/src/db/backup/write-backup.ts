@@ -8,7 +8,7 @@ import { sendQuery, type Queryable } from '../send-query.ts';
 import { inTransactionOnce } from '../transaction.ts';
 import { BackupError } from './backup-error.ts';
 import { writeNewFile, type Write } from './backup-file.ts';
-import { copyOut } from './copy-out.ts';
+import { COPY_SETTINGS, copyOut } from './copy-out.ts';
 import {
   END_OF_ROWS,
   END_PREFIX,
@@ -41,16 +41,24 @@ const LOCK_TIMEOUT_MS = 60_000;
  * @throws BackupError with a sentence for the operator
  */
 export async function writeBackup(path: string, options: BackupOptions): Promise<VerifiedBackup> {
-  const { pool, report } = options;
+  const { report } = options;
   return writeNewFile(path, {
-    write: async (write) => {
-      const present = await requireTables(pool);
-      await inTransactionOnce(pool, (client) => writeSnapshot(client, present, write, options), {
-        lockTimeoutMs: LOCK_TIMEOUT_MS,
-      });
-    },
+    write: (write) => streamBackup(write, options),
     verify: (partial) => verifyBackup(partial, (status) => report(`verifying ${status}`)),
   });
+}
+
+/**
+ * Writes the text of a backup to somewhere else than a file.
+ * @throws BackupError with a sentence for the operator
+ */
+export async function streamBackup(write: Write, options: BackupOptions): Promise<void> {
+  const present = await requireTables(options.pool);
+  await inTransactionOnce(
+    options.pool,
+    (client) => writeSnapshot(client, present, write, options),
+    { lockTimeoutMs: LOCK_TIMEOUT_MS },
+  );
 }
 
 async function writeSnapshot(
@@ -91,9 +99,7 @@ async function beginSnapshot(client: PoolClient, present: readonly string[]): Pr
     text: 'set transaction isolation level repeatable read, read only',
   });
   await sendQuery(client, {
-    text: `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
-      set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO';
-      set local intervalstyle = 'postgres'; set local bytea_output = 'hex'; set local extra_float_digits = 1`,
+    text: `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; ${COPY_SETTINGS}`,
   });
   await sendQuery(
     client,

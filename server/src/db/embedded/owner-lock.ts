@@ -102,6 +102,12 @@ async function readHolder(file: string): Promise<string> {
   }
 }
 
+/** Returns the process that has locked a data directory; null if none has. */
+export async function findDataOwner(dataDirectory: string): Promise<number | null> {
+  const holder = await readHolder(join(dataDirectory, 'latchkey.lock'));
+  return holder !== '' && (await isHeld(holder)) ? parseHolder(holder).pid : null;
+}
+
 async function isHeld(holder: string): Promise<boolean> {
   const { pid, startedAt } = parseHolder(holder);
   return (await readStartTime(pid)) === startedAt;

@@ -47,7 +47,6 @@ export const FIXED_SETTINGS: Settings = {
   listen_addresses: '',
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
-  port: '5432',
   // The log goes to the file that the service opens and rotates, without values of rows.
   log_destination: 'stderr',
   logging_collector: 'off',

@@ -209,7 +209,12 @@ test('rejects a cluster of another version, or another directory, and leaves it 
   await writeFile(join(old, 'postgres', 'PG_VERSION'), '15\n');
   assert.match(
     await startupProblem(start(old)),
-    /was created by PostgreSQL 15, and .* includes PostgreSQL 18/,
+    /was created by PostgreSQL 15, and .* includes PostgreSQL 18: run "latchkey upgrade-database"\.$/,
+  );
+  await writeFile(join(old, 'postgres', 'PG_VERSION'), '99\n');
+  assert.match(
+    await startupProblem(start(old)),
+    /was created by PostgreSQL 99, and .* includes PostgreSQL 18: start the newer version of Latchkey\.$/,
   );
   await rm(join(old, 'postgres', 'PG_VERSION'));
   await writeFile(join(old, 'postgres', 'holiday.jpg'), '');
@@ -226,4 +231,20 @@ test('reports why the server cannot start in its own words', async () => {
     problem,
     /^The embedded PostgreSQL does not start: .*postgresql\.conf.*Its log is .*postgres\.log\.$/,
   );
+});
+
+test('creates no empty cluster in the place of one that an interrupted upgrade has moved', async () => {
+  const interrupted = join(directory, 'interrupted-upgrade');
+  const kept = 'postgres-17-2026-11-28';
+  for (const cluster of [kept, join('upgrade', 'postgres')]) {
+    await mkdir(join(interrupted, cluster), { recursive: true });
+    await writeFile(join(interrupted, cluster, 'PG_VERSION'), '');
+  }
+  const journal = JSON.stringify({ from: '17', to: '18', kept });
+  await writeFile(join(interrupted, 'upgrade', 'journal.json'), journal);
+  assert.match(
+    await startupProblem(start(interrupted)),
+    /was interrupted: run "latchkey upgrade-database" again to complete it\.$/,
+  );
+  assert.deepEqual(await readdir(interrupted), [kept, 'upgrade']);
 });

