@@ -8,6 +8,8 @@ const Names = Type.Optional(Type.Record(Type.String(), Type.String()));
 const Platforms = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]));
 
 const LockedPackage = Type.Object({
+  /** Of a package that is installed under another name. */
+  name: Type.Optional(Type.String()),
   version: Type.Optional(Type.String()),
   integrity: Type.Optional(Type.String()),
   license: Type.Optional(Type.String()),

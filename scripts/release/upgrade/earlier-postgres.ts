@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { repository } from '../../lib/steps.ts';
 import { type Architecture, fetchPackage } from '../../package/locked-packages.ts';
+import { readPackageFolder, type ServiceTree } from '../../package/service/service-tree.ts';
 
 /** The last of the major version before that of this release. */
 const VERSION = '17.10.0-beta.17';
@@ -47,6 +48,23 @@ export async function writeEarlierPackage(
 /** Adds the programs of the earlier PostgreSQL to the package of this release, as the next release with another one will. */
 export async function addEarlierPostgres(present: string, arch: Architecture): Promise<void> {
   await copyEarlierPostgres(join(present, PACKAGES, `linux-${arch}-${EARLIER_MAJOR}`), arch);
+}
+
+/**
+ * Returns the contents of the package of an earlier release, or of this release with the earlier programs beside its own.
+ * @param kind `instead` of the programs of this release, or `beside` them
+ */
+export async function withEarlierPostgres(
+  tree: ServiceTree,
+  kind: 'instead' | 'beside',
+  arch: Architecture,
+): Promise<ServiceTree> {
+  const own = `${PACKAGES}/linux-${arch}`;
+  const path = kind === 'instead' ? own : `${own}-${EARLIER_MAJOR}`;
+  const earlier = await readPackageFolder(await fetchEarlierPostgres(arch), path);
+  const others = tree.entries.filter((each) => !each.path.startsWith(`${path}/`));
+  const entries = [...others, ...earlier].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { ...tree, entries };
 }
 
 async function copyEarlierPostgres(target: string, arch: Architecture): Promise<void> {

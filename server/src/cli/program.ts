@@ -34,8 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import('./audit.ts')).auditCommand(),
   backup: async () => (await import('./backup.ts')).backupCommand(),
   restore: async () => (await import('./restore.ts')).restoreCommand(),
-  'upgrade-database': async () =>
-    (await import('./upgrade-database.ts')).upgradeDatabaseCommand(),
+  'upgrade-database': async () => (await import('./upgrade-database.ts')).upgradeDatabaseCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),
 };

@@ -6,7 +6,13 @@ import { StartupError } from '#server/config/startup-error.ts';
 
 import { chooseAccount, type Account } from '../embedded/account.ts';
 import { findBinaries, type Binaries } from '../embedded/binaries.ts';
-import { inspectCluster, newerCluster, noCluster, isNewer, readMajor } from '../embedded/cluster.ts';
+import {
+  inspectCluster,
+  newerCluster,
+  noCluster,
+  isNewer,
+  readMajor,
+} from '../embedded/cluster.ts';
 import { readFreeSpace } from '../embedded/disk-space.ts';
 import { readInterruptedUpgrade, upgradeDirectory } from '../embedded/interrupted-upgrade.ts';
 import { measureDirectory } from './measure.ts';
