@@ -136,6 +136,7 @@ test('has every command', async () => {
       'audit verify',
       'backup',
       'restore',
+      'upgrade-database',
       'export',
       'version',
     ],
