@@ -4,7 +4,7 @@ import type { Config } from '#server/config/config.ts';
 import { loadConfiguration, readConfiguration } from '#server/config/load.ts';
 import { listSecretIds } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { findDataOwner } from '#server/db/embedded/owner-lock.ts';
+import { findOwnerPid } from '#server/db/embedded/owner-lock.ts';
 import { listKeptClusters, removeKeptCluster } from '#server/db/upgrade/kept-clusters.ts';
 import {
   chooseKeptName,
@@ -143,7 +143,7 @@ async function preview(source: UpgradeSource): Promise<Result> {
   if (situation.kind !== 'old') return describeCurrent(source, situation);
   const { plan } = situation;
   const kept = await chooseKeptName(source.dataDirectory, plan.from, systemClock.now());
-  const usedBy = await findDataOwner(source.dataDirectory);
+  const usedBy = await findOwnerPid(source.dataDirectory);
   const { from, to, size, needed, free } = plan;
   const isPossible = free >= needed && usedBy === null;
   return {

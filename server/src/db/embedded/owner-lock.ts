@@ -41,7 +41,7 @@ export async function lockDataDirectory(
     emptySince = holder === '' ? (emptySince ?? Date.now()) : null;
     const abandoned = emptySince !== null && Date.now() - emptySince > WRITING_MS;
     if (abandoned || (holder !== '' && !(await isHeld(holder)))) await rm(file, { force: true });
-    else if (Date.now() - startedAt > waitMs) throw inUse(dataDirectory, holder);
+    else if (Date.now() - startedAt > waitMs) throw inUse(dataDirectory, parseHolder(holder).pid);
     else await sleep(POLL_INTERVAL_MS);
   }
   return { release: () => release(file) };
@@ -52,9 +52,15 @@ export async function lockDataDirectory(
  * Changes nothing.
  */
 export async function findOwner(dataDirectory: string): Promise<StartupError | null> {
+  const pid = await findOwnerPid(dataDirectory);
+  return pid === null ? null : inUse(dataDirectory, pid);
+}
+
+/** Returns the process that owns the lock; null if none does. */
+export async function findOwnerPid(dataDirectory: string): Promise<number | null> {
   try {
     const holder = await readHolder(lockFile(dataDirectory));
-    return holder !== '' && (await isHeld(holder)) ? inUse(dataDirectory, holder) : null;
+    return holder !== '' && (await isHeld(holder)) ? parseHolder(holder).pid : null;
   } catch (error) {
     // The start then reports the directory itself.
     if (['EACCES', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null;
@@ -102,12 +108,6 @@ async function readHolder(file: string): Promise<string> {
   }
 }
 
-/** Returns the process that has locked a data directory; null if none has. */
-export async function findDataOwner(dataDirectory: string): Promise<number | null> {
-  const holder = await readHolder(join(dataDirectory, 'latchkey.lock'));
-  return holder !== '' && (await isHeld(holder)) ? parseHolder(holder).pid : null;
-}
-
 async function isHeld(holder: string): Promise<boolean> {
   const { pid, startedAt } = parseHolder(holder);
   return (await readStartTime(pid)) === startedAt;
@@ -118,8 +118,7 @@ function parseHolder(holder: string): { pid: number; startedAt: string } {
   return { pid: Number(holder.slice(0, end)), startedAt: holder.slice(end + 1) };
 }
 
-function inUse(dataDirectory: string, holder: string): StartupError {
-  const { pid } = parseHolder(holder);
+function inUse(dataDirectory: string, pid: number): StartupError {
   return new StartupError([
     `The data directory ${dataDirectory} is in use by another Latchkey, process ${pid}: stop that one first, or give this one a directory of its own with LATCHKEY_DATA_DIR.`,
   ]);
