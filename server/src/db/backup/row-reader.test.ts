@@ -52,3 +52,36 @@ test('rejects text that ends within rows or within a line', async () => {
   }
   await assert.rejects(new RowReader(chunksOf('half', [2])).readLine(), /ends within a line/u);
 });
+
+/** A text without line breaks, in blocks as the decompression returns them. */
+async function* endlessRow(mib: number, read: { bytes: number }): AsyncGenerator<Buffer> {
+  const block = Buffer.alloc(256 * 1024, 'x');
+  for (; read.bytes < mib * 1024 * 1024; read.bytes += block.length) yield block;
+}
+
+test('refuses a row of more than 64 MiB without reading on, and a line of more than 16 MiB', async () => {
+  const row = { bytes: 0 };
+  const rows = new RowReader(endlessRow(600, row));
+  await assert.rejects(rows.readRows(), /a row is longer than 64 MiB/u);
+  assert.ok(row.bytes <= 65 * 1024 * 1024, `read ${row.bytes} bytes`);
+  const line = { bytes: 0 };
+  const lines = new RowReader(endlessRow(600, line));
+  await assert.rejects(lines.readLine(), /a line is longer than 16 MiB/u);
+  assert.ok(line.bytes <= 17 * 1024 * 1024, `read ${line.bytes} bytes`);
+});
+
+test('reads a row of 60 MiB in time that grows with its length', async () => {
+  const measure = async (mib: number): Promise<number> => {
+    const before = process.cpuUsage();
+    await assert.rejects(
+      new RowReader(endlessRow(mib, { bytes: 0 })).readRows(),
+      /ends too early/u,
+    );
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  await measure(15);
+  const [short, long] = [await measure(15), await measure(60)];
+  // Four times the length; the quadratic time would be 16 times as long.
+  assert.ok(long < 10 * short + 50, `${short} ms for 15 MiB, ${long} ms for 60 MiB`);
+});

@@ -1,66 +1,67 @@
 import { END_OF_ROWS } from './format.ts';
+import { UnreadText } from './unread-text.ts';
 
-const LINE_BREAK = 0x0a;
 const END = Buffer.from(`${END_OF_ROWS}\n`);
 const BREAK_AND_END = Buffer.from(`\n${END_OF_ROWS}\n`);
 
+const MIB = 1024 * 1024;
+
 /** A line that is no row: the longest is the header, with some 150 bytes for each partition. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_MIB = 16;
+
+/** The longest rows contain the body of a request, of at most 8 MiB. */
+const MAX_ROW_MIB = 64;
 
 /** Reads text as single lines, or as blocks of rows up to the line that ends them. */
 export class RowReader {
   readonly #source: AsyncIterator<Buffer>;
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #unread = new UnreadText();
 
   constructor(source: AsyncIterable<Buffer>) {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Returns the next line without its line break; null at the end. */
+  /**
+   * Returns the next line without its line break; null at the end.
+   * @throws Error for a line of more than 16 MiB, and when the text ends within a line
+   */
   async readLine(): Promise<string | null> {
-    let end = this.#rest.indexOf(LINE_BREAK);
-    while (end === -1) {
-      if (this.#rest.length > MAX_LINE_BYTES) throw new Error('a line is too long');
-      if (!(await this.#readMore())) return this.#endWithin('line');
-      end = this.#rest.indexOf(LINE_BREAK);
+    for (;;) {
+      const length = this.#unread.findFirstLine();
+      if (length > 0) return this.#unread.take(length).toString('utf8', 0, length - 1);
+      if (!(await this.#readMore('line', MAX_LINE_MIB))) return this.#endWithin('line');
     }
-    const line = this.#rest.toString('utf8', 0, end);
-    this.#rest = this.#rest.subarray(end + 1);
-    return line;
   }
 
-  /** Returns the next rows, each with its line break; null after the line that ends them. */
+  /**
+   * Returns the next rows, each with its line break; null after the line that ends them.
+   * @throws Error for a row of more than 64 MiB, and when that line is missing
+   */
   async readRows(): Promise<Buffer | null> {
     for (;;) {
-      if (this.#rest.subarray(0, END.length).equals(END)) {
-        this.#rest = this.#rest.subarray(END.length);
+      if (this.#unread.startsWith(END)) {
+        this.#unread.take(END.length);
         return null;
       }
-      const end = this.#findEndOfBlock();
-      if (end > 0) {
-        const block = this.#rest.subarray(0, end);
-        this.#rest = this.#rest.subarray(end);
-        return block;
-      }
-      if (!(await this.#readMore())) throw new Error('it ends too early');
+      const length = this.#unread.findLines(BREAK_AND_END);
+      if (length > 0) return this.#unread.take(length);
+      if (!(await this.#readMore('row', MAX_ROW_MIB))) throw new Error('it ends too early');
     }
   }
 
-  /** Returns where the rows end or, if they go on, the last complete row. */
-  #findEndOfBlock(): number {
-    const end = this.#rest.indexOf(BREAK_AND_END);
-    return end === -1 ? this.#rest.lastIndexOf(LINE_BREAK) + 1 : end + 1;
-  }
-
-  async #readMore(): Promise<boolean> {
+  /** Returns false at the end. @param part what is being read and has no end yet */
+  async #readMore(part: string, maxMib: number): Promise<boolean> {
+    if (this.#unread.length > maxMib * MIB) {
+      throw new Error(`a ${part} is longer than ${maxMib} MiB`);
+    }
     const next = await this.#source.next();
     if (next.done === true) return false;
-    this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
+    this.#unread.append(next.value);
     return true;
   }
 
   #endWithin(part: string): null {
-    if (this.#rest.length === 0) return null;
+    if (this.#unread.length === 0) return null;
     throw new Error(`it ends within a ${part}`);
   }
 }
