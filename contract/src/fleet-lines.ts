@@ -26,7 +26,7 @@ export function readServerLines(text: string): { servers: ServerLine[]; problems
     const line = index + 1;
     const trimmed = content.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
-    const fields = trimmed.split(trimmed.includes('\t') ? /\s*\t\s*/ : /\s+/);
+    const fields = trimmed.includes('\t') ? splitAtTabs(trimmed) : trimmed.split(/\s+/);
     const [name = '', address = name, labels = ''] = fields;
     if (fields.length > 3) {
       problems.push({ line, problem: PROBLEM });
@@ -36,6 +36,11 @@ export function readServerLines(text: string): { servers: ServerLine[]; problems
     }
   }
   return { servers, problems };
+}
+
+function splitAtTabs(line: string): string[] {
+  const fields = line.split('\t').map((field) => field.trim());
+  return fields.filter((field) => field !== '');
 }
 
 const PROBLEM =

@@ -55,6 +55,19 @@ test('removes keys, tokens, addresses and passwords from any text', () => {
   for (const [text = '', scrubbed] of cases) assert.equal(scrub(text), scrubbed);
 });
 
+test('removes secrets beside each other, and after long text', () => {
+  const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2ln';
+  const cases = [
+    ['a@example.com,b@example.com', '[e-mail],[e-mail]'],
+    ['a@b@example.com.', 'a@[e-mail].'],
+    [`${'-eyJ'.repeat(50_000)} ${token}.`, `${'-eyJ'.repeat(50_000)} [token].`],
+    [`${token}.${token}`, '[token].[token]'],
+    [`${'a'.repeat(100)}@example.com`, '[e-mail]'],
+    [`x_${licenseKey}`, 'x_[license key]'],
+  ];
+  for (const [text = '', scrubbed] of cases) assert.equal(scrub(text), scrubbed);
+});
+
 test('keeps other text: versions in paths, UUIDs, times', () => {
   const text =
     'at /app/node_modules/pg@8.23.1/lib/client.js:3 01890a5d-ac96-774b-bcce-b302099a8057';

@@ -202,7 +202,8 @@ export class Openssl implements Disposable {
     const options = { input, environment, timeoutMs: TIMEOUT_MS };
     const { code, fault, stderr } = await this.#attempt(args, options);
     if (code === 0) return;
-    const output = stderr.trim().replaceAll(/\s*\n\s*/gu, '; ');
+    const lines = stderr.split('\n').map((line) => line.trim());
+    const output = lines.filter((line) => line !== '').join('; ');
     throw new AuthorityError(fault ?? `openssl ${args[0]} failed: ${output}`);
   }
 

@@ -130,7 +130,7 @@ function splitAddress(name: string): { readonly host: string; readonly extra: st
   const scheme = /^[a-z][a-z\d+.-]*:\/\//u.exec(name)?.[0] ?? '';
   const host = name
     .slice(scheme.length)
-    .replace(/[/?#].*$/u, '')
+    .replace(/[/?#][^]*/u, '')
     .replace(/^.*@/u, '');
   const port = /^[^:]+(?<port>:\d*)$/u.exec(host)?.groups?.['port'] ?? '';
   const alone = host.slice(0, host.length - port.length);

@@ -63,8 +63,8 @@ interface PageDocument {
   readonly contentSecurityPolicy: string;
 }
 
-const STYLE = /<style>(?<text>[^]*?)<\/style>/g;
-const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
+const STYLE = { begin: /<style>/, end: '</style>' };
+const SCRIPT = { begin: /<script(?: type="module")?>/, end: '</script>' };
 
 /** Where the scripts of a page connect to. */
 const CONNECTIONS: Readonly<Record<PageName, string>> = {
@@ -117,8 +117,9 @@ async function describePage(html: string, connections: string): Promise<PageDocu
   };
 }
 
-function listDigests(html: string, pattern: RegExp): string {
-  const texts = Array.from(html.matchAll(pattern), ({ groups }) => groups?.['text'] ?? '');
+function listDigests(html: string, { begin, end }: typeof STYLE): string {
+  const [, ...elements] = html.split(begin);
+  const texts = elements.map((element) => element.slice(0, element.indexOf(end)));
   return texts.map((text) => `'sha256-${digest(text)}'`).join(' ');
 }
 

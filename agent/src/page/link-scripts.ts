@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 
 const IMPORT = /^import \{[\s\w,$]*\} from '(?<from>\.[^']*)';[^\S\n]*$/gm;
-const RENAMED = /^import \{[^}]*\bas\b/m;
+const RENAMED = /^import \{[^{}]*\bas\b/m;
 const EXPORT = /^export (?=(?:async )?(?:function|class|const)\b)/gm;
 
 /** Reads a module. */
@@ -34,11 +34,15 @@ export function linkScripts(main: string, read: ReadSource): string {
   return [...linked.values()].map(minify).join('\n');
 }
 
-/** Removes comments, and blanks left by stripped types. */
+/** Removes lines of comments, empty lines, and blanks left by stripped types. */
 function minify(text: string): string {
-  return text
-    .replaceAll(/^[^\S\n]*(?:\/\*\*[^]*?\*\/|\/\/ .*)$/gm, '')
-    .replaceAll(/[^\S\n]+$/gm, '')
-    .replaceAll(/\n{2,}/g, '\n')
-    .trim();
+  let isComment = false;
+  const lines = text.split('\n').filter((line) => {
+    const content = line.trim();
+    isComment ||= content.startsWith('/**');
+    const isKept = !isComment && content !== '' && !content.startsWith('// ');
+    isComment &&= !content.endsWith('*/');
+    return isKept;
+  });
+  return lines.map((line) => line.trimEnd()).join('\n');
 }

@@ -32,7 +32,7 @@ export async function openSession(options: Options): Promise<Opened> {
   checkOptions(options);
   const { network = browserNetwork, platform = 'browser' } = options;
   const problems: ClientProblem[] = [];
-  const service = options.service.replace(/\/+$/, '');
+  const service = options.service.replace(/(?<!\/)\/+$/, '');
   const session = createSession(options, service, collect(problems, options.onProblem));
   await session.load();
   const { events = null } = options;

@@ -68,12 +68,13 @@ function findLogin({ loginUid, passwd }: ProcessOwner): string | null {
   return line?.split(':')[0] ?? `uid-${uid}`;
 }
 
+/** A line of `/proc/<pid>/cgroup` (cgroups(7)), such as `0::/system.slice/latchkey.service`. */
+const SERVICE = /^[^/]*:\/system\.slice\/(?:[^/]*\/)*[^/]+\.service$/u;
+
 /** The control group of a login session ends in `.scope` and names no service. */
 function findUnit(cgroup: string): string | null {
-  return (
-    /:\/system\.slice\/(?:[^\n]*\/)?(?<unit>[^/\n]+\.service)$/mu.exec(cgroup)?.groups?.['unit'] ??
-    null
-  );
+  const path = cgroup.split('\n').find((line) => SERVICE.test(line));
+  return path?.slice(path.lastIndexOf('/') + 1) ?? null;
 }
 
 const MAX_WORD_LENGTH = 64;

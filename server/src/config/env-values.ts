@@ -69,7 +69,7 @@ export const webUrl: Parse<string> = (text) => {
     (parsed.protocol === 'http:' || parsed.protocol === 'https:') &&
     parsed.username + parsed.password + parsed.search + parsed.hash === '';
   return plain
-    ? { value: `${parsed.origin}${parsed.pathname}`.replace(/\/+$/u, '') }
+    ? { value: `${parsed.origin}${parsed.pathname}`.replace(/(?<!\/)\/+$/u, '') }
     : { must: 'be a plain http:// or https:// URL such as https://licenses.example.com' };
 };
 
@@ -214,7 +214,7 @@ export const standardSecretList: Parse<readonly string[]> = (text) => {
 function isStandardSecret(text: string): boolean {
   const { kind, base64 = '' } = STANDARD_SECRET.exec(text)?.groups ?? {};
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.toString('base64').replace(/=+$/u, '') !== base64) return false;
+  if (bytes.toString('base64').replace(/(?<!=)=+$/u, '') !== base64) return false;
   if (kind === 'whpk_') return bytes.length === ED25519_KEY_BYTES;
   return bytes.length >= MIN_STANDARD_SECRET_BYTES;
 }

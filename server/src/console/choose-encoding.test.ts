@@ -16,6 +16,8 @@ test('chooses the smallest encoding that the browser accepts', () => {
     ['identity', 'identity'],
     ['', 'identity'],
     ['brotli', 'identity'],
+    ['br ; q=1 , gzip', 'br'],
+    [`x${' '.repeat(1_000_000)}y, gzip`, 'gzip'],
   ] as const;
   assert.deepEqual(
     cases.map(([header]) => [header, chooseEncoding(header)]),

@@ -5,16 +5,19 @@ export type FileEncoding = 'br' | 'gzip' | 'identity';
 export function chooseEncoding(acceptEncoding: string): FileEncoding {
   const accepted = new Set(
     acceptEncoding
+      .toLowerCase()
       .split(',')
-      .map((part) =>
-        part
-          .trim()
-          .toLowerCase()
-          .split(/\s*;\s*q=/),
-      )
-      .filter(([, quality = '1']) => Number(quality) > 0)
+      .map(splitQuality)
+      .filter(([, quality]) => quality > 0)
       .map(([name]) => name),
   );
   if (accepted.has('br')) return 'br';
   return accepted.has('gzip') || accepted.has('*') ? 'gzip' : 'identity';
+}
+
+/** Splits `gzip;q=0.5` into its parts; an invalid quality is not a number. */
+function splitQuality(part: string): readonly [name: string, quality: number] {
+  const [name = '', ...parameters] = part.split(';').map((each) => each.trim());
+  const quality = parameters.find((each) => each.startsWith('q='));
+  return [name, quality === undefined ? 1 : Number(quality.slice('q='.length))];
 }

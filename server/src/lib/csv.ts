@@ -4,7 +4,7 @@ import { escapeFormulas } from './spreadsheet-formula.ts';
 export type CsvCell = string | number | boolean | Date | null;
 
 /** Control characters: a terminal that shows the file would execute them. */
-const CONTROLS = /[\p{Cc}--[\t\r\n]]/gv;
+const CONTROLS = /(?![\t\r\n])\p{Cc}/gu;
 
 /**
  * Formats one line of CSV (RFC 4180), with its line break. Names and notes are untrusted: what a spreadsheet might

@@ -7,9 +7,9 @@ export interface Mailbox {
 /** Parses `Name <address>`, with or without quotes around the name, or an address alone. */
 export function parseMailbox(text: string): Mailbox {
   const { name = '', address = text } =
-    /^\s*(?<name>[^<>]*?)\s*<(?<address>[^<>]+)>\s*$/u.exec(text)?.groups ?? {};
+    /^(?<name>[^<>]*)<(?<address>[^<>]+)>$/u.exec(text.trim())?.groups ?? {};
   return {
-    name: name.replace(/^"(?<inner>.*)"$/u, '$<inner>'),
+    name: name.trim().replace(/^"(?<inner>.*)"$/u, '$<inner>'),
     address: address.trim(),
   };
 }

@@ -63,7 +63,7 @@ function readClock(files: CardFiles, path: string): number | null {
  * @returns megahertz; null without a star
  */
 function parseDpmClock(text: string): number | null {
-  const match = /^\s*\w+: (\d{1,6})mhz \*\s*$/im.exec(text)?.[1];
+  const match = /^ *\w+: (\d{1,6})mhz \* *$/im.exec(text)?.[1];
   return match === undefined ? null : Number(match);
 }
 

@@ -103,8 +103,11 @@ async function listIptablesPorts(runProgram: RunProgram): Promise<number[] | nul
   const named = await runProgram('iptables-legacy', ['-S', 'INPUT']);
   const result = named.isMissing ? await runProgram('iptables', ['-S', 'INPUT']) : named;
   if (result.code !== 0) return null;
-  const lines = result.stdout.matchAll(/^-A INPUT .*--dports? ([\d,]+) .*-j ACCEPT$/gmu);
-  return [...lines].flatMap(([, list = '']) => list.split(',').map(Number));
+  const rules = result.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('-A INPUT ') && line.endsWith(' -j ACCEPT'));
+  const lists = rules.flatMap((rule) => / --dports? ([\d,]+) /u.exec(rule)?.[1] ?? []);
+  return lists.flatMap((list) => list.split(',').map(Number));
 }
 
 /** Whether the clock is synchronized; null when unknown. */

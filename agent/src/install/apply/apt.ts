@@ -76,7 +76,7 @@ async function download(
   const downloaded = await runApt(['--download-only', ...args], machine);
   if (downloaded.code !== 0) return lastLines(downloaded).join('\n  ');
   // An upgrade has the installed version in brackets: `Inst name [1.0] (2.0 …)`.
-  return listNames(simulated.stdout, /^Inst ([^\s:]+)\S* \(/gmu);
+  return listNames(simulated.stdout, /^Inst ([^\s:]+)(?::\S*)? \(/gmu);
 }
 
 function listInstallArguments(names: readonly string[]): string[] {
@@ -142,7 +142,7 @@ export async function removePackages(
 /** Returns the packages that were installed by name, not as dependencies. */
 export async function listManual(machine: Machine): Promise<ReadonlySet<string>> {
   const { stdout } = await machine.runProgram('apt-mark', ['showmanual']);
-  return new Set(stdout.split('\n').map((line) => line.replace(/:.*$/u, '')));
+  return new Set(stdout.split('\n').map((line) => line.split(':', 1).join('')));
 }
 
 /** The default of `Dir::Log::History` (apt.conf(5)). */
@@ -170,7 +170,7 @@ export function parseAptHistory(text: string): AptTransaction[] {
     const commandLine = /^Commandline: (.+)$/mu.exec(paragraph)?.[1];
     if (commandLine === undefined) return [];
     const list = /^Install: (.*)$/mu.exec(paragraph)?.[1] ?? '';
-    const installed = listNames(list, /([^\s,():]+)(?::[^\s,()]+)? \([^)]*\)/gu);
+    const installed = listNames(list, /(?<![^\s,():])([^\s,():]+)(?::[^\s,():]+)? \([^()]*\)/gu);
     return [{ commandLine, installed }];
   });
 }

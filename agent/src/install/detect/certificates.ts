@@ -61,7 +61,9 @@ function readLineage(
 function listWebroots(renewal: string): string[] {
   const [, shared = ''] = /^webroot_path\s*=\s*(.*)$/mu.exec(renewal) ?? [];
   const [, map = ''] = /^\[\[webroot_map\]\]$([\s\S]*)/mu.exec(renewal) ?? [];
-  const each = [...map.matchAll(/^[^#=[\]]+=(.*)$/gmu)].map(([, path = '']) => path);
+  const each = [...map.matchAll(/^[^#=[\]\r\n\u2028\u2029]+=(.*)$/gmu)].map(
+    ([, path = '']) => path,
+  );
   const all = [...shared.split(','), ...each].map((path) => path.trim().replace(/(?<=.)\/$/u, ''));
   return [...new Set(all)].filter((path) => path !== '');
 }
@@ -170,8 +172,11 @@ export async function detectCertificateUses({
 }
 
 function parseUse(line: string, root: string): CertificateUse[] {
-  const [, path = '', name = ''] = /^(.+?):.*\/etc\/letsencrypt\/live\/([^/\s]+)/u.exec(line) ?? [];
-  return name === '' ? [] : [{ name, path: path.slice(root.length) }];
+  const end = line.indexOf(':', 1);
+  const live = line.lastIndexOf(`${LIVE}/`);
+  if (end === -1 || live < end) return [];
+  const [name = ''] = /^[^/\s]*/u.exec(line.slice(live + LIVE.length + 1)) ?? [];
+  return name === '' ? [] : [{ name, path: line.slice(root.length, end) }];
 }
 
 /** Returns the names of the certificates whose renewal needs answers from our challenge directory. */

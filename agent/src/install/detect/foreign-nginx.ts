@@ -58,7 +58,7 @@ function readMaster({ root }: Detection, pid: number): Master {
 function readCommand(root: string, pid: number): string {
   const text = readText(join(root, '/proc', `${pid}`, 'cmdline')) ?? '';
   return text
-    .replace(/\0+$/u, '')
+    .replace(/(?<!\0)\0+$/u, '')
     .replaceAll('\0', ' ')
     .replaceAll(/\p{Cc}/gu, '?')
     .trim();
@@ -83,9 +83,11 @@ async function compare(
   return `reads ${path}, and the command nginx here reads ${mainPath}`;
 }
 
-/** Finds `-c /path` and `-c/path`, also behind `-q`. */
-function findArgument(args: string, letter: 'c' | 'p'): string | null {
-  return new RegExp(`\\s-q?${letter}\\s*(\\S+)`, 'u').exec(args)?.[1] ?? null;
+/** `-c /path` and `-c/path`, also behind `-q`. */
+const ARGUMENTS = { c: /\s-q?c\s*(\S+)/u, p: /\s-q?p\s*(\S+)/u };
+
+function findArgument(args: string, letter: keyof typeof ARGUMENTS): string | null {
+  return ARGUMENTS[letter].exec(args)?.[1] ?? null;
 }
 
 async function findBuiltInPrefix({ runProgram }: Detection): Promise<string | null> {

@@ -63,7 +63,7 @@ function readTokens(text: string): readonly Token[] {
 }
 
 const TAG = '# latchkey-agent';
-const REST_OF_LINE = /^[ \t]*(?:# latchkey-agent)?[ \t]*(?:\r?\n)?$/;
+const REST_OF_LINE = /^[ \t]*(?:# latchkey-agent[ \t]*)?(?:\r?\n)?$/;
 
 /** The agent's files that the administrator's files include. */
 export const snippets: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];

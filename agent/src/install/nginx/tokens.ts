@@ -13,25 +13,48 @@ export function describePlace(path: string, text: string, offset: number): strin
   return `${path}, line ${text.slice(0, offset).split('\n').length}`;
 }
 
-/** Lua comments and strings, in which braces do not count; long ones first (`--[==[ … ]==]`, `[[ … ]]`). */
-const SKIPPED =
-  /--\[(?<comment>=*)\[[^]*?\]\k<comment>\]|--[^\n]*|\[(?<string>=*)\[[^]*?\]\k<string>\]|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'|[{}]/g;
+/** What begins in Lua with a brace, a long comment (`--[==[`), a comment, a long string (`[==[`) or a string. */
+const LUA_PARTS = /[{}]|--\[(?<comment>=*)\[|--[^\n]*|\[(?<long>=*)\[|["']/g;
+/** The rest of a string in Lua, up to its quote. */
+const LUA_STRINGS = {
+  '"': /[^"\\\n]*(?:\\[^][^"\\\n]*)*"/y,
+  "'": /[^'\\\n]*(?:\\[^][^'\\\n]*)*'/y,
+};
 
 /**
  * Finds the end of a Lua block (`content_by_lua_block { … }`), whose strings and comments may contain braces.
  * @param start the offset of its opening brace
- * @returns the offset after its closing brace; null when there is none
+ * @returns the offset after its closing brace; null when there is none, or a string or a long comment does not end
  */
 function findLuaEnd(text: string, start: number): number | null {
-  SKIPPED.lastIndex = start;
   let depth = 0;
-  for (;;) {
-    const found = SKIPPED.exec(text);
+  for (let at = start; ;) {
+    LUA_PARTS.lastIndex = at;
+    const found = LUA_PARTS.exec(text);
     if (found === null) return null;
     if (found[0] === '{') depth += 1;
     if (found[0] === '}') depth -= 1;
-    if (depth === 0) return SKIPPED.lastIndex;
+    if (depth === 0) return LUA_PARTS.lastIndex;
+    at = findPartEnd(text, LUA_PARTS.lastIndex, found);
+    if (at === -1) return null;
   }
+}
+
+/** Returns where a part ends; -1 when it does not. @param begun where the text within it begins */
+function findPartEnd(
+  text: string,
+  begun: number,
+  { 0: first, groups = {} }: RegExpExecArray,
+): number {
+  if (first === '"' || first === "'") {
+    const end = match(LUA_STRINGS[first], text, begun);
+    return end === begun ? -1 : end;
+  }
+  const level = groups['comment'] ?? groups['long'];
+  if (level === undefined) return begun;
+  const bracket = `]${level}]`;
+  const end = text.indexOf(bracket, begun);
+  return end === -1 ? -1 : end + bracket.length;
 }
 
 /** A section of the text; all tokens joined are the text. `lua` is a whole Lua block with its braces. */

@@ -33,13 +33,30 @@ export async function createOfflineRequest(
 /** Blanks, quotation marks of mail, and characters that are not seen. */
 const IGNORED = /[\s>\u200B\uFEFF]/g;
 
-/** A header begins with `{"`; a signature has 64 bytes. */
-const TOKEN = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{86}/;
+/** A header begins with `{"`. */
+const JSON_START = 'eyJ';
+/** Of 64 bytes. */
+const SIGNATURE = /^[\w-]{86}/;
+
+/** Returns the first token within a text, in time that grows with the length of the text. */
+function findToken(text: string): string | null {
+  const parts = text.split('.');
+  for (const [index, payload] of parts.entries()) {
+    const before = /(?<![\w-])[\w-]+$/.exec(parts[index - 1] ?? '')?.[0] ?? '';
+    const start = before.indexOf(JSON_START);
+    const [signature] = SIGNATURE.exec(parts[index + 1] ?? '') ?? [];
+    const isPayload = payload.startsWith(JSON_START) && /^[\w-]+$/.test(payload);
+    if (start !== -1 && isPayload && signature !== undefined) {
+      return `${before.slice(start)}.${payload}.${signature}`;
+    }
+  }
+  return null;
+}
 
 /** Accepts the answer that a customer brought from the page for buyers, with any text around it. */
 export async function acceptOfflineAnswer(session: Session, text: string): Promise<Result> {
-  const [token] = TOKEN.exec(text.replace(IGNORED, '')) ?? [];
-  if (token === undefined) return refuse('entitlement_malformed');
+  const token = findToken(text.replace(IGNORED, ''));
+  if (token === null) return refuse('entitlement_malformed');
   const { kept } = session;
   const { release } = kept;
   const reading = await session.verify(token, kept.keys);

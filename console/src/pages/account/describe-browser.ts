@@ -3,7 +3,7 @@ const BROWSERS = [
   ['Opera', /\bOPR\/(\d+)/],
   ['Firefox', /\b(?:Firefox|FxiOS)\/(\d+)/],
   ['Chrome', /\b(?:Chrome|CriOS)\/(\d+)/],
-  ['Safari', /\bVersion\/(\d+).*\bSafari\//],
+  ['Safari', /\bVersion\/(\d{1,4})[. ][^V]*\bSafari\//],
 ] as const;
 
 const SYSTEMS = [

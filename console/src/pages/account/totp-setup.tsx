@@ -68,5 +68,5 @@ export function TotpSetup({ onDone }: TotpSetupProps) {
 }
 
 function groupByFour(text: string): string {
-  return text.replaceAll(/(?<=^(?:.{4})+)(?=.)/g, ' ');
+  return text.replaceAll(/.{4}(?=.)/g, '$& ');
 }

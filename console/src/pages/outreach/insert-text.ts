@@ -36,7 +36,7 @@ export function insertBlock(value: string, [start, end]: Selection, around: Arou
 }
 
 function endWithBlankLine(text: string): string {
-  const trimmed = text.replace(/[ \t]+$/, '');
+  const trimmed = text.replace(/(?<![ \t])[ \t]+$/, '');
   if (trimmed.trim() === '') return '';
-  return `${trimmed.replace(/\n+$/, '')}\n\n`;
+  return `${trimmed.replace(/(?<!\n)\n+$/, '')}\n\n`;
 }

@@ -1,5 +1,6 @@
 import type { OutreachResult } from '@latchkey/contract';
 
+import { cutText } from '#server/lib/text.ts';
 import type { SendResult } from '#server/mail/mail-transport.ts';
 
 /** The final outcome of a message. */
@@ -37,11 +38,16 @@ const MAX_REPLY_CHARACTERS = 200;
 /** Returns the text of an SMTP reply on one line, shortened, without codes and quoted addresses. */
 function cleanReply(reply: string): string {
   const text = reply
-    .replaceAll(/(?:^|[\r\n]+)\d{3}[ -]/gu, ' ')
+    .replaceAll(/(?:^|[\r\n])\d{3}[ -]/gu, ' ')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .replaceAll(/<?[^\s<>]+@[^\s<>]+>?/gu, '<address>')
+    .replaceAll(/<?([^\s<>]+)>?/gu, (part, word: string) => (isAddress(word) ? '<address>' : part))
     .trim();
-  return Array.from(text).slice(0, MAX_REPLY_CHARACTERS).join('');
+  return cutText(text, MAX_REPLY_CHARACTERS);
+}
+
+/** Whether a word has an `@` between other characters. */
+function isAddress(word: string): boolean {
+  return word.slice(1, -1).includes('@');
 }
 
 /** Whether the relay deferred the message (4xx). */

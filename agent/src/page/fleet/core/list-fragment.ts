@@ -71,7 +71,7 @@ function writeEntry({ address, name, labels }: ListedMachine): string {
   const encoded = parts.map((part) =>
     encodeURIComponent(part.toWellFormed()).replaceAll('%3A', ':').replaceAll('%2F', '/'),
   );
-  return encoded.join(';').replace(/;+$/u, '');
+  return encoded.join(';').replace(/(?<!;);+$/u, '');
 }
 
 /** Decodes a part; empty when it is malformed. */

@@ -32,7 +32,7 @@ export function parseMachineAddress(text: string): string | null {
 
 /** Returns the host of an address. @param address from `parseMachineAddress` */
 export function hostOfMachine(address: string): string {
-  return address.replace(/:\d+(?:\/.*)?$/u, '');
+  return address.replace(/:\d+(?:\/[^]*)?$/u, '');
 }
 
 /** Returns an address as people write it, without a port that is usual. @param address from `parseMachineAddress` */

@@ -60,8 +60,8 @@ const IPV4 = /^\d+\.\d+\.\d+\.\d+$/u;
 export function findNamePrefix(name: string): string {
   if (IPV4.test(name)) return name.slice(0, name.lastIndexOf('.'));
   const [host = ''] = name.split('.');
-  const prefix = host.replace(/[-_]?\d+$/u, '');
-  if (prefix !== host) return prefix;
+  const [number = ''] = /(?<!\d)\d+$/u.exec(host) ?? [];
+  if (number !== '') return host.slice(0, -number.length).replace(/[-_]$/u, '');
   const separator = host.search(/[-_][^-_]*$/u);
   return separator === -1 ? host : host.slice(0, separator);
 }

@@ -7,19 +7,19 @@ import { storeObject } from './store-object.ts';
 import { removeTemporaryFiles } from './temporary-files.ts';
 
 /** s3://bucket/prefix; the prefix is optional. */
-const LOCATION =
-  /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>[^?#]*?))?\/*$/u;
+const LOCATION = /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<path>[^?#]*))?$/u;
 
 /**
  * Opens an archive in an object storage.
  * @throws ArchiveError for an invalid URL, and without credentials
  */
 export function openS3Archive(url: string, env: NodeJS.ProcessEnv): EventArchive {
-  const { bucket, prefix = '' } = LOCATION.exec(url)?.groups ?? {};
+  const { bucket, path = '' } = LOCATION.exec(url)?.groups ?? {};
   if (bucket === undefined) {
     throw new ArchiveError(`${url} is not a location such as s3://bucket/prefix.`);
   }
   const client = new S3Client(readS3Access(env));
+  const prefix = path.replace(/(?<!\/)\/+$/u, '');
   const root = prefix === '' ? '' : `${prefix}/`;
   const location = prefix === '' ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
   const objectOf = (day: Day) => ({ client, path: `${bucket}/${root}${pathOf(day)}` });

@@ -32,7 +32,7 @@ export function readS3Access(env: NodeJS.ProcessEnv): S3Access {
   }
   const sessionToken = env['AWS_SESSION_TOKEN'];
   return {
-    endpoint: endpoint.replace(/\/+$/u, ''),
+    endpoint: endpoint.replace(/(?<!\/)\/+$/u, ''),
     region,
     accessKeyId,
     secretAccessKey,

@@ -61,6 +61,7 @@ function normalizeHost(host: string): string | null {
 
 /** Returns the host and the port of a stored address, such as `web-1.example.com:4096`. */
 export function toHost(address: string): string {
-  const [, host = '', path = ''] = /^([^/]*)(.*)$/.exec(address) ?? [];
+  const [host = ''] = address.split('/', 1);
+  const path = address.slice(host.length);
   return host.includes(':') ? host : `${host}:${defaultPort(path)}`;
 }

@@ -61,10 +61,20 @@ function readSignInTime(authTime: unknown, nowSeconds: number): Date | null {
 }
 
 /** Without separators and control characters: the address is one word of the actor in the audit log. */
-const ADDRESS = /^[^\p{C}\p{Z}]{1,64}@[^\p{C}\p{Z}]{1,253}$/u;
+const WORD = /^[^\p{C}\p{Z}]+$/u;
+const MAX_LOCAL_PART_LENGTH = 64;
+const MAX_DOMAIN_LENGTH = 253;
 
 function readAddress(email: unknown): string | null {
-  return typeof email === 'string' && ADDRESS.test(email) ? email : null;
+  if (typeof email !== 'string') return null;
+  const at = email.lastIndexOf('@');
+  const domainLength = email.length - at - 1;
+  const isAddress =
+    at >= 1 &&
+    at <= MAX_LOCAL_PART_LENGTH &&
+    domainLength >= 1 &&
+    domainLength <= MAX_DOMAIN_LENGTH;
+  return isAddress && WORD.test(email) ? email : null;
 }
 
 function readName(name: unknown): string | null {

@@ -12,7 +12,9 @@ export interface Candidate {
 }
 
 /** `Ada <ada@example.com>`. */
-const NAMED = /^"?(?<name>[^"<>]*?)"?\s*<(?<email>[^<>\s]+)>$/u;
+const NAMED = /^(?<name>[^<>]*)<(?<email>[^<>\s]+)>$/u;
+/** A name with or without quotes around it. */
+const NAME = /^"?(?<inner>[^"]*)"?$/u;
 const SEPARATOR = /[,;\t]/u;
 
 /** A name of a column instead of an address, as a spreadsheet exports it. */
@@ -29,9 +31,10 @@ export function parseList(text: string): Candidate[] {
 }
 
 function parseLine(line: string): Candidate {
-  const named = NAMED.exec(line)?.groups;
-  if (named !== undefined) {
-    return { email: named['email'] ?? '', name: cleanName(named['name'] ?? null), language: null };
+  const { name: before = '', email: address } = NAMED.exec(line)?.groups ?? {};
+  const inner = NAME.exec(before.trimEnd())?.groups?.['inner'];
+  if (address !== undefined && inner !== undefined) {
+    return { email: address, name: cleanName(inner), language: null };
   }
   const cells = line.split(SEPARATOR).map((cell) => cell.trim().replaceAll(/^"|"$/gu, ''));
   const [email = '', ...others] = cells;

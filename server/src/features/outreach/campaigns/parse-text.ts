@@ -6,9 +6,9 @@ export interface TextBlock {
   readonly block: MailBlock;
 }
 
-const HEADING = /^#\s+(?<text>.+)$/u;
-const ITEM = /^[-*•]\s+(?<text>.+)$/u;
-const STEP = /^\d{1,2}[.)]\s+(?<text>.+)$/u;
+const HEADING = /^#\s+(?<text>\S.*)$/u;
+const ITEM = /^[-*•]\s+(?<text>\S.*)$/u;
+const STEP = /^\d{1,2}[.)]\s+(?<text>\S.*)$/u;
 /** The whole line: `[text](url)`, and `[[text]](url)` for a button. */
 const BUTTON = /^\[\[(?<text>[^\]]+)\]\]\((?<url>[^\s()]+)\)$/u;
 const LINK = /^\[(?<text>[^[\]]+)\]\((?<url>[^\s()]+)\)$/u;

@@ -26,14 +26,18 @@ export const PLACEHOLDERS: Readonly<Record<string, PlaceholderKind>> = {
 };
 
 /** `{{name}}` or `{{name|fallback}}`. */
-const PLACEHOLDER = /\{\{\s*(?<name>[^{}|]*?)\s*(?:\|(?<fallback>[^{}]*))?\}\}/gu;
+const PLACEHOLDER = /\{\{(?<name>[^{}|]*)(?:\|(?<fallback>[^{}]*))?\}\}/gu;
 
 /** Replaces the placeholders of one text. */
 export function fillPlaceholders(text: string, facts: TextFacts): string {
-  return text.replaceAll(PLACEHOLDER, (placeholder, name: string, fallback: string | undefined) => {
-    if (name === 'name') return cleanName(facts.name) ?? fallback?.trim() ?? '';
-    return PLACEHOLDERS[name]?.read(facts) ?? placeholder;
-  });
+  return text.replaceAll(
+    PLACEHOLDER,
+    (placeholder, inner: string, fallback: string | undefined) => {
+      const name = inner.trim();
+      if (name === 'name') return cleanName(facts.name) ?? fallback?.trim() ?? '';
+      return PLACEHOLDERS[name]?.read(facts) ?? placeholder;
+    },
+  );
 }
 
 /** Returns the problems of the placeholders of one text, a sentence for each. */
@@ -51,9 +55,10 @@ export function findPlaceholderFaults(text: string, facts: TextFacts): string[] 
 
 function findFault(
   placeholder: string,
-  { name = '', fallback }: Readonly<Record<string, string | undefined>>,
+  { name: inner = '', fallback }: Readonly<Record<string, string | undefined>>,
   facts: TextFacts,
 ): string | null {
+  const name = inner.trim();
   if (name === 'name') {
     const hasFallback = fallback !== undefined && fallback.trim() !== '';
     return hasFallback
