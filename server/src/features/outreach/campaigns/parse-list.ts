@@ -20,14 +20,39 @@ const SEPARATOR = /[,;\t]/u;
 /** A name of a column instead of an address, as a spreadsheet exports it. */
 const HEADER = /^e-?mail(?:[ _-]?address)?$/iu;
 
-/** Parses pasted addresses: one on each line, alone, as `Name <address>`, or as address, name and language. */
-export function parseList(text: string): Candidate[] {
-  return text
-    .split(/\r\n|\r|\n/u)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map(parseLine)
-    .filter(({ email }, index) => index > 0 || !HEADER.test(email));
+/** Longer than an address with a name; the rest of a line is ignored. */
+const MAX_LINE_CHARACTERS = 1_000;
+
+/**
+ * Parses pasted addresses: one on each line, alone, as `Name <address>`, or as address, name and language. Lists have up to a million
+ * lines, so they are parsed in pages, between which the caller lets the event loop run.
+ * @param pageLines how many lines a page has
+ */
+export function* parseList(text: string, pageLines: number): Generator<readonly Candidate[]> {
+  let isFirst = true;
+  for (const lines of readPages(text, pageLines)) {
+    const candidates = lines.map(parseLine);
+    const [first] = candidates;
+    const hasHeader = isFirst && first !== undefined && HEADER.test(first.email);
+    isFirst &&= first === undefined;
+    yield hasHeader ? candidates.slice(1) : candidates;
+  }
+}
+
+/** Returns the lines with text, in pages. */
+function* readPages(text: string, pageLines: number): Generator<string[]> {
+  const ends = /\r\n|\r|\n|$/gu;
+  for (let start = 0; start <= text.length;) {
+    const lines: string[] = [];
+    for (let count = 0; count < pageLines && start <= text.length; count += 1) {
+      ends.lastIndex = start;
+      const { 0: end, index } = ends.exec(text) ?? { 0: '', index: text.length };
+      const line = text.slice(start, Math.min(index, start + MAX_LINE_CHARACTERS)).trim();
+      if (line !== '') lines.push(line);
+      start = index + Math.max(end.length, 1);
+    }
+    yield lines;
+  }
 }
 
 function parseLine(line: string): Candidate {

@@ -129,7 +129,7 @@ carl@example.com;Carl;de
 dora@example.com\tDora
 nonsense
 `;
-  assert.deepEqual(parseList(pasted), [
+  assert.deepEqual([...parseList(pasted, 2)].flat(), [
     { email: 'ada@example.com', name: null, language: null },
     { email: 'bob@Example.ORG', name: 'Bob B.', language: null },
     { email: 'carl@example.com', name: 'Carl', language: 'de' },

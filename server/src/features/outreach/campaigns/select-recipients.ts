@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import {
   LANGUAGES,
   parseEmail,
@@ -92,7 +94,7 @@ async function* readCandidates(
 ): AsyncGenerator<readonly Candidate[]> {
   if (audience.source === 'subscribers') yield* readSubscribers(db, audience);
   else if (audience.source === 'customers') yield* readCustomers(db, audience, clock.now());
-  else yield* readList(parseList(list ?? ''), audience);
+  else yield* readList(list ?? '', audience);
 }
 
 async function* readSubscribers(
@@ -122,13 +124,14 @@ async function* readCustomers(
   }
 }
 
-function* readList(
-  candidates: readonly Candidate[],
+async function* readList(
+  list: string,
   { languages }: CampaignAudience,
-): Generator<readonly Candidate[]> {
-  const wanted = ofLanguages(candidates, languages);
-  for (let start = 0; start < wanted.length; start += PAGE_ROWS) {
-    yield wanted.slice(start, start + PAGE_ROWS);
+): AsyncGenerator<readonly Candidate[]> {
+  for (const page of parseList(list, PAGE_ROWS)) {
+    yield ofLanguages(page, languages);
+    // Nothing else waits between pages without addresses.
+    await setImmediate();
   }
 }
 

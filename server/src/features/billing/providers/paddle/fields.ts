@@ -49,13 +49,13 @@ const MAX_FREQUENCY = 1_000;
  * if a billing cycle is unknown: as a one-time purchase the line would create a perpetual license.
  */
 export function readTransactionLines({ items, details }: Transaction): BillingLine[] | null {
-  const open = [...(details?.line_items ?? [])];
+  const byPrice = Map.groupBy(details?.line_items ?? [], (lineItem) => lineItem.price_id);
+  const open = new Map(Array.from(byPrice, ([id, lineItems]) => [id, lineItems.values()]));
   const lines: BillingLine[] = [];
   for (const { price, quantity } of items) {
     const cycle = readCycle(price.billing_cycle);
     if (cycle === 'unknown') return null;
-    const index = open.findIndex((lineItem) => lineItem.price_id === price.id);
-    const [lineItem] = index < 0 ? [] : open.splice(index, 1);
+    const lineItem = open.get(price.id)?.next().value;
     lines.push({
       lineId: lineItem?.id ?? price.id,
       priceId: price.id,
