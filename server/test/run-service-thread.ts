@@ -1,0 +1,44 @@
+/** The thread of `startServiceThread`: a complete service, and its processor time on request. */
+import { parentPort } from 'node:worker_threads';
+
+import { createKey } from './api-key-steps.ts';
+import { openTestService } from './harness.ts';
+import { openBrowser } from './operator-steps.ts';
+
+/** Some operations end their session. */
+const SESSIONS = 40;
+
+const SCOPES = ['admin', 'outreach:send', 'metrics:read'] as const;
+
+const resources = new AsyncDisposableStack();
+const service = await openTestService(
+  {
+    mailFrom: 'Example Shop <shop@example.com>',
+    outreachMail: {
+      send: async () => ({ outcome: 'permanent', reason: 'address', reply: null }),
+      close: () => {},
+    },
+  },
+  resources,
+);
+const { apiKey } = await createKey(service, { scopes: [...SCOPES] });
+const browsers = await Promise.all(
+  Array.from({ length: SESSIONS }, () => openBrowser(service, 'admin')),
+);
+const { licenseKey } = await service.issue();
+
+parentPort?.on('message', async (request: unknown) => {
+  if (request === 'stop') {
+    parentPort?.close();
+    await resources.disposeAsync();
+  } else {
+    const { user, system } = process.threadCpuUsage();
+    parentPort?.postMessage((user + system) / 1_000);
+  }
+});
+parentPort?.postMessage({
+  url: service.url,
+  apiKey,
+  cookies: browsers.map(({ cookie }) => cookie),
+  licenseKey,
+});

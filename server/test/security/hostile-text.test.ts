@@ -1,0 +1,188 @@
+/**
+ * No request holds the event loop: beside the longest admissible texts of the worst shapes, `/health/live` answers within 100 ms. What
+ * one request may delay it by is the processor time of the service's thread, which does not depend on the load of the machine.
+ */
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+
+import { TEST_ISSUER, TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import {
+  createHeaderRequests,
+  createRequest,
+  operations,
+  replaceTexts,
+  type HostileRequest,
+} from '../hostile-requests.ts';
+import { repeatTo, UNITS } from '../hostile-texts.ts';
+import { anyAddress } from '../http-client.ts';
+import {
+  lemonSqueezyDelivery,
+  lemonSqueezyOrder,
+} from '../payment-providers/lemon-squeezy-events.ts';
+import {
+  paddleCustomer,
+  paddleDelivery,
+  paddleTransactionCompleted,
+} from '../payment-providers/paddle-events.ts';
+import {
+  standardDelivery,
+  standardPurchase,
+} from '../payment-providers/standard-webhooks-events.ts';
+import { stripeCheckoutCompleted, stripeDelivery } from '../payment-providers/stripe-events.ts';
+import { startServiceThread } from '../service-thread.ts';
+import { TEST_START } from '../test-clock.ts';
+
+/** In processor time of the thread. */
+const MAX_HOLD_MS = 100;
+
+/** The service is lost when it answers nothing for so long. */
+const TIMEOUT_MS = 30_000;
+
+/** What compiles code or collects garbage is no hold of the request. */
+const ATTEMPTS = 3;
+
+/** Requests that usually take 100 ms together at most. */
+const GROUP_SIZE = 16;
+
+const service = await startServiceThread();
+after(() => service[Symbol.asyncDispose]());
+
+let sessions = 0;
+
+async function send({ name, method, path, headers = {}, body }: HostileRequest): Promise<void> {
+  const cookie = service.cookies[sessions++ % service.cookies.length] ?? '';
+  const access = path.startsWith('/api/v1/admin/session')
+    ? { cookie, origin: TEST_ISSUER }
+    : { 'x-api-key': service.apiKey };
+  try {
+    const response = await fetch(service.url + path, {
+      method,
+      redirect: 'manual',
+      headers: { 'x-forwarded-for': anyAddress(), ...access, ...headers },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    assert.notEqual(response.status, 500, `${name}: ${text}`);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      throw new Error(`no answer in ${TIMEOUT_MS} ms to ${name}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Sends requests at once, and returns the processor time that they take together, in milliseconds. */
+async function measure(requests: readonly HostileRequest[]): Promise<number> {
+  const before = await service.readProcessorMs();
+  await Promise.all(requests.map(send));
+  return (await service.readProcessorMs()) - before;
+}
+
+/** Lists the requests of which each attempt takes too long. A group that takes no longer together contains none. */
+async function listHolds(requests: readonly HostileRequest[]): Promise<string[]> {
+  const holds: string[] = [];
+  for (let start = 0; start < requests.length; start += GROUP_SIZE) {
+    const group = requests.slice(start, start + GROUP_SIZE);
+    const isHeld = (await measure(group)) > MAX_HOLD_MS;
+    for (const request of isHeld ? group : []) {
+      let ms = Infinity;
+      for (let attempt = 0; attempt < ATTEMPTS && ms > MAX_HOLD_MS; attempt += 1) {
+        ms = Math.min(ms, await measure([request]));
+      }
+      if (ms > MAX_HOLD_MS) holds.push(`${request.name}: ${Math.round(ms)} ms`);
+    }
+  }
+  return holds;
+}
+
+describe('no request holds the event loop for 100 ms', () => {
+  test('with long texts in every field and parameter of every operation', async () => {
+    assert.ok(operations.length > 200, 'the operations were not found');
+    const requests = operations.flatMap((operation) => [
+      ...UNITS.map((unit) => createRequest(operation, unit, false)),
+      createRequest(operation, ' ', true),
+    ]);
+    assert.deepEqual(await listHolds(requests), []);
+  });
+
+  test('with long headers', async () => {
+    const console = await (await fetch(`${service.url}/console`)).text();
+    const [asset = ''] = /\/console\/assets\/[^"]+/u.exec(console) ?? [];
+    assert.notEqual(asset, '', 'the console names no asset');
+    const requests = [asset, '/my', '/api/v1/admin/audit'].flatMap((path) =>
+      UNITS.flatMap((unit) => createHeaderRequests(path, unit)),
+    );
+    assert.deepEqual(await listHolds(requests), []);
+  });
+
+  test('with long texts in the forms of buyers', async () => {
+    const requests = UNITS.flatMap((unit) => createForms(repeatTo(unit, 60_000), unit));
+    assert.deepEqual(await listHolds(requests), []);
+  });
+
+  test('with long texts in every member of signed payment events', async () => {
+    const requests = UNITS.flatMap((unit) => createPaymentEvents(repeatTo(unit, 20_000), unit));
+    assert.deepEqual(await listHolds(requests), []);
+  });
+});
+
+const FORM_PATHS = ['/my/key', '/my/email', '/my/code'];
+
+function createForms(text: string, unit: string): HostileRequest[] {
+  const headers = { 'sec-fetch-site': 'same-origin', 'accept-language': 'de' };
+  const fields = { key: text, email: text, code: text, name: text };
+  return FORM_PATHS.flatMap((path) => {
+    const upload = new FormData();
+    for (const [name, value] of Object.entries(fields)) upload.append(name, value.slice(0, 15_000));
+    const name = `POST ${path} with ${JSON.stringify(unit)}`;
+    const urlEncoded = new URLSearchParams({ [path.slice('/my/'.length)]: text }).toString();
+    return [
+      {
+        name,
+        method: 'POST',
+        path,
+        headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+        body: urlEncoded.slice(0, 65_000),
+      },
+      { name: `${name} in parts`, method: 'POST', path, headers, body: upload },
+    ];
+  });
+}
+
+/** Members by which an event is recognized. */
+const KEPT = /^(?:event_type|event_name|type|object|occurred_at|timestamp|event_id)$/u;
+
+function createPaymentEvents(text: string, unit: string): HostileRequest[] {
+  const at = TEST_START;
+  const { billing, stripe, lemonSqueezy, standard } = TEST_WEBHOOK_SECRETS;
+  const fillIn = (event: unknown) => replaceTexts(event, text, KEPT);
+  const paddle = [paddleCustomer('created'), paddleTransactionCompleted({})].map((event) =>
+    paddleDelivery(fillIn(event), { secret: billing[0] ?? '', at }),
+  );
+  return [
+    ...paddle.map((delivery) => ({ path: '/api/v1/webhooks/billing', ...delivery })),
+    {
+      path: '/api/v1/webhooks/stripe',
+      ...stripeDelivery(fillIn(stripeCheckoutCompleted()), { secret: stripe[0] ?? '', at }),
+    },
+    {
+      path: '/api/v1/webhooks/lemonsqueezy',
+      ...lemonSqueezyDelivery(fillIn(lemonSqueezyOrder('order_created')), {
+        secret: lemonSqueezy[0] ?? '',
+      }),
+    },
+    {
+      path: '/api/v1/webhooks/standard',
+      ...standardDelivery(fillIn(standardPurchase('t', ['p'])), {
+        secret: standard[0] ?? '',
+        at,
+        id: crypto.randomUUID(),
+      }),
+    },
+  ].map((request) => ({
+    ...request,
+    method: 'POST',
+    name: `POST ${request.path} with ${JSON.stringify(unit)}`,
+  }));
+}
