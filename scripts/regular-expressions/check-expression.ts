@@ -20,12 +20,12 @@ export function findProblem({
   switch (result.status) {
     case 'safe':
       return null;
+    case 'unknown':
+      return `cannot be decided (${result.error.kind})`;
     case 'vulnerable':
       return isFalseAlarm(result, new RegExp(source, flags))
         ? null
         : `is ${result.complexity.summary}, for example on ${result.attack.pattern}`;
-    default:
-      return `cannot be decided (${result.error.kind})`;
   }
 }
 

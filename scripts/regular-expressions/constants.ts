@@ -78,30 +78,32 @@ function resolveImport(path: string, specifier: string): string | null {
 
 /** Returns the text that an expression always has, or that of the regular expression that it is; null if neither is known. */
 export function evaluateText(expression: ESTree.Node, module: Module): string | null {
-  switch (expression.type) {
-    case 'Literal':
-      return 'regex' in expression ? expression.regex.pattern : String(expression.value);
-    case 'TemplateLiteral':
-      return evaluateTemplate(expression, module, ({ value }) => value.cooked);
-    case 'TaggedTemplateExpression':
-      return module.text.slice(expression.tag.start, expression.tag.end) === 'String.raw'
-        ? evaluateTemplate(expression.quasi, module, ({ value }) => value.raw)
-        : null;
-    case 'BinaryExpression':
-      return expression.operator === '+'
-        ? evaluateSum(expression.left, expression.right, module)
-        : null;
-    case 'Identifier':
-      return evaluateName(expression.name, module);
-    case 'MemberExpression':
-      return expression.property.type === 'Identifier' && expression.property.name === 'source'
-        ? evaluateText(expression.object, module)
-        : null;
-    case 'CallExpression':
-      return evaluateJoin(expression, module);
-    default:
-      return null;
+  if (expression.type === 'Literal') {
+    return 'regex' in expression ? expression.regex.pattern : String(expression.value);
   }
+  if (expression.type === 'TemplateLiteral') {
+    return evaluateTemplate(expression, module, ({ value }) => value.cooked);
+  }
+  if (expression.type === 'TaggedTemplateExpression') {
+    const tag = module.text.slice(expression.tag.start, expression.tag.end);
+    const isRaw = tag === 'String.raw';
+    return isRaw ? evaluateTemplate(expression.quasi, module, ({ value }) => value.raw) : null;
+  }
+  if (expression.type === 'BinaryExpression' && expression.operator === '+') {
+    return evaluateSum(expression.left, expression.right, module);
+  }
+  if (expression.type === 'Identifier') return evaluateName(expression.name, module);
+  if (expression.type === 'CallExpression') return evaluateJoin(expression, module);
+  return expression.type === 'MemberExpression' ? evaluateSource(expression, module) : null;
+}
+
+/** `EXPRESSION.source` */
+function evaluateSource(
+  { object, property }: ESTree.MemberExpression,
+  module: Module,
+): string | null {
+  const isSource = property.type === 'Identifier' && property.name === 'source';
+  return isSource ? evaluateText(object, module) : null;
 }
 
 function evaluateTemplate(

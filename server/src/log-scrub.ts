@@ -58,7 +58,8 @@ function scrubToken(text: string): string {
 const LOCAL_PART = /(?<![^'<>()[\]{},;:=/])[^'<>()[\]{},;:=/]+$/u;
 
 function scrubAddresses(word: string): string {
-  let [rest = '', ...others] = word.split('@');
+  const [first = '', ...others] = word.split('@');
+  let rest = first;
   let scrubbed = '';
   for (const next of others) {
     const local = LOCAL_PART.exec(rest)?.[0] ?? '';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { Type, type Static } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { fill, repeatTo, type TextSchema } from './hostile-texts.ts';
+import { fill, repeatTo, type Shape, type TextSchema } from './hostile-texts.ts';
 
 export interface HostileRequest {
   readonly name: string;
@@ -62,17 +62,17 @@ const BODY_BYTES = 60_000;
 const OUTREACH_BODY_BYTES = 500_000;
 
 /**
- * Returns a request with this unit in each of its texts.
+ * Returns a request with this text in each of its texts.
  * @param fillsFormats whether also in addresses, ids and times, so that the validation refuses the request
  */
 export function createRequest(
   operation: DocumentedOperation,
-  unit: string,
+  shape: Shape,
   fillsFormats: boolean,
 ): HostileRequest {
   const { method, path, parameters = [], requestBody } = operation;
   const text = (schema: TextSchema, length: number) =>
-    fill(schema, { unit, length, fillsFormats, resolve });
+    fill(schema, { shape, length, fillsFormats, resolve });
   const target = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => {
     const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
     return encodeURIComponent(String(text(schema, PARAMETER_CHARACTERS)));
@@ -84,7 +84,7 @@ export function createRequest(
   const content = requestBody?.content['application/json'].schema;
   const maxBytes = path.includes('/outreach') ? OUTREACH_BODY_BYTES : BODY_BYTES;
   return {
-    name: `${method} ${path} with ${JSON.stringify(unit)}${fillsFormats ? ' everywhere' : ''}`,
+    name: `${method} ${path} with ${JSON.stringify(shape)}${fillsFormats ? ' everywhere' : ''}`,
     method,
     path: target + query,
     ...(content === undefined
@@ -136,12 +136,12 @@ export function replaceTexts(value: unknown, text: string, kept: RegExp): unknow
   );
 }
 
-/** Returns requests with this unit in each of the headers that the service, or a library, parses. */
-export function createHeaderRequests(path: string, unit: string): HostileRequest[] {
-  const text = repeatTo(unit.replaceAll('\n', '\t'), HEADER_CHARACTERS).replace('\u00E9', '~');
+/** Returns requests with this text in each of the headers that the service, or a library, parses. */
+export function createHeaderRequests(path: string, shape: Shape): HostileRequest[] {
+  const text = repeatTo(shape, HEADER_CHARACTERS).replaceAll('\n', '\t').replace('\u00E9', '~');
   return HEADERS.flatMap((header) =>
     STARTS.map((start) => ({
-      name: `GET ${path} with ${header}: ${start}${JSON.stringify(unit)}`,
+      name: `GET ${path} with ${header}: ${start}${JSON.stringify(shape)}`,
       method: 'GET',
       path,
       headers: { [header]: start + text },

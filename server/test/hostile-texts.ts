@@ -13,27 +13,35 @@ export interface TextSchema {
   readonly anyOf?: readonly TextSchema[];
 }
 
-/** What is repeated to a long text: blanks and separators for which parsers look, and beginnings without an end. */
-export const UNITS: readonly string[] = [
-  ' ',
-  '\t',
-  '\n',
-  '(',
-  '\\',
-  ',',
-  '=',
-  '{{',
-  '"a",',
-  '-eyJ',
+/** A long text: a beginning, then a unit many times. */
+export interface Shape {
+  readonly start: string;
+  readonly unit: string;
+}
+
+/** Blanks and separators for which parsers look, and beginnings without an end. */
+export const SHAPES: readonly Shape[] = [
+  { start: '', unit: ' ' },
+  { start: '{{', unit: ' ' },
+  { start: 'x', unit: '\t' },
+  { start: '# ', unit: '\n' },
+  { start: '', unit: '(' },
+  { start: '', unit: '\\' },
+  { start: 'a', unit: ',' },
+  { start: '', unit: '=' },
+  { start: '', unit: '{{' },
+  { start: '', unit: '"a",' },
+  { start: '', unit: '-eyJ' },
 ];
 
-/** Returns a text of this length whose end, after the many units, matches nothing. */
-export function repeatTo(unit: string, length: number, start = ''): string {
-  return `${start}${unit.repeat(Math.ceil(length / unit.length))}`.slice(0, length - 1) + '\u00E9';
+/** Returns a text of this length whose end matches nothing. */
+export function repeatTo({ start, unit }: Shape, length: number): string {
+  const text = start + unit.repeat(Math.ceil(length / unit.length));
+  return `${text.slice(0, length - 1)}\u00E9`;
 }
 
 export interface FillOptions {
-  readonly unit: string;
+  readonly shape: Shape;
   /** Of texts without a limit of their own. */
   readonly length: number;
   /** Whether texts with a format (addresses, ids, times) are also hostile, which the validation refuses. */
@@ -57,7 +65,7 @@ export function fill(schema: TextSchema, options: FillOptions): unknown {
 function fillText({ format = 'text', maxLength, examples }: TextSchema, options: FillOptions) {
   const isFree = format === 'text' || options.fillsFormats;
   if (!isFree) return examples?.[0] ?? EXAMPLES[format] ?? 'x';
-  return repeatTo(options.unit, Math.min(maxLength ?? Infinity, options.length));
+  return repeatTo(options.shape, Math.min(maxLength ?? Infinity, options.length));
 }
 
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -72,7 +80,7 @@ function fillObject({ properties, additionalProperties }: TextSchema, options: F
     return Object.fromEntries(entries.map(([name, each]) => [name, fill(each, options)]));
   }
   const member = typeof additionalProperties === 'object' ? additionalProperties : ANY_TEXT;
-  return { [repeatTo(options.unit, 60)]: fill(member, options) };
+  return { [repeatTo(options.shape, 60)]: fill(member, options) };
 }
 
 const ANY_TEXT: TextSchema = { type: 'string', maxLength: 1_000 };

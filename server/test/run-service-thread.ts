@@ -27,18 +27,14 @@ const browsers = await Promise.all(
 );
 const { licenseKey } = await service.issue();
 
-parentPort?.on('message', async (request: unknown) => {
+parentPort?.on('message', (request: unknown) => {
   if (request === 'stop') {
     parentPort?.close();
-    await resources.disposeAsync();
-  } else {
-    const { user, system } = process.threadCpuUsage();
-    parentPort?.postMessage((user + system) / 1_000);
+    void resources.disposeAsync();
+    return;
   }
+  const { user, system } = process.threadCpuUsage();
+  parentPort?.postMessage((user + system) / 1_000, []);
 });
-parentPort?.postMessage({
-  url: service.url,
-  apiKey,
-  cookies: browsers.map(({ cookie }) => cookie),
-  licenseKey,
-});
+const cookies = browsers.map(({ cookie }) => cookie);
+parentPort?.postMessage({ url: service.url, apiKey, cookies, licenseKey }, []);

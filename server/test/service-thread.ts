@@ -41,12 +41,12 @@ export async function startServiceThread(): Promise<ServiceThread> {
     ...started,
     async readProcessorMs() {
       const answer = receive();
-      worker.postMessage('read');
+      worker.postMessage('read', []);
       return Parse(Type.Number(), await answer);
     },
     async [Symbol.asyncDispose]() {
       const ended = once(worker, 'exit');
-      worker.postMessage('stop');
+      worker.postMessage('stop', []);
       // A held event loop does not read the message.
       await Promise.race([ended, sleep(STOP_TIMEOUT_MS, null, { ref: false })]);
       await worker.terminate();

@@ -13,7 +13,7 @@ import {
   replaceTexts,
   type HostileRequest,
 } from '../hostile-requests.ts';
-import { repeatTo, UNITS } from '../hostile-texts.ts';
+import { repeatTo, SHAPES, type Shape } from '../hostile-texts.ts';
 import { anyAddress } from '../http-client.ts';
 import {
   lemonSqueezyDelivery,
@@ -46,6 +46,8 @@ const GROUP_SIZE = 16;
 
 const service = await startServiceThread();
 after(() => service[Symbol.asyncDispose]());
+
+const BLANKS: Shape = { start: '', unit: ' ' };
 
 let sessions = 0;
 
@@ -100,8 +102,8 @@ describe('no request holds the event loop for 100 ms', () => {
   test('with long texts in every field and parameter of every operation', async () => {
     assert.ok(operations.length > 200, 'the operations were not found');
     const requests = operations.flatMap((operation) => [
-      ...UNITS.map((unit) => createRequest(operation, unit, false)),
-      createRequest(operation, ' ', true),
+      ...SHAPES.map((shape) => createRequest(operation, shape, false)),
+      createRequest(operation, BLANKS, true),
     ]);
     assert.deepEqual(await listHolds(requests), []);
   });
@@ -111,31 +113,31 @@ describe('no request holds the event loop for 100 ms', () => {
     const [asset = ''] = /\/console\/assets\/[^"]+/u.exec(console) ?? [];
     assert.notEqual(asset, '', 'the console names no asset');
     const requests = [asset, '/my', '/api/v1/admin/audit'].flatMap((path) =>
-      UNITS.flatMap((unit) => createHeaderRequests(path, unit)),
+      SHAPES.flatMap((shape) => createHeaderRequests(path, shape)),
     );
     assert.deepEqual(await listHolds(requests), []);
   });
 
   test('with long texts in the forms of buyers', async () => {
-    const requests = UNITS.flatMap((unit) => createForms(repeatTo(unit, 60_000), unit));
+    const requests = SHAPES.flatMap((shape) => createForms(repeatTo(shape, 60_000), shape));
     assert.deepEqual(await listHolds(requests), []);
   });
 
   test('with long texts in every member of signed payment events', async () => {
-    const requests = UNITS.flatMap((unit) => createPaymentEvents(repeatTo(unit, 20_000), unit));
+    const requests = SHAPES.flatMap((shape) => createPaymentEvents(repeatTo(shape, 20_000), shape));
     assert.deepEqual(await listHolds(requests), []);
   });
 });
 
 const FORM_PATHS = ['/my/key', '/my/email', '/my/code'];
 
-function createForms(text: string, unit: string): HostileRequest[] {
+function createForms(text: string, shape: Shape): HostileRequest[] {
   const headers = { 'sec-fetch-site': 'same-origin', 'accept-language': 'de' };
   const fields = { key: text, email: text, code: text, name: text };
   return FORM_PATHS.flatMap((path) => {
     const upload = new FormData();
     for (const [name, value] of Object.entries(fields)) upload.append(name, value.slice(0, 15_000));
-    const name = `POST ${path} with ${JSON.stringify(unit)}`;
+    const name = `POST ${path} with ${JSON.stringify(shape)}`;
     const urlEncoded = new URLSearchParams({ [path.slice('/my/'.length)]: text }).toString();
     return [
       {
@@ -153,7 +155,7 @@ function createForms(text: string, unit: string): HostileRequest[] {
 /** Members by which an event is recognized. */
 const KEPT = /^(?:event_type|event_name|type|object|occurred_at|timestamp|event_id)$/u;
 
-function createPaymentEvents(text: string, unit: string): HostileRequest[] {
+function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
   const at = TEST_START;
   const { billing, stripe, lemonSqueezy, standard } = TEST_WEBHOOK_SECRETS;
   const fillIn = (event: unknown) => replaceTexts(event, text, KEPT);
@@ -183,6 +185,6 @@ function createPaymentEvents(text: string, unit: string): HostileRequest[] {
   ].map((request) => ({
     ...request,
     method: 'POST',
-    name: `POST ${request.path} with ${JSON.stringify(unit)}`,
+    name: `POST ${request.path} with ${JSON.stringify(shape)}`,
   }));
 }
