@@ -4,15 +4,15 @@
 const SEPARATOR = String.raw`[,;\t\|\r\n\v\f\u0085\u2028\u2029]`;
 
 /** What a spreadsheet may remove or not show before it reads a formula; the apostrophe is that of an escape. */
-const IGNORED = String.raw`[[\s\p{Cc}\p{Cf}\p{DI}"']--${SEPARATOR}]`;
+const IGNORED = String.raw`(?:(?!${SEPARATOR})[\s\p{Cc}\p{Cf}\p{DI}"'])`;
 
 /** The characters that begin a formula, and those that NFKC replaces by one, which some spreadsheets read like it. */
 const FORMULA = String.raw`[=+\-@＝＋－＠﹢﹣﹦﹫⁺⁼₊₌⩵⩶﬩]`;
 
 /** The beginning of a formula, at the start or after a separator. Ignored characters are no separators: linear. */
-const FORMULA_START = new RegExp(`(?<=^|${SEPARATOR})(?=${IGNORED}*${FORMULA})`, 'gv');
+const FORMULA_START = new RegExp(`(?<=^|${SEPARATOR})(?=${IGNORED}*${FORMULA})`, 'gu');
 
-const ESCAPED_START = new RegExp(`(?<=^|${SEPARATOR})'(?=${IGNORED}*${FORMULA})`, 'gv');
+const ESCAPED_START = new RegExp(`(?<=^|${SEPARATOR})'(?=${IGNORED}*${FORMULA})`, 'gu');
 
 /**
  * Prefixes each part of a text that a spreadsheet might run as a formula with an apostrophe, whichever separator it uses
