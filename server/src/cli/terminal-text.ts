@@ -20,7 +20,7 @@ const ZERO_WIDTH = /^[\p{M}\p{Cf}]$/u;
 
 /** East Asian characters and emoji are two columns wide, except the half-width forms. */
 const WIDE =
-  /^[[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]--[\uff61-\uffdc]]$/v;
+  /^(?![\uff61-\uffdc])[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]$/u;
 
 /** Returns the width of a text in columns. */
 export function widthOf(text: string): number {
