@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { findProgram } from '#agent/read/small-file.ts';
 
 import { findFreePort } from './find-free-port.ts';
-import { waitFor } from './wait.ts';
+
+/** Queries without a pause would take the processor from what is scraped. */
+const QUERY_PAUSE_MS = 100;
 
 const searchPath = process.env['PATH'] ?? '';
 
@@ -18,7 +21,7 @@ export const prometheus = findProgram('prometheus', searchPath);
 export interface Prometheus extends AsyncDisposable {
   /** The address of its interface. */
   readonly url: string;
-  /** Waits until an expression has results that satisfy a condition, and returns the values by the label `job`. */
+  /** Waits until an expression has results that satisfy a condition, and returns the values by the label `job`; the timeout of the test ends an endless wait. */
   waitForValues(
     expression: string,
     isDone: (values: ReadonlyMap<string, string>) => boolean,
@@ -43,15 +46,13 @@ export async function startPrometheus(
   return {
     url: `http://127.0.0.1:${port}`,
     async waitForValues(expression, isDone) {
-      let values: ReadonlyMap<string, string> | null = null;
-      const ask = async (): Promise<void> => {
-        while (values === null && child.exitCode === null) {
-          const read = await query(port, expression).catch(() => new Map<string, string>());
-          if (isDone(read)) values = read;
-        }
-      };
-      void ask();
-      return waitFor(() => values);
+      while (child.exitCode === null && child.signalCode === null) {
+        // Until it has started, the query fails.
+        const values = await query(port, expression).catch(() => new Map<string, string>());
+        if (isDone(values)) return values;
+        await sleep(QUERY_PAUSE_MS);
+      }
+      throw new Error('Prometheus has ended.');
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

@@ -12,6 +12,8 @@ import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts'
 import type { TlsMaterial } from '#agent/tls/tls-files.ts';
 import { exampleHost, exampleSnapshot } from './example-snapshot.ts';
 
+const MINUTE_MS = 60_000;
+
 /** A clock that a test advances. */
 export class TestClock implements Clock {
   ms = Date.parse('2026-11-21T12:00:00Z');
@@ -74,8 +76,8 @@ export async function openStream(options: StreamOptions, listenPort = 0): Promis
   };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
   const { maxBufferedBytes = MAX_BUFFERED_BYTES, startedMs, host = {}, ...rest } = options;
-  // Client certificates are created by a test, and handshakes verify them by the real clock.
-  clock.ms = startedMs ?? (rest.tls.clients === null ? clock.ms : Date.now());
+  // Handshakes verify client certificates by the real clock, and this one stands still while a test creates them.
+  clock.ms = startedMs ?? (rest.tls.clients === null ? clock.ms : Date.now() + MINUTE_MS);
   sampler.host = host;
   const machineId = '0123456789abcdef0123456789abcdef';
   const hub = new Hub({

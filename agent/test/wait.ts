@@ -5,13 +5,13 @@ export async function until(condition: () => Promise<boolean> | boolean): Promis
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Polls a function until it returns a value. @throws Error after ten seconds */
+/** Polls a function until it returns a value. @throws Error after a minute, which only a failure takes */
 export async function waitFor<T>(read: () => T | null | false | undefined): Promise<T> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const value = read();
     if (value !== null && value !== false && value !== undefined) return value;
-    if (performance.now() > deadline) throw new Error('No value within ten seconds.');
+    if (performance.now() > deadline) throw new Error('No value within a minute.');
     await sleep(5);
   }
 }
