@@ -23,7 +23,7 @@ describe('backup and restore', { skip: spreadsTables }, async () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^Wrote one\.zst: 62 tables, \d+ rows, [\d.]+ KiB; read back and verified\.\n$/u,
+      /^Wrote one\.zst: \d+ tables, \d+ rows, [\d.]+ KiB; read back and verified\.\n$/u,
     );
     assert.match(
       stderr,
@@ -83,7 +83,7 @@ describe('backup and restore', { skip: spreadsTables }, async () => {
     assert.equal(restored.code, 0, restored.stderr);
     assert.match(
       restored.stdout,
-      /^Restored the backup of 2.+: 62 tables, \d+ rows\. Run latchkey doctor/u,
+      /^Restored the backup of 2.+: \d+ tables, \d+ rows\. Run latchkey doctor/u,
     );
     const again = await on('restore', 'one.zst');
     assert.match(again.stderr, /^latchkey: The database is not empty, /u);
