@@ -44,7 +44,8 @@ test('accepts a published signature at its time, which the library generates too
 });
 
 test('agrees with the library about valid and forged deliveries', () => {
-  const secret = fc.string({ minLength: 1, maxLength: 20 });
+  // As Stripe's begin; the library refuses one of blanks alone.
+  const secret = fc.string({ maxLength: 20 }).map((text) => `whsec_${text}`);
   const seen = new Set<boolean>();
   const drawn = fc.record({
     body: fc.jsonValue().map((value) => JSON.stringify({ value })),
