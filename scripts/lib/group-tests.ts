@@ -30,6 +30,7 @@ const ALONE = [
   'agent/src/stream/hostile.test.ts',
   'server/src/config/load.test.ts',
   'server/src/db/embedded/',
+  'server/src/db/tls/read-pem.test.ts',
   'server/src/lib/bounded-cache.test.ts',
   'server/test/security/root.test.ts',
   'server/test/security/sign-in-attacks.test.ts',

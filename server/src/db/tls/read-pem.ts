@@ -9,8 +9,9 @@ import type { ReadPem } from './tls-plan.ts';
  * Reads a certificate or a private key; null: the file does not exist.
  * @throws RemedyError when it cannot be read, or when others may read a key, as in libpq
  */
-export const readPem: ReadPem = (path, kind, setting) => {
+export const readPem: ReadPem = (path, kind, { setting, isDefault }) => {
   try {
+    if (isDefault && isOutOfReach(path)) return null;
     const text = readFileSync(path, 'utf8');
     if (kind === 'key') requirePrivate(path, setting);
     return text;
@@ -23,6 +24,19 @@ export const readPem: ReadPem = (path, kind, setting) => {
     throw new RemedyError({ problem, fix }, { cause: error });
   }
 };
+
+/**
+ * Whether the account may not enter the directory, as libpq ignores it for `root.crt`: a worker or a command that root started
+ * under another account still has root's home.
+ */
+function isOutOfReach(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return hasCode(error, 'EACCES');
+  }
+}
 
 /** Root's file may be readable for a group (libpq, "Client Certificates"). */
 function requirePrivate(path: string, setting: string): void {

@@ -23,8 +23,20 @@ export interface TlsPlan {
   readonly context: tls.SecureContext | null;
 }
 
-/** Reads a file as text; null: there is none. `setting` is the name of the setting with the URL, for errors. */
-export type ReadPem = (path: string, kind: 'certificate' | 'key', setting: string) => string | null;
+/** Where the name of a file is from. */
+interface PemSource {
+  /** The name of the setting with the URL, for errors. */
+  readonly setting: string;
+  /** Whether it is a default file of libpq, which neither the URL nor a variable names. */
+  readonly isDefault: boolean;
+}
+
+/** Reads a file as text; null: there is none, or a default one is out of reach. */
+export type ReadPem = (
+  path: string,
+  kind: 'certificate' | 'key',
+  source: PemSource,
+) => string | null;
 
 const ATTEMPTS: Readonly<Record<TlsMode, readonly Attempt[]>> = {
   disable: ['plain'],
@@ -120,7 +132,10 @@ function readClientCertificate(
   const cert = readNamed('sslcert', certificate, path, files);
   if (cert === null) return {};
   const keyPath = key ?? defaultFile('postgresql.key');
-  const keyText = files.read(keyPath, 'key', files.setting);
+  const keyText = files.read(keyPath, 'key', {
+    setting: files.setting,
+    isDefault: key === null,
+  });
   if (keyText === null) throw missing(files.setting, 'sslkey', keyPath);
   return { cert, key: keyText, ...(keyPassword === null ? {} : { passphrase: keyPassword }) };
 }
@@ -132,7 +147,7 @@ function readNamed(
   path: string,
   { setting, read }: Files,
 ): string | null {
-  const text = read(path, 'certificate', setting);
+  const text = read(path, 'certificate', { setting, isDefault: named === null });
   if (text === null && named !== null) throw missing(setting, parameter, path);
   return text;
 }
