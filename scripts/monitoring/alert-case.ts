@@ -1,7 +1,16 @@
 /** How cases of alerts are written. */
 
 /** Series in the notation of promtool, with a sample at each interval. */
-type Series = Readonly<Record<string, string>>;
+export type Series = Readonly<Record<string, string>>;
+
+/** Further series, for another reason to fire or not to fire. */
+interface FurtherCase {
+  /** Names the reason in one phrase. */
+  readonly when: string;
+  readonly series: Series;
+  readonly at: string;
+  readonly fires: boolean;
+}
 
 /** Series with which an alert fires, and others with which it does not. */
 export interface AlertCase {
@@ -14,6 +23,7 @@ export interface AlertCase {
   readonly at?: string;
   /** When the condition holds and it does not fire yet; absent for alerts that do not wait. */
   readonly notYetAt?: string;
+  readonly also?: readonly FurtherCase[];
 }
 
 /** The labels of a service. */

@@ -11,7 +11,7 @@ import { findProgram } from '../../agent/src/read/small-file.ts';
 import { promtool } from '../../agent/test/prometheus.ts';
 import { anchorOf } from '../lib/anchors.ts';
 import { repository } from '../lib/steps.ts';
-import type { AlertCase } from './alert-case.ts';
+import type { AlertCase, Series } from './alert-case.ts';
 import { ALERT_CASES } from './alert-cases.ts';
 import { RULES_FILE, readAlertRules } from './alert-rules.ts';
 
@@ -80,17 +80,24 @@ function groupByInterval() {
 /** Series that are scraped, and what is expected of their alert. */
 interface Run {
   readonly alert: string;
-  readonly name: 'fires' | 'is silent';
-  readonly series: AlertCase['fires'];
+  /** What it does, and when. */
+  readonly name: string;
+  readonly series: Series;
   readonly expected: readonly { readonly at: string; readonly count: 0 | 1 }[];
 }
 
 function toRuns([alert, each]: [string, AlertCase]): Run[] {
-  const { fires, silent, at = '10m', notYetAt } = each;
+  const { fires, silent, at = '10m', notYetAt, also = [] } = each;
   const early = notYetAt === undefined ? [] : [{ at: notYetAt, count: 0 as const }];
   return [
     { alert, name: 'fires', series: fires, expected: [...early, { at, count: 1 }] },
     { alert, name: 'is silent', series: silent, expected: [{ at, count: 0 }] },
+    ...also.map((further) => ({
+      alert,
+      name: `${further.fires ? 'fires' : 'is silent'} ${further.when}`,
+      series: further.series,
+      expected: [{ at: further.at, count: further.fires ? (1 as const) : (0 as const) }],
+    })),
   ];
 }
 

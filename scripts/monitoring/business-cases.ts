@@ -1,10 +1,13 @@
 /** When the alerts on payments, e-mails, jobs and agents fire, and when they do not. */
 import { AGENT, type AlertCase, of } from './alert-case.ts';
 
-const mails = (outcome: string) =>
-  of('latchkey_mails_total', `mail="license_key",outcome="${outcome}"`);
+const mails = (outcome: string, mail = 'key') =>
+  of('latchkey_mails_total', `mail="${mail}",outcome="${outcome}"`);
 const undelivered = (kind: string) => of('latchkey_undelivered', `kind="${kind}"`);
 const unapplied = (status: string) => of('latchkey_payment_events_unapplied', `status="${status}"`);
+const failures = (task: string) => of('latchkey_task_failures_total', `task="${task}"`);
+const lastSuccess = (task: string) =>
+  of('latchkey_task_last_success_timestamp_seconds', `task="${task}"`);
 const jobs = (name: string) => of('latchkey_jobs', `state="${name}"`);
 
 export const BUSINESS_CASES: Readonly<Record<string, AlertCase>> = {
@@ -28,11 +31,33 @@ export const BUSINESS_CASES: Readonly<Record<string, AlertCase>> = {
     },
     at: '15m',
     notYetAt: '8m',
+    also: [
+      {
+        when: 'when strangers enter addresses that do not exist',
+        series: { [mails('permanent', 'confirmation')]: '0+2x60', [mails('sent')]: '0x60' },
+        at: '15m',
+        fires: false,
+      },
+      {
+        when: 'when the relay refuses the e-mails to buyers for good',
+        series: { [mails('permanent')]: '0+2x60' },
+        at: '15m',
+        fires: true,
+      },
+    ],
   },
   LatchkeyKeyEmailsUndelivered: {
     fires: { [undelivered('key_emails')]: '2x60 3x30' },
     silent: { [undelivered('key_emails')]: '3x60 2x30', [undelivered('deliveries')]: '0x60 9x30' },
     at: '65m',
+    also: [
+      {
+        when: 'when an older one left the week as well',
+        series: { [undelivered('key_emails')]: '3x30 2x20 3x30' },
+        at: '65m',
+        fires: true,
+      },
+    ],
   },
   LatchkeyWebhooksUndelivered: {
     fires: { [undelivered('deliveries')]: '0x60 9x30' },
@@ -56,13 +81,33 @@ export const BUSINESS_CASES: Readonly<Record<string, AlertCase>> = {
     notYetAt: '9m',
   },
   LatchkeyTaskFailing: {
-    fires: { [of('latchkey_task_failures_total', 'task="event_partitions"')]: '0+1x90' },
+    fires: { [failures('backlog')]: '0+1x90', [lastSuccess('backlog')]: '0x90' },
     silent: {
-      [of('latchkey_task_failures_total', 'task="event_partitions"')]: '0x9 3x90',
-      [of('latchkey_task_failures_total', 'task="rollups"')]: '0x9 1x90',
+      // It failed during an outage, and succeeded then.
+      [failures('backlog')]: '0x9 3x90',
+      [lastSuccess('backlog')]: '0+60x90',
+      [failures('rollups')]: '0x9 1x90',
+      [lastSuccess('rollups')]: '0x90',
     },
     at: '40m',
     notYetAt: '20m',
+    also: [
+      {
+        when: 'when a task that runs once an hour always fails',
+        series: { [failures('cleanup')]: '1x59 2x59 3x59 4x59 5x59' },
+        at: '4h',
+        fires: true,
+      },
+      {
+        when: 'after a task that runs once an hour failed twice',
+        series: {
+          [failures('cleanup')]: '0x59 1x59 2x180',
+          [lastSuccess('cleanup')]: '0x180 10800x120',
+        },
+        at: '4h',
+        fires: false,
+      },
+    ],
   },
   LatchkeyReportsOutdated: {
     fires: { [of('latchkey_rollup_age_seconds')]: '7201+60x90' },

@@ -51,11 +51,19 @@ export const DATABASE_CASES: Readonly<Record<string, AlertCase>> = {
   },
   LatchkeyDiskFilling: {
     interval: '10m',
-    // 10 GiB in three days are 24 MiB in ten minutes.
-    fires: { [of('latchkey_disk_free_bytes')]: `${10_240 * MIB}-${30 * MIB}x50` },
-    silent: { [of('latchkey_disk_free_bytes')]: `${10_240 * MIB}-${20 * MIB}x50` },
-    at: '2h',
+    // 13 GiB in three days are 30 MiB in ten minutes.
+    fires: { [of('latchkey_disk_free_bytes')]: `${13_440 * MIB}-${30 * MIB}x160` },
+    silent: { [of('latchkey_disk_free_bytes')]: `${13_440 * MIB}-${20 * MIB}x160` },
+    at: '26h',
     notYetAt: '30m',
+    also: [
+      {
+        when: 'after a nightly backup of 1 GiB on the same disk',
+        series: { [of('latchkey_disk_free_bytes')]: `${13_440 * MIB}x144 ${12_416 * MIB}x20` },
+        at: '27h',
+        fires: false,
+      },
+    ],
   },
   LatchkeyEventsRefused: {
     fires: {

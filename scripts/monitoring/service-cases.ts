@@ -44,7 +44,15 @@ export const SERVICE_CASES: Readonly<Record<string, AlertCase>> = {
       [requests(503, '/api/v1/events')]: '0+900x30',
     },
     at: '15m',
-    notYetAt: '5m',
+    notYetAt: '8m',
+    also: [
+      {
+        when: 'after a restart of the database on a quiet day',
+        series: { [requests(200)]: '0+5x5 25x2 30+5x30', [requests(503)]: '0x4 10 20 20x30' },
+        at: '10m',
+        fires: false,
+      },
+    ],
   },
   LatchkeyInternalError: {
     fires: { [requests(500)]: '_x8 1x30' },
@@ -71,12 +79,38 @@ export const SERVICE_CASES: Readonly<Record<string, AlertCase>> = {
     fires: {
       [bucket(DELAY, '1.0')]: '0+599x30',
       [of(`${DELAY}_count`)]: '0+600x30',
+      [of('latchkey_build_info')]: '1x30',
     },
     silent: {
       [bucket(DELAY, '1')]: '0+600x20 12599+600x10',
       [of(`${DELAY}_count`)]: '0+600x30',
+      [of('latchkey_build_info')]: '1x30',
     },
     at: '16m',
+    also: [
+      {
+        when: 'when the machine of four workers stood still once',
+        series: {
+          [bucket(DELAY, '1')]: '0+2400x10 26396+2400x10',
+          [of(`${DELAY}_count`)]: '0+2400x30',
+          [workers('wanted')]: '4x30',
+          [of('latchkey_build_info')]: '1x30',
+        },
+        at: '16m',
+        fires: false,
+      },
+      {
+        when: 'when the workers block again and again',
+        series: {
+          [bucket(DELAY, '1')]: '0+2399x30',
+          [of(`${DELAY}_count`)]: '0+2400x30',
+          [workers('wanted')]: '4x30',
+          [of('latchkey_build_info')]: '1x30',
+        },
+        at: '16m',
+        fires: true,
+      },
+    ],
   },
   LatchkeyRestarting: {
     fires: {
