@@ -18,37 +18,48 @@ const [first, second, third] = [
 ];
 
 test('keeps the newest backups by their time, in whatever order they are listed', () => {
-  const others = [second, first, third];
-  assert.deepEqual(listSurplus(others, 5), []);
-  assert.deepEqual(listSurplus(others, 4), []);
-  assert.deepEqual(listSurplus(others, 3), [first.name]);
-  assert.deepEqual(listSurplus(others, 2), [second.name, first.name]);
+  const others = [second, first];
+  assert.deepEqual(listSurplus(third, others, 4), []);
+  assert.deepEqual(listSurplus(third, others, 3), []);
+  assert.deepEqual(listSurplus(third, others, 2), [first.name]);
+  assert.deepEqual(listSurplus(third, others, 1), [second.name, first.name]);
+  assert.deepEqual(listSurplus(third, [], 1), []);
 });
 
-test('keeps only the new backup with 1', () => {
-  assert.deepEqual(listSurplus([first, second], 1), [second.name, first.name]);
-  assert.deepEqual(listSurplus([], 1), []);
+test('keeps the new backup when others look newer, and removes none of the newest for it', () => {
+  assert.deepEqual(listSurplus(first, [second, third], 2), []);
+  assert.deepEqual(listSurplus(first, [second, third], 1), [second.name]);
 });
 
 test('keeps the one with the later name of two backups of one moment', () => {
-  const twins = [at('2026-11-28T03:00:00Z', 'b'), at('2026-11-28T03:00:00Z', 'c')];
-  assert.deepEqual(listSurplus(twins, 2), ['b']);
-  assert.deepEqual(listSurplus(twins.toReversed(), 2), ['b']);
+  const twins = [at('2026-11-28T03:00:00Z', 'b'), at('2026-11-28T03:00:00Z', 'c')] as const;
+  const [earlier, later] = twins;
+  assert.deepEqual(listSurplus(first, twins, 1), ['b']);
+  assert.deepEqual(listSurplus(first, twins.toReversed(), 1), ['b']);
+  assert.deepEqual(listSurplus(later, [earlier], 1), ['b']);
+  assert.deepEqual(listSurplus(earlier, [later], 1), []);
 });
 
-test('never removes a backup that is newer than one that it keeps', () => {
+test('keeps as many of the newest as it should, and the new one', () => {
   const time = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
   const stored = fc.uniqueArray(fc.record({ name: fc.string({ minLength: 1 }), createdAt: time }), {
     selector: ({ name }) => name,
+    minLength: 1,
   });
   fc.assert(
-    fc.property(stored, fc.integer({ min: 1, max: 20 }), (others, keep) => {
-      const surplus = new Set(listSurplus(others, keep));
-      const kept = others.filter(({ name }) => !surplus.has(name));
-      assert.equal(kept.length, Math.min(others.length, keep - 1));
-      const oldestKept = Math.min(...kept.map(({ createdAt }) => createdAt.getTime()));
+    fc.property(stored, fc.integer({ min: 1, max: 20 }), (all, keep) => {
+      const [written = first, ...others] = all;
+      const surplus = new Set(listSurplus(written, others, keep));
+      const kept = all.filter(({ name }) => !surplus.has(name));
+      assert.ok(kept.includes(written));
+      const keptOthers = kept.filter((each) => each !== written);
+      assert.ok([keep - 1, keep].includes(keptOthers.length) || kept.length === all.length);
+      const oldestKept = Math.min(...keptOthers.map(({ createdAt }) => createdAt.getTime()));
       const removed = others.filter(({ name }) => surplus.has(name));
       assert.ok(removed.every(({ createdAt }) => createdAt.getTime() <= oldestKept));
+      // Whoever of two commands ends last, the newest backup remains.
+      const newest = all.toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))[0];
+      assert.ok(kept.some(({ createdAt }) => Number(createdAt) === Number(newest?.createdAt)));
     }),
   );
 });

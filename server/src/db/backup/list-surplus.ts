@@ -6,15 +6,22 @@ export interface StoredBackup {
 }
 
 /**
- * Returns the names of the backups that are no longer kept, oldest last. The one that was just written is kept in any case,
- * also when the clock was set back and it looks old.
- * @param others the backups beside the one that was just written
- * @param keep how many are kept with the one that was just written; at least 1
+ * Returns the names of the backups that are no longer kept, oldest last: all but the newest ones. The one that was just written
+ * is kept in any case: it looks old when the clock was set back, or when a backup that began later was complete before it.
+ * Two commands at the same time rank the backups equally, so neither removes what the other one keeps.
+ * @param written the one that was just written
+ * @param others the backups beside it
+ * @param keep how many of the newest are kept; at least 1
  */
-export function listSurplus(others: readonly StoredBackup[], keep: number): string[] {
-  return others
+export function listSurplus(
+  written: StoredBackup,
+  others: readonly StoredBackup[],
+  keep: number,
+): string[] {
+  return [written, ...others]
     .toSorted(compareNewestFirst)
-    .slice(keep - 1)
+    .slice(keep)
+    .filter((backup) => backup !== written)
     .map(({ name }) => name);
 }
 

@@ -66,10 +66,22 @@ test('keeps the new backup when the clock was set back and others look newer', a
   await using home = await openDirectory();
   const fromTheFuture = await home.addAt('30');
   const old = await home.addAt('20');
-  assert.deepEqual((await home.rotate(2)).removed, [old]);
+  assert.deepEqual((await home.rotate(1)).removed, [old]);
   assert.deepEqual(await home.list(), [written, fromTheFuture]);
-  assert.deepEqual((await home.rotate(1)).removed, [fromTheFuture]);
-  assert.deepEqual(await home.list(), [written]);
+});
+
+test('keeps a backup with two commands at the same time, whichever of them ends first', async () => {
+  await using home = await openDirectory();
+  const later = await home.addAt('29');
+  const rotateLater = () =>
+    removeOldBackups(join(home.directory, later), {
+      keep: 1,
+      secretIds: [OWN],
+      now: new Date('2026-11-29T03:00:00Z'),
+    });
+  assert.deepEqual((await home.rotate(1)).removed, []);
+  assert.deepEqual((await rotateLater()).removed, [written]);
+  assert.deepEqual(await home.list(), [later]);
 });
 
 test('does not touch files with other names', async () => {

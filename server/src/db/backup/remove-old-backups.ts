@@ -24,6 +24,7 @@ export interface RotationOptions {
   readonly keep: number;
   /** The ids of the master secrets of this installation. */
   readonly secretIds: readonly string[];
+  /** When the new backup began, as its header says. */
   readonly now: Date;
   /** Default: removes the file. */
   readonly remove?: (path: string) => Promise<void>;
@@ -50,7 +51,7 @@ export async function removeOldBackups(
     else stored.push({ name, createdAt: new Date(header.created_at) });
   }
   const leftovers = await listLeftovers(directory, names, options.now);
-  const surplus = listSurplus(stored, options.keep);
+  const surplus = listSurplus({ name: basename(written), createdAt: options.now }, stored, options.keep);
   const paths = [...surplus, ...leftovers].map((name) => join(directory, name));
   return { unrecognized, ...(await removeFiles(paths, options.remove ?? rm)) };
 }
