@@ -37,6 +37,37 @@ const FIXES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'check the network and the firewall',
 };
 
+/**
+ * PgBouncer's own messages (of version 1.18), which are never translated, and most of which have SQLSTATE 08P01.
+ */
+const POOLER_FIXES: readonly (readonly [message: RegExp, fix: string])[] = [
+  [
+    /^(?:SSL|TLS connection) required/u,
+    'set sslmode=require or more in the URL, since PgBouncer accepts no unencrypted connection',
+  ],
+  [/^(?:TLS client certificate required|certificate auth)/u, TLS_FIXES.client_certificate],
+  [
+    /^(?:"trust"|password|SASL|PAM|LDAP) authentication failed|^no such user|^bouncer config error/u,
+    'correct the user and the password in the URL, or in auth_file or auth_query of PgBouncer',
+  ],
+  [
+    /^no such database/u,
+    'correct the database in the URL, or add it to the section [databases] of PgBouncer',
+  ],
+  [
+    /^unsupported startup parameter/u,
+    'remove options from the URL, or name the parameter in ignore_startup_parameters of PgBouncer',
+  ],
+  [
+    /^no more connections allowed/u,
+    'raise max_client_conn of PgBouncer, or lower LATCHKEY_DATABASE_POOL_SIZE',
+  ],
+  [
+    /^server login |^client_login_timeout|^pgbouncer cannot connect|^server_login_retry|^query_wait_timeout|^server conn/u,
+    "see PgBouncer's log: it cannot connect to PostgreSQL with the host, the user and server_tls_sslmode of its configuration",
+  ],
+];
+
 const OTHER_FIX = 'check the URL, and that the server runs';
 
 /** Explains an error of a connection. The driver's message has host, port, user or database, but never the password. */
@@ -65,7 +96,13 @@ function explainHosts(error: NoHostError): Remedy {
 
 function findFix(error: unknown): string {
   const code = codeOf(error) ?? '';
+  const ofPooler = code === '08P01' ? findPoolerFix(messageOf(error)) : undefined;
+  if (ofPooler !== undefined) return ofPooler;
   return code === '28000' ? explainRejection(messageOf(error)) : (FIXES[code] ?? OTHER_FIX);
+}
+
+function findPoolerFix(message: string): string | undefined {
+  return POOLER_FIXES.find(([text]) => text.test(message))?.[1];
 }
 
 /** The messages of SQLSTATE 28000 differ; in another language of the server, the general fix applies. */

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { openExternalDatabase } from '#server/db/external-database.ts';
+
 import { createExternalHome, type ExternalHome } from '../external-service.ts';
 import {
   assertOneLicenseAndEmailEach,
@@ -39,6 +41,16 @@ for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
     },
   );
 }
+
+test("explains an error of PgBouncer's own with its fix", { skip: lacksPgbouncer }, async () => {
+  await using external = await createExternalHome();
+  await using pooler = await startPgbouncer(urlOf(external), ['pool_mode = session']);
+  const url = `${pooler.url}?options=${encodeURIComponent('-c search_path=app')}`;
+  await assert.rejects(
+    openExternalDatabase(url, { maxConnections: 1, log: { warn: () => {} } }),
+    /\(unsupported startup parameter: options\): remove options from the URL, or name the parameter in/u,
+  );
+});
 
 for (const [what, settings, skip] of [
   ['in transaction mode', WITH_PREPARED, lacksPgbouncer || needsNewer],
