@@ -104,6 +104,7 @@ test('the unit restricts the agent to what collectors need', () => {
     Restart: 'on-failure',
     RestartPreventExitStatus: '78',
     WatchdogSec: '60',
+    WatchdogSignal: 'SIGKILL',
   };
   for (const [name, value] of Object.entries(expected))
     assert.equal(settings.get(name), value, name);

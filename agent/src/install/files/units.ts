@@ -39,6 +39,8 @@ RestartSec=5
 # A restart does not fix an invalid configuration. This applies to ExecStart= alone, so validate is not run before it.
 RestartPreventExitStatus=78
 WatchdogSec=60
+# SIGKILL also ends a stopped process, and leaves no core dump, which would contain private keys and tokens.
+WatchdogSignal=SIGKILL
 TimeoutStartSec=30
 TimeoutStopSec=10
 MemoryMax=512M
