@@ -52,7 +52,10 @@ export interface ContextOptions {
     'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
   > &
     Partial<
-      Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret' | 'databaseUrl' | 'redisUrl'>
+      Pick<
+        Secrets,
+        'smtpUrl' | 'paddleApiKey' | 'oidcClientSecret' | 'databaseUrl' | 'replicaUrl' | 'redisUrl'
+      >
     >;
   /** The settings in effect, as operators see them. Default: none. */
   readonly settings?: readonly DescribedSetting[];
@@ -172,8 +175,9 @@ export function createContext(options: ContextOptions) {
 
 /** The facts of the installation that operators see, and the doctor checks. */
 function describeInstallation({ secrets, settings = [], warnings = [] }: ContextOptions) {
-  const { databaseUrl = null, redisUrl = null, smtpUrl = null, paddleApiKey = null } = secrets;
-  return { settings, warnings, databaseUrl, redisUrl, smtpUrl, paddleApiKey };
+  const { databaseUrl = null, replicaUrl = null, redisUrl = null } = secrets;
+  const { smtpUrl = null, paddleApiKey = null } = secrets;
+  return { settings, warnings, databaseUrl, replicaUrl, redisUrl, smtpUrl, paddleApiKey };
 }
 
 function createReportReader({ config, log, pool, replica = null }: ContextOptions): ReportReader {

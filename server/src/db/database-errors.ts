@@ -129,6 +129,11 @@ export function isConnectionFailure(error: unknown): boolean {
   return isSystemError || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
+/** Whether a server rejects the user or the database, or has a wrong certificate: a later attempt fails, too. */
+export function isRefusal(error: unknown): boolean {
+  return isTlsError(error) || (error instanceof DatabaseError && !isConnectionFailure(error));
+}
+
 /** Whether a connection or a statement timed out, as with a frozen or unreachable server. */
 export function isDatabaseTimeout(error: unknown): boolean {
   if (!isConnectionFailure(error) || error instanceof DatabaseError) return false;

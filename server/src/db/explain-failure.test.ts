@@ -17,7 +17,10 @@ test("names the fix of each of PgBouncer's own errors", () => {
     ['unsupported startup parameter: options', /ignore_startup_parameters/u],
     ['no more connections allowed (max_client_conn)', /^raise max_client_conn/u],
     ['server login failed: FATAL password authentication failed', /^see PgBouncer's log/u],
-    ['server login has been failing, cached error: x (server_login_retry)', /^see PgBouncer's log/u],
+    [
+      'server login has been failing, cached error: x (server_login_retry)',
+      /^see PgBouncer's log/u,
+    ],
     ['client_login_timeout (server down)', /^see PgBouncer's log/u],
     ['TLS client certificate required', /^set sslcert and sslkey/u],
     ['query_wait_timeout', /^see PgBouncer's log/u],

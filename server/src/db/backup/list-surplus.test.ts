@@ -58,7 +58,9 @@ test('keeps as many of the newest as it should, and the new one', () => {
       const removed = others.filter(({ name }) => surplus.has(name));
       assert.ok(removed.every(({ createdAt }) => createdAt.getTime() <= oldestKept));
       // Whoever of two commands ends last, the newest backup remains.
-      const newest = all.toSorted((one, other) => Number(other.createdAt) - Number(one.createdAt))[0];
+      const newest = all.toSorted(
+        (one, other) => Number(other.createdAt) - Number(one.createdAt),
+      )[0];
       assert.ok(kept.some(({ createdAt }) => Number(createdAt) === Number(newest?.createdAt)));
     }),
   );

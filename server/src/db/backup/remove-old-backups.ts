@@ -51,7 +51,11 @@ export async function removeOldBackups(
     else stored.push({ name, createdAt: new Date(header.created_at) });
   }
   const leftovers = await listLeftovers(directory, names, options.now);
-  const surplus = listSurplus({ name: basename(written), createdAt: options.now }, stored, options.keep);
+  const surplus = listSurplus(
+    { name: basename(written), createdAt: options.now },
+    stored,
+    options.keep,
+  );
   const paths = [...surplus, ...leftovers].map((name) => join(directory, name));
   return { unrecognized, ...(await removeFiles(paths, options.remove ?? rm)) };
 }

@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg';
 import { formatHost, type DatabaseHost, type SessionKind } from '#server/config/database-url.ts';
 import { cacheBriefly } from '#server/lib/cache-briefly.ts';
 
-import { isConnectionFailure, isTlsError, NoHostError } from '../database-errors.ts';
+import { isRefusal, isTlsError, NoHostError } from '../database-errors.ts';
 import { explainDatabaseFailure } from '../explain-failure.ts';
 import { collectAnswers } from './collect-answers.ts';
 import { describeState, isOfKind, type HostStatus } from './host-state.ts';
@@ -125,9 +125,6 @@ function describeFailure(error: unknown): string {
   return error instanceof DatabaseError ? 'rejects the connection' : 'does not answer';
 }
 
-/** Whether a host rejects the user or the database, or has a wrong certificate: a later attempt will fail, too. */
 function isFinal(examined: Examined): boolean {
-  if (!('error' in examined)) return false;
-  const { error } = examined;
-  return isTlsError(error) || (error instanceof DatabaseError && !isConnectionFailure(error));
+  return 'error' in examined && isRefusal(examined.error);
 }

@@ -22,7 +22,7 @@ import { checkPayments } from './check-payments.ts';
 import { checkEndpoints, checkJobs } from './check-queues.ts';
 import { checkMasterSecret, checkSigningKeys } from './check-secrets.ts';
 import { checkSpread } from './check-spread.ts';
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, toSentence, warning } from './finding.ts';
 
 /** Beyond this skew, signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;
@@ -34,7 +34,7 @@ export interface DatabaseCheckDependencies {
   readonly clock: Clock;
   readonly config: Config;
   readonly vault: Vault;
-  readonly secrets: Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'databaseUrl'>;
+  readonly secrets: Pick<Secrets, 'smtpUrl' | 'paddleApiKey' | 'databaseUrl' | 'replicaUrl'>;
 }
 
 /** Runs every check of a database that responds. */
@@ -44,7 +44,11 @@ export async function checkDatabase(deps: DatabaseCheckDependencies): Promise<Fi
   const findings = [
     await checkServer(pool, deps.secrets.databaseUrl),
     ...(await checkHosts(pool, deps.secrets.databaseUrl)),
-    ...(await checkReplica(pool, replica, replicaMaxLagSeconds)),
+    ...(await checkReplica(
+      pool,
+      { replica, replicaUrl: deps.secrets.replicaUrl },
+      replicaMaxLagSeconds,
+    )),
     await checkClock(pool),
   ];
   const migrations = await checkMigrations(pool);
@@ -91,10 +95,6 @@ export function reportNoDatabase(error: unknown): Finding[] {
   const remedy = error instanceof RemedyError ? error.remedy : explainDatabaseFailure(error);
   const [cause, fix] = [toSentence(remedy.problem), toSentence(remedy.fix)];
   return [failure('database', { ...unavailable, cause, fix })];
-}
-
-function toSentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
 async function checkServer(pool: Pool, databaseUrl: string | null): Promise<Finding> {

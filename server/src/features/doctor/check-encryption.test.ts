@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { judgeEncryption, type Route } from './check-encryption.ts';
+import { judgeEncryption, judgeReplicaEncryption, type Route } from './check-encryption.ts';
 
 const PREFER = { mode: 'prefer', isModeSet: false } as const;
 
@@ -21,6 +21,15 @@ test('warns of an unencrypted connection to another machine', () => {
     code: 'database.unencrypted',
     text: 'The connection to db:5432 has no TLS, which sslmode=prefer, the default, permits.',
   });
+});
+
+test('warns of an unencrypted replica on another machine, with its own setting', () => {
+  const plain = { protocol: null, isLocal: false };
+  const [finding] = judgeReplicaEncryption('replica:5432', PREFER, plain);
+  assert.deepEqual([finding?.check, finding?.code], ['replica', 'replica.unencrypted']);
+  assert.match(finding?.fix ?? '', /in LATCHKEY_REPLICA_URL;/u);
+  const encrypted = { protocol: 'TLSv1.3', isLocal: false };
+  assert.deepEqual(judgeReplicaEncryption('replica:5432', PREFER, encrypted), []);
 });
 
 test('accepts encryption, this machine, and a decision against encryption', () => {

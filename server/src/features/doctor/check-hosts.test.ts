@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { ReplicaState } from '#server/db/replica/replica-state.ts';
 
-import { judgeHost } from './check-hosts.ts';
+import { judgeHost, reportUnavailable } from './check-hosts.ts';
 
 const primary = { systemId: '7', startedAt: '100.5', position: '0/1501260', timeline: 1 };
 const standby: ReplicaState = {
@@ -33,6 +33,19 @@ test('reports a standby that is behind', () => {
   assert.deepEqual(problemsOf({ isComplete: false, ageMs: null }), [
     'warning database.standby_behind: The standby db2:5432 has replayed nothing.',
   ]);
+});
+
+test('tells a standby with a wrong certificate from one that is down', () => {
+  const down = reportUnavailable('db2:5432', new Error('connect ECONNREFUSED'));
+  assert.deepEqual(
+    [down.code, down.fix],
+    ['database.host_unavailable', 'Start it as a standby of the primary.'],
+  );
+  const error = Object.assign(new Error('expired'), { code: 'CERT_HAS_EXPIRED' });
+  const refused = reportUnavailable('db2:5432', error);
+  assert.equal(refused.code, 'database.host_refused');
+  assert.match(refused.cause ?? '', /a certificate that has expired/u);
+  assert.equal(refused.fix, 'Renew it on the server, and check the clock of this machine.');
 });
 
 test('reports a second primary, and another database', () => {

@@ -8,6 +8,8 @@ import {
   type DatabaseHost,
   type DatabaseUrl,
 } from '#server/config/database-url.ts';
+import { isRefusal } from '#server/db/database-errors.ts';
+import { explainDatabaseFailure } from '#server/db/explain-failure.ts';
 import { createPool } from '#server/db/pool.ts';
 import {
   isPrimaryItself,
@@ -20,7 +22,8 @@ import { compareReplica } from '#server/db/replica/report-reader.ts';
 import { readSynchronousReplication } from '#server/db/replica/synchronous-replication.ts';
 import { messageOf } from '#server/lib/unknown-values.ts';
 
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { describeRoute, judgeReplicaEncryption } from './check-encryption.ts';
+import { failure, type Finding, ok, toSentence, warning } from './finding.ts';
 
 const CHECK = 'database hosts';
 
@@ -95,13 +98,22 @@ function reportLag(name: string, ageMs: number | null): Finding {
   });
 }
 
-function reportUnavailable(name: string, error: unknown): Finding {
+/** @param error of the connection: a wrong certificate or password is not fixed by a start */
+export function reportUnavailable(name: string, error: unknown): Finding {
+  const { problem, fix } = explainDatabaseFailure(error);
+  const facts = { host: name };
+  const symptom = `${name} could not take over after a failure.`;
+  if (isRefusal(error)) {
+    const cause = `${name} cannot be used (${problem}).`;
+    const code = 'database.host_refused';
+    return warning(CHECK, { code, symptom, cause, fix: toSentence(fix), facts });
+  }
   return warning(CHECK, {
     code: 'database.host_unavailable',
-    symptom: `${name} could not take over after a failure.`,
+    symptom,
     cause: `${name} does not answer (${messageOf(error)}).`,
     fix: 'Start it as a standby of the primary.',
-    facts: { host: name },
+    facts,
   });
 }
 
@@ -135,13 +147,16 @@ async function checkSynchronous(pool: Pool): Promise<Finding[]> {
 /** Checks the replica for reports; without one returns no finding. */
 export async function checkReplica(
   pool: Pool,
-  replica: Pool | null,
+  { replica, replicaUrl }: { readonly replica: Pool | null; readonly replicaUrl: string | null },
   maxLagSeconds: number,
 ): Promise<Finding[]> {
   const check = 'replica';
   if (replica === null) return [];
   const problem = await compareReplica(pool, replica, maxLagSeconds * 1_000);
-  if (problem === null) return [ok(check, `At most ${maxLagSeconds} s behind.`)];
+  if (problem === null) {
+    const unencrypted = await checkReplicaEncryption(replica, replicaUrl);
+    return unencrypted.length > 0 ? unencrypted : [ok(check, `At most ${maxLagSeconds} s behind.`)];
+  }
   return [
     warning(check, {
       code: 'replica.unusable',
@@ -150,4 +165,15 @@ export async function checkReplica(
       fix: 'Check the replica and its connection to the primary.',
     }),
   ];
+}
+
+async function checkReplicaEncryption(replica: Pool, url: string | null): Promise<Finding[]> {
+  const parsed = parseDatabaseUrl(url ?? '');
+  if ('must' in parsed) return [];
+  const client = await replica.connect();
+  try {
+    return judgeReplicaEncryption(formatHost(client), parsed.value.tls, describeRoute(client));
+  } finally {
+    client.release();
+  }
 }

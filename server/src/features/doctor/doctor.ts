@@ -21,6 +21,7 @@ export interface DoctorDependencies {
     readonly warnings: readonly string[];
     readonly smtpUrl: string | null;
     readonly databaseUrl: string | null;
+    readonly replicaUrl: string | null;
     readonly redisUrl: string | null;
     readonly paddleApiKey: string | null;
   };

@@ -16,6 +16,11 @@ export interface Finding {
 type Problem = Required<Pick<Finding, 'code' | 'symptom' | 'cause' | 'fix'>> &
   Pick<Finding, 'facts'>;
 
+/** Capitalizes a clause and ends it with a full stop. */
+export function toSentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}
+
 export function ok(check: string, symptom: string): Finding {
   return { check, status: 'ok', symptom };
 }
