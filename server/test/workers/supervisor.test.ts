@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { Type } from 'typebox';
@@ -165,7 +166,14 @@ describe('two workers', { skip: lacksWorkers }, () => {
   });
 
   test('do not run when the first one cannot start', async () => {
-    const settings = { ...external.settings, DATABASE_URL: 'postgres://latchkey@127.0.0.1:1/none' };
+    // As that of root, which the account of the workers may not enter: they look for certificates there.
+    const home = join(external.home.directory, 'home of root');
+    await mkdir(home, { mode: 0o700 });
+    const settings = {
+      ...external.settings,
+      DATABASE_URL: 'postgres://latchkey@127.0.0.1:1/none',
+      HOME: home,
+    };
     const { code, output } = await external.home.runToEnd(settings, undefined, ['--workers', '2']);
     assert.equal(code, 78);
     assert.match(
