@@ -106,3 +106,16 @@ test('names no request of an earlier pause between requests', () => {
   monitor.sample();
   assert.deepEqual(logged[0]?.['routes'], []);
 });
+
+test('does not name a request of an earlier pause for a block of several short parts', () => {
+  const { monitor, logged, pass, idle } = setUp();
+  monitor.recordBegin('/waited-for-a-query');
+  idle();
+  monitor.recordEnd('/waited-for-a-query');
+  pass(600);
+  monitor.recordBegin('/quick');
+  pass(600);
+  monitor.sample();
+  assert.equal(logged.length, 1);
+  assert.deepEqual(logged[0]?.['routes'], []);
+});
