@@ -1,7 +1,7 @@
 /**
  * `npm test`: types, lint, format, the interface document, then the tests on one temporary PostgreSQL.
  * `npm run test:console`: only the tests of pages in Chromium, and of the demo; `npm test` leaves them out.
- * `npm run test:faults`: only the tests of killed, frozen and restarted programs; `npm test` leaves them out.
+ * `npm run test:faults`: only the tests of killed, frozen and restarted programs, and of hostile texts; `npm test` leaves them out.
  * `npm test -- server/src/lib bench/x.test.ts --test-name-pattern=…`: only those tests.
  * LATCHKEY_TEST_DATABASE_URL sets a server to use instead of the temporary one.
  */
