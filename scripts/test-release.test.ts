@@ -11,14 +11,14 @@ describe('npm run test:release', () => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-test-release-'));
   after(() => rmSync(folder, { recursive: true }));
 
-  /** Runs it with one file of tests. */
-  function runWith(tests: string, ...options: readonly string[]) {
+  /** Runs it with a file of tests, and further arguments. */
+  function runWith(tests: string, ...further: readonly string[]) {
     const file = join(folder, 'invented.test.ts');
     writeFileSync(file, `import { describe, test } from 'node:test';\n${tests}`);
     // Inside of a test, Node.js would run no other.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const script = join(repository, 'scripts/test-release.ts');
-    return spawnSync(process.execPath, [script, ...options, file], { encoding: 'utf8', env });
+    return spawnSync(process.execPath, [script, file, ...further], { encoding: 'utf8', env });
   }
 
   test('fails with the reasons when tests are skipped', () => {
@@ -45,5 +45,14 @@ describe('npm run test:release', () => {
     assert.equal(failed.status, 1, failed.stdout);
     const passed = runWith(`test('the image', () => {});`);
     assert.equal(passed.status, 0, passed.stdout);
+  });
+
+  test('starts no further file when its minutes have passed, and lists those that are left', () => {
+    const left = 'scripts/release/test/npm.test.ts';
+    const tests = `test('the image', () => {});`;
+    const accepted = runWith(tests, '--minutes=0', '--if-possible', left);
+    assert.equal(accepted.status, 0, accepted.stdout);
+    assert.ok(accepted.stdout.includes(`Did not run in time: ${left}\n`), accepted.stdout);
+    assert.equal(runWith(tests, '--minutes=0', left).status, 1);
   });
 });
