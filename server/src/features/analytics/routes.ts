@@ -37,7 +37,7 @@ export function registerAnalyticsRoutes(app: App, deps: AnalyticsRouteDependenci
           description:
             'Sending the same batch again is safe: an event is stored once. Delete the batch after every response 200, ' +
             'whatever its counts; the header `X-Events-Dropped` has the reasons of dropped events. The body may be ' +
-            'compressed with gzip.',
+            'compressed with gzip, at most a hundredfold where it is larger than 256 KiB.',
           body: ref(EventBatch),
           response: { 200: ref(EventBatchResponse, 'How many events were new.') },
           problems: ['invalid_encoding', 'rate_limited', 'storage_low'],
