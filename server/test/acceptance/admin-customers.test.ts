@@ -117,6 +117,28 @@ describe('POST /api/v1/admin/customer/export', () => {
     );
   });
 
+  test('contains an answer of an endpoint only if it has the address', async () => {
+    const { email } = await buyLicense(service);
+    const id = randomUUID();
+    await pool.query(
+      `insert into webhook_messages (id, type, license_id, payload, created_at)
+       values ($1, 'license.issued', $2, $3, now())`,
+      [id, randomUUID(), JSON.stringify({ data: { customer_email: email } })],
+    );
+    const repeated = `unknown customer ${email.toUpperCase()}`;
+    for (const [minute, answer] of [repeated, 'page of an internal host'].entries()) {
+      await pool.query(
+        `insert into webhook_attempts (message_id, endpoint_id, attempted_at, status, duration_ms, error, answer)
+         values ($1, $2, $3, 400, 1, 'answered 400', $4)`,
+        [id, randomUUID(), new Date(TEST_START.getTime() + minute * 60_000), answer],
+      );
+    }
+    const exported = await support.post(`${CUSTOMER}/export`, { email, reason: 'a test' });
+    const attempts = readList(readAnswer(exported)['webhook_attempts']);
+    assert.deepEqual(attempts.map(({ answer }) => answer).sort(), [null, repeated].sort());
+    assert.ok(!exported.text.includes('internal'));
+  });
+
   test('reads for one export at a time; 503 while four wait', async () => {
     const { email } = await buyLicense(service);
     await using held = await holdExports();

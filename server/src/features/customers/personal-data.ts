@@ -11,6 +11,7 @@ import type { EventKey, Person, SharedDeviceChoice } from './facts.ts';
 import { findEvents, findPerson } from './find-person.ts';
 import { listEventsWithBodies } from './queries/bodies.ts';
 import { listPersonalDataRows, SOURCES, type PersonalDataRow } from './queries/personal-data.ts';
+import { hideAnswers } from './rules/hide-answers.ts';
 import { parseJson } from './rules/mentions.ts';
 import { listLeftOut } from './rules/select-devices.ts';
 
@@ -49,7 +50,9 @@ export async function readPersonalData(
   const tables = new Map<string, readonly PersonalDataRow[]>();
   for (const source of SOURCES) {
     const rows = await listPersonalDataRows(deps.pool, source, person, machineKeys);
-    if (rows.length > 0) tables.set(source.table, rows);
+    const isAttempts = source.table === 'webhook_attempts';
+    const shown = isAttempts ? hideAnswers(rows, person.address.spellings) : rows;
+    if (rows.length > 0) tables.set(source.table, shown);
   }
   const withBodies = await listEventsWithBodies(deps.pool, events);
   const unapplied = withBodies.filter(
