@@ -129,6 +129,27 @@ describe('no request holds the event loop for 100 ms', () => {
   });
 });
 
+/** As a part of the whole: a request between two parts waits for one of them. */
+const MAX_PART = 1 / 2;
+
+test('other requests are served during the import of the longest file', async () => {
+  const row = (number: number) => `LK-AAAAA-AAAAA-AAAAA-AAAAA-${10_000 + number},personal`;
+  const csv = `license_key,product\n${Array.from({ length: 23_000 }, (_, index) => row(index)).join('\n')}`;
+  const body = JSON.stringify({ csv, dry_run: true, reason: 'a test' });
+  const headers = { 'content-type': 'application/json' };
+  const readings = [await service.readProcessorMs()];
+  let isDone = false;
+  const path = '/api/v1/admin/licenses/import';
+  const importing = send({ name: 'an import', method: 'POST', path, headers, body });
+  void importing.then(() => (isDone = true));
+  while (!isDone) readings.push(await service.readProcessorMs());
+  await importing;
+  const parts = readings.slice(1).map((reading, index) => reading - (readings[index] ?? 0));
+  const total = parts.reduce((sum, part) => sum + part, 0);
+  const longest = Math.max(...parts);
+  assert.ok(longest < MAX_PART * total, `${Math.round(longest)} of ${Math.round(total)} ms`);
+});
+
 const FORM_PATHS = ['/my/key', '/my/email', '/my/code'];
 
 function createForms(text: string, shape: Shape): HostileRequest[] {
