@@ -3,7 +3,7 @@ import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 
 import { EventLoopMonitor } from './event-loop-monitor.ts';
-import { RefusalSampler } from './refusal-sampler.ts';
+import { RefusalSampler } from '#server/lib/refusal-sampler.ts';
 
 export interface ObserveRequestsOptions {
   readonly log: Logger;

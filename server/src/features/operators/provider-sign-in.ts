@@ -17,6 +17,7 @@ import { messageOf } from '#server/lib/unknown-values.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
+import { logRefusal } from './log-refusal.ts';
 import { lockOperatorForProvider, setProviderFacts } from './queries/provider.ts';
 import { insertOperator, lockOperator, type OperatorRecord } from './queries/operators.ts';
 import type { ProviderClient } from './provider.ts';
@@ -65,16 +66,18 @@ export async function beginProviderSignIn(
   sender: AuthenticatedOperator | null,
   returnTo: string | null,
 ): Promise<{ readonly url: string; readonly sealed: string }> {
-  const { clock, log, provider, vault } = deps;
+  const { clock, provider, vault } = deps;
   if (provider === null) throw notPossible('No identity provider is configured.');
   if (returnTo !== null && !isConsolePath(returnTo)) throw badReturnPath();
   const { url, flow } = await provider
     .begin(callbackUrl(deps), sender !== null)
     .catch((error: unknown) => {
-      log.warn(
-        { event: 'operator.provider_unavailable', err: error },
-        'could not reach the provider',
-      );
+      logRefusal(deps, {
+        event: 'operator.provider_unavailable',
+        source: 'provider',
+        fields: { err: error },
+        message: 'could not reach the provider',
+      });
       throw providerUnavailable();
     });
   const sealed: SealedFlow = {
@@ -172,11 +175,13 @@ function openFlow({ clock, vault }: ProviderDependencies, sealed: string): Seale
   }
 }
 
-function refuse({ log }: SessionDependencies, reason: string): Error {
-  log.warn(
-    { event: 'operator.provider_sign_in_failed', reason },
-    'a sign-in with the provider failed',
-  );
+function refuse(deps: SessionDependencies, reason: string): Error {
+  logRefusal(deps, {
+    event: 'operator.provider_sign_in_failed',
+    source: reason,
+    fields: { reason },
+    message: 'a sign-in with the provider failed',
+  });
   return credentialRefused('The identity provider did not sign you in as an operator.');
 }
 

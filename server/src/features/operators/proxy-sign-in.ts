@@ -5,6 +5,7 @@ import { createNetworkCheck } from '#server/lib/network-check.ts';
 
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
+import { logRefusal } from './log-refusal.ts';
 import { findOperatorByEmail, type OperatorRecord } from './queries/operators.ts';
 import { renew, requireOwnSession, startSessionOf, type StartedSession } from './sessions.ts';
 
@@ -65,7 +66,12 @@ async function findNamedOperator(
   return email === null ? null : findOperatorByEmail(deps.pool, email);
 }
 
-function refuse({ log }: SessionDependencies): Error {
-  log.warn({ event: 'operator.proxy_sign_in_failed' }, 'a sign-in by a trusted header failed');
+function refuse(deps: SessionDependencies): Error {
+  logRefusal(deps, {
+    event: 'operator.proxy_sign_in_failed',
+    source: 'header',
+    fields: {},
+    message: 'a sign-in by a trusted header failed',
+  });
   return credentialRefused('The proxy does not name an operator.');
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#server/clock.ts';
 import { rateLimited } from '#server/errors.ts';
 import type { Counters } from '#server/lib/counters.ts';
+import { RefusalSampler } from '#server/lib/refusal-sampler.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 const MINUTES = 60;
@@ -20,6 +21,8 @@ export interface SignInTry {
  * limited only by itself, so that a guesser elsewhere cannot lock the operator out there.
  */
 export class SignInLimiter {
+  /** Decides which refused sign-ins are logged. */
+  readonly refusals = new RefusalSampler();
   readonly #clock: Clock;
   readonly #networks: RateLimiter;
   readonly #accounts: RateLimiter;

@@ -7,6 +7,7 @@ import { codeRequired, signInFailed } from '#server/errors.ts';
 
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { Client, SessionDependencies } from './dependencies.ts';
+import { logFailedSignIn } from './log-refusal.ts';
 import { requirePasswords } from './passwords.ts';
 import { isKnownNetwork, recordNetwork } from './queries/networks.ts';
 import {
@@ -123,10 +124,8 @@ async function proveAndRun(
   return started;
 }
 
-/** The id shows in the log which account is attacked, without its address. */
-function refuse({ log }: SessionDependencies, operator: OperatorRecord | null): Error {
-  const fields = { event: 'operator.sign_in_failed', operatorId: operator?.id ?? null };
-  log.warn(fields, 'an operator sign-in failed');
+function refuse(deps: SessionDependencies, operator: OperatorRecord | null): Error {
+  logFailedSignIn(deps, operator?.id ?? null);
   return signInFailed();
 }
 

@@ -7,6 +7,7 @@ import { credentialRefused, notPossible } from '#server/errors.ts';
 
 import { createChallenge, readExpiry, type ChallengePurpose } from './challenges.ts';
 import type { SessionDependencies } from './dependencies.ts';
+import { logFailedSignIn } from './log-refusal.ts';
 import {
   lockPasskey,
   markChallengeUsed,
@@ -121,8 +122,7 @@ export async function recordUse(
 }
 
 /** A wrong passkey, whatever is wrong with it. */
-export function passkeyRefused({ log }: SessionDependencies, passkey: PasskeyRecord | null): Error {
-  const fields = { event: 'operator.sign_in_failed', operatorId: passkey?.operatorId ?? null };
-  log.warn(fields, 'an operator sign-in failed');
+export function passkeyRefused(deps: SessionDependencies, passkey: PasskeyRecord | null): Error {
+  logFailedSignIn(deps, passkey?.operatorId ?? null);
   return credentialRefused('The passkey was not accepted: try again, or sign in another way.');
 }
