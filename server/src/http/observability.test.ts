@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fastify } from 'fastify';
 import { eventually } from '../../test/eventually.ts';
 import { createLog } from '#server/log.ts';
@@ -7,6 +8,9 @@ import { createMetrics } from '#server/metrics.ts';
 import { PublicError, invalidApiKey } from '#server/errors.ts';
 import { addMetricsRoute, startMetricsListener } from './metrics-endpoint.ts';
 import { observeRequests } from './observe-requests.ts';
+
+/** Above the second from which a request is slow. */
+const SLOW_MS = 1_100;
 
 const KEY = 'a-key-of-some-length';
 
@@ -26,6 +30,7 @@ function setUp(level: 'info' | 'debug') {
   app.get('/answer/:status', (request, reply) =>
     reply.code(Number(request.url.split('/').at(-1))).send(),
   );
+  app.get('/slow', () => setTimeout(SLOW_MS, {}));
   addMetricsRoute(app, metrics, async (presented) => {
     if (presented !== KEY) throw invalidApiKey();
   });
@@ -47,6 +52,14 @@ test('measures requests by the pattern of their route, and unknown paths togethe
     '{route="/api/v1/licenses/:license_key/activations",method="GET",status="200"} 2',
     '{route="none",method="GET",status="404"} 2',
   ]);
+});
+
+test('logs ten slow requests of a network in a minute', async () => {
+  const { app, entries } = setUp('info');
+  await Promise.all(Array.from({ length: 25 }, () => app.inject('/slow')));
+  const logged = entries.filter(({ event }) => event === 'request.completed');
+  assert.equal(logged.length, 10);
+  assert.ok(logged.every(({ status }) => status === 200));
 });
 
 test('logs refusals and failures at info, except 429 and 503', async () => {

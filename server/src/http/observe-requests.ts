@@ -20,7 +20,7 @@ const TOO_MANY_TO_LOG: ReadonlySet<number> = new Set([408, 429, 503]);
 const NO_ROUTE = 'none';
 
 /**
- * Measures every request by its route. Logs failures, slow requests, and a sample of refused ones ({@link RefusalSampler}) at
+ * Measures every request by its route. Logs failures, and a sample of slow and of refused requests ({@link RefusalSampler}), at
  * level `info`, all others at `debug`. Two kinds are logged at `debug` only, so that nobody can fill the disk: requests without
  * a route, which scanners send all day, and statuses 408, 429 and 503, whose causes have their own lines
  * (`error-handler.ts`, `overload-monitor.ts`). A line costs about 10 µs.
@@ -67,10 +67,11 @@ function createNotableCheck() {
   const sampler = new RefusalSampler();
   return (request: FastifyRequest, status: number, durationMs: number): object | null => {
     if (TOO_MANY_TO_LOG.has(status)) return null;
-    if (status < 400) return durationMs > SLOW_MS ? {} : null;
     if (status >= 500) return {};
+    if (status < 400 && durationMs <= SLOW_MS) return null;
     if (request.routeOptions.url === undefined) return null;
-    const sample = sampler.take(request.clientNetwork, status);
+    // A client that sends its body slowly makes its requests slow.
+    const sample = sampler.take(request.clientNetwork, status < 400 ? 'slow' : status);
     return sample?.suppressed === 0 ? {} : sample;
   };
 }
