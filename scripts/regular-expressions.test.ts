@@ -89,6 +89,7 @@ new RegExp(\`^\${DIGITS}-\${PARTS.join('|')}$\`, 'm');
 RegExp(literal.source + '?');
 text.match('c.d');
 Type.String({ pattern: '^' + DIGITS });
+text.search('e+f'); const schema = { 'pattern': 'g' };
 new RegExp(HOST);
 function find(name: string) { return new RegExp(name); }
 const { pattern } = options; const noRegExp = '/a+/' + 1 / 2 / 3;
@@ -102,6 +103,8 @@ test('finds literals and built expressions with their constants, and reports tho
     String.raw`/x\/y?/`,
     '/c.d/',
     String.raw`/^\d+/u`,
+    '/e+f/',
+    '/g/u',
   ]);
   assert.deepEqual(found.constant[0]?.place, 'server/src/a.ts:5');
   assert.deepEqual(

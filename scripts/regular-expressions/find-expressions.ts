@@ -26,11 +26,11 @@ export interface FoundExpressions {
 const PATTERN_FLAGS = 'u';
 
 /** Methods that build an expression of a text. */
-const BUILDING_METHODS = new Set(['match', 'matchAll']);
+const BUILDING_METHODS = new Set(['match', 'matchAll', 'search']);
 
 /**
- * Finds the regular expressions of a module: literals, `RegExp(…)`, texts in `match(…)` and `matchAll(…)`, and the member `pattern` of
- * objects, as in JSON Schema.
+ * Finds the regular expressions of a module: literals, `RegExp(…)`, texts in `match(…)`, `matchAll(…)` and `search(…)`, and the member
+ * `pattern` of objects, as in JSON Schema.
  */
 export function findExpressions(module: Module): FoundExpressions {
   const constant: FoundExpression[] = [];
@@ -55,17 +55,20 @@ export function findExpressions(module: Module): FoundExpressions {
       if (isMethod(node.callee, BUILDING_METHODS) && isText(text)) add(text, '');
     },
     Property: ({ key, value, shorthand }) =>
-      key.type === 'Identifier' &&
-      key.name === 'pattern' &&
-      !shorthand &&
-      !('regex' in value) &&
-      add(value, PATTERN_FLAGS),
+      isNamed(key, 'pattern') && !shorthand && !('regex' in value) && add(value, PATTERN_FLAGS),
   }).visit(module.program);
   return { constant, built };
 }
 
 function isRegExp(callee: ESTree.Node): boolean {
   return callee.type === 'Identifier' && callee.name === 'RegExp';
+}
+
+/** Whether a member has a name, with or without quotes. */
+function isNamed(key: ESTree.Node, name: string): boolean {
+  return key.type === 'Identifier'
+    ? key.name === name
+    : key.type === 'Literal' && key.value === name;
 }
 
 function isMethod(callee: ESTree.Node, names: ReadonlySet<string>): boolean {
