@@ -121,7 +121,9 @@ describe('confirmations of the newsletter', () => {
   beforeEach(() => pool.query('truncate subscribers, subscriber_confirmations, suppressions'));
 
   test('are at most five in a day for a mailbox and all its sub-addresses', async () => {
-    for (let count = 1; count <= 12; count += 1) await subscribe(`Victim+${count}@example.com`);
+    for (let count = 1; count <= 6; count += 1) await subscribe(`Victim+${count}@example.com`);
+    for (const name of ['v.ictim', 'v.i.ctim', 'V.I.C.tim', 'vic.tim+x', 'v.i.c.t.i.m', 'vict.im'])
+      await subscribe(`${name}@example.com`);
     assert.equal((await send()).length, 5);
     await subscribe('victim@example.com');
     await subscribe('victim+1+2@example.com');

@@ -30,16 +30,24 @@ export function hashAddress(hashes: TextHashes, email: string): string {
 
 /**
  * Returns the hashes of the mailbox of an address under the current master secret and the previous ones, the current one first:
- * `ada+shop@example.com` and `ada@example.com` have the same. It counts e-mails and nothing else, because some servers deliver
- * them to different people. The separator is `+`, the usual one (RFC 5233 §1).
+ * `ada+shop@example.com` and `ada@example.com` have the same, and so has `a.da@example.com`, which Gmail delivers to the same person. It
+ * counts e-mails and nothing else, because some servers deliver them to different people. The separator is `+`, the usual one (RFC
+ * 5233 §1).
  */
 export function hashMailboxUnderAll(
   vault: Pick<Vault, 'hashText' | 'previous'>,
   email: string,
 ): readonly [string, ...string[]] {
-  const mailbox = normalizeAddress(email).replace(/^([^+]+)\+.*(@[^@]+)$/su, '$1$2');
+  const mailbox = toMailbox(normalizeAddress(email));
   const hashOf = (hashes: TextHashes): string => hashes.hashText('mailbox', mailbox);
   return [hashOf(vault), ...vault.previous.map(hashOf)];
+}
+
+function toMailbox(address: string): string {
+  const at = address.lastIndexOf('@');
+  const local = address.slice(0, at);
+  const [name = ''] = local.split('+', 1);
+  return (name === '' ? local : name).replaceAll('.', '') + address.slice(at);
 }
 
 /** Returns the hashes of an address under the current master secret and the previous ones, the current one first. */
