@@ -135,7 +135,7 @@ describe('POST /api/v1/admin/customer/export', () => {
     }
     const exported = await support.post(`${CUSTOMER}/export`, { email, reason: 'a test' });
     const attempts = readList(readAnswer(exported)['webhook_attempts']);
-    assert.deepEqual(attempts.map(({ answer }) => answer).sort(), [null, repeated].sort());
+    assert.deepEqual(new Set(attempts.map(({ answer }) => answer)), new Set([null, repeated]));
     assert.ok(!exported.text.includes('internal'));
   });
 

@@ -7,8 +7,9 @@ type Row = Readonly<Record<string, unknown>>;
  */
 export function hideAnswers(attempts: readonly Row[], spellings: readonly string[]): Row[] {
   return attempts.map((attempt) => {
-    const answer = String(attempt['answer'] ?? '').toLowerCase();
-    const isAboutPerson = spellings.some((spelling) => answer.includes(spelling));
+    const { answer } = attempt;
+    const text = typeof answer === 'string' ? answer.toLowerCase() : '';
+    const isAboutPerson = spellings.some((spelling) => text.includes(spelling));
     return isAboutPerson ? attempt : { ...attempt, answer: null };
   });
 }
