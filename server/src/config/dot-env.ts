@@ -1,5 +1,13 @@
-import { lstatSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { codeOf, messageOf } from '#server/lib/unknown-values.ts';
@@ -7,6 +15,8 @@ import { codeOf, messageOf } from '#server/lib/unknown-values.ts';
 import type { Variables } from './env.ts';
 
 const MAX_BYTES = 1024 * 1024;
+
+const WRITABLE_BY_ALL = 0o002;
 
 /** The variables of a `.env` file. */
 export interface DotEnv {
@@ -38,18 +48,36 @@ function nothing(warning: string): DotEnv {
   return { variables: {}, warning };
 }
 
-/** @throws Error when it is missing, is not a small file, or is not UTF-8 */
+/** @throws Error when it is missing, is not a small file, is left by another account, or is not UTF-8 */
 function readText(path: string): string {
   const stats = statSync(path);
   // A mount of a missing file creates a directory in its place.
   if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'a directory' : 'not a file');
-  if (stats.size > MAX_BYTES) throw new Error('larger than 1 MiB');
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    // Of the opened file: another account may replace one that it owns.
+    const { size, uid } = fstatSync(file);
+    if (size > MAX_BYTES) throw new Error('larger than 1 MiB');
+    if (isForeign(path, uid)) throw new Error('of another account, in a directory of everybody');
+    return decode(readFileSync(file));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) throw new Error('not UTF-8', { cause: error });
     throw error;
   }
+}
+
+/** Whether another account may have left the file for those who start a command there, such as one in /tmp for root. */
+function isForeign(path: string, owner: number): boolean {
+  const isTrusted = owner === 0 || owner === process.geteuid?.();
+  return !isTrusted && (statSync(dirname(path)).mode & WRITABLE_BY_ALL) !== 0;
 }
 
 /** Whether there is no such file. A link to a missing file is one that somebody wanted. */

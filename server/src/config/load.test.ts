@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -70,6 +71,21 @@ for (const [what, [create, words]] of Object.entries(unusable)) {
       assert.match(warnings.join(''), new RegExp(`^${path} is not used .*${words}`));
   });
 }
+
+test('does not read a .env that another account left in a directory of everybody', (t) => {
+  if (process.geteuid?.() !== 0)
+    return t.skip('root is required to create a file of another account');
+  const path = join(directory, '.env');
+  writeFileSync(path, 'LATCHKEY_PORT=1\n');
+  const read = () => readConfiguration({}, directory);
+  chownSync(path, 65_534, 65_534);
+  assert.equal(read().config.http.port, 1, 'only its owner can write in the directory');
+  chmodSync(directory, 0o1777);
+  assert.match(read().warnings.join('\n'), /\.env is not used \(of another account/u);
+  assert.notEqual(read().config.http.port, 1);
+  chownSync(path, 0, 0);
+  assert.equal(read().config.http.port, 1);
+});
 
 test('starts in a working directory that its account may not read, and reports .env once', () => {
   writeFileSync(join(directory, '.env'), 'LATCHKEY_PORT=1\n');
