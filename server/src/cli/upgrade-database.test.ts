@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+
+import { Type } from 'typebox';
+import { Parse } from 'typebox/schema';
 
 import { runLatchkey } from '../../test/command-line.ts';
 
@@ -10,6 +13,11 @@ const directory = await mkdtemp(join(tmpdir(), 'latchkey-upgrade-'));
 after(() => rm(directory, { recursive: true }));
 
 const SECRET = 'a master secret of the tests of upgrades';
+
+const MIB = 1_048_576;
+
+/** The sizes in a plan. */
+const Plan = Type.Object({ bytes: Type.Integer(), bytes_needed: Type.Integer() });
 
 let directories = 0;
 
@@ -67,6 +75,28 @@ test('completes an interrupted exchange, and removes no old data before', async 
   const expected = { upgraded: true, from: '17', to: '18', kept };
   assert.deepEqual(JSON.parse(completed.stdout), expected);
   assert.deepEqual((await readdir(data)).toSorted(), ['postgres', KEPT]);
+});
+
+test('plans by the size of the database without its write-ahead log', async () => {
+  const data = await createData({ postgres: '11' });
+  const programs = join(directory, 'programs');
+  await mkdir(programs);
+  const program = "#!/bin/sh\necho 'postgres (PostgreSQL) 11.0'\n";
+  await writeFile(join(programs, 'postgres'), program, { mode: 0o755 });
+  await chmod(directory, 0o755);
+  await mkdir(join(data, 'postgres/pg_wal'));
+  await writeFile(
+    join(data, 'postgres/pg_wal/000000010000000000000001'),
+    Buffer.alloc(16 * MIB, 1),
+  );
+  await writeFile(join(data, 'postgres/base'), Buffer.alloc(2 * MIB, 1));
+  const plan = ['--dry-run', '--old-binaries', programs];
+  const { bytes, bytes_needed } = Parse(
+    Plan,
+    JSON.parse((await run(data, ...plan, '--json')).stdout),
+  );
+  assert.ok(bytes >= 2 * MIB && bytes < 3 * MIB, String(bytes));
+  assert.equal(bytes_needed, bytes + 512 * MIB);
 });
 
 test('refuses a newer database, and an old one without its programs, and changes nothing', async () => {

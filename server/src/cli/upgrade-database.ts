@@ -6,6 +6,7 @@ import { listSecretIds } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { findOwnerPid } from '#server/db/embedded/owner-lock.ts';
 import { listKeptClusters, removeKeptCluster } from '#server/db/upgrade/kept-clusters.ts';
+import { estimateMinutes } from '#server/db/upgrade/measure.ts';
 import {
   chooseKeptName,
   inspectUpgrade,
@@ -164,16 +165,13 @@ async function preview(source: UpgradeSource): Promise<Result> {
   };
 }
 
-/** The copy reads and writes each row twice: 632 MB took 80 seconds on two busy cores. */
-const BYTES_PER_MINUTE = 450_000_000;
-
 function describePlan(
   { dataDirectory }: UpgradeSource,
   { from, to, oldPrograms, size, needed, free }: UpgradePlan,
   kept: string,
   usedBy: number | null,
 ): string {
-  const minutes = Math.ceil(size / BYTES_PER_MINUTE);
+  const minutes = formatCount(estimateMinutes(size), 'minute');
   const space = `${formatBytes(needed)} needed, ${formatBytes(free)} free`;
   const service =
     usedBy === null ? 'stopped' : `process ${usedBy} uses the database: stop the service first`;
@@ -183,7 +181,7 @@ function describePlan(
     ['old programs', oldPrograms.postgres],
     ['disk space', free >= needed ? space : `${space}: free space first`],
     ['old data', `is kept as ${dataDirectory}/${kept}`],
-    ['duration', `about ${formatCount(minutes, 'minute')}, depending on the disk`],
+    ['duration', `about ${minutes}, depending on the disk`],
     ['service', service],
   ])}\n\nNothing was changed.`;
 }

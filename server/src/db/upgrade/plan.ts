@@ -15,7 +15,7 @@ import {
 } from '../embedded/cluster.ts';
 import { readFreeSpace } from '../embedded/disk-space.ts';
 import { readInterruptedUpgrade, upgradeDirectory } from '../embedded/interrupted-upgrade.ts';
-import { measureDirectory } from './measure.ts';
+import { measureCluster, measureDirectory } from './measure.ts';
 import { findOldPrograms } from './old-programs.ts';
 
 /** Which database is upgraded, and with what. */
@@ -27,7 +27,7 @@ export interface UpgradeSource {
   readonly oldBinaries: string | null;
 }
 
-/** What an upgrade will do. Sizes are in bytes. */
+/** What an upgrade will do. Sizes are in bytes; that of the database does not contain its write-ahead log. */
 export interface UpgradePlan {
   readonly from: string;
   readonly to: string;
@@ -48,7 +48,7 @@ export type Situation =
 
 const MIB = 1_048_576;
 
-/** For the write-ahead log of the new cluster; below it, the service refuses events. */
+/** For the write-ahead log of the new cluster, of which 256 MiB were measured; below it, the service refuses events. */
 const SPARE_BYTES = 512 * MIB;
 
 /**
@@ -98,7 +98,7 @@ export function requireSpace({ needed, free }: UpgradePlan): void {
 
 /** What an interrupted attempt has left is removed first, so its space counts as free. */
 async function measure(dataDirectory: string) {
-  const size = await measureDirectory(clusterDirectory(dataDirectory));
+  const size = await measureCluster(clusterDirectory(dataDirectory));
   const left = await measureDirectory(upgradeDirectory(dataDirectory));
   const free = (await readFreeSpace(dataDirectory)) * MIB + left;
   return { size, needed: size + SPARE_BYTES, free };
