@@ -112,7 +112,7 @@ describe('the documented commands of the container', { skip }, () => {
   });
 
   test('move the data of another PostgreSQL', { skip: lacksPostgres }, async () => {
-    const [move = ''] = readCommands(DOCUMENT, 'Another PostgreSQL');
+    const [move = ''] = readCommands(DOCUMENT, 'A new major version of PostgreSQL');
     await shell(`${remove}\npodman volume rm --all --force`);
     await loadImage(await withEarlierPostgres(entries, 'instead', ROOT));
     const hint = readKey(await shell(start)).slice(-4);

@@ -92,7 +92,10 @@ describe('the Debian package on data of PostgreSQL 17', { skip }, () => {
       /is of PostgreSQL 18, .*: install the newer version of latchkey\./,
     );
     await waitForHealth(machine, version);
-    const [back = ''] = readCommands('docs/operations/packages.md', 'Another PostgreSQL');
+    const [back = ''] = readCommands(
+      'docs/operations/packages.md',
+      'A new major version of PostgreSQL',
+    );
     const date = (await machine.succeed(['date', '+%F'])).trim();
     const commands = back
       .replaceAll('DATE', date)
