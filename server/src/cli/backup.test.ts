@@ -151,7 +151,7 @@ describe('backup and restore', { skip: spreadsTables }, async () => {
     const file = await run('backup', 'four.zst', '--keep', '3');
     assert.deepEqual(
       [file.code, file.stderr],
-      [2, 'latchkey: --keep needs an existing directory, and four.zst is none.\n'],
+      [2, 'latchkey: --keep needs an existing directory, and four.zst is not one.\n'],
     );
     const none = await run('backup', nightly, '--keep', '0');
     assert.match(none.stderr, /Expected a whole number from 1 to 10000/u);

@@ -59,7 +59,7 @@ export const backupCommand = command({
     const now = systemClock.now();
     const isInDirectory = await isDirectory(path);
     if (keep !== null && !isInDirectory) {
-      throw usageError(`--keep needs an existing directory, and ${path} is none.`);
+      throw usageError(`--keep needs an existing directory, and ${path} is not one.`);
     }
     const file = isInDirectory ? join(path, nameBackup(now)) : path;
     const { written, secrets } = await write(file, reason, now);
