@@ -28,7 +28,7 @@ export interface Prometheus extends AsyncDisposable {
   ): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Starts Prometheus on a free port. @param configuration the text of prometheus.yml */
+/** Starts Prometheus on a free port, and waits until it is ready. @param configuration the text of prometheus.yml */
 export async function startPrometheus(
   program: string,
   directory: string,
@@ -43,22 +43,35 @@ export async function startPrometheus(
     `--web.listen-address=127.0.0.1:${port}`,
   ]);
   const ended = once(child, 'exit');
+  const waitUntil = async (isDone: () => Promise<boolean>): Promise<void> => {
+    while (!(await isDone())) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error('Prometheus ended.');
+      await sleep(QUERY_PAUSE_MS);
+    }
+  };
+  await waitUntil(() => isReady(port));
   return {
     url: `http://127.0.0.1:${port}`,
     async waitForValues(expression, isDone) {
-      while (child.exitCode === null && child.signalCode === null) {
-        // Until it has started, the query fails.
-        const values = await query(port, expression).catch(() => new Map<string, string>());
-        if (isDone(values)) return values;
-        await sleep(QUERY_PAUSE_MS);
-      }
-      throw new Error('Prometheus has ended.');
+      let values: ReadonlyMap<string, string> = new Map();
+      await waitUntil(async () => {
+        values = await query(port, expression);
+        return isDone(values);
+      });
+      return values;
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await ended;
     },
   };
+}
+
+/** It listens before it answers queries. */
+async function isReady(port: number): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => null);
+  return response?.status === 200;
 }
 
 async function query(port: number, expression: string): Promise<ReadonlyMap<string, string>> {
