@@ -119,7 +119,9 @@ export function lemonSqueezyInvoice(
   options: LemonSqueezyInvoiceOptions = {},
 ): LemonSqueezyTestEvent {
   const { total = 1_000, refunded = 0 } = options;
-  return createEvent(name, 'subscription-invoices', options.invoiceId ?? 1, options, {
+  // An invoice is created with its payment, long after its subscription.
+  const created = { ...options, createdAt: options.at ?? TEST_START };
+  return createEvent(name, 'subscription-invoices', options.invoiceId ?? 1, created, {
     subscription_id: options.subscriptionId ?? 1,
     customer_id: 3,
     billing_reason: options.reason ?? 'renewal',

@@ -2,14 +2,21 @@ import type { Queryable } from '#server/db/statement.ts';
 import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { ApplyDependencies } from './dependencies.ts';
-import type { BillingEvent, BillingFact } from './facts.ts';
-import { insertEvents, updateEventOutcomes, type EventOutcome } from './queries/events.ts';
+import type { BillingEvent, BillingFact, EventKey } from './facts.ts';
+import {
+  clearAttention,
+  insertEvents,
+  requestAttention,
+  updateEventOutcomes,
+  type EventOutcome,
+} from './queries/events.ts';
 import { insertFacts, lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
 import { queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
-import { groupPurchases } from './rules/group-purchases.ts';
-import { syncLicenses } from './sync-licenses.ts';
+import { listOpenCustomers } from './rules/pair-started.ts';
+import { groupPurchases, type Purchase } from './rules/group-purchases.ts';
+import { syncLicenses, type SyncedLicenses } from './sync-licenses.ts';
 
 /**
  * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Acquires the
@@ -27,8 +34,8 @@ export async function applyEvents(
       client,
       events.filter((_, index) => isNew[index]),
     );
-    const ignored = outcomes.filter(({ status }) => status === 'ignored');
-    if (ignored.length > 0) await updateEventOutcomes(client, ignored);
+    const remarkable = outcomes.filter(({ message }) => message !== null);
+    if (remarkable.length > 0) await updateEventOutcomes(client, remarkable);
     const newOutcomes = outcomes.values();
     return isNew.map((isStored) => (isStored ? toReceipt(newOutcomes.next().value) : DUPLICATE));
   });
@@ -55,16 +62,96 @@ export async function applyFacts(
   if (facts.length === 0) return events.map((event) => toOutcome(event, null));
   await insertFacts(client, facts);
   const references = facts.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
-  const purchases = groupPurchases(await listPurchaseEntries(client, references));
+  const purchases = await findPurchases(client, references);
   const synced = await syncLicenses(deps, client, purchases);
   await queueNotifications(deps, client, synced);
+  const attention = listAttention(synced);
+  await updateAttention(client, purchases, events, attention);
+  const started = new Set(
+    synced.startedEarlier.flatMap(({ facts: { provider }, eventIds }) =>
+      [...eventIds].map((eventId) => toKey({ provider, eventId })),
+    ),
+  );
   return events.map((event) => {
-    const unmatched = synced.unmatched.find(
-      ({ purchase }) =>
-        purchase.facts.provider === event.provider && purchase.eventIds.has(event.eventId),
-    );
-    return toOutcome(event, unmatched?.reason ?? null);
+    const outcome = toOutcome(event, attention.get(toKey(event)) ?? null);
+    const isNoted = outcome.message === null && started.has(toKey(event));
+    return isNoted ? { ...outcome, message: STARTED_EARLIER } : outcome;
   });
+}
+
+const STARTED_EARLIER =
+  'The subscription started before its first event arrived here; its license was created from a later payment.';
+
+/** Why an event needs an operator, and whether its purchase has no license at all. */
+interface Attention extends EventKey {
+  readonly message: string;
+  readonly isUnmatched: boolean;
+}
+
+function listAttention({ unmatched, problems }: SyncedLicenses): ReadonlyMap<string, Attention> {
+  const whole = unmatched.flatMap(({ purchase, reason }) =>
+    [...purchase.eventIds].map((eventId) => ({
+      provider: purchase.facts.provider,
+      eventId,
+      message: reason,
+      isUnmatched: true,
+    })),
+  );
+  const single = problems.map(({ purchase, eventId, reason, hasLicense }) => ({
+    provider: purchase.facts.provider,
+    eventId,
+    message: reason,
+    isUnmatched: !hasLicense,
+  }));
+  return new Map([...whole, ...single].map((each) => [toKey(each), each]));
+}
+
+/** Updates what stored events of the purchases say: their payments have licenses by now, or need an operator. */
+async function updateAttention(
+  client: Queryable,
+  purchases: readonly Purchase[],
+  events: readonly BillingEvent[],
+  attention: ReadonlyMap<string, Attention>,
+): Promise<void> {
+  const isNew = new Set(events.map(toKey));
+  const stored = purchases
+    .flatMap(({ facts: { provider }, eventIds }) =>
+      [...eventIds].map((eventId) => ({ provider, eventId })),
+    )
+    .filter((event) => !isNew.has(toKey(event)));
+  const settled = stored.filter((event) => !attention.has(toKey(event)));
+  if (settled.length > 0) await clearAttention(client, settled);
+  const open = stored.flatMap((event) => attention.get(toKey(event)) ?? []);
+  if (open.length > 0) await requestAttention(client, open);
+}
+
+function toKey({ provider, eventId }: EventKey): string {
+  return `${provider} ${eventId}`;
+}
+
+/**
+ * Finds the purchases of references. A subscription whose checkout is unknown, and a checkout whose subscription is unknown,
+ * may be one purchase of their customer.
+ */
+async function findPurchases(
+  client: Queryable,
+  references: readonly LedgerReference[],
+): Promise<Purchase[]> {
+  const entries = await listPurchaseEntries(client, references);
+  const purchases = groupPurchases(entries);
+  const customers = listOpenCustomers(
+    purchases.map(({ facts }) => ({
+      name: '',
+      provider: facts.provider,
+      facts: [...facts.payments, ...facts.snapshots],
+    })),
+  ).map(({ provider, customerId }) => ({ provider, kind: 'customer' as const, id: customerId }));
+  if (customers.length === 0) return purchases;
+  const wanted = new Set(entries.map(toKey));
+  const all = groupPurchases(await listPurchaseEntries(client, [...references, ...customers]));
+  return all.filter(({ facts: { provider }, eventIds }) =>
+    [...eventIds].some((eventId) => wanted.has(toKey({ provider, eventId }))),
+  );
 }
 
 function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {
@@ -81,9 +168,10 @@ function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {
 
 function toOutcome(
   { provider, eventId, type, occurredAt, ignoredBecause }: BillingEvent,
-  unmatched: string | null,
+  attention: Attention | null,
 ): EventOutcome {
-  const message = ignoredBecause ?? unmatched;
-  const status = message === null ? 'processed' : 'ignored';
+  const message = ignoredBecause ?? attention?.message ?? null;
+  const isIgnored = ignoredBecause !== null || attention?.isUnmatched === true;
+  const status = isIgnored ? 'ignored' : 'processed';
   return { provider, eventId, type, occurredAt, status, message, nextAttemptAt: null };
 }

@@ -86,7 +86,7 @@ function toFilter(request: PaymentReplayRequest | PaymentDismissRequest): EventF
   const { state, provider = null, type = null, since, until } = request;
   return {
     eventId: null,
-    status: state === 'unmatched' ? 'ignored' : state,
+    status: state === 'unmatched' ? null : state,
     unmatchedOnly: state === 'unmatched',
     provider,
     type,

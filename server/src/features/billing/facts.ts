@@ -75,10 +75,24 @@ const Line = Type.Object({
   /** The provider's id of the line item, or else of its price. Identifies the license that was created for the line. */
   lineId: Text,
   priceId: Text,
+  /** 0: nothing is sold. `UNREADABLE_QUANTITY`, fractions and negative numbers are reported and sell nothing. */
   quantity: Type.Number(),
   /** Null for a one-time price. */
   cycle: orNull(Cycle),
   total: Amount,
+  /** The line's own period, if lines have different ones. Absent: that of the payment or subscription. */
+  period: Type.Optional(orNull(Period)),
+});
+
+/** The quantity of a line whose event contains no plausible number. */
+export const UNREADABLE_QUANTITY = -1;
+
+const Proration = Type.Object({
+  lineId: Text,
+  priceId: Text,
+  /** Whether the rest of a paid period is paid back, because another line replaces it. */
+  isCredit: Type.Boolean(),
+  period: Period,
 });
 
 /** A line item of a purchase or a subscription. */
@@ -118,6 +132,10 @@ const Payment = Type.Object({
   /** The period paid for; null if not reported (the term of a purchase then comes from its subscription). */
   period: orNull(Period),
   lines: Type.Array(Line),
+  /** Credits and charges for a change within a period. */
+  prorations: Type.Optional(Type.Array(Proration)),
+  /** What an operator has to know about the payment: a sentence. Absent: nothing. */
+  problem: Type.Optional(Text),
   total: Amount,
   /** Of the total: three upper-case letters (ISO 4217). Absent: the provider does not report it. */
   currency: Type.Optional(Text),

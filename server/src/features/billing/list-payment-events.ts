@@ -26,7 +26,7 @@ export type PaymentEventFilters = Omit<PaymentEventsExportQuery, 'sort'>;
 const STATE_CONDITIONS = {
   failed: `status = 'failed'`,
   deferred: `status = 'deferred'`,
-  applied: `status = 'processed'`,
+  applied: `status = 'processed' and not coalesce(${IS_UNMATCHED}, false)`,
   unmatched: IS_UNMATCHED,
   dismissed: IS_DISMISSED,
   ignored: `status = 'ignored' and not coalesce(${IS_UNMATCHED} or ${IS_DISMISSED}, false)`,

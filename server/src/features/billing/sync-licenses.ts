@@ -7,10 +7,13 @@ import {
   upsertLicenseTransactions,
   type LicenseOrigin,
 } from '../licenses/queries/license-transactions.ts';
+import { listAdoptableLicenses } from '../licenses/queries/license-names.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER } from './facts.ts';
 import { insertBilledLines, listBilledLines, listCustomers } from './queries/purchases.ts';
+import { insertSales, type NewSale } from './queries/sales.ts';
+import { listNames, toSale } from './rules/find-sale.ts';
 import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
 import {
   listTransactions,
@@ -21,13 +24,16 @@ import {
   type OrphanedLicense,
   type UnmatchedPurchase,
 } from './rules/plan-licenses.ts';
-import type { LicenseDraft } from './rules/compute-licenses.ts';
+import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
   /** Those that were created or changed. */
   readonly licenses: readonly SyncedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
+  readonly problems: LicensePlans['problems'];
+  /** Those whose license was created although their checkout is unknown. */
+  readonly startedEarlier: readonly Purchase[];
 }
 
 /** Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones. */
@@ -37,16 +43,30 @@ export async function syncLicenses(
   purchases: readonly Purchase[],
 ): Promise<SyncedLicenses> {
   const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
+  const adoptable = await listAdoptableLicenses(client, purchases.flatMap(listNames));
   const buyers = await findBuyers(client, purchases);
-  const catalog = deps.catalog();
-  const { missing, existing, orphaned, unmatched } = planLicenses(
+  const { missing, existing, orphaned, unmatched, problems } = planLicenses(
     purchases,
     lines,
-    (provider, priceId) => catalog.findPrice(provider, priceId),
+    deps.catalog(),
+    adoptable,
   );
   const created = await createLicenses(deps, client, missing, buyers);
   const changed = await changeLicenses(deps, client, { existing, orphaned }, buyers);
-  return { licenses: [...created, ...changed], unmatched };
+  await recordSales(deps, client, created, existing);
+  return {
+    licenses: [...created.map(({ synced }) => synced), ...changed],
+    unmatched,
+    problems,
+    startedEarlier: missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
+  };
+}
+
+function isStartedEarlier({ facts }: Purchase): boolean {
+  return (
+    findPurchase(facts.payments) === null &&
+    facts.snapshots.every(({ transactionId }) => transactionId === null)
+  );
 }
 
 /** A license after the synchronization, and its source. */
@@ -89,7 +109,7 @@ async function createLicenses(
   client: Queryable,
   missing: readonly MissingLicense[],
   buyers: Buyers,
-): Promise<SyncedLicense[]> {
+): Promise<(CreatedLine & { readonly synced: SyncedLicense })[]> {
   if (missing.length === 0) return [];
   const newLicenses = missing.map(({ purchase, draft, terms }) => ({
     ...toBilledFacts(draft, buyers.get(purchase)),
@@ -109,7 +129,10 @@ async function createLicenses(
     created.map(({ line }) => line),
   );
   await recordCheckoutIds(client, created);
-  return created.map(({ license, ...plan }) => toSyncedLicense(plan, null, license, buyers));
+  return created.map((plan) => ({
+    ...plan,
+    synced: toSyncedLicense(plan, null, plan.license, buyers),
+  }));
 }
 
 /** Updates existing licenses, cancels orphaned ones, and returns those that changed. */
@@ -124,6 +147,13 @@ async function changeLicenses(
   );
   if (planOf.size === 0) return [];
   const before = await listLicensesByIds(client, [...planOf.keys()]);
+  const adopted = plans.existing.filter((plan) => plan.adopted !== undefined);
+  if (adopted.length > 0) {
+    await insertBilledLines(
+      client,
+      adopted.map(({ line }) => line),
+    );
+  }
   const updated = await updateLicenses(client, plans.existing, buyers);
   const canceled = await cancelOrphaned(deps, client, plans.orphaned);
   const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
@@ -167,7 +197,8 @@ function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
   const { subscription, expiresAt, cancelScheduledFor } = draft;
   const { canceledAt, pausedAt, disputedAt, refundedAt } = draft;
   return {
-    subscription,
+    // A trial of the provider that nobody paid has no grace period, and so is stored as a term.
+    subscription: subscription && draft.hasGrace,
     expiresAt,
     cancelScheduledFor,
     canceledAt,
@@ -190,7 +221,43 @@ function toSyncedLicense(
   return { license, before, provider, transactionId, customerId };
 }
 
-type CreatedLine = Pick<ExistingLicense, 'draft' | 'line'>;
+type CreatedLine = Pick<ExistingLicense, 'purchase' | 'draft' | 'line'>;
+
+/** Records what was sold, unless it is recorded: later changes of the catalogue are for new sales. */
+async function recordSales(
+  { clock }: ApplyDependencies,
+  client: Queryable,
+  created: readonly CreatedLine[],
+  existing: readonly ExistingLicense[],
+): Promise<void> {
+  const soldAt = clock.now();
+  const adopted = existing.flatMap(({ adopted: license }) =>
+    license === undefined
+      ? []
+      : [{ ...toSale(license), licenseId: license.licenseId, total: null, currency: null, soldAt }],
+  );
+  const sales = [...created, ...existing].flatMap((each) => toNewSale(each, soldAt) ?? []);
+  if (adopted.length + sales.length > 0) await insertSales(client, [...adopted, ...sales]);
+}
+
+function toNewSale({ purchase, draft, line }: CreatedLine, soldAt: Date): NewSale | null {
+  const { product, priceId, total } = draft;
+  if (product === null || line.sales?.some((sale) => sale.priceId === priceId)) return null;
+  const { id: productId, maxActivations: machines, durationDays, endsAt } = product;
+  const currency = purchase.facts.payments.findLast((each) => each.currency)?.currency ?? null;
+  return {
+    licenseId: line.licenseId,
+    priceId,
+    productId,
+    machines,
+    durationDays,
+    hasFixedEnd: endsAt !== undefined,
+    endsAt: endsAt ?? null,
+    total,
+    currency,
+    soldAt,
+  };
+}
 
 /**
  * Stores the checkout ids by which `check` finds licenses, and deletes all other ids of theirs: these may be guessable, or
@@ -202,7 +269,9 @@ async function recordCheckoutIds(
 ): Promise<void> {
   await upsertLicenseTransactions(
     client,
-    licenses.map((each) => toOrigin(each, each.draft.checkoutId)),
+    licenses.flatMap((each) =>
+      each.draft.checkoutId === null ? [] : [toOrigin(each, each.draft.checkoutId)],
+    ),
   );
   const outdated = licenses.flatMap((each) =>
     [each.draft.transactionId, each.line.transactionId]

@@ -35,6 +35,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     none: 'event_id provider',
   },
   billing_reconciliations: { none: 'event_id failure provider' },
+  billing_sales: { none: 'price_id product_id currency' },
   billing_subscriptions: {
     person: 'fact',
     linked: 'customer_id subscription_id transaction_id',
@@ -56,6 +57,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     none: 'message_id provider reason state',
   },
   license_keys: { none: 'key_hash' },
+  license_names: { linked: 'name', none: 'kind provider' },
   license_refusals: { none: 'reason' },
   license_transactions: { linked: 'transaction_id' },
   licenses: {

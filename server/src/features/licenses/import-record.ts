@@ -1,5 +1,5 @@
 import { parseDateTime, parseEmail } from '@latchkey/contract';
-import type { Catalog, Product } from '#server/config/catalog.ts';
+import { PRICE_PROVIDERS, type Catalog, type Product } from '#server/config/catalog.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 import type { ImportedLicense } from './import.ts';
 
@@ -21,6 +21,8 @@ const READ_COLUMNS = [
   'customer_email',
   'customer_name',
   'transaction_id',
+  'subscription_id',
+  'provider',
   'max_activations',
   'expires_at',
   'subscription',
@@ -82,6 +84,8 @@ function toLicense(record: ImportRecord, { catalog, defaultProduct }: ImportRule
     customerEmail: readEmail(record),
     customerName: readText(record, 'customer_name'),
     transactionId: readText(record, 'transaction_id'),
+    subscriptionId: readText(record, 'subscription_id'),
+    provider: readProvider(record),
     note: readText(record, 'note'),
     subscription,
     ...(maxActivations === null ? {} : { maxActivations }),
@@ -128,6 +132,12 @@ function readProduct(record: ImportRecord, catalog: Catalog, fallback: Product |
   if (product === undefined)
     throw new RecordProblem(`The catalogue has no product ${JSON.stringify(id)}.`);
   return product;
+}
+
+function readProvider(record: ImportRecord): string | null {
+  const provider = readText(record, 'provider');
+  if (provider === null || PRICE_PROVIDERS.some((known) => known === provider)) return provider;
+  throw new RecordProblem(`The provider must be one of ${PRICE_PROVIDERS.join(', ')}.`);
 }
 
 function readEmail(record: ImportRecord): string | null {

@@ -14,6 +14,7 @@ import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import type { LicenseChangeDependencies, LicenseKeyDependencies } from './dependencies.ts';
 import type { BilledFacts, BilledTerms } from './queries/billed-licenses.ts';
 import { insertLicenseKey, insertLicenseKeys } from './queries/license-keys.ts';
+import { insertLicenseNames, type LicenseName } from './queries/license-names.ts';
 import { upsertLicenseTransactions } from './queries/license-transactions.ts';
 import { insertLicenses, type LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './license-key.ts';
@@ -32,6 +33,10 @@ export interface NewLicense {
   /** An existing key from elsewhere. Default: a generated key. */
   readonly licenseKey?: string;
   readonly transactionId?: string | null;
+  /** The id of its subscription at the payment provider: a payment of it extends the license. */
+  readonly subscriptionId?: string | null;
+  /** The payment provider of both ids. Default: any. */
+  readonly provider?: string | null;
   readonly customerEmail?: string | null;
   readonly customerName?: string | null;
   readonly note?: string | null;
@@ -120,7 +125,26 @@ export async function createLicense(
     const { transactionId } = newLicense;
     await upsertLicenseTransactions(db, [{ transactionId, licenseId, position: 0 }]);
   }
+  const names = listNames(newLicense, license);
+  if (names.length > 0) await insertLicenseNames(db, names);
   return { license, licenseKey };
+}
+
+/** Lists the names by which a purchase finds the license. */
+function listNames(
+  { transactionId = null, subscriptionId = null, provider = null }: NewLicense,
+  { id: licenseId, subscription, expiresAt }: LicenseRecord,
+): LicenseName[] {
+  const ids = [
+    { kind: 'transaction' as const, name: transactionId },
+    { kind: 'subscription' as const, name: subscriptionId },
+  ];
+  const names = ids.flatMap(({ kind, name }) =>
+    name === null ? [] : [{ licenseId, kind, name, provider }],
+  );
+  const isUnnamed = subscription && subscriptionId === null && names.length > 0;
+  if (!isUnnamed || expiresAt === null) return names;
+  return [...names, { licenseId, kind: 'renewal', name: expiresAt.toISOString(), provider }];
 }
 
 /** The given key belongs to another license. */
@@ -138,7 +162,9 @@ function endOfTerm(product: Product, from: Date): Date | null {
 }
 
 /** A license that a purchase creates. */
-export type NewBilledLicense = Omit<BilledFacts, 'id' | 'terms'> & { readonly terms: BilledTerms };
+export type NewBilledLicense = Omit<BilledFacts, 'id' | 'terms'> & {
+  readonly terms: BilledTerms & { readonly tier: string; readonly features: readonly string[] };
+};
 
 export interface BilledLicenseDependencies extends LicenseKeyDependencies {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import { parseEmail } from '@latchkey/contract';
 import { Type, type TSchema } from 'typebox';
 
-import type { BillingPeriod, Occurrence } from '../facts.ts';
+import { UNREADABLE_QUANTITY, type BillingPeriod, type Occurrence } from '../facts.ts';
 
 /** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -81,10 +81,11 @@ export function readCurrency(value: unknown): { readonly currency?: string } {
     : {};
 }
 
-/** Reads a quantity; 1 if it is missing or not plausible. */
+/** Reads a quantity; 1 if it is missing, `UNREADABLE_QUANTITY` if it is not plausible. 0 is a quantity. */
 export function readQuantity(value: unknown): number {
-  const quantity = readInteger(value) ?? 1;
-  return quantity >= 1 && quantity <= MAX_QUANTITY ? quantity : 1;
+  if (value === undefined || value === null) return 1;
+  const quantity = readInteger(value) ?? UNREADABLE_QUANTITY;
+  return quantity >= 0 && quantity <= MAX_QUANTITY ? quantity : UNREADABLE_QUANTITY;
 }
 
 /** Reads a time in seconds since 1970. */

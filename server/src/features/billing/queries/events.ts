@@ -11,8 +11,8 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { EventHeader } from '../facts.ts';
-import { DISMISSED_PREFIX, UNMATCHED_PREFIX } from '../rules/event-state.ts';
+import type { EventHeader, EventKey } from '../facts.ts';
+import { ATTENTION_PREFIX, DISMISSED_PREFIX, UNMATCHED_PREFIX } from '../rules/event-state.ts';
 
 /** The outcome of a stored event. */
 export type EventStatus = 'processed' | 'ignored' | 'deferred' | 'failed';
@@ -27,12 +27,14 @@ export interface EventFilter {
   /** Received before this time. */
   readonly until?: Date | null;
   readonly type?: string | null;
-  /** Only payments for which the catalogue has no product. */
+  /** Only payments that need an operator. */
   readonly unmatchedOnly?: boolean;
 }
 
-/** The condition of a payment for which the catalogue has no product; their index has the same one. */
-export const IS_UNMATCHED = `status = 'ignored' and message like '${UNMATCHED_PREFIX}%'`;
+const IS_ATTENTION_MESSAGE = `(message like '${UNMATCHED_PREFIX}%' or message like '${ATTENTION_PREFIX}%')`;
+
+/** The condition of a payment that does not have all of its licenses; their indexes have the same one. */
+export const IS_UNMATCHED = `status in ('processed', 'ignored') and ${IS_ATTENTION_MESSAGE}`;
 
 /** The condition of an event that an operator dismissed; their index has the same one. */
 export const IS_DISMISSED = `status = 'ignored' and message like '${DISMISSED_PREFIX}%'`;
@@ -44,7 +46,7 @@ export const MATCHES_FILTER = `($1::text is null or event_id = $1)
      and ($4::timestamptz is null or received_at >= $4)
      and ($5::timestamptz is null or received_at < $5)
      and ($6::text is null or type = $6)
-     and (not $7::boolean or ${IS_UNMATCHED})`;
+     and (not $7::boolean or (${IS_UNMATCHED}))`;
 
 /** Returns the parameters of {@link MATCHES_FILTER}. */
 export function toFilterParameters(filter: EventFilter): Parameter[] {
@@ -139,13 +141,52 @@ export async function updateEventOutcomes(
   ]);
 }
 
+// The partial index contains only the few events that need an operator.
+const clearAttentionStatement = defineCommand(
+  'billing_event_clear_attention',
+  `update billing_events as event set status = 'processed', message = null
+   from unnest($1::text[], $2::text[]) as input (event_id, provider)
+   where event.event_id = input.event_id and event.provider = input.provider
+     and event.status in ('processed', 'ignored')
+     and (event.message like '${UNMATCHED_PREFIX}%' or event.message like '${ATTENTION_PREFIX}%')`,
+);
+
+/** Sets stored events to processed whose payments have all of their licenses by now. */
+export async function clearAttention(db: Queryable, events: readonly EventKey[]): Promise<void> {
+  await execute(db, clearAttentionStatement, toColumns(events, ['eventId', 'provider']));
+}
+
+const requestAttentionStatement = defineCommand(
+  'billing_event_request_attention',
+  `update billing_events as event set message = input.message
+   from unnest($1::text[], $2::text[], $3::text[]) as input (event_id, provider, message)
+   where event.event_id = input.event_id and event.provider = input.provider
+     and event.status in ('processed', 'ignored') and event.message is distinct from input.message
+     and (event.message is null or event.message like '${UNMATCHED_PREFIX}%' or event.message like '${ATTENTION_PREFIX}%')`,
+);
+
+/** Records why the payments of stored events need an operator. Dismissed events stay dismissed. */
+export async function requestAttention(
+  db: Queryable,
+  events: readonly (EventKey & { readonly message: string })[],
+): Promise<void> {
+  await execute(
+    db,
+    requestAttentionStatement,
+    toColumns(events, ['eventId', 'provider', 'message']),
+  );
+}
+
 const dismissStatement = defineCommand(
   'billing_event_dismiss',
   `update billing_events set status = 'ignored', message = $8, next_attempt_at = null
-   where status in ('deferred', 'failed') and ${MATCHES_FILTER}`,
+   where (status in ('deferred', 'failed') or ($1::text is not null and ${IS_UNMATCHED})) and ${MATCHES_FILTER}`,
 );
 
-/** Sets deferred and failed events to ignored and returns their number. */
+/**
+ * Sets deferred and failed events to ignored and returns their number. A payment that needs an operator is dismissed only by its
+ * id.
+ */
 export async function dismissUnappliedEvents(
   db: Queryable,
   filter: EventFilter,

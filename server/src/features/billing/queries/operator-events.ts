@@ -118,7 +118,7 @@ const countUnmatchedStatement = defineStatement(
   `select count(*) as events from (select from billing_events where ${IS_UNMATCHED} limit $1) as found`,
 );
 
-/** Counts the payments for which the catalogue has no product, up to `limit`. */
+/** Counts the payments that do not have all of their licenses, up to `limit`. */
 export async function countUnmatchedEvents(db: Queryable, limit: number): Promise<number> {
   return (await queryRow(db, countUnmatchedStatement, [limit]))?.events ?? 0;
 }

@@ -12,6 +12,7 @@ import {
 
 import { parseStoredFact, type BillingProvider } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';
+import type { Sale } from '../rules/find-sale.ts';
 import type { BilledLine } from '../rules/plan-licenses.ts';
 
 /** Identifies a transaction. */
@@ -96,6 +97,17 @@ export async function listPurchaseEntries(
   return rows.map((row) => ({ ...row, fact: parseStoredFact(row.fact) }));
 }
 
+const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
+
+const SaleRow = Type.Object({
+  priceId: Type.String(),
+  productId: Type.String(),
+  machines: NullableInteger,
+  durationDays: NullableInteger,
+  hasFixedEnd: Type.Boolean(),
+  endsAt: Nullable.Text,
+});
+
 const listLicensesStatement = defineStatement(
   'billing_license_list',
   Type.Object({
@@ -103,21 +115,33 @@ const listLicensesStatement = defineStatement(
     transactionId: Type.String(),
     lineKey: Type.String(),
     licenseId: Type.String(),
+    sales: Type.Array(SaleRow),
   }),
   `select billed.provider, billed.transaction_id as "transactionId", billed.line_key as "lineKey",
-          billed.license_id as "licenseId"
+          billed.license_id as "licenseId",
+          array(
+            select jsonb_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
+                                      'durationDays', sale.duration_days, 'hasFixedEnd', sale.has_fixed_end,
+                                      'endsAt', sale.ends_at)
+            from billing_sales sale where sale.license_id = billed.license_id order by sale.price_id
+          ) as sales
    from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
    join billing_licenses billed on billed.transaction_id = input.transaction_id and billed.provider = input.provider
    order by billed.license_id`,
 );
 
-/** Lists the licenses created for transactions, oldest first. */
+/** Lists the licenses created for transactions with what was sold, oldest first. */
 export async function listBilledLines(
   db: Queryable,
   transactions: readonly TransactionKey[],
 ): Promise<BilledLine[]> {
   const keys = toColumns(transactions, ['provider', 'transactionId']);
-  return queryRows(db, listLicensesStatement, keys);
+  const rows = await queryRows(db, listLicensesStatement, keys);
+  return rows.map((row) => ({ ...row, sales: row.sales.map(toSale) }));
+}
+
+function toSale({ endsAt, ...sale }: Static<typeof SaleRow>): Sale {
+  return { ...sale, endsAt: endsAt === null ? null : new Date(endsAt) };
 }
 
 const listOfLicenseStatement = defineStatement(
@@ -146,7 +170,7 @@ const insertLicensesStatement = defineCommand(
 /** Records the license of each line; an existing record stays unchanged. */
 export async function insertBilledLines(
   db: Queryable,
-  lines: readonly BilledLine[],
+  lines: readonly Omit<BilledLine, 'sales'>[],
 ): Promise<void> {
   const columns = toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']);
   await execute(db, insertLicensesStatement, columns);

@@ -8,7 +8,7 @@ import type { Product } from '#server/config/catalog-model.ts';
 import { permute } from '../../../../test/permute.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
-import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
+import { compareText, groupPurchases, type LedgerEntry } from './group-purchases.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import {
   began,
@@ -48,7 +48,13 @@ function compute(events: readonly BillingEvent[]): LicenseDraft[] {
   const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
     facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
   );
-  return groupPurchases(entries).flatMap(({ facts }) => computeLicenses(facts, findProduct));
+  return groupPurchases(entries)
+    .flatMap(({ facts }) => computeLicenses(facts, findProduct))
+    .toSorted((a, b) => compareText(nameOf(a), nameOf(b)));
+}
+
+function nameOf({ transactionId, lineKey }: LicenseDraft): string {
+  return `${transactionId} ${lineKey}`;
 }
 
 function summarize(drafts: readonly LicenseDraft[]): ExpectedLicense[] {

@@ -6,6 +6,15 @@ export const DISMISSED_PREFIX = 'dismissed: ';
 /** Starts the message of a payment for which the catalogue has no product; the prices follow. */
 export const UNMATCHED_PREFIX = 'No product of the catalogue has the price ';
 
+/** Starts the message of a payment that has not all of its licenses for another cause, which follows. */
+export const ATTENTION_PREFIX = 'Needs attention: ';
+
+/** Whether a message is that of a payment that needs an operator. */
+export function needsAttention(message: string | null): boolean {
+  const prefixes = [UNMATCHED_PREFIX, ATTENTION_PREFIX];
+  return prefixes.some((prefix) => message?.startsWith(prefix) === true);
+}
+
 /** The stored outcome of an event. */
 interface StoredOutcome {
   readonly status: 'processed' | 'ignored' | 'deferred' | 'failed';
@@ -14,8 +23,8 @@ interface StoredOutcome {
 
 /** Returns the state of an event for operators, who treat ignored events by their reason. */
 export function eventState({ status, message }: StoredOutcome): PaymentEventState {
+  if (status !== 'processed' && status !== 'ignored') return status;
+  if (needsAttention(message)) return 'unmatched';
   if (status === 'processed') return 'applied';
-  if (status !== 'ignored') return status;
-  if (message?.startsWith(DISMISSED_PREFIX) === true) return 'dismissed';
-  return message?.startsWith(UNMATCHED_PREFIX) === true ? 'unmatched' : 'ignored';
+  return message?.startsWith(DISMISSED_PREFIX) === true ? 'dismissed' : 'ignored';
 }

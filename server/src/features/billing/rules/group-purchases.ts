@@ -1,3 +1,4 @@
+import { pairStarted, type OpenGroup } from './pair-started.ts';
 import {
   compareOccurrences,
   occurrenceOf,
@@ -27,9 +28,9 @@ type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
 export interface PurchaseFacts {
   readonly provider: BillingProvider;
   /** All payments of the checkout and of its subscription, oldest first, in their newest version. */
-  readonly payments: readonly PaymentFact[];
+  readonly payments: readonly MergedPayment[];
   /** All snapshots of the subscription, oldest first. */
-  readonly snapshots: readonly SubscriptionFact[];
+  readonly snapshots: readonly Sourced<SubscriptionFact>[];
   /** The newest version of each adjustment, with the time of the first version with the same content. */
   readonly adjustments: readonly AdjustmentFact[];
 }
@@ -42,6 +43,12 @@ export interface Purchase {
 
 type Sourced<Fact> = Fact & { readonly eventId: string };
 
+/** All versions of a payment in one. */
+export interface MergedPayment extends Sourced<PaymentFact> {
+  /** The event that used the transaction's id for something else; absent: there is none. */
+  readonly conflictEventId?: string;
+}
+
 /**
  * Groups entries into purchases by their transactions and subscriptions. Neither the order of the entries nor
  * duplicates make a difference.
@@ -52,8 +59,16 @@ export function groupPurchases(entries: readonly LedgerEntry[]): Purchase[] {
     const [first, ...others] = namesOf(entry);
     if (first !== undefined) for (const other of others) roots.unite(first, other);
   }
-  const groups = Map.groupBy(entries, (entry) => roots.find(namesOf(entry)[0] ?? ''));
-  return [...groups.values()].map(toPurchase);
+  const groupOf = (entry: LedgerEntry): string => roots.find(namesOf(entry)[0] ?? '');
+  const separate = Map.groupBy(entries, groupOf);
+  for (const [started, checkout] of pairStarted([...separate].map(toOpenGroup))) {
+    roots.unite(started, checkout);
+  }
+  return [...Map.groupBy(entries, groupOf).values()].map(toPurchase);
+}
+
+function toOpenGroup([name, entries]: readonly [string, readonly LedgerEntry[]]): OpenGroup {
+  return { name, facts: entries.map(({ fact }) => fact), provider: entries[0]?.provider ?? '' };
 }
 
 /** Returns the ids that a fact shares with other facts of its purchase. */
@@ -95,9 +110,11 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
     else if (fact.kind === 'subscription') snapshots.push({ ...fact, eventId });
     else adjustments.push({ ...fact, eventId });
   }
-  const known = groupVersions(payments, ({ transactionId }) => transactionId)
-    .map(mergePayment)
-    .sort(compareVersions);
+  const known = withInvoiceLines(
+    groupVersions(payments, ({ transactionId }) => transactionId)
+      .map(mergePayment)
+      .sort(compareVersions),
+  );
   const canonical = mapAliases(known);
   const facts = {
     provider: entries[0]?.provider ?? 'standard',
@@ -114,6 +131,21 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
       })),
   };
   return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
+}
+
+/** A checkout that does not report what it sold has the lines of its invoice. */
+function withInvoiceLines(payments: readonly MergedPayment[]): MergedPayment[] {
+  return payments.map((payment) => {
+    const { aliases = [], problem } = payment;
+    if (payment.origin !== 'purchase' || problem === undefined) return payment;
+    const invoice = payments.find(
+      ({ origin, transactionId, lines }) =>
+        origin === 'other' && lines.length > 0 && aliases.includes(transactionId),
+    );
+    if (invoice === undefined) return payment;
+    const { problem: _answered, ...answered } = payment;
+    return { ...answered, lines: invoice.lines };
+  });
 }
 
 /**
@@ -139,17 +171,65 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
   return [...Map.groupBy(facts, idOf).values()].map((versions) => versions.sort(compareVersions));
 }
 
-/** The newest version applies, with the time of the oldest one; older versions fill in missing values. */
-function mergePayment(versions: readonly Sourced<PaymentFact>[]): Sourced<PaymentFact> {
-  return versions.reduce((older, newer) => ({
-    ...newer,
-    ...occurrenceOf(older),
-    subscriptionId: newer.subscriptionId ?? older.subscriptionId,
-    customerId: newer.customerId ?? older.customerId,
-    customer: mergeCustomer(older.customer, newer.customer),
-    period: newer.period ?? older.period,
-    ...mergeIds(older, newer),
-  }));
+/**
+ * The newest version applies, with the time of the oldest one; older versions fill in missing values. The first version
+ * decides what the payment is: one that says something else under the same id has no effect.
+ */
+function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment {
+  const first = versions.find(({ origin }) => origin !== 'other');
+  const isConflict = ({ origin }: PaymentFact): boolean =>
+    origin !== 'other' && origin !== first?.origin;
+  const conflictEventId = versions.find(isConflict)?.eventId;
+  const merged = versions
+    .filter((version) => !isConflict(version))
+    .reduce((older, newer) => ({
+      ...withoutDetails(newer),
+      ...occurrenceOf(older),
+      origin: first?.origin ?? 'other',
+      subscriptionId: newer.subscriptionId ?? older.subscriptionId,
+      customerId: newer.customerId ?? older.customerId,
+      customer: mergeCustomer(older.customer, newer.customer),
+      period: newer.period ?? older.period,
+      ...mergeLines(older, newer),
+      ...mergeIds(older, newer),
+    }));
+  return conflictEventId === undefined ? merged : { ...merged, conflictEventId };
+}
+
+/**
+ * A version without lines only links ids. The lines of an invoice replace those of its checkout, in any order: a checkout may
+ * lack a quantity.
+ */
+function mergeLines(
+  older: PaymentFact,
+  newer: PaymentFact,
+): Pick<PaymentFact, 'lines' | 'total'> & Details {
+  const source = !isListed(newer) && (isListed(older) || newer.lines.length === 0) ? older : newer;
+  const currency = newer.currency ?? older.currency;
+  return {
+    lines: source.lines,
+    total: newer.total ?? older.total,
+    ...(currency === undefined ? {} : { currency }),
+    ...(source.prorations === undefined ? {} : { prorations: source.prorations }),
+    // A list without a problem answers the question that an earlier version left open.
+    ...(source.problem === undefined ? {} : { problem: source.problem }),
+  };
+}
+
+function isListed({ lines, problem }: PaymentFact): boolean {
+  return lines.length > 0 && problem === undefined;
+}
+
+type Details = Pick<PaymentFact, 'currency' | 'prorations' | 'problem'>;
+
+/** The fields of a payment that are the same in all versions, or that merging replaces. */
+function withoutDetails({
+  currency: _currency,
+  prorations: _prorations,
+  problem: _problem,
+  ...payment
+}: Sourced<PaymentFact>): Sourced<Omit<PaymentFact, keyof Details>> {
+  return payment;
 }
 
 /** The newest version applies, with the time of the first one with the same content. */

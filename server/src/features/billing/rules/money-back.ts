@@ -18,10 +18,10 @@ export function findRefund(
   let refundedTotal = 0;
   let refundedOfLine = 0;
   for (const refund of refunds) {
-    refundedTotal += refund.total ?? 0;
+    refundedTotal += Math.max(0, refund.total ?? 0);
     if (refund.full === true || covers(refundedTotal, payment.total)) return refund.occurredAt;
     for (const part of refund.lines.filter((candidate) => candidate.lineId === lineId)) {
-      refundedOfLine += part.total ?? 0;
+      refundedOfLine += Math.max(0, part.total ?? 0);
       if (part.full === true || covers(refundedOfLine, line?.total ?? null))
         return refund.occurredAt;
     }
@@ -42,12 +42,25 @@ const WARNING: DisputeKind = {
   reversal: 'chargeback_warning_reverse',
 };
 
-/** Returns the time of the oldest open chargeback or warning of a purchase, or null. */
+/**
+ * Returns the time of the oldest open chargeback or warning of payments, or null. A partial one that names lines concerns only these.
+ * @param findLine returns the id of the line within a payment; null: the whole payment
+ */
 export function findDispute(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
+  findLine: (payment: PaymentFact) => string | null,
 ): Date | null {
-  const open = listOpenDisputes(payments, adjustments);
+  const open = payments.flatMap((payment) => {
+    const lineId = findLine(payment);
+    return listOpenDisputes([payment], adjustments).filter(
+      ({ full, lines }) =>
+        full !== false ||
+        lineId === null ||
+        lines.length === 0 ||
+        lines.some((each) => each.lineId === lineId),
+    );
+  });
   if (open.length === 0) return null;
   return new Date(Math.min(...open.map(({ occurredAt }) => occurredAt.getTime())));
 }

@@ -41,9 +41,11 @@ function group(...facts: readonly BillingFact[]) {
 }
 
 function plan(facts: readonly BillingFact[], lines: readonly BilledLine[] = []) {
-  return planLicenses(group(...facts), lines, (provider, priceId) =>
-    provider === 'paddle' && priceId === PRICES.personal ? PERSONAL : null,
-  );
+  return planLicenses(group(...facts), lines, {
+    findPrice: (provider, priceId) =>
+      provider === 'paddle' && priceId === PRICES.personal ? PERSONAL : null,
+    products: new Map([[PERSONAL.id, PERSONAL]]),
+  });
 }
 
 function billedLine(transactionId: string, lineKey: string, licenseId: string): BilledLine {
@@ -59,7 +61,7 @@ describe('planLicenses for a line', () => {
       missing.map(({ draft, terms }) => [draft.transactionId, draft.lineKey, terms]),
       [['txn_1', 'once:0', { ...TERMS, maxActivations: 6 }]],
     );
-    assert.deepEqual(rest, { existing: [], orphaned: [], unmatched: [] });
+    assert.deepEqual(rest, { existing: [], orphaned: [], unmatched: [], problems: [] });
   });
 
   test('matches a line to its existing license', () => {
@@ -69,7 +71,7 @@ describe('planLicenses for a line', () => {
       existing.map((each) => [each.line, each.terms]),
       [[own, TERMS]],
     );
-    assert.deepEqual(rest, { missing: [], orphaned: [], unmatched: [] });
+    assert.deepEqual(rest, { missing: [], orphaned: [], unmatched: [], problems: [] });
   });
 
   test('matches a license that was created under a later payment before the checkout was known', () => {
@@ -105,13 +107,27 @@ describe('planLicenses for a line', () => {
     assert.deepEqual([existing.map(({ terms }) => terms), unmatched], [[null], []]);
   });
 
-  test('limits activations to a billion and rounds a partial quantity up to one', () => {
-    const lines = [1e12, 0.5].map((quantity) => line(PRICES.personal, { quantity }));
+  test('limits activations to a billion', () => {
+    const lines = [line(PRICES.personal, { quantity: 1e9 })];
     const { missing } = plan([payment({ lines })]);
     assert.deepEqual(
       missing.map(({ terms }) => terms.maxActivations),
-      [1_000_000_000, 2],
+      [1_000_000_000],
     );
+  });
+
+  test('sells nothing for a quantity of 0, and reports one that is not plausible', () => {
+    const zero = plan([
+      payment({ lines: [line(PRICES.personal), line(PRICES.personal, { quantity: 0 })] }),
+    ]);
+    assert.deepEqual([zero.missing.length, zero.problems], [1, []]);
+    for (const quantity of [0.5, -1, 1e12]) {
+      const { missing, unmatched } = plan([
+        payment({ lines: [line(PRICES.personal, { quantity })] }),
+      ]);
+      assert.deepEqual(missing, []);
+      assert.match(unmatched[0]?.reason ?? '', /^Needs attention: the quantity is not/);
+    }
   });
 });
 
@@ -123,7 +139,7 @@ describe('planLicenses for a purchase', () => {
       unmatched.map(({ reason }) => reason),
       ['No product of the catalogue has the price a, b, c, d, e.'],
     );
-    assert.deepEqual(rest, { missing: [], existing: [], orphaned: [] });
+    assert.deepEqual(rest, { missing: [], existing: [], orphaned: [], problems: [] });
   });
 
   test('ignores a purchase without a payment', () => {

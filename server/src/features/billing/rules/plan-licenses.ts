@@ -1,10 +1,10 @@
 import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingProvider } from '../facts.ts';
-import { computeLicenses } from './compute-licenses.ts';
+import { computeLicenses, type LicenseDraft } from './compute-licenses.ts';
+import { explainPrices, findProblems, type Problem } from './find-problems.ts';
 import type { Purchase } from './group-purchases.ts';
-import type { LicenseDraft } from './compute-licenses.ts';
-import { UNMATCHED_PREFIX } from './event-state.ts';
+import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
 
 /** A line of a checkout and the license that was created for it. */
 export interface BilledLine {
@@ -12,13 +12,35 @@ export interface BilledLine {
   readonly transactionId: string;
   readonly lineKey: string;
   readonly licenseId: string;
+  /** What was sold with the license: an entry for each of its prices. Default: none. */
+  readonly sales?: readonly Sale[];
 }
 
-/** The terms of the product that a line sells. */
+/** A license from elsewhere that has a name of a purchase, and no line yet. */
+export interface AdoptableLicense {
+  readonly provider: string;
+  readonly licenseId: string;
+  /** The transaction or subscription that names it, or the start of the period that follows its end. */
+  readonly kind: 'transaction' | 'subscription' | 'renewal';
+  readonly name: string;
+  readonly productId: string;
+  readonly maxActivations: number;
+  readonly subscription: boolean;
+  readonly expiresAt: Date | null;
+  readonly customerEmail: string | null;
+}
+
+/** The products and prices on sale. */
+export interface SoldCatalog {
+  readonly findPrice: (provider: BillingProvider, priceId: string) => Product | null;
+  readonly products: ReadonlyMap<string, Product>;
+}
+
+/** The terms of the product that a line sells; null: as stored with the license. */
 interface SoldTerms {
   readonly productId: string;
-  readonly tier: string;
-  readonly features: readonly string[];
+  readonly tier: string | null;
+  readonly features: readonly string[] | null;
   readonly maxActivations: number;
 }
 
@@ -26,7 +48,7 @@ interface SoldTerms {
 export interface MissingLicense {
   readonly purchase: Purchase;
   readonly draft: LicenseDraft;
-  readonly terms: SoldTerms;
+  readonly terms: SoldTerms & { readonly tier: string; readonly features: readonly string[] };
 }
 
 /** An existing license and its new state. */
@@ -37,6 +59,8 @@ export interface ExistingLicense {
   readonly terms: SoldTerms | null;
   /** As recorded at creation; its transaction may differ from that of the draft. */
   readonly line: BilledLine;
+  /** What an adopted license was sold as, elsewhere; absent: it has its line already. */
+  readonly adopted?: AdoptableLicense;
 }
 
 /** A license whose line no longer exists, because two purchases turned out to be one. */
@@ -57,6 +81,15 @@ export interface LicensePlans {
   readonly existing: readonly ExistingLicense[];
   readonly orphaned: readonly OrphanedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
+  /** Payments that do not have all of their licenses, in other purchases. */
+  readonly problems: readonly PurchaseProblem[];
+}
+
+/** A problem of a payment. */
+export interface PurchaseProblem extends Problem {
+  readonly purchase: Purchase;
+  /** Whether the purchase has any license. */
+  readonly hasLicense: boolean;
 }
 
 /** Fits into an integer of PostgreSQL. */
@@ -65,26 +98,27 @@ const MAX_ACTIVATIONS = 1_000_000_000;
 /**
  * Compares the licenses that purchases should have with those that exist.
  * @param lines of the transactions that {@link listTransactions} returns, oldest first
+ * @param adoptable licenses that have a name of {@link listNames}, oldest first
  */
 export function planLicenses(
   purchases: readonly Purchase[],
   lines: readonly BilledLine[],
-  findProduct: (provider: BillingProvider, priceId: string) => Product | null,
+  catalog: SoldCatalog,
+  adoptable: readonly AdoptableLicense[] = [],
 ): LicensePlans {
   const linesOf = Map.groupBy(lines, toTransactionName);
   const plans = purchases.map((purchase) => {
-    const { provider } = purchase.facts;
-    const drafts = computeLicenses(purchase.facts, (priceId) => findProduct(provider, priceId));
     const own = listTransactions(purchase).flatMap(
       (each) => linesOf.get(toTransactionName(each)) ?? [],
     );
-    return planPurchase(purchase, drafts, own);
+    return planPurchase(purchase, own, createSaleFinder(purchase, own, catalog, adoptable));
   });
   return {
     missing: plans.flatMap(({ missing }) => missing),
     existing: plans.flatMap(({ existing }) => existing),
     orphaned: plans.flatMap(({ orphaned }) => orphaned),
     unmatched: plans.flatMap(({ unmatched }) => unmatched),
+    problems: plans.flatMap(({ problems }) => problems),
   };
 }
 
@@ -103,44 +137,66 @@ export function listTransactions({
 
 function planPurchase(
   purchase: Purchase,
-  drafts: readonly LicenseDraft[],
   lines: readonly BilledLine[],
+  sale: SaleFinder,
 ): LicensePlans {
+  const drafts = computeLicenses(purchase.facts, sale.findProduct);
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
   for (const draft of drafts) {
-    const line = findLine(lines, draft);
+    const { line, adopted } = sale.findLine(draft);
     const terms = readTerms(draft);
-    if (line !== null) existing.push({ purchase, draft, terms, line });
-    else if (terms !== null) missing.push({ purchase, draft, terms });
+    if (line !== null) {
+      existing.push({ purchase, draft, terms, line, ...(adopted === null ? {} : { adopted }) });
+    } else if (terms?.tier != null && terms.features !== null) {
+      const { tier, features } = terms;
+      missing.push({ purchase, draft, terms: { ...terms, tier, features } });
+    }
   }
-  const kept = new Set(existing.map(({ line }) => line));
-  const orphaned = lines.filter((line) => !kept.has(line)).map((line) => ({ purchase, line }));
-  const isUnmatched = drafts.length > 0 && existing.length + missing.length === 0;
-  const unmatched = isUnmatched ? [{ purchase, reason: explainUnmatched(drafts) }] : [];
-  return { missing, existing, orphaned, unmatched };
+  const kept = new Set(existing.map(({ line }) => line.licenseId));
+  const orphaned = lines
+    .filter(({ licenseId }) => !kept.has(licenseId))
+    .map((line) => ({ purchase, line }));
+  const isKept = (priceId: string): boolean =>
+    existing.some(({ draft }) => draft.priceId === priceId);
+  const problems = findProblems(purchase.facts, drafts, sale.findProduct, isKept);
+  return {
+    missing,
+    existing,
+    orphaned,
+    ...splitProblems(purchase, drafts, problems, existing.length + missing.length),
+  };
 }
 
-function findLine(lines: readonly BilledLine[], draft: LicenseDraft): BilledLine | null {
-  const ofLine = lines.filter(({ lineKey }) => lineKey === draft.lineKey);
-  const own = ofLine.find(({ transactionId }) => transactionId === draft.transactionId);
-  return own ?? ofLine[0] ?? null;
+/** A purchase without any license is reported as a whole. */
+function splitProblems(
+  purchase: Purchase,
+  drafts: readonly LicenseDraft[],
+  problems: readonly Problem[],
+  licenses: number,
+): Pick<LicensePlans, 'unmatched' | 'problems'> {
+  const isPaid = purchase.facts.payments.some(({ origin }) => origin !== 'other');
+  const isUnmatched = licenses === 0 && drafts.length > 0 && (problems.length > 0 || !isPaid);
+  if (!isUnmatched) {
+    const hasLicense = licenses > 0;
+    return {
+      unmatched: [],
+      problems: problems.map((each) => ({ ...each, purchase, hasLicense })),
+    };
+  }
+  const prices = drafts.map(({ priceId }) => priceId);
+  const reason = problems[0]?.reason ?? explainPrices(prices);
+  return { unmatched: [{ purchase, reason }], problems: [] };
 }
 
 function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
   if (product === null) return null;
-  const machines = product.maxActivations * Math.max(1, Math.floor(quantity));
   return {
     productId: product.id,
     tier: product.tier,
     features: product.features,
-    maxActivations: Math.min(machines, MAX_ACTIVATIONS),
+    maxActivations: Math.min(product.maxActivations * quantity, MAX_ACTIVATIONS),
   };
-}
-
-function explainUnmatched(drafts: readonly LicenseDraft[]): string {
-  const prices = [...new Set(drafts.map(({ priceId }) => priceId))].slice(0, 5).join(', ');
-  return `${UNMATCHED_PREFIX}${prices}.`;
 }
 
 function toTransactionName({

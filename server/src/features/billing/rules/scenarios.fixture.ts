@@ -56,8 +56,17 @@ export const scenarios: readonly Scenario[] = [
     expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {
-    name: 'subscription without its first snapshot: a later one has an unpaid period',
+    name: 'the provider calls the next period active before its payment is reported',
     facts: [checkout({ subscriptionId: 'sub_1' }), snapshot(month(4), 'active', 4)],
+    expected: [{ ...MONTHLY, expiresAt: month(5) }],
+  },
+  {
+    name: 'the next period turned out to be unpaid',
+    facts: [
+      checkout({ subscriptionId: 'sub_1' }),
+      snapshot(month(4), 'active', 4),
+      snapshot(month(4, 1), 'past_due', 4),
+    ],
     expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {

@@ -19,12 +19,17 @@ export function trackLines(
   bought: readonly BillingLine[],
   snapshots: readonly Pick<SubscriptionFact, 'lines' | 'occurredAt'>[],
 ): TrackedLine[] {
-  let tracked: readonly TrackedLine[] = bought.map((line) => startTracking(line));
+  let tracked: readonly TrackedLine[] = bought.filter(isSold).map((line) => startTracking(line));
   for (const { lines, occurredAt } of snapshots) {
     // Some events contain a status without lines.
-    if (lines.length > 0) tracked = applySnapshot(tracked, lines, occurredAt);
+    if (lines.length > 0) tracked = applySnapshot(tracked, lines.filter(isSold), occurredAt);
   }
   return [...tracked];
+}
+
+/** A line with the quantity 0 sells nothing, as if it were not there. */
+function isSold({ quantity }: BillingLine): boolean {
+  return quantity !== 0;
 }
 
 /** Returns the newest state of a line. */

@@ -29,8 +29,10 @@ export interface BilledFacts {
 /** The terms under which a product is sold. */
 export interface BilledTerms {
   readonly productId: string;
-  readonly tier: string;
-  readonly features: readonly string[];
+  /** Null: unchanged. */
+  readonly tier: string | null;
+  /** Null: unchanged. */
+  readonly features: readonly string[] | null;
   readonly maxActivations: number;
 }
 

@@ -4,7 +4,7 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
-import { inferCycle } from '../../rules/paid-through.ts';
+import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readId,
   readObject,

@@ -1,4 +1,5 @@
 import {
+  LINKING_PAYMENT,
   SCHEDULED_ACTIONS,
   SUBSCRIPTION_STATUSES,
   type AdjustmentFact,
@@ -49,16 +50,30 @@ export const readTransaction = defineDataReader(Transaction, (transaction, { occ
 });
 
 /** Interprets a subscription: each of its events is a full snapshot. */
-export const readSubscription = defineDataReader(Subscription, (subscription, { occurrence }) => {
+export const readSubscription = defineDataReader(Subscription, (subscription, event) => {
+  const { occurrence, type } = event;
   const status = SUBSCRIPTION_STATUSES.find((known) => known === subscription.status);
   if (status === undefined) return 'The subscription has an unknown status.';
   const lines = readSubscriptionLines(subscription);
   if (lines === null) return 'The subscription has an unknown billing cycle.';
+  // A subscription from elsewhere has no checkout: its own id names the purchase.
+  const isImported = type === 'subscription.imported' && subscription.transaction_id == null;
+  const named = isImported ? subscription.id : null;
   return [
+    ...(isImported
+      ? [
+          {
+            ...LINKING_PAYMENT,
+            transactionId: subscription.id,
+            subscriptionId: subscription.id,
+            ...occurrence,
+          },
+        ]
+      : []),
     {
       kind: 'subscription',
       subscriptionId: subscription.id,
-      transactionId: subscription.transaction_id ?? null,
+      transactionId: subscription.transaction_id ?? named,
       customerId: subscription.customer_id ?? null,
       customer: readCustomData(subscription.custom_data),
       ...occurrence,

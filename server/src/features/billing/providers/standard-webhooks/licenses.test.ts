@@ -82,8 +82,8 @@ describe('Standard Webhooks', () => {
     );
   });
 
-  test('only a paid renewal extends it, not the snapshot of the new period', () => {
-    assert.deepEqual(computeOne(standard([...begun, opened])).expiresAt, APRIL);
+  test('it runs until the end of the period that is reported as active, and of its paid renewal', () => {
+    assert.deepEqual(computeOne(standard([...begun, opened])).expiresAt, MAY);
     assert.deepEqual(computeOne(standard([...begun, renewal])).expiresAt, MAY);
     assert.deepEqual(computeOne(standard([...begun, ...renewed])).expiresAt, MAY);
   });

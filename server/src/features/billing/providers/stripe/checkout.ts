@@ -34,9 +34,18 @@ export function readCheckout(event: ProviderEvent): Interpretation {
     const checkoutId = requireId(event, 'id');
     if (isUnpaid) return 'The payment is not completed.';
     const lines = readSessionLines(session);
-    if (lines.length === 0) return 'The checkout has no price: set its metadata.price_id.';
     const transactionId = readReference(session['payment_intent']) ?? checkoutId;
-    return toFacts(event, { checkoutId, transactionId, origin: 'purchase', occurredAt, lines });
+    const invoice = readReference(session['invoice']);
+    return toFacts(event, {
+      checkoutId,
+      transactionId,
+      // The invoice contains the lines.
+      ...(invoice === null ? {} : { aliases: [invoice] }),
+      origin: 'purchase',
+      occurredAt,
+      lines,
+      ...findProblem(session, lines),
+    });
   }
   if (mode !== 'subscription') return 'The checkout is neither a payment nor a subscription.';
   const checkoutId = requireId(event, 'id');
@@ -48,6 +57,23 @@ export function readCheckout(event: ProviderEvent): Interpretation {
     // The start of the checkout is before the payment of the invoice, whose lines and total count.
     occurredAt: readUnixSeconds(session['created']) ?? occurredAt,
   });
+}
+
+/** A payment link has the same metadata for each buyer, who may change the quantity. */
+function findProblem(session: JsonObject, lines: readonly BillingLine[]): Partial<PaymentFact> {
+  if (lines.length === 0) {
+    return {
+      problem:
+        'Stripe does not report what this checkout sold. Set metadata.price_id on the session or payment link, or let it create an invoice, for the next sales; issue a license for this one.',
+    };
+  }
+  const { quantity } = readObject(session['metadata']);
+  const isKnown = quantity !== undefined || readExpandedLines(session).length > 0;
+  if (isKnown || readReference(session['payment_link']) === null) return {};
+  return {
+    problem:
+      'Stripe does not report how many were sold by this payment link, and one was assumed. Let the link create an invoice, or set its metadata.quantity if customers cannot adjust it; compare the amount of this sale, and change the limit of machines if more were sold.',
+  };
 }
 
 /** Returns the payment, and the buyer as entered at the checkout, which is newer than the customer's own events. */

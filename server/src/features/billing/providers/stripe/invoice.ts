@@ -11,7 +11,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
-import { readInvoiceLines, type InvoiceLine } from './lines.ts';
+import { readInvoiceLines, readProrations, withOwnPeriods, type InvoiceLine } from './lines.ts';
 
 /** Reads a paid invoice: the first one of a subscription is a purchase, later ones are renewals. */
 export function readInvoice(event: ProviderEvent): Interpretation {
@@ -19,6 +19,7 @@ export function readInvoice(event: ProviderEvent): Interpretation {
   const transactionId = requireId(event, 'id');
   const subscriptionId = findSubscription(invoice);
   const lines = readInvoiceLines(invoice);
+  const prorations = subscriptionId === null ? [] : readProrations(invoice);
   const transitions = readObject(invoice['status_transitions']);
   return [
     {
@@ -35,7 +36,8 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       },
       occurredAt: readUnixSeconds(transitions['paid_at']) ?? event.occurredAt,
       period: findPeriod(lines),
-      lines: lines.map(({ line }) => line),
+      lines: withOwnPeriods(lines),
+      ...(prorations.length === 0 ? {} : { prorations }),
       // The amount received: earlier credit cannot be refunded.
       total: readInteger(invoice['amount_paid']) ?? readInteger(invoice['total']),
       ...readCurrency(invoice['currency']),

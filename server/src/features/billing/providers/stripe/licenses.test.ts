@@ -92,9 +92,9 @@ describe('Stripe', () => {
     );
   });
 
-  test('only a paid invoice extends it, not the snapshot of the new period', () => {
+  test('it runs until the end of the period that is reported as active, and of its paid invoice', () => {
     const [opened, ...paid] = renewed;
-    assert.deepEqual(computeOne(stripe([...begun, opened])).expiresAt, APRIL);
+    assert.deepEqual(computeOne(stripe([...begun, opened])).expiresAt, MAY);
     assert.deepEqual(computeOne(stripe([...begun, opened, ...paid])).expiresAt, MAY);
   });
 

@@ -1,6 +1,12 @@
-import { INTERVALS, type BillingCycle, type BillingLine, type BillingPeriod } from '../../facts.ts';
+import {
+  INTERVALS,
+  type BillingCycle,
+  type BillingLine,
+  type BillingPeriod,
+  type PaymentFact,
+} from '../../facts.ts';
 import { compareText } from '../../rules/group-purchases.ts';
-import { inferCycle } from '../../rules/paid-through.ts';
+import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readInteger,
   readObject,
@@ -36,20 +42,47 @@ export function readInvoiceLines(invoice: JsonObject): InvoiceLine[] {
 
 /** Reads the items of a subscription, in the same order as the lines of its invoices: by id, because ids grow with time. */
 export function readSubscriptionLines(subscription: JsonObject): BillingLine[] {
-  return readObjects(subscription['items'])
+  const items = readObjects(subscription['items']);
+  const lines = items
     .flatMap((item) => {
       const price = item['price'] ?? item['plan'];
       const priceId = readReference(price);
       if (priceId === null) return [];
-      return {
+      const line = {
         lineId: readReference(item) ?? priceId,
         priceId,
         quantity: readQuantity(item['quantity']),
         cycle: readPriceCycle(price) ?? readPlanCycle(item['plan']),
         total: null,
       };
+      return {
+        line,
+        period: readUnixPeriod(item['current_period_start'], item['current_period_end']),
+      };
     })
-    .sort((a, b) => compareText(a.lineId, b.lineId));
+    .sort((a, b) => compareText(a.line.lineId, b.line.lineId));
+  return withOwnPeriods(lines);
+}
+
+/** Adds their periods to lines that have different ones; otherwise all have that of the invoice or subscription. */
+export function withOwnPeriods(lines: readonly InvoiceLine[]): BillingLine[] {
+  const ends = new Set(lines.flatMap(({ period }) => period?.endsAt.getTime() ?? []));
+  return lines.map(({ line, period }) =>
+    ends.size > 1 && period !== null ? { ...line, period } : line,
+  );
+}
+
+/** Reads the credits and charges of an invoice for changes within a period. */
+export function readProrations(invoice: JsonObject): NonNullable<PaymentFact['prorations']> {
+  return readObjects(invoice['lines']).flatMap((line) => {
+    const parent = readObject(line['parent']);
+    const priceId = readReference(readLinePrice(line));
+    const span = readObject(line['period']);
+    const period = readUnixPeriod(span['start'], span['end']);
+    if (priceId === null || period === null || !isProration(line, parent)) return [];
+    const lineId = readLineId(line, parent) ?? priceId;
+    return [{ lineId, priceId, isCredit: (readInteger(line['amount']) ?? 0) < 0, period }];
+  });
 }
 
 /** Reads a period from two times in seconds; null if one is missing. */
@@ -61,10 +94,7 @@ export function readUnixPeriod(starts: unknown, ends: unknown): BillingPeriod | 
 
 function readInvoiceLine(line: JsonObject): InvoiceLine | null {
   const parent = readObject(line['parent']);
-  const price =
-    line['price'] ??
-    readObject(readObject(line['pricing'])['price_details'])['price'] ??
-    line['plan'];
+  const price = readLinePrice(line);
   const priceId = readReference(price);
   if (priceId === null || isProration(line, parent)) return null;
   const quantity = readQuantity(line['quantity']);
@@ -78,6 +108,11 @@ function readInvoiceLine(line: JsonObject): InvoiceLine | null {
   const cycle = reported ?? (period === null ? null : inferCycle(period));
   // Without a cycle it would count as a one-time purchase, which is perpetual.
   return cycle === null ? null : { line: { ...sold, cycle }, period };
+}
+
+function readLinePrice(line: JsonObject): unknown {
+  const details = readObject(readObject(line['pricing'])['price_details']);
+  return line['price'] ?? details['price'] ?? line['plan'];
 }
 
 /** Whether a line is a credit or charge for a change within a period. */
@@ -101,5 +136,6 @@ function readPlanCycle(plan: unknown): BillingCycle | null {
 
 function readCycle(interval: unknown, count: unknown): BillingCycle | null {
   const known = INTERVALS.find((each) => each === interval);
-  return known === undefined ? null : { interval: known, frequency: readQuantity(count) };
+  const frequency = readQuantity(count);
+  return known === undefined || frequency < 1 ? null : { interval: known, frequency };
 }

@@ -60,13 +60,28 @@ describe('checkout events', () => {
     ]);
   });
 
-  test('are ignored if unpaid, without a price, or in another mode', () => {
+  test('without a price are a payment with a problem, which an invoice solves', () => {
+    const fact = only(stripeCheckoutCompleted({ priceId: null }), 'payment');
+    assert.deepEqual(fact.lines, []);
+    assert.match(fact.problem ?? '', /^Stripe does not report what this checkout sold\./);
+  });
+
+  test('of a payment link have a problem unless their quantity is known', () => {
+    const link = { payment_link: 'plink_1' };
+    const fact = (object: Record<string, unknown>) =>
+      only(stripeCheckoutCompleted({ object: { ...link, ...object } }), 'payment');
+    const plain = { price_id: 'price_personal' };
+    assert.match(
+      fact({ metadata: plain }).problem ?? '',
+      /^Stripe does not report how many were sold/,
+    );
+    const metadata = { price_id: 'price_personal', quantity: '2' };
+    assert.equal(fact({ metadata }).problem, undefined);
+  });
+
+  test('are ignored if unpaid or in another mode', () => {
     const cases: [StripeTestEvent, string][] = [
       [stripeCheckoutCompleted({ paymentStatus: 'unpaid' }), 'The payment is not completed.'],
-      [
-        stripeCheckoutCompleted({ priceId: null }),
-        'The checkout has no price: set its metadata.price_id.',
-      ],
       [
         stripeCheckoutCompleted({ object: { mode: 'setup' } }),
         'The checkout is neither a payment nor a subscription.',

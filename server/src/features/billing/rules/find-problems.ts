@@ -1,0 +1,168 @@
+import { compareOccurrences, type BillingLine } from '../facts.ts';
+import { assignPayments } from './assign-payments.ts';
+import {
+  findPurchase,
+  isPlausible,
+  withoutSubscriptionOrders,
+  type FindProduct,
+  type LicenseDraft,
+} from './compute-licenses.ts';
+import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
+import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
+import { findRefund } from './money-back.ts';
+import { isReportedPeriod } from './paid-through.ts';
+import { trackLines } from './track-lines.ts';
+
+/** Why a payment does not have all of its licenses, and the event that reported it. */
+export interface Problem {
+  readonly eventId: string;
+  /** A sentence for operators: the cause and the repair. */
+  readonly reason: string;
+}
+
+const MAX_PRICES = 5;
+
+/**
+ * Finds the payments of a purchase that do not have all of their licenses, at most one problem for each event. A payment
+ * without a problem has its licenses, or was paid back, or is of nothing, or sells nothing that the catalogue has.
+ * @param isKept whether a line with this price has a license, whatever the catalogue contains
+ */
+export function findProblems(
+  all: PurchaseFacts,
+  drafts: readonly LicenseDraft[],
+  findProduct: FindProduct,
+  isKept: (priceId: string) => boolean,
+): Problem[] {
+  const facts = withoutSubscriptionOrders(all);
+  const isKnown = (priceId: string): boolean => findProduct(priceId) !== null || isKept(priceId);
+  const problems = facts.payments.flatMap((payment) => {
+    const found = [
+      ...(payment.conflictEventId === undefined
+        ? []
+        : [{ eventId: payment.conflictEventId, cause: CAUSES.conflict(payment.transactionId) }]),
+      ...toList(findCause(facts, payment, drafts, isKnown)).map((cause) => ({
+        eventId: payment.eventId,
+        cause,
+      })),
+    ];
+    return found.map(({ eventId, cause }) => ({ eventId, reason: cause }));
+  });
+  return [...problems, ...findChangeProblems(facts, drafts, isKnown)];
+}
+
+const CAUSES = {
+  conflict: (id: string) =>
+    `${ATTENTION_PREFIX}the transaction ${id} was reported before as another payment, which is kept. Send this payment again under an id of its own.`,
+  negative: `${ATTENTION_PREFIX}the amount is negative. Check the payment at the provider, and issue a license if one was sold.`,
+  period: `${ATTENTION_PREFIX}the paid period ends before it starts. Check the payment at the provider, and extend the license if it was paid.`,
+  canceled: `${ATTENTION_PREFIX}it was paid after the subscription was canceled, so the license stays canceled. Refund the payment at the provider, or issue a new license.`,
+  quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Check the payment at the provider, and issue a license for what was sold.`,
+  nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue a license.`,
+  unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue a license.`,
+  extra: `${ATTENTION_PREFIX}it sells a product for one payment within a running subscription. Issue a license for it.`,
+} as const;
+
+/** Explains prices that the catalogue lacks. */
+export function explainPrices(priceIds: readonly string[]): string {
+  return `${UNMATCHED_PREFIX}${[...new Set(priceIds)].slice(0, MAX_PRICES).join(', ')}.`;
+}
+
+function findCause(
+  facts: PurchaseFacts,
+  payment: MergedPayment,
+  drafts: readonly LicenseDraft[],
+  isKnown: IsKnown,
+): string | null {
+  const { total, lines, period } = payment;
+  if (payment.origin === 'other' || isReportedPeriod(facts, payment)) return null;
+  if (findRefund(payment, facts.adjustments, null) !== null) return null;
+  if (total !== null && total < 0) return CAUSES.negative;
+  const periods = [period, ...lines.map((line) => line.period ?? null)];
+  if (periods.some((each) => each !== null && each.endsAt <= each.startsAt)) return CAUSES.period;
+  if (lines.some(({ quantity }) => quantity !== 0 && !isPlausible(quantity))) {
+    return CAUSES.quantity;
+  }
+  const sold = lines.filter(({ quantity }) => quantity !== 0);
+  const missing = listMissing(facts, payment, sold, isKnown);
+  if (missing.length > 0) return explainPrices(missing);
+  if (total === 0) return null;
+  return (
+    findCancellation(facts, payment) ??
+    findUnassigned(facts, payment, sold, drafts, isKnown) ??
+    (payment.problem === undefined ? null : `${ATTENTION_PREFIX}${payment.problem}`)
+  );
+}
+
+/** Whether a price is in the catalogue, or sold. */
+type IsKnown = (priceId: string) => boolean;
+
+/** Lists the prices that the catalogue lacks; further one-time charges of a subscription need not be products. */
+function listMissing(
+  { payments }: PurchaseFacts,
+  payment: MergedPayment,
+  sold: readonly BillingLine[],
+  isKnown: IsKnown,
+): string[] {
+  const isPurchase = findPurchase(payments) === payment;
+  return sold
+    .filter(({ cycle }) => isPurchase || cycle !== null)
+    .map(({ priceId }) => priceId)
+    .filter((priceId) => !isKnown(priceId));
+}
+
+function findCancellation({ snapshots }: PurchaseFacts, payment: MergedPayment): string | null {
+  const newest = snapshots.at(-1);
+  if (newest?.status !== 'canceled') return null;
+  const canceledAt = newest.canceledAt ?? newest.occurredAt;
+  const isRecurring = payment.lines.length === 0 || payment.lines.some((line) => line.cycle);
+  const isLate = payment.occurredAt > canceledAt && payment.origin !== 'purchase';
+  return isLate && isRecurring && compareOccurrences(payment, newest) > 0 ? CAUSES.canceled : null;
+}
+
+function findUnassigned(
+  facts: PurchaseFacts,
+  payment: MergedPayment,
+  sold: readonly BillingLine[],
+  drafts: readonly LicenseDraft[],
+  isKnown: IsKnown,
+): string | null {
+  const isPurchase = findPurchase(facts.payments) === payment;
+  const recurring = sold.filter(({ cycle }) => cycle !== null);
+  const isExtra = (line: BillingLine): boolean => line.cycle === null && isKnown(line.priceId);
+  if (!isPurchase && sold.some(isExtra)) return CAUSES.extra;
+  if (sold.length === 0) {
+    if ((payment.prorations ?? []).length > 0) return null;
+    return drafts.some(({ subscription }) => subscription) || payment.problem !== undefined
+      ? null
+      : CAUSES.nothing;
+  }
+  if (recurring.length === 0) return null;
+  const first = findPurchase(facts.payments) ?? payment;
+  const bought = first.lines.filter(({ cycle }) => cycle !== null);
+  const assigned = assignPayments(facts, trackLines(bought, facts.snapshots));
+  const own = [...assigned.values()].flat().filter((each) => each.payment === payment);
+  return own.length < recurring.length ? CAUSES.unknownLine : null;
+}
+
+/** Finds the lines that changed to a price or quantity that cannot be sold: their licenses keep what they had. */
+function findChangeProblems(
+  { snapshots }: PurchaseFacts,
+  drafts: readonly LicenseDraft[],
+  isKnown: IsKnown,
+): Problem[] {
+  const newest = snapshots.findLast(({ lines }) => lines.length > 0);
+  if (newest === undefined || snapshots.at(-1)?.status === 'canceled') return [];
+  const { eventId, lines } = newest;
+  const sold = lines.filter(({ quantity }) => quantity !== 0);
+  if (drafts.length === 0) return [];
+  const priceIds = new Set(sold.map(({ priceId }) => priceId));
+  const missing = [...priceIds].filter((priceId) => !isKnown(priceId));
+  if (missing.length > 0) return [{ eventId, reason: explainPrices(missing) }];
+  return sold.some(({ quantity }) => !isPlausible(quantity))
+    ? [{ eventId, reason: CAUSES.quantity }]
+    : [];
+}
+
+function toList<Value>(value: Value | null): Value[] {
+  return value === null ? [] : [value];
+}

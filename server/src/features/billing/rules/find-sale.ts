@@ -1,0 +1,187 @@
+import type { LicenseDraft, FindProduct, LineContext, SoldProduct } from './compute-licenses.ts';
+import { findBuyer, type Purchase } from './group-purchases.ts';
+import type { AdoptableLicense, BilledLine, SoldCatalog } from './plan-licenses.ts';
+
+/** What was sold under a price of a license. */
+export interface Sale {
+  /** Empty: whatever price the license had before prices were recorded, or elsewhere. */
+  readonly priceId: string;
+  readonly productId: string;
+  /** For a quantity of 1; without a price, of all; null: as in the catalogue. */
+  readonly machines: number | null;
+  /** Null: perpetual, or as long as its subscription is paid. */
+  readonly durationDays: number | null;
+  /** Whether a one-time license ends at `endsAt`, whatever its term is. */
+  readonly hasFixedEnd: boolean;
+  readonly endsAt: Date | null;
+}
+
+/** The license of a line. */
+interface FoundLine {
+  /** Null: none exists. */
+  readonly line: BilledLine | null;
+  /** Null: the license has its line already. */
+  readonly adopted: AdoptableLicense | null;
+}
+
+/** Finds what the lines of a purchase sell, and their licenses. */
+export interface SaleFinder {
+  readonly findProduct: FindProduct;
+  readonly findLine: (
+    line: Pick<LicenseDraft, 'lineKey' | 'transactionId'> & Partial<Pick<LineContext, 'priceIds'>>,
+  ) => FoundLine;
+}
+
+/**
+ * Finds what was sold: by the sale of a license, else by the catalogue. A line without a license adopts one from elsewhere
+ * that has a name of the purchase; also if it received a second license before that name was known.
+ */
+export function createSaleFinder(
+  purchase: Purchase,
+  lines: readonly BilledLine[],
+  catalog: SoldCatalog,
+  adoptable: readonly AdoptableLicense[],
+): SaleFinder {
+  const { provider } = purchase.facts;
+  const found = new Map<string, FoundLine>();
+  const candidates = listCandidates(purchase, adoptable);
+  const findLine: SaleFinder['findLine'] = ({ lineKey, transactionId, priceIds = [] }) => {
+    const known = found.get(lineKey);
+    if (known !== undefined) return known;
+    const line = findOwnLine(lines, lineKey, transactionId);
+    const taken = new Set([...found.values()].map((each) => each.adopted?.licenseId));
+    const open = candidates.filter(
+      (each) =>
+        !taken.has(each.licenseId) &&
+        isForLine(each, lineKey) &&
+        (line === null || each.licenseId < line.licenseId),
+    );
+    const wanted = new Set(
+      [...priceIds].map((priceId) => catalog.findPrice(provider, priceId)?.id),
+    );
+    const adopted = open.find(({ productId }) => wanted.has(productId)) ?? open[0];
+    const result =
+      adopted === undefined
+        ? { line, adopted: null }
+        : { line: { provider, transactionId, lineKey, licenseId: adopted.licenseId }, adopted };
+    found.set(lineKey, result);
+    return result;
+  };
+  const findProduct = (priceId: string, context?: LineContext): SoldProduct | null => {
+    const product = catalog.findPrice(provider, priceId);
+    if (context === undefined) return product;
+    const { line, adopted } = findLine(context);
+    const sales = adopted === null ? (line?.sales ?? []) : [toSale(adopted)];
+    const own = sales.find((sale) => sale.priceId === priceId);
+    if (own !== undefined) return toSold(own, own.machines, catalog);
+    const earlier = sales.find((sale) => sale.priceId === '');
+    const isEarlier = context.priceIds.size === 1 || product?.id === earlier?.productId;
+    if (earlier === undefined || !isEarlier) return product;
+    return toSold(earlier, divide(earlier, context.quantities, product), catalog);
+  };
+  return { findProduct, findLine };
+}
+
+function findOwnLine(
+  lines: readonly BilledLine[],
+  lineKey: string,
+  transactionId: string,
+): BilledLine | null {
+  const ofLine = lines.filter((line) => line.lineKey === lineKey);
+  return ofLine.find((line) => line.transactionId === transactionId) ?? ofLine[0] ?? null;
+}
+
+/** A name decides; a period that follows the end of the license does so only if a single license fits. */
+function listCandidates(
+  purchase: Purchase,
+  adoptable: readonly AdoptableLicense[],
+): AdoptableLicense[] {
+  if (adoptable.length === 0) return [];
+  const { provider } = purchase.facts;
+  const names = new Set(listNames(purchase).map(({ kind, name }) => `${kind} ${name}`));
+  const { email } = findBuyer(purchase).customer;
+  const own = adoptable.filter(
+    (each) => each.provider === provider && names.has(`${each.kind} ${each.name}`),
+  );
+  const named = own.filter(({ kind }) => kind !== 'renewal');
+  if (named.length > 0) return named;
+  const fitting = own.filter(
+    ({ customerEmail }) =>
+      email === null ||
+      customerEmail === null ||
+      email.toLowerCase() === customerEmail.toLowerCase(),
+  );
+  return fitting.length === 1 ? fitting : [];
+}
+
+/** A name of a purchase by which a license from elsewhere may be known. */
+export interface PurchaseName {
+  readonly provider: string;
+  readonly kind: AdoptableLicense['kind'];
+  readonly name: string;
+}
+
+/** Lists the names of a purchase: its transactions and subscriptions, and when its oldest known period began. */
+export function listNames({ facts }: Purchase): PurchaseName[] {
+  const { provider, payments, snapshots } = facts;
+  const transactions = [
+    ...payments.flatMap(({ transactionId, aliases = [], checkoutId }) => [
+      transactionId,
+      ...aliases,
+      checkoutId ?? null,
+    ]),
+    ...snapshots.map(({ transactionId }) => transactionId),
+  ];
+  const subscriptions = [...payments, ...snapshots].map(({ subscriptionId }) => subscriptionId);
+  const isOld = payments.every(({ origin }) => origin !== 'purchase');
+  const starts = payments.flatMap(({ period }) => (period === null ? [] : [period.startsAt]));
+  const oldest = starts.toSorted((a, b) => a.getTime() - b.getTime())[0];
+  const toNames = (kind: PurchaseName['kind'], ids: readonly (string | null)[]): PurchaseName[] =>
+    [...new Set(ids)].flatMap((name) => (name === null ? [] : [{ provider, kind, name }]));
+  return [
+    ...toNames('transaction', transactions),
+    ...toNames('subscription', subscriptions),
+    ...toNames('renewal', isOld && oldest !== undefined ? [oldest.toISOString()] : []),
+  ];
+}
+
+function isForLine({ subscription }: AdoptableLicense, lineKey: string): boolean {
+  return lineKey.startsWith('recurring:') === subscription;
+}
+
+/** What a license from elsewhere was sold as. */
+export function toSale({ productId, maxActivations, expiresAt }: AdoptableLicense): Sale {
+  return {
+    priceId: '',
+    productId,
+    machines: maxActivations,
+    durationDays: null,
+    hasFixedEnd: true,
+    endsAt: expiresAt,
+  };
+}
+
+function toSold(sale: Sale, machines: number | null, { products }: SoldCatalog): SoldProduct {
+  const product = products.get(sale.productId);
+  return {
+    id: sale.productId,
+    tier: product?.tier ?? null,
+    features: product?.features ?? null,
+    maxActivations: machines ?? product?.maxActivations ?? 1,
+    durationDays: sale.durationDays,
+    ...(sale.hasFixedEnd ? { endsAt: sale.endsAt } : {}),
+  };
+}
+
+/** Divides the machines of a license by the quantity that it was sold with, which was not recorded. */
+function divide(
+  { machines }: Sale,
+  quantities: readonly number[],
+  product: SoldProduct | null,
+): number | null {
+  if (machines === null) return null;
+  const perUnit = product?.maxActivations ?? 0;
+  if (quantities.some((quantity) => quantity * perUnit === machines)) return perUnit;
+  const quantity = quantities.findLast((each) => machines % each === 0);
+  return quantity === undefined ? null : machines / quantity;
+}

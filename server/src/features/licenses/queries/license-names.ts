@@ -1,0 +1,73 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRows,
+  toColumns,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+/** A name by which a purchase finds a license from elsewhere. */
+export interface LicenseName {
+  readonly licenseId: string;
+  readonly kind: 'transaction' | 'subscription' | 'renewal';
+  readonly name: string;
+  /** Null: any provider. */
+  readonly provider: string | null;
+}
+
+const insertStatement = defineCommand(
+  'license_name_insert_many',
+  `insert into license_names (license_id, kind, name, provider)
+   select license_id, kind, name, provider
+   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as new (license_id, kind, name, provider)
+   on conflict (license_id, kind, name) do nothing`,
+);
+
+/** Stores the names of licenses from elsewhere. */
+export async function insertLicenseNames(
+  db: Queryable,
+  names: readonly LicenseName[],
+): Promise<void> {
+  await execute(db, insertStatement, toColumns(names, ['licenseId', 'kind', 'name', 'provider']));
+}
+
+const Adoptable = Type.Object({
+  licenseId: Type.String(),
+  kind: Type.Enum(['transaction', 'subscription', 'renewal']),
+  name: Type.String(),
+  provider: Type.String(),
+  productId: Type.String(),
+  maxActivations: Type.Integer(),
+  subscription: Type.Boolean(),
+  expiresAt: Nullable.Timestamp,
+  customerEmail: Nullable.Text,
+});
+
+/** A license from elsewhere that a purchase names, with the purchase's provider. */
+export type AdoptableRow = Readonly<Static<typeof Adoptable>>;
+
+const listStatement = defineStatement(
+  'license_name_list_adoptable',
+  Adoptable,
+  `select distinct l.id as "licenseId", names.kind, names.name, input.provider, l.product_id as "productId",
+          l.max_activations as "maxActivations", l.subscription, l.expires_at as "expiresAt",
+          l.customer_email as "customerEmail"
+   from unnest($1::text[], $2::text[], $3::text[]) as input (provider, kind, name)
+   join license_names names on names.name = input.name and names.kind = input.kind
+     and (names.provider is null or names.provider = input.provider)
+   join licenses l on l.id = names.license_id
+   where not exists (select from billing_licenses billed where billed.license_id = names.license_id)
+   order by l.id`,
+);
+
+/** Lists the licenses without a line of a purchase that have one of the names, oldest first. */
+export async function listAdoptableLicenses(
+  db: Queryable,
+  names: readonly { readonly provider: string; readonly kind: string; readonly name: string }[],
+): Promise<AdoptableRow[]> {
+  return queryRows(db, listStatement, toColumns(names, ['provider', 'kind', 'name']));
+}
