@@ -6,8 +6,8 @@ import { dateTime, nullable, nullableString, oneOf, ref, text, textMap, uuid } f
 export const PAYMENT_PROVIDERS = ['paddle', 'stripe', 'lemonsqueezy', 'standard'] as const;
 
 /**
- * The states of a payment event for operators. `ignored`: no license depends on it; `unmatched`: a payment for which the
- * catalogue has no product; `dismissed`: an operator decided that it does not count.
+ * The states of a payment event for operators. `ignored`: no license depends on it; `unmatched`: a payment that does
+ * not have all of its licenses; `dismissed`: an operator decided that it does not count.
  */
 const PAYMENT_EVENT_STATES = [
   'failed',

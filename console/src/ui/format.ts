@@ -76,9 +76,39 @@ export function formatRelative(time: string | Date, nowMs: number): string {
   return relative().format(Math.trunc(seconds / unit[1]), unit[0]);
 }
 
-/** Amount in the smallest unit of a currency, such as 1990 USD. */
-export function formatMoney(minorUnits: number, currency: string): string {
-  const format = new Intl.NumberFormat(undefined, { style: 'currency', currency });
-  const { maximumFractionDigits = 2 } = format.resolvedOptions();
-  return format.format(minorUnits / 10 ** maximumFractionDigits);
+/** Currencies whose smallest unit is not a hundredth, by ISO 4217. Browsers know other numbers, which are for display. */
+const ISO_DECIMALS = toDecimals(
+  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  'BHD IQD JOD KWD LYD OMR TND',
+);
+
+/** The same for Stripe, which writes ISK and UGX in hundredths. See https://docs.stripe.com/currencies#special-cases */
+const STRIPE_DECIMALS = toDecimals(
+  'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF',
+  'BHD JOD KWD OMR TND',
+);
+
+function toDecimals(zero: string, three: string): ReadonlyMap<string, number> {
+  return new Map([
+    ...zero.split(' ').map((currency) => [currency, 0] as const),
+    ...three.split(' ').map((currency) => [currency, 3] as const),
+  ]);
+}
+
+/**
+ * Amount in the smallest unit of a currency, such as 1990 USD.
+ * @param provider the payment provider, whose rule determines the smallest unit
+ */
+export function formatMoney(minorUnits: number, currency: string, provider: string): string {
+  const known = provider === 'stripe' ? STRIPE_DECIMALS : ISO_DECIMALS;
+  const decimals = known.get(currency) ?? 2;
+  const usual = new Intl.NumberFormat(undefined, { style: 'currency', currency });
+  const { minimumFractionDigits = 2 } = usual.resolvedOptions();
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: Math.min(minimumFractionDigits, decimals),
+    maximumFractionDigits: decimals,
+  });
+  return format.format(minorUnits / 10 ** decimals);
 }

@@ -3,6 +3,7 @@ import { type Catalog, loadCatalog } from '#server/config/catalog.ts';
 import { describeConfiguration, type DescribedSetting } from '#server/config/describe-settings.ts';
 import type { Environment } from '#server/config/env.ts';
 import { type ConfigurationReading, readConfiguration } from '#server/config/load.ts';
+import { findPriceWarnings } from '#server/config/price-ids.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { checkCertificates } from '#server/db/pool.ts';
 
@@ -20,8 +21,10 @@ export const checkConfigCommand = command({
   },
   run() {
     const reading = readConfiguration();
-    const { config, environment, warnings } = reading;
+    const { config, environment } = reading;
     const { catalog, problems } = readCatalog(reading);
+    const priceWarnings = catalog === null ? [] : findPriceWarnings(catalog);
+    const warnings = [...reading.warnings, ...priceWarnings];
     for (const warning of warnings) printNote(`warning: ${warning}`);
     const all = [...reading.problems, ...problems, ...findCertificateProblems(environment)];
     if (all.length > 0) throw new StartupError(all);

@@ -17,7 +17,7 @@ import { command, commandGroup } from './command.ts';
 import { failed, usageError } from './command-error.ts';
 import { limitOption, timestamp, requiredReasonOption } from './options.ts';
 import { printNote, withProgress } from './output.ts';
-import { anyText, choice, option, optionalArgument } from './parameters.ts';
+import { anyText, choice, flag, option, optionalArgument } from './parameters.ts';
 import { formatRows } from './table.ts';
 import { contextCommand, withContext } from './with-context.ts';
 
@@ -34,15 +34,22 @@ function eventOptions<Status extends EventStatus>(statuses: readonly Status[]) {
   ] as const;
 }
 
+const attentionFlag = flag('--attention', 'only payments that do not have all of their licenses');
+
 const listCommand = contextCommand({
   name: 'list',
   description:
     'List the latest webhook events of payment providers and their outcome, oldest first.',
   examples: {
     'webhook list --status failed': 'Events that failed, and why',
+    'webhook list --attention': 'Payments that do not have all of their licenses, and why',
     'webhook list --since 2027-03-01 --json': 'Events since a day, as JSON',
   },
-  parameters: [...eventOptions(['processed', 'ignored', 'deferred', 'failed']), limitOption(100)],
+  parameters: [
+    ...eventOptions(['processed', 'ignored', 'deferred', 'failed']),
+    attentionFlag,
+    limitOption(100),
+  ],
   async run(context, { limit, ...filter }) {
     const events = await listNewestPaymentEvents(context, filter, limit);
     if (events.length === limit) {
@@ -83,10 +90,17 @@ const eventArgument = optionalArgument(
   anyText,
 );
 
-type Selection = Omit<EventFilter, 'eventId'> & { readonly event: string | null };
+type Selection = Omit<EventFilter, 'eventId'> & {
+  readonly event: string | null;
+  readonly attention?: boolean;
+};
 
-function toFilter({ event: eventId, status, provider, since }: Selection): EventFilter {
-  if ((eventId === null) !== (status === null)) return { eventId, status, provider, since };
+function toFilter(selection: Selection): EventFilter {
+  const { event: eventId, status, provider, since, attention = false } = selection;
+  const selections = [eventId !== null, status !== null, attention];
+  if (selections.filter(Boolean).length === 1) {
+    return { eventId, status, provider, since, unmatchedOnly: attention };
+  }
   throw usageError('Name either the id of an event or a --status.');
 }
 
@@ -98,12 +112,13 @@ const replayCommand = command({
     'Apply stored webhook events again. An event that was applied before changes nothing.',
   examples: {
     'webhook replay evt_01hv8x29kz0t586xy6zn1a62ny --reason "fixed"': 'Replay one event',
-    'webhook replay --status ignored --since 2027-03-01 --reason "price added"':
-      'Replay events of a price that was missing in the catalogue',
+    'webhook replay --attention --since 2027-03-01 --reason "price added"':
+      'Replay payments of a price that was missing in the catalogue',
   },
   parameters: [
     eventArgument,
     ...eventOptions(['failed', 'deferred', 'ignored']),
+    attentionFlag,
     requiredReasonOption,
   ],
   async run({ reason, ...selection }) {
@@ -141,7 +156,7 @@ async function replay(filter: EventFilter, reason: string): Promise<readonly Rep
 const dismissCommand = command({
   name: 'dismiss',
   description:
-    'Mark failed or deferred webhook events as ignored. They stay stored, but are not retried or reported any more.',
+    'Mark failed or deferred webhook events as ignored, or one payment that needs attention. They stay stored, but are not retried or reported any more.',
   examples: {
     'webhook dismiss evt_01hv8x29kz0t586xy6zn1a62ny --reason "sandbox event"': 'Dismiss one event',
     'webhook dismiss --status failed --provider standard --reason "test of the shop"':
@@ -152,7 +167,9 @@ const dismissCommand = command({
     const change = { filter: toFilter(selection), actor: currentActor(), reason };
     const dismissed = await withContext((context) => dismissEvents(context, change));
     if (dismissed === 0 && selection.event !== null) {
-      throw failed('No failed or deferred event with this id.');
+      throw failed(
+        'No failed or deferred event with this id, and no payment that needs attention.',
+      );
     }
     return { json: { dismissed }, text: `Dismissed ${countOf(dismissed, 'event')}.` };
   },

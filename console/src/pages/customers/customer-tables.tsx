@@ -134,9 +134,11 @@ export function Payments({ rows }: Rows<'payments'>) {
           key: 'total',
           label: 'Total',
           align: 'end',
-          cell: ({ total, currency }) => {
+          cell: ({ total, currency, provider }) => {
             if (total === null) return '–';
-            return currency === null ? (total / 100).toFixed(2) : formatMoney(total, currency);
+            return currency === null
+              ? (total / 100).toFixed(2)
+              : formatMoney(total, currency, provider);
           },
         },
         {

@@ -88,14 +88,14 @@ function Summary({ event }: { readonly event: PaymentEvent }) {
 
 function Changes({ event, path }: EventProps) {
   const common = { role: 'admin', reason: 'required', invalidates: [PAYMENT_EVENTS] } as const;
-  const canDismiss = event.state === 'failed' || event.state === 'deferred';
+  const canDismiss = ['failed', 'deferred', 'unmatched'].includes(event.state);
   return (
     <>
       <Action
         {...common}
         label="Replay"
         explanation="Applies the event again. An event that was applied before changes nothing."
-        kind={canDismiss || event.state === 'unmatched' ? 'primary' : 'plain'}
+        kind={canDismiss ? 'primary' : 'plain'}
         disabled={!event.has_payload}
         path={`${path}/replay`}
         done="The event was replayed."

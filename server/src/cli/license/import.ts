@@ -22,7 +22,7 @@ export const importCommand = command({
   name: 'import',
   description: `Import licenses with the keys of another system. Keys that already exist are skipped, so an import can be repeated.
 
-Columns (CSV with a header, or one JSON object on each line): license_key, product, customer_email, customer_name, transaction_id, max_activations, expires_at, subscription, status, note. Only license_key is required. An empty expires_at means perpetual; without that column the term of the product starts now. A subscription (true or false) has a grace period after its expiry.`,
+Columns (CSV with a header, or one JSON object on each line): license_key, product, customer_email, customer_name, transaction_id, subscription_id, provider, max_activations, expires_at, subscription, status, note. Only license_key is required. An empty expires_at means perpetual; without that column the term of the product starts now. A subscription (true or false) has a grace period after its expiry. transaction_id and subscription_id are ids at the payment provider (paddle, stripe, lemonsqueezy, standard): its next event adopts the license.`,
   examples: {
     'license import keys.csv --product personal --dry-run': 'Validate a file',
     'license import - --format jsonl < keys.jsonl': 'Import the output of another program',

@@ -45,13 +45,19 @@ export function listPaymentEvents(
 /** Lists the newest events with a stored status, at most `limit`, oldest first. A filter is null for any. */
 export async function listNewestPaymentEvents(
   { pool }: Pick<BillingDependencies, 'pool'>,
-  { status, provider, since }: Pick<EventFilter, 'status' | 'provider' | 'since'>,
+  {
+    status,
+    provider,
+    since,
+    attention = false,
+  }: Pick<EventFilter, 'status' | 'provider' | 'since'> & { readonly attention?: boolean },
   limit: number,
 ): Promise<ListedEvent[]> {
   const conditions = [
     ...(status === null ? [] : [condition('status = ?', status)]),
     ...(provider === null ? [] : [condition('provider = ?', provider)]),
     ...(since === null ? [] : [condition('received_at >= ?', since)]),
+    ...(attention ? [condition(IS_UNMATCHED)] : []),
   ];
   const request = { sort: 'received_at', descending: true, after: null, limit };
   const { rows } = await queryPage(pool, paymentEventList, request, conditions);

@@ -5,9 +5,12 @@ import { type Config, defaults } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 import { formatTimestamp } from '#server/lib/text.ts';
 import { countOldEventBodies, countUnappliedEvents } from '../billing/queries/events.ts';
+import { countUnmatchedEvents } from '../billing/queries/operator-events.ts';
 import { findFirstReceivedAt, findReconciliation } from '../billing/queries/reconciliations.ts';
 
 import { type Finding, ok, warning, warningIf } from './finding.ts';
+
+const MAX_COUNTED = 100_000;
 
 /** Checks that the events of payment providers are applied, and that none is missing. */
 export async function checkPayments(
@@ -25,6 +28,7 @@ export async function checkPayments(
 async function checkEvents(pool: Pool): Promise<Finding[]> {
   const check = 'payment events';
   const { deferred, failed } = await countUnappliedEvents(pool);
+  const unmatched = await countUnmatchedEvents(pool, MAX_COUNTED);
   const findings = [
     ...warningIf(failed > 0, check, {
       code: 'payment_events.failed',
@@ -40,6 +44,14 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
       fix: 'latchkey webhook list --status deferred shows why.',
       facts: { events: deferred },
     }),
+    ...warningIf(unmatched > 0, check, {
+      code: 'payment_events.need_attention',
+      symptom: `Payments that do not have all of their licenses: ${unmatched}.`,
+      cause:
+        'The catalogue has no product for a price, or the payment does not fit what is known of its purchase.',
+      fix: 'latchkey webhook list --attention shows the cause of each. Add a missing price and run latchkey webhook replay <event> --reason <text>; dismiss what is done with latchkey webhook dismiss <event> --reason <text>.',
+      facts: { events: unmatched },
+    }),
   ];
   return findings.length > 0 ? findings : [ok(check, 'Every received event is applied.')];
 }
@@ -48,8 +60,6 @@ const DAY_MS = 86_400_000;
 
 /** The job runs every hour. */
 const LATE_DAYS = 2;
-
-const MAX_COUNTED = 100_000;
 
 /** Checks that the bodies of old events are removed; returns no finding if they are. */
 async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Finding[]> {

@@ -121,19 +121,29 @@ export function findPurchase(payments: readonly MergedPayment[]): MergedPayment 
   return payments.find(({ origin }) => origin === 'purchase') ?? null;
 }
 
+/** Finds the checkout, or else the oldest known renewal of a subscription that began before. */
+export function findFirst(payments: readonly MergedPayment[]): MergedPayment | null {
+  return findPurchase(payments) ?? payments.find(({ origin }) => origin === 'renewal') ?? null;
+}
+
 /**
  * Names a purchase by its checkout. A snapshot knows that of its subscription; later ones may refer to later payments. A
  * subscription that began before Latchkey has the name of its oldest known payment.
  */
 function findOrigin(facts: PurchaseFacts): Origin | null {
   const purchase = findPurchase(facts.payments);
-  const first = purchase ?? facts.payments.find(({ origin }) => origin === 'renewal') ?? null;
-  const known = facts.snapshots.find(({ transactionId }) => transactionId !== null)?.transactionId;
+  const first = findFirst(facts.payments);
+  const known = facts.snapshots.find(({ transactionId }) => transactionId !== null);
   if (purchase !== null) {
     const { transactionId, checkoutId = transactionId } = purchase;
     return { transactionId, checkoutId, payment: purchase };
   }
-  if (known != null) return { transactionId: known, checkoutId: known, payment: first };
+  // An imported subscription has its own name until a payment is known.
+  const isImported = known?.transactionId === known?.subscriptionId;
+  if (known?.transactionId != null && !(isImported && first !== null)) {
+    const { transactionId } = known;
+    return { transactionId, checkoutId: transactionId, payment: first };
+  }
   if (first === null) return null;
   const { transactionId } = first;
   // Lemon Squeezy numbers its invoices.

@@ -10,7 +10,7 @@ export const UNMATCHED_PREFIX = 'No product of the catalogue has the price ';
 export const ATTENTION_PREFIX = 'Needs attention: ';
 
 /** Whether a message is that of a payment that needs an operator. */
-export function needsAttention(message: string | null): boolean {
+function needsAttention(message: string | null): boolean {
   const prefixes = [UNMATCHED_PREFIX, ATTENTION_PREFIX];
   return prefixes.some((prefix) => message?.startsWith(prefix) === true);
 }

@@ -33,13 +33,20 @@ test('reports that an event without its payload cannot be replayed', () => {
   }
 });
 
-test('names a payment without a license, and one that has a license by now', () => {
+test('names a payment without a license, and one that lacks a part of what was paid', () => {
   const message = 'No product of the catalogue has the price pri_1.';
   const unmatched = { status: 'ignored', message } as const;
   assert.equal(explain(unmatched).summary, `A customer paid and has no license: ${message}`);
-  assert.deepEqual(explain({ ...unmatched, hasLicense: true }), {
-    summary: `The event had no effect: ${message} The purchase has a license by now.`,
-    advice: null,
+  const partial = explain({ ...unmatched, status: 'processed', hasLicense: true });
+  assert.equal(partial.summary, `A customer paid for more than the license contains: ${message}`);
+  assert.match(partial.advice ?? '', /^Add the price to a product/);
+});
+
+test('names the cause of a payment that needs attention', () => {
+  const message = 'Needs attention: it was paid after the subscription was canceled.';
+  assert.deepEqual(explain({ status: 'processed', message }), {
+    summary: 'A payment needs attention: it was paid after the subscription was canceled.',
+    advice: 'Dismiss the event once that is done.',
   });
 });
 

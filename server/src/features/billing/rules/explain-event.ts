@@ -1,4 +1,4 @@
-import { DISMISSED_PREFIX, eventState } from './event-state.ts';
+import { ATTENTION_PREFIX, DISMISSED_PREFIX, eventState } from './event-state.ts';
 
 /** What the sentences about an event depend on. */
 export interface ExplainedEvent {
@@ -49,10 +49,19 @@ export function explainEvent(event: ExplainedEvent, maxAttempts: number): Explan
 
 function explainUnmatched(event: ExplainedEvent): Explanation {
   const reason = toClause(event.message);
+  if (event.message?.startsWith(ATTENTION_PREFIX) === true) {
+    return {
+      summary: `A payment needs attention: ${toClause(event.message.slice(ATTENTION_PREFIX.length))}`,
+      advice: 'Dismiss the event once that is done.',
+    };
+  }
   if (event.hasLicense) {
     return {
-      summary: `The event had no effect: ${reason} The purchase has a license by now.`,
-      advice: null,
+      summary: `A customer paid for more than the license contains: ${reason}`,
+      advice: withBody(
+        event,
+        'Add the price to a product of the catalogue, then replay the event. Dismiss it if the price sells nothing that needs a license.',
+      ),
     };
   }
   return {

@@ -1,6 +1,7 @@
 import { compareOccurrences, type BillingLine } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
 import {
+  findFirst,
   findPurchase,
   isPlausible,
   withoutSubscriptionOrders,
@@ -35,12 +36,14 @@ export function findProblems(
 ): Problem[] {
   const facts = withoutSubscriptionOrders(all);
   const isKnown = (priceId: string): boolean => findProduct(priceId) !== null || isKept(priceId);
+  // Whether any line has a license.
+  const isRunning = drafts.some(({ product, priceId }) => product !== null || isKept(priceId));
   const problems = facts.payments.flatMap((payment) => {
     const found = [
       ...(payment.conflictEventId === undefined
         ? []
         : [{ eventId: payment.conflictEventId, cause: CAUSES.conflict(payment.transactionId) }]),
-      ...toList(findCause(facts, payment, drafts, isKnown)).map((cause) => ({
+      ...toList(findCause(facts, payment, { drafts, isKnown, isRunning })).map((cause) => ({
         eventId: payment.eventId,
         cause,
       })),
@@ -59,6 +62,7 @@ const CAUSES = {
   quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Check the payment at the provider, and issue a license for what was sold.`,
   nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue a license.`,
   unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue a license.`,
+  unrelated: `${ATTENTION_PREFIX}it belongs to no checkout and no subscription that is known. Issue a license if one was sold.`,
   extra: `${ATTENTION_PREFIX}it sells a product for one payment within a running subscription. Issue a license for it.`,
 } as const;
 
@@ -70,11 +74,11 @@ export function explainPrices(priceIds: readonly string[]): string {
 function findCause(
   facts: PurchaseFacts,
   payment: MergedPayment,
-  drafts: readonly LicenseDraft[],
-  isKnown: IsKnown,
+  { drafts, isKnown, isRunning }: State,
 ): string | null {
   const { total, lines, period } = payment;
-  if (payment.origin === 'other' || isReportedPeriod(facts, payment)) return null;
+  if (isReportedPeriod(facts, payment)) return null;
+  if (payment.origin === 'other') return findUnrelated(payment, drafts, isKnown);
   if (findRefund(payment, facts.adjustments, null) !== null) return null;
   if (total !== null && total < 0) return CAUSES.negative;
   const periods = [period, ...lines.map((line) => line.period ?? null)];
@@ -83,7 +87,7 @@ function findCause(
     return CAUSES.quantity;
   }
   const sold = lines.filter(({ quantity }) => quantity !== 0);
-  const missing = listMissing(facts, payment, sold, isKnown);
+  const missing = listMissing(facts, payment, sold, isRunning, isKnown);
   if (missing.length > 0) return explainPrices(missing);
   if (total === 0) return null;
   return (
@@ -91,6 +95,23 @@ function findCause(
     findUnassigned(facts, payment, sold, drafts, isKnown) ??
     (payment.problem === undefined ? null : `${ATTENTION_PREFIX}${payment.problem}`)
   );
+}
+
+/** A seller may invoice anything: only what the catalogue has needs a license. */
+function findUnrelated(
+  { total, lines }: MergedPayment,
+  drafts: readonly LicenseDraft[],
+  isKnown: IsKnown,
+): string | null {
+  const isSale = (total ?? 0) > 0 && lines.some(({ priceId }) => isKnown(priceId));
+  return isSale && drafts.length === 0 ? CAUSES.unrelated : null;
+}
+
+/** What is known of a purchase. */
+interface State {
+  readonly drafts: readonly LicenseDraft[];
+  readonly isKnown: IsKnown;
+  readonly isRunning: boolean;
 }
 
 /** Whether a price is in the catalogue, or sold. */
@@ -101,11 +122,12 @@ function listMissing(
   { payments }: PurchaseFacts,
   payment: MergedPayment,
   sold: readonly BillingLine[],
+  isRunning: boolean,
   isKnown: IsKnown,
 ): string[] {
   const isPurchase = findPurchase(payments) === payment;
   return sold
-    .filter(({ cycle }) => isPurchase || cycle !== null)
+    .filter(({ cycle }) => isPurchase || cycle !== null || !isRunning)
     .map(({ priceId }) => priceId)
     .filter((priceId) => !isKnown(priceId));
 }
@@ -132,16 +154,28 @@ function findUnassigned(
   if (!isPurchase && sold.some(isExtra)) return CAUSES.extra;
   if (sold.length === 0) {
     if ((payment.prorations ?? []).length > 0) return null;
-    return drafts.some(({ subscription }) => subscription) || payment.problem !== undefined
-      ? null
-      : CAUSES.nothing;
+    return findUnsold(payment, drafts, isKnown);
   }
+  if (drafts.length === 0) return CAUSES.unknownLine;
   if (recurring.length === 0) return null;
-  const first = findPurchase(facts.payments) ?? payment;
-  const bought = first.lines.filter(({ cycle }) => cycle !== null);
+  if (!drafts.some(({ subscription }) => subscription)) return CAUSES.unknownLine;
+  const bought = (findFirst(facts.payments)?.lines ?? []).filter(({ cycle }) => cycle !== null);
   const assigned = assignPayments(facts, trackLines(bought, facts.snapshots));
   const own = [...assigned.values()].flat().filter((each) => each.payment === payment);
   return own.length < recurring.length ? CAUSES.unknownLine : null;
+}
+
+/** A payment without lines pays all lines of its subscription. */
+function findUnsold(
+  { problem }: MergedPayment,
+  drafts: readonly LicenseDraft[],
+  isKnown: IsKnown,
+): string | null {
+  const paid = drafts.filter(({ subscription }) => subscription);
+  if (paid.length === 0) return problem === undefined ? CAUSES.nothing : null;
+  const unsold = paid.filter(({ product, priceId }) => product === null && !isKnown(priceId));
+  if (unsold.length > 0) return explainPrices(unsold.map(({ priceId }) => priceId));
+  return paid.every(({ product }) => product === null) ? CAUSES.quantity : null;
 }
 
 /** Finds the lines that changed to a price or quantity that cannot be sold: their licenses keep what they had. */

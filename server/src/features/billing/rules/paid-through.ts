@@ -246,7 +246,8 @@ function shorten(
     for (const { snapshot, period: reported } of ends) {
       if (compareOccurrences(period.paidAt, snapshot) > 0) continue;
       const isCurrent = isLater(reported.endsAt, period.startsAt);
-      if (isCurrent && isLater(endsAt, reported.endsAt)) endsAt = reported.endsAt;
+      const isShorter = isLater(period.endsAt, reported.endsAt) && reported.endsAt < endsAt;
+      if (isCurrent && isShorter) endsAt = reported.endsAt;
     }
     return { ...period, endsAt };
   });

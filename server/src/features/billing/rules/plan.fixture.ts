@@ -1,0 +1,43 @@
+import type { Product } from '#server/config/catalog-model.ts';
+
+import type { BillingEvent } from '../facts.ts';
+import { PRICES } from './facts.fixture.ts';
+import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
+import { planLicenses, type LicensePlans } from './plan-licenses.ts';
+
+const MACHINES: Readonly<Record<string, number>> = { personal: 2, sellers: 10, yearly: 3 };
+
+function toProduct(id: string): Product {
+  return {
+    id,
+    name: id,
+    productType: id,
+    tier: id,
+    features: [],
+    maxActivations: MACHINES[id] ?? 1,
+    durationDays: id === 'yearly' ? 365 : null,
+    offlineDays: 14,
+    airgapDays: null,
+    moves: { extra: 3, days: 30 },
+    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+  };
+}
+
+/** The products of the test catalogue by id. */
+export const PRODUCTS: ReadonlyMap<string, Product> = new Map(
+  Object.keys(MACHINES).map((id) => [id, toProduct(id)]),
+);
+
+/** Finds the product of a price of the test catalogue. */
+export function findPrice(_provider: string, priceId: string): Product | null {
+  const name = Object.entries(PRICES).find(([, price]) => price === priceId)?.[0];
+  return name === undefined ? null : (PRODUCTS.get(name) ?? null);
+}
+
+/** Plans the licenses of events by the test catalogue, as if none existed. */
+export function planFacts(events: readonly BillingEvent[]): LicensePlans {
+  const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
+    facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
+  );
+  return planLicenses(groupPurchases(entries), [], { findPrice, products: PRODUCTS });
+}
