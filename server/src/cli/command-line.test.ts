@@ -58,6 +58,7 @@ test('has every command', async () => {
       'spread',
       'check-config',
       'doctor',
+      'catalog apply-to-sold',
       'license issue',
       'license list',
       'license show',

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   spread: async () => (await import('./spread.ts')).spreadCommand(),
   'check-config': async () => (await import('./check-config.ts')).checkConfigCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
+  catalog: async () => (await import('./catalog.ts')).catalogCommand(),
   license: async () => (await import('./license/license.ts')).licenseCommand(),
   key: async () => (await import('./key.ts')).keyCommand(),
   operator: async () => (await import('./operator.ts')).operatorCommand(),

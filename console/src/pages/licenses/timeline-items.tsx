@@ -57,6 +57,7 @@ const AUDIT_TITLES: Readonly<Record<string, string>> = {
   'license.extend': 'End changed',
   'license.allow_move': 'Move allowed',
   'license.change_limit': 'Machine limit changed',
+  'license.apply_catalog': 'Catalogue applied',
   'license.change_owner': 'Customer or note changed',
   'license.rekey': 'Key replaced',
   'license.reveal': 'Key revealed',

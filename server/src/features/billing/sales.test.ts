@@ -5,6 +5,7 @@ import type { Catalog, Product } from '#server/config/catalog-model.ts';
 import { importLicenses } from '#server/features/licenses/import.ts';
 
 import { startTestService } from '../../../test/harness.ts';
+import { applyCatalogToSold, type ChangedLicense } from './apply-catalog-to-sold.ts';
 import { applyEvents } from './apply-events.ts';
 import type { BillingFact } from './facts.ts';
 import { countUnmatchedEvents } from './queries/operator-events.ts';
@@ -142,6 +143,43 @@ async function importOne(suffix: string, more: object): Promise<void> {
   const by = { actor: 'test', reason: suffix };
   assert.deepEqual(await importLicenses(context, [license], by), ['created']);
 }
+
+describe('applyCatalogToSold', () => {
+  const by = { actor: 'test', reason: 'three machines for everybody' };
+
+  test('shows and makes the changes of sold licenses, with an audit entry, and leaves others', async () => {
+    await apply('~apply', [payment()]);
+    await apply('~gone', [payment({ lines: [line(PRICES.sellers)] })]);
+    const own = new Set([...(await read('~apply')), ...(await read('~gone'))].map(({ id }) => id));
+    const changed = change('personal', { maxActivations: 3 });
+    const catalog: Catalog = {
+      ...changed,
+      findPrice: (provider, priceId) =>
+        priceId === PRICES.sellers ? null : changed.findPrice(provider, priceId),
+    };
+    const deps = { ...context, catalog: () => catalog };
+    const run = async (dryRun: boolean) => {
+      const found: ChangedLicense[] = [];
+      await applyCatalogToSold(deps, { ...by, dryRun }, (each) => found.push(each));
+      return found.filter(({ after }) => own.has(after.id));
+    };
+    const shown = await run(true);
+    assert.deepEqual(
+      shown.map(({ before, after }) => [before.maxActivations, after.maxActivations]),
+      [[2, 3]],
+    );
+    assert.equal((await read('~apply'))[0]?.max_activations, 2);
+    assert.equal((await run(false)).length, 1);
+    assert.equal((await read('~apply'))[0]?.max_activations, 3);
+    assert.equal((await read('~gone'))[0]?.max_activations, 10);
+    assert.deepEqual(await run(false), []);
+    const { rowCount } = await pool.query(
+      `select from audit_log where action = 'license.apply_catalog' and subject_id = $1`,
+      [shown[0]?.after.id],
+    );
+    assert.equal(rowCount, 1);
+  });
+});
 
 describe('a license from elsewhere', () => {
   test('is extended by the renewal of its subscription, and keeps its machines', async () => {

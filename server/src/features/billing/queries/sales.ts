@@ -1,4 +1,15 @@
-import { defineCommand, execute, toColumns, type Queryable } from '#server/db/statement.ts';
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRows,
+  Timestamp,
+  toColumns,
+  type Queryable,
+} from '#server/db/statement.ts';
 
 import type { Sale } from '../rules/find-sale.ts';
 
@@ -38,4 +49,46 @@ export async function insertSales(db: Queryable, sales: readonly NewSale[]): Pro
       'soldAt',
     ]),
   );
+}
+
+const listStatement = defineStatement(
+  'billing_sale_list_licenses',
+  Type.Object({ id: Type.String() }),
+  `select distinct license_id as id from billing_sales
+   where $1::uuid is null or license_id > $1
+   order by license_id limit $2`,
+);
+
+/** Lists licenses that were sold, by id. @param after the last one of the page before; null for the first page */
+export async function listSoldLicenses(
+  db: Queryable,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  return (await queryRows(db, listStatement, [after, limit])).map(({ id }) => id);
+}
+
+const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
+
+const takeStatement = defineStatement(
+  'billing_sale_take_many',
+  Type.Object({
+    licenseId: Type.String(),
+    priceId: Type.String(),
+    productId: Type.String(),
+    machines: NullableInteger,
+    durationDays: NullableInteger,
+    hasFixedEnd: Type.Boolean(),
+    endsAt: Nullable.Timestamp,
+    total: Type.Union([Type.Number(), Type.Null()]),
+    currency: Nullable.Text,
+    soldAt: Timestamp,
+  }),
+  `delete from billing_sales where license_id = any ($1::uuid[])
+   returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at`,
+);
+
+/** Deletes what was sold with licenses, and returns it. */
+export async function takeSales(db: Queryable, licenseIds: readonly string[]): Promise<NewSale[]> {
+  return queryRows(db, takeStatement, [licenseIds]);
 }
