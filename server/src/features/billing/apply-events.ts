@@ -82,7 +82,7 @@ export async function applyFacts(
 const STARTED_EARLIER =
   'The subscription started before its first event arrived here; its license was created from a later payment.';
 
-/** Why an event needs an operator, and whether its purchase has no license at all. */
+/** Why an event needs an operator, and whether no price of its purchase is known: its purchase may only be incomplete yet. */
 interface Attention extends EventKey {
   readonly message: string;
   readonly isUnmatched: boolean;
@@ -97,11 +97,11 @@ function listAttention({ unmatched, problems }: SyncedLicenses): ReadonlyMap<str
       isUnmatched: true,
     })),
   );
-  const single = problems.map(({ purchase, eventId, reason, hasLicense }) => ({
+  const single = problems.map(({ purchase, eventId, reason }) => ({
     provider: purchase.facts.provider,
     eventId,
     message: reason,
-    isUnmatched: !hasLicense,
+    isUnmatched: false,
   }));
   return new Map([...whole, ...single].map((each) => [toKey(each), each]));
 }

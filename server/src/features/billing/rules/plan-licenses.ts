@@ -88,8 +88,6 @@ export interface LicensePlans {
 /** A problem of a payment. */
 export interface PurchaseProblem extends Problem {
   readonly purchase: Purchase;
-  /** Whether the purchase has any license. */
-  readonly hasLicense: boolean;
 }
 
 /** Fits into an integer of PostgreSQL. */
@@ -178,11 +176,7 @@ function splitProblems(
   const isPaid = purchase.facts.payments.some(({ origin }) => origin !== 'other');
   const isUnmatched = licenses === 0 && drafts.length > 0 && (problems.length > 0 || !isPaid);
   if (!isUnmatched) {
-    const hasLicense = licenses > 0;
-    return {
-      unmatched: [],
-      problems: problems.map((each) => ({ ...each, purchase, hasLicense })),
-    };
+    return { unmatched: [], problems: problems.map((each) => ({ ...each, purchase })) };
   }
   const prices = drafts.map(({ priceId }) => priceId);
   const reason = problems[0]?.reason ?? explainPrices(prices);
