@@ -56,7 +56,7 @@ drop index billing_events_unmatched;
 create index billing_events_unmatched on billing_events (received_at, (provider || '/' || event_id))
   where status in ('processed', 'ignored')
     and (message like 'No product of the catalogue has the price %' or message like 'Needs attention: %');
--- billing_event_clear_attention
+-- billing_event_list_attention, billing_event_clear_attention
 create index billing_events_attention on billing_events (event_id, provider)
   where status in ('processed', 'ignored')
     and (message like 'No product of the catalogue has the price %' or message like 'Needs attention: %');

@@ -6,6 +6,7 @@ import type { BillingEvent, BillingFact, EventKey } from './facts.ts';
 import {
   clearAttention,
   insertEvents,
+  listAttentionKeys,
   requestAttention,
   updateEventOutcomes,
   type EventOutcome,
@@ -106,6 +107,9 @@ function listAttention({ unmatched, problems }: SyncedLicenses): ReadonlyMap<str
   return new Map([...whole, ...single].map((each) => [toKey(each), each]));
 }
 
+/** Usually fewer events need attention than a batch of renewals has stored events. */
+const MAX_LISTED = 200;
+
 /** Updates what stored events of the purchases say: their payments have licenses by now, or need an operator. */
 async function updateAttention(
   client: Queryable,
@@ -120,9 +124,13 @@ async function updateAttention(
     )
     .filter((event) => !isNew.has(toKey(event)));
   const settled = stored.filter((event) => !attention.has(toKey(event)));
-  if (settled.length > 0) await clearAttention(client, settled);
-  const open = stored.flatMap((event) => attention.get(toKey(event)) ?? []);
-  if (open.length > 0) await requestAttention(client, open);
+  const open = settled.length === 0 ? [] : await listAttentionKeys(client, MAX_LISTED);
+  const isOpen = new Set(open.map(toKey));
+  const done =
+    open.length < MAX_LISTED ? settled.filter((each) => isOpen.has(toKey(each))) : settled;
+  if (done.length > 0) await clearAttention(client, done);
+  const unsettled = stored.flatMap((event) => attention.get(toKey(event)) ?? []);
+  if (unsettled.length > 0) await requestAttention(client, unsettled);
 }
 
 function toKey({ provider, eventId }: EventKey): string {

@@ -13,7 +13,7 @@ import type { ApplyDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER } from './facts.ts';
 import { insertBilledLines, listBilledLines, listCustomers } from './queries/purchases.ts';
 import { insertSales, type NewSale } from './queries/sales.ts';
-import { listNames, toSale } from './rules/find-sale.ts';
+import { listNames, listOpenPurchases, toSale } from './rules/find-sale.ts';
 import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
 import {
   listTransactions,
@@ -43,7 +43,8 @@ export async function syncLicenses(
   purchases: readonly Purchase[],
 ): Promise<SyncedLicenses> {
   const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
-  const adoptable = await listAdoptableLicenses(client, purchases.flatMap(listNames));
+  const names = listOpenPurchases(purchases, lines).flatMap(listNames);
+  const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
   const buyers = await findBuyers(client, purchases);
   const { missing, existing, orphaned, unmatched, problems } = planLicenses(
     purchases,

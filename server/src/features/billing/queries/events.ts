@@ -11,7 +11,7 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { EventHeader, EventKey } from '../facts.ts';
+import type { BillingProvider, EventHeader, EventKey } from '../facts.ts';
 import { ATTENTION_PREFIX, DISMISSED_PREFIX, UNMATCHED_PREFIX } from '../rules/event-state.ts';
 
 /** The outcome of a stored event. */
@@ -154,6 +154,17 @@ const clearAttentionStatement = defineCommand(
 /** Sets stored events to processed whose payments have all of their licenses by now. */
 export async function clearAttention(db: Queryable, events: readonly EventKey[]): Promise<void> {
   await execute(db, clearAttentionStatement, toColumns(events, ['eventId', 'provider']));
+}
+
+const listAttentionStatement = defineStatement(
+  'billing_event_list_attention',
+  Type.Object({ eventId: Type.String(), provider: Type.Unsafe<BillingProvider>(Type.String()) }),
+  `select event_id, provider from billing_events where ${IS_UNMATCHED} order by event_id, provider limit $1`,
+);
+
+/** Lists the events of payments that need an operator, at most `limit`, from an index that contains no others. */
+export async function listAttentionKeys(db: Queryable, limit: number): Promise<EventKey[]> {
+  return queryRows(db, listAttentionStatement, [limit]);
 }
 
 const requestAttentionStatement = defineCommand(

@@ -38,12 +38,13 @@ export function findProblems(
   const isKnown = (priceId: string): boolean => findProduct(priceId) !== null || isKept(priceId);
   // Whether any line has a license.
   const isRunning = drafts.some(({ product, priceId }) => product !== null || isKept(priceId));
+  const state = { drafts, isKnown, isRunning, countAssigned: createCounter(facts) };
   const problems = facts.payments.flatMap((payment) => {
     const found = [
       ...(payment.conflictEventId === undefined
         ? []
         : [{ eventId: payment.conflictEventId, cause: CAUSES.conflict(payment.transactionId) }]),
-      ...toList(findCause(facts, payment, { drafts, isKnown, isRunning })).map((cause) => ({
+      ...toList(findCause(facts, payment, state)).map((cause) => ({
         eventId: payment.eventId,
         cause,
       })),
@@ -74,7 +75,7 @@ export function explainPrices(priceIds: readonly string[]): string {
 function findCause(
   facts: PurchaseFacts,
   payment: MergedPayment,
-  { drafts, isKnown, isRunning }: State,
+  { drafts, isKnown, isRunning, countAssigned }: State,
 ): string | null {
   const { total, lines, period } = payment;
   if (isReportedPeriod(facts, payment)) return null;
@@ -92,7 +93,7 @@ function findCause(
   if (total === 0) return null;
   return (
     findCancellation(facts, payment) ??
-    findUnassigned(facts, payment, sold, drafts, isKnown) ??
+    findUnassigned(facts, payment, sold, { drafts, isKnown, countAssigned }) ??
     (payment.problem === undefined ? null : `${ATTENTION_PREFIX}${payment.problem}`)
   );
 }
@@ -112,6 +113,8 @@ interface State {
   readonly drafts: readonly LicenseDraft[];
   readonly isKnown: IsKnown;
   readonly isRunning: boolean;
+  /** Counts the lines of a payment that pay a line of the subscription. */
+  readonly countAssigned: (payment: MergedPayment) => number;
 }
 
 /** Whether a price is in the catalogue, or sold. */
@@ -145,8 +148,7 @@ function findUnassigned(
   facts: PurchaseFacts,
   payment: MergedPayment,
   sold: readonly BillingLine[],
-  drafts: readonly LicenseDraft[],
-  isKnown: IsKnown,
+  { drafts, isKnown, countAssigned }: Omit<State, 'isRunning'>,
 ): string | null {
   const isPurchase = findPurchase(facts.payments) === payment;
   const recurring = sold.filter(({ cycle }) => cycle !== null);
@@ -159,10 +161,26 @@ function findUnassigned(
   if (drafts.length === 0) return CAUSES.unknownLine;
   if (recurring.length === 0) return null;
   if (!drafts.some(({ subscription }) => subscription)) return CAUSES.unknownLine;
+  return countAssigned(payment) < recurring.length ? CAUSES.unknownLine : null;
+}
+
+/** Assigns the payments of a purchase at the first question. */
+function createCounter(facts: PurchaseFacts): State['countAssigned'] {
+  let counts: Map<string, number> | null = null;
+  return ({ transactionId }) => {
+    counts ??= countLines(facts);
+    return counts.get(transactionId) ?? 0;
+  };
+}
+
+function countLines(facts: PurchaseFacts): Map<string, number> {
   const bought = (findFirst(facts.payments)?.lines ?? []).filter(({ cycle }) => cycle !== null);
   const assigned = assignPayments(facts, trackLines(bought, facts.snapshots));
-  const own = [...assigned.values()].flat().filter((each) => each.payment === payment);
-  return own.length < recurring.length ? CAUSES.unknownLine : null;
+  const counts = new Map<string, number>();
+  for (const { payment } of [...assigned.values()].flat()) {
+    counts.set(payment.transactionId, (counts.get(payment.transactionId) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** A payment without lines pays all lines of its subscription. */

@@ -114,6 +114,19 @@ function listCandidates(
   return fitting.length === 1 ? fitting : [];
 }
 
+/** Lists the purchases that have no license under their checkout yet, and may adopt one. */
+export function listOpenPurchases(
+  purchases: readonly Purchase[],
+  lines: readonly BilledLine[],
+): Purchase[] {
+  const known = new Set(lines.map(({ provider, transactionId }) => `${provider} ${transactionId}`));
+  return purchases.filter(({ facts: { provider, payments, snapshots } }) => {
+    const checkouts = payments.filter(({ origin }) => origin === 'purchase');
+    const ids = [...checkouts, ...snapshots].map(({ transactionId }) => transactionId);
+    return !ids.some((id) => id !== null && known.has(`${provider} ${id}`));
+  });
+}
+
 /** A name of a purchase by which a license from elsewhere may be known. */
 export interface PurchaseName {
   readonly provider: string;
