@@ -10,6 +10,7 @@ import { applyEvents } from './apply-events.ts';
 import type { BillingFact } from './facts.ts';
 import { countUnmatchedEvents } from './queries/operator-events.ts';
 import type { Receipt } from './received-event.ts';
+import { dismissEvents } from './stored-events.ts';
 import {
   began,
   checkout,
@@ -233,6 +234,19 @@ describe('payments that need attention', () => {
     assert.match(next?.message ?? '', /^The subscription started before its first event/);
     assert.equal(await count(), before);
     assert.equal((await read('~gap')).length, 1);
+  });
+
+  test('are dismissed by their id only, and stay dismissed', async () => {
+    const before = await count();
+    await apply('~done', [renewal(4, { lines: [] })]);
+    const eventId = `evt_${copies}~done_0`;
+    const by = { actor: 'test', reason: 'refunded at the provider' };
+    const filter = { eventId: null, status: null, provider: null, since: null };
+    await dismissEvents(context, { ...by, filter });
+    assert.equal(await count(), before + 1);
+    assert.equal(await dismissEvents(context, { ...by, filter: { ...filter, eventId } }), 1);
+    await apply('~done', [renewal(5, { lines: [] })]);
+    assert.equal(await count(), before + 1);
   });
 
   test('are the second payment under an id, not the first', async () => {
