@@ -118,6 +118,7 @@ test('passes the checks of latchkey doctor, except those of its intended failure
     'key_emails.refused',
     'payment_events.deferred',
     'payment_events.failed',
+    'payment_events.need_attention',
   ]);
 });
 
