@@ -141,6 +141,8 @@ export function testAdministration(running: () => Console): void {
     const { page, close, go } = await running().open('admin');
     await go('/api-keys');
     await press(page, 'Create API key');
+    // The search of the list behind it is called "Name", too.
+    await page.getByRole('dialog', { name: 'Create API key' }).waitFor();
     await type(page, 'Name', 'browser test');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
