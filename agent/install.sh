@@ -203,7 +203,7 @@ is_older() {
     }'
 }
 
-# A package is signed for ever, so whoever controls the server could offer one whose faults are known.
+# A package is signed for ever, so an attacker on the server could offer one whose faults are known.
 check_version() {
   [ -f "$INSTALLED" ] && [ "${LATCHKEY_AGENT_ALLOW_DOWNGRADE:-}" != yes ] || return 0
   installed=$(sed -n 's/^ *"version": "\([0-9A-Za-z.+-]*\)",*$/\1/p' "$INSTALLED")

@@ -80,7 +80,7 @@ function isForeign(path: string, owner: number): boolean {
   return !isTrusted && (statSync(dirname(path)).mode & WRITABLE_BY_ALL) !== 0;
 }
 
-/** Whether there is no such file. A link to a missing file is one that somebody wanted. */
+/** Whether there is no such file. A link to a missing file was created on purpose. */
 function isMissing(path: string, error: unknown): boolean {
   const isAbsent = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
   return isAbsent && lstatSync(path, { throwIfNoEntry: false }) === undefined;

@@ -104,7 +104,7 @@ export class EventLoopMonitor {
       cpuMs: Math.round(cpuUs / 1_000),
       routes: this.#listSuspects(now),
     };
-    this.#log.warn(fields, 'event loop was blocked: no request was served meanwhile');
+    this.#log.warn(fields, 'event loop was blocked: no request was served');
   }
 
   #listSuspects(now: number): readonly string[] {

@@ -23,7 +23,7 @@ export function estimateMinutes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_MINUTE);
 }
 
-/** Returns the bytes that a directory uses on the disk. Files that disappear meanwhile count as empty. */
+/** Returns the bytes that a directory uses on the disk. Files that disappear during the measurement count as empty. */
 export async function measureDirectory(directory: string): Promise<number> {
   let bytes = 0;
   for (const name of await orNone(readdir(directory), [])) {

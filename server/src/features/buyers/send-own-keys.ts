@@ -35,7 +35,7 @@ export async function sendOwnKeys(
 
 const DAY_MS = 86_400_000;
 
-/** E-mails with the key of one license in a day: whoever has a leaked key must not fill the mailbox of the owner. */
+/** E-mails with the key of one license in a day: a person with a leaked key must not fill the mailbox of the owner. */
 const MAX_MAILS_A_DAY = 10;
 
 /** Returns the ids of the licenses whose key may be mailed now. @throws rateLimited (429) when there is none */

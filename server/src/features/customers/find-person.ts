@@ -55,7 +55,7 @@ export async function findPerson(
   };
 }
 
-/** Whatever somebody else's license was activated on, too, may be about that person (GDPR, article 15(4)). */
+/** Devices on which another customer's license was activated may contain data about that customer (GDPR, article 15(4)). */
 const NO_SHARED_DEVICES: SharedDeviceChoice = { installs: [], machines: [] };
 
 type Devices = Pick<Person, 'installIds' | 'machineIds' | 'sharedInstalls' | 'sharedMachines'>;
