@@ -59,7 +59,7 @@ describe('promtool', { skip: promtool === null ? 'needs promtool' : false }, () 
         evaluation_interval: interval,
         tests: [
           combine(interval, together.flatMap(toRuns)),
-          // It fires without a series, so that it needs a Prometheus of its own.
+          // It fires without a series, so that it needs a separate Prometheus.
           ...cases
             .filter((each) => !together.includes(each))
             .flatMap(toRuns)
@@ -101,7 +101,7 @@ function toRuns([alert, each]: [string, AlertCase]): Run[] {
   ];
 }
 
-/** Returns a test of promtool with several runs, each with jobs of its own: a test for each run takes ten times as long. */
+/** Returns a test of promtool with several runs, each with separate jobs: a test for each run takes ten times as long. */
 function combine(interval: string, runs: readonly Run[]) {
   return {
     name: runs.map(({ alert, name }) => `${alert} ${name}`).join(', '),
