@@ -48,6 +48,8 @@ describe(`the database of PostgreSQL ${EARLIER_MAJOR}`, { skip }, () => {
   /** The data directory with the old cluster, of which each test changes a copy; and a backup of it. */
   let old = '';
   let backup = '';
+  /** The tables that the earlier release filled; one of a later migration may be empty. */
+  let filled: ReadonlySet<string> = new Set();
 
   before(async () => {
     const directory = await mkdtemp(join(tmpdir(), 'latchkey-major-'));
@@ -63,6 +65,7 @@ describe(`the database of PostgreSQL ${EARLIER_MAJOR}`, { skip }, () => {
       ['present', present],
     ];
     installation = resources.use(await Installation.open(fixture, new Map(versions)));
+    filled = new Set((await readBackupRows(fixture.backup)).keys());
     await installation.run('earlier', 'restore', fixture.backup);
     await installation.run('earlier', 'license', 'issue', '--product', 'studio');
     backup = await installation.backUp('earlier', 'old');
@@ -98,7 +101,12 @@ describe(`the database of PostgreSQL ${EARLIER_MAJOR}`, { skip }, () => {
     const now = await installation.backUp(version, `now-${(copies += 1)}`);
     const [rows, others] = [await readBackupRows(backup), await readBackupRows(now)];
     const compared = [...rows].filter(([name]) => tables?.includes(name) ?? true);
-    assert.ok(compared.length > 0 && compared.every(([, table]) => table.rows.length > 0));
+    const empty = compared.filter(([name, table]) => filled.has(name) && table.rows.length === 0);
+    assert.notEqual(compared.length, 0);
+    assert.deepEqual(
+      empty.map(([name]) => name),
+      [],
+    );
     assert.deepEqual(findDifferences(new Map(compared), others), []);
     if (tables !== undefined) return;
     assert.deepEqual(await readSequences(now), await readSequences(backup));
