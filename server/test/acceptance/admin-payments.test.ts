@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 
-import {
-  PaddleApiError,
-  type LoggedEvent,
-} from '#server/features/billing/providers/paddle/paddle-api.ts';
+import type { LoggedEvent } from '#server/features/billing/providers/paddle/paddle-api.ts';
+import { ProviderApiError } from '#server/features/billing/providers/provider-api.ts';
 
 import { emptyAuditLog } from '../audit-log.ts';
 import { startTestService } from '../harness.ts';
@@ -19,11 +17,11 @@ const PATH = '/api/v1/admin/payment-events';
 const HOSTILE = `<script>alert(1)</script>\u202E${'x'.repeat(10_000)}`;
 const reason = 'the provider repaired it';
 
-let eventLog: readonly LoggedEvent[] | PaddleApiError = [];
+let eventLog: readonly LoggedEvent[] | ProviderApiError = [];
 const paddleApi = {
   findCustomer: async () => null,
   listEvents: async (after: string | null) => {
-    if (eventLog instanceof PaddleApiError) throw eventLog;
+    if (eventLog instanceof ProviderApiError) throw eventLog;
     return eventLog.some(({ eventId }) => eventId === after) ? [] : eventLog;
   },
 };
@@ -343,7 +341,7 @@ describe('reconcile', () => {
   });
 
   test('says why the provider cannot be read', async () => {
-    eventLog = new PaddleApiError('Paddle answers 403');
+    eventLog = new ProviderApiError('Paddle answers 403');
     const { status, body } = await admin.post(`${PATH}/reconcile`, {});
     assert.deepEqual(
       [status, body],

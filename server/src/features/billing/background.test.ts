@@ -16,12 +16,13 @@ import {
 } from '../../../test/payment-providers/paddle-steps.ts';
 import { runDueJobs } from '../../../test/run-due-jobs.ts';
 import { DAY_MS, HOUR_MS } from '../../../test/test-clock.ts';
-import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import type { LoggedEvent, PaddleApi } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 import { findReconciliation } from './queries/reconciliations.ts';
 import { createBillingTasks } from './background.ts';
 import { replayEvents, type ReplayOutcome } from './stored-events.ts';
 
-let refusal: PaddleApiError | null = null;
+let refusal: ProviderApiError | null = null;
 let unseen: LoggedEvent[] = [];
 const paddleApi: PaddleApi = {
   findCustomer: async () => null,
@@ -53,7 +54,7 @@ async function runScheduled(): Promise<void> {
 
 test('logs, counts and stores a reconciliation that fails, runs it again after an hour, and logs its recovery', async () => {
   await deliverPaddle(service, paddleTransactionCompleted());
-  refusal = new PaddleApiError('Paddle answers 403');
+  refusal = new ProviderApiError('Paddle answers 403');
   await runScheduled();
   const entry = service.log.map((line) => JSON.parse(line)).find(({ level }) => level === 'error');
   assert.deepEqual(

@@ -18,7 +18,8 @@ import { TEST_START } from '../../../test/test-clock.ts';
 import type { CustomerDetails } from './facts.ts';
 import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
-import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import type { PaddleApi } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 
 const ann: CustomerDetails = { email: 'ann@example.org', name: 'Ann', locale: 'de' };
 
@@ -112,7 +113,7 @@ async function readKnown(customerId: string): Promise<unknown> {
 
 test('observes a rate limit of Paddle and throws other errors for a retry', async () => {
   const name = { provider: 'paddle', customerId: 'ctm_pause' };
-  answer = () => Promise.reject(new PaddleApiError('a pause', 600));
+  answer = () => Promise.reject(new ProviderApiError('a pause', { retryAfterSeconds: 600 }));
   await lookUpCustomer(context, name);
   const { rows } = await pool.query(
     `select key, attempts, extract(epoch from run_at - $1)::integer as pause from jobs`,
@@ -121,8 +122,8 @@ test('observes a rate limit of Paddle and throws other errors for a retry', asyn
   assert.equal(rows.length, 1);
   assert.deepEqual([rows[0].key, rows[0].attempts], ['look_up_customer:paddle:ctm_pause', 0]);
   assert.equal(rows[0].pause, 600);
-  answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
-  await assert.rejects(lookUpCustomer(context, name), /^PaddleApiError: Paddle answers 503$/u);
+  answer = () => Promise.reject(new ProviderApiError('Paddle answers 503'));
+  await assert.rejects(lookUpCustomer(context, name), /^ProviderApiError: Paddle answers 503$/u);
 });
 
 test('sends no request for other providers or without an API key', async () => {
@@ -150,7 +151,7 @@ for (const [what, found, expected] of [
 }
 
 test('waits at most a quarter of an hour for the API', async () => {
-  answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
+  answer = () => Promise.reject(new ProviderApiError('Paddle answers 503'));
   const { transactionId } = await buy('typed@example.org');
   const name = { provider: 'paddle', transactionId };
   await sendKeyEmail(context, name);

@@ -4,7 +4,7 @@ import { applyFacts } from './apply-events.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER, type BillingEvent, type CustomerDetails } from './facts.ts';
 import { listKeyEmailsOfCustomer } from './key-emails/buyer-queries.ts';
-import { PaddleApiError } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 import { lockBilling } from './queries/ledger.ts';
 import type { CustomerKey } from './queries/purchases.ts';
 import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
@@ -16,7 +16,7 @@ const LONG_AGO = new Date(0);
  * Looks up a customer at Paddle that no event has described, and applies the response as an event, so that waiting
  * e-mails are sent. If Paddle has no such customer, a later event may still describe it; until then the data of the
  * checkout apply.
- * @throws PaddleApiError if a retry may succeed
+ * @throws ProviderApiError if a retry may succeed
  */
 export async function lookUpCustomer(
   deps: BillingDependencies,
@@ -36,7 +36,7 @@ export async function lookUpCustomer(
     }
     await applyCustomer(deps, key, found ?? UNKNOWN_CUSTOMER, isUsable ? requestedAt : LONG_AGO);
   } catch (error) {
-    if (!(error instanceof PaddleApiError) || error.retryAfterSeconds === null) throw error;
+    if (!(error instanceof ProviderApiError) || error.retryAfterSeconds === null) throw error;
     const runAt = new Date(requestedAt.getTime() + error.retryAfterSeconds * 1_000);
     await queueCustomerLookUps(deps.pool, [key], runAt);
   }

@@ -16,7 +16,8 @@ import {
 import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
-import { createPaddleApi, PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import { createPaddleApi, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 import { findReconciliation } from './queries/reconciliations.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
@@ -108,7 +109,7 @@ test('stores a failure, and continues at the cursor after it', async () => {
   const reconciledAt = (await findReconciliation(context.pool, 'paddle'))?.reconciledAt ?? null;
   assert.ok(reconciledAt !== null);
   paddle.answer = answerJson(500, {});
-  await assert.rejects(reconcile(), PaddleApiError);
+  await assert.rejects(reconcile(), ProviderApiError);
   const failed = await findReconciliation(context.pool, 'paddle');
   const failedAt = clock.now();
   assert.deepEqual(failed, { reconciledAt, failedAt, failure: 'Paddle answers 500' });
@@ -180,7 +181,7 @@ test('a longer log is compared to its end by several comparisons', async () => {
   const longer = { ...context, paddleApi: logOf(25) };
   clock.advance(2 * HOUR_MS);
   paddle.answer = answerJson(500, {});
-  await assert.rejects(reconcile(), PaddleApiError);
+  await assert.rejects(reconcile(), ProviderApiError);
   const before = await findReconciliation(context.pool, 'paddle');
   const ends: unknown[] = [];
   const goOn = async () => {
@@ -220,5 +221,5 @@ test('throws if the log repeats an event', async () => {
     { ...context, paddleApi: turning },
     { actor: 'ann', unlimited: true },
   );
-  await assert.rejects(endless, new PaddleApiError('Paddle repeats an event in its log'));
+  await assert.rejects(endless, new ProviderApiError('Paddle repeats an event in its log'));
 });

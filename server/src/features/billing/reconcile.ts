@@ -2,7 +2,8 @@ import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './received-event.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
-import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import type { LoggedEvent, PaddleApi } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 import {
   findEventBefore,
   findReconciliationCursor,
@@ -56,7 +57,7 @@ const MAX_PAGES = 10;
  * webhook that arrives later is a duplicate. Logs and audits the repaired events. Stores the result, unless `since` is
  * given, because such a comparison does not cover earlier events.
  * @returns null if there is nothing to compare: without an API key, or before the first event
- * @throws PaddleApiError if Paddle cannot be read; events applied before that stay applied
+ * @throws ProviderApiError if Paddle cannot be read; events applied before that stay applied
  */
 export async function reconcilePaddle(
   deps: BillingDependencies,
@@ -149,7 +150,7 @@ async function readPage(
   const logged = await paddleApi.listEvents(after, signal);
   // Otherwise the comparison would never end.
   if (logged.some(({ eventId }) => eventId === after)) {
-    throw new PaddleApiError('Paddle repeats an event in its log');
+    throw new ProviderApiError('Paddle repeats an event in its log');
   }
   const firstYoung = logged.findIndex(({ occurredAt }) => occurredAt >= occurredBefore);
   const events = firstYoung < 0 ? logged : logged.slice(0, firstYoung);
@@ -196,7 +197,7 @@ async function recordFailure(
   start: string | null,
   error: unknown,
 ): Promise<void> {
-  const failure = error instanceof PaddleApiError ? error.message : 'Internal error: see the log';
+  const failure = error instanceof ProviderApiError ? error.message : 'Internal error: see the log';
   try {
     await recordEnd(deps, start, failure);
   } catch (cause) {

@@ -1,5 +1,5 @@
 import type { BillingDependencies } from './dependencies.ts';
-import { PaddleApiError } from './providers/paddle/paddle-api.ts';
+import { ProviderApiError } from './providers/provider-api.ts';
 import { reconcilePaddle, type Reconciliation, type ReconciliationOptions } from './reconcile.ts';
 
 /** The result of a comparison that an operator started. */
@@ -31,7 +31,7 @@ export async function runReconciliation(
       'No Paddle event has been received yet: choose since when to compare (on the command line with --since).';
     return { ...NOTHING, failure };
   } catch (error) {
-    if (!(error instanceof PaddleApiError)) throw error;
+    if (!(error instanceof ProviderApiError)) throw error;
     const failure = `Cannot read Paddle's event log: ${error.message}. Events that were applied stay applied.`;
     return { ...NOTHING, compared, failure };
   }

@@ -6,7 +6,8 @@ import {
   startPaddleApiStub,
 } from '../../../../../test/payment-providers/paddle-api-stub.ts';
 import { createTestClock } from '../../../../../test/test-clock.ts';
-import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
+import { createPaddleApi } from './paddle-api.ts';
+import { ProviderApiError } from '../provider-api.ts';
 
 const paddle = await startPaddleApiStub();
 const { requests, url } = paddle;
@@ -26,7 +27,7 @@ const customer = {
 /** Returns the message and delay of the error. */
 async function failure(client = api): Promise<readonly [string, number | null]> {
   const error: unknown = await client.findCustomer('ctm_1').catch((reason: unknown) => reason);
-  assert.ok(error instanceof PaddleApiError);
+  assert.ok(error instanceof ProviderApiError);
   assert.doesNotMatch(error.message, /pdl_secret_key|ann@/u);
   return [error.message, error.retryAfterSeconds];
 }
@@ -63,7 +64,7 @@ test('findCustomer returns null for an unknown id, and for an invalid one withou
 
 test('listEvents rejects with 404 if the URL has no event log', async () => {
   paddle.answer = answerJson(404, { error: { code: 'not_found' } });
-  await assert.rejects(api.listEvents('evt_1'), new PaddleApiError('Paddle answers 404'));
+  await assert.rejects(api.listEvents('evt_1'), new ProviderApiError('Paddle answers 404'));
 });
 
 test('a rate limit is reported with a delay between a second and an hour', async () => {
