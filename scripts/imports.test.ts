@@ -71,7 +71,7 @@ test('the agent imports nothing from the server, and only types from the contrac
 
 /** What the console loads of other packages: files without schemas and dependencies. */
 const LOADED_BY_CONSOLE =
-  /^@latchkey\/(?:contract\/(?:constants|fleet-lines)|agent\/fleet\/[\w/-]+\.(?:ts|css))$/;
+  /^@latchkey\/(?:contract\/(?:constants|fleet-lines|payment-providers)|agent\/fleet\/[\w/-]+\.(?:ts|css))$/;
 
 test('the console imports nothing from the server, only types and plain files of the contract, and the fleet page of the agent', () => {
   const modules = readSources('console/src', /\.tsx?$/);
@@ -88,7 +88,7 @@ test('the console imports nothing from the server, only types and plain files of
   );
   assert.deepEqual(wrong, []);
   const contract = readSources('contract/src');
-  for (const name of ['constants.ts', 'fleet-lines.ts']) {
+  for (const name of ['constants.ts', 'fleet-lines.ts', 'payment-providers.ts']) {
     assert.deepEqual(contract.find(({ file }) => file === name)?.imports, [], name);
   }
 });

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { PAYMENT_PROVIDERS } from './payment-providers.ts';
 import { nullable, nullableString, oneOf, ref } from './schema.ts';
-
-const PROVIDERS = ['paddle', 'stripe', 'lemonsqueezy', 'standard'] as const;
 
 export const CatalogProductView = Type.Object(
   {
@@ -34,7 +33,7 @@ export const CatalogProductView = Type.Object(
     }),
     prices: Type.Array(
       Type.Object({
-        provider: oneOf(PROVIDERS),
+        provider: oneOf(PAYMENT_PROVIDERS),
         price_id: Type.String({ examples: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'] }),
       }),
     ),
@@ -51,7 +50,7 @@ const CatalogProblem = Type.Object({
 });
 
 const PriceProviderView = Type.Object({
-  provider: oneOf(PROVIDERS),
+  provider: oneOf(PAYMENT_PROVIDERS),
   prices: Type.Integer({ description: 'How many prices of it the catalogue has.', examples: [2] }),
   is_configured: Type.Boolean({ description: 'Whether a secret for its webhooks is set.' }),
   setting: Type.String({

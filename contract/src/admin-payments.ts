@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
 
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
+import { PAYMENT_PROVIDERS } from './payment-providers.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, textMap, uuid } from './schema.ts';
-
-export const PAYMENT_PROVIDERS = ['paddle', 'stripe', 'lemonsqueezy', 'standard'] as const;
 
 /**
  * The states of a payment event for operators. `ignored`: no license depends on it; `unmatched`: a payment that does

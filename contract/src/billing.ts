@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PAYMENT_PROVIDERS } from './payment-providers.ts';
 import { freeObject, nullableString, text } from './schema.ts';
 
 /** The signature header of a payment provider. */
@@ -16,8 +17,7 @@ export const WebhookHeaders = Type.Object({
 /** The path of the webhooks of other providers. */
 export const ProviderPath = Type.Object({
   provider: text({
-    description:
-      'The payment provider: `stripe`, `lemonsqueezy` or `standard` (Standard Webhooks).',
+    description: `The payment provider: ${PAYMENT_PROVIDERS.map((name) => `\`${name}\``).join(', ')} (Standard Webhooks).`,
     examples: ['stripe'],
   }),
 });

@@ -130,6 +130,7 @@ export * from './admin-list.ts';
 export * from './admin-operators.ts';
 export * from './admin-mails.ts';
 export * from './admin-payments.ts';
+export * from './payment-providers.ts';
 export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';
 export * from './admin-outreach.ts';

@@ -15,7 +15,6 @@ import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createPaymentEventBatch } from './features/billing/payment-event-batch.ts';
-import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
 import { BuyerLimits } from './features/buyers/limits.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
@@ -130,7 +129,7 @@ export function createContext(options: ContextOptions) {
     reports: createReportReader(options),
     signingKeys,
     configuredApiKeys: readConfiguredKeys(secrets),
-    webhookSecrets: readWebhookSecrets(secrets),
+    webhookSecrets: secrets.webhooks,
     mail: options.mail ?? null,
     outreachMail: options.outreachMail ?? null,
     outreach,

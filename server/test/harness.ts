@@ -41,9 +41,14 @@ export const TEST_MASTER_SECRET = 'a master secret for the tests alone';
 
 /** The webhook secrets of a test service. */
 export const TEST_WEBHOOK_SECRETS = {
-  billing: ['pdl_ntfset_for_the_tests_alone'],
+  paddle: ['pdl_ntfset_for_the_tests_alone'],
   stripe: ['whsec_for_the_tests_alone'],
-  lemonSqueezy: ['a lemon squeezy secret for the tests'],
+  lemonsqueezy: ['a lemon squeezy secret for the tests'],
+  polar: ['whsec_a polar secret for the tests'],
+  dodo: [`whsec_${Buffer.from('a dodo secret for the tests').toString('base64')}`],
+  creem: ['whsec_a creem secret for the tests'],
+  fastspring: ['a fastspring secret for the tests'],
+  gumroad: ['a-gumroad-secret-for-the-tests'],
   standard: [`whsec_${Buffer.from('a standard secret for the tests').toString('base64')}`],
 } satisfies Secrets['webhooks'];
 

@@ -1,5 +1,7 @@
 /** Formats of numbers and times in the browser's locale and time zone; days of reports are in UTC, relative times in English. */
 
+import { decimalsOf } from '@latchkey/contract/payment-providers';
+
 /** Creates a format at its first use: creating one takes milliseconds, which would delay the first page. */
 function lazy<Format>(create: () => Format): () => Format {
   let format: Format | undefined;
@@ -76,32 +78,12 @@ export function formatRelative(time: string | Date, nowMs: number): string {
   return relative().format(Math.trunc(seconds / unit[1]), unit[0]);
 }
 
-/** Currencies whose smallest unit is not a hundredth, by ISO 4217. Browsers know other numbers, which are for display. */
-const ISO_DECIMALS = toDecimals(
-  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
-  'BHD IQD JOD KWD LYD OMR TND',
-);
-
-/** The same for Stripe, which writes ISK and UGX in hundredths. See https://docs.stripe.com/currencies#special-cases */
-const STRIPE_DECIMALS = toDecimals(
-  'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF',
-  'BHD JOD KWD OMR TND',
-);
-
-function toDecimals(zero: string, three: string): ReadonlyMap<string, number> {
-  return new Map([
-    ...zero.split(' ').map((currency) => [currency, 0] as const),
-    ...three.split(' ').map((currency) => [currency, 3] as const),
-  ]);
-}
-
 /**
  * Amount in the smallest unit of a currency, such as 1990 USD.
  * @param provider the payment provider, whose rule determines the smallest unit
  */
 export function formatMoney(minorUnits: number, currency: string, provider: string): string {
-  const known = provider === 'stripe' ? STRIPE_DECIMALS : ISO_DECIMALS;
-  const decimals = known.get(currency) ?? 2;
+  const decimals = decimalsOf(provider, currency);
   const usual = new Intl.NumberFormat(undefined, { style: 'currency', currency });
   const { minimumFractionDigits = 2 } = usual.resolvedOptions();
   const format = new Intl.NumberFormat(undefined, {

@@ -1,5 +1,6 @@
 /** Labels for codes of the interface. */
 import type { Language } from '@latchkey/contract/constants';
+import { forEachProvider, nameProvider } from '@latchkey/contract/payment-providers';
 
 /** Returns the label of a code, such as `past due` of `past_due`. */
 export function labelOf(code: string): string {
@@ -37,19 +38,9 @@ export function namedOptions(
   return Object.entries(names).map(([value, label]) => ({ value, label }));
 }
 
-const PROVIDER_NAMES: Readonly<Record<string, string>> = {
-  paddle: 'Paddle',
-  stripe: 'Stripe',
-  lemonsqueezy: 'Lemon Squeezy',
-  standard: 'Standard Webhooks',
-};
+export const PROVIDER_OPTIONS = namedOptions(forEachProvider(nameProvider));
 
-export const PROVIDER_OPTIONS = namedOptions(PROVIDER_NAMES);
-
-/** The name of a payment provider. */
-export function nameProvider(provider: string): string {
-  return PROVIDER_NAMES[provider] ?? provider;
-}
+export { nameProvider };
 
 /** The languages of mails. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {

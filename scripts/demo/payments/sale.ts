@@ -1,7 +1,8 @@
 /** What the shops of the demo sell, and the events that their payment providers report. */
-import type { BillingProvider } from '#server/features/billing/facts.ts';
-
 import { DAY_MS } from '../time.ts';
+
+/** The payment providers of the demo. */
+export type ShopProvider = 'paddle' | 'stripe' | 'lemonsqueezy' | 'standard';
 
 export type Cycle = 'month' | 'year';
 
@@ -13,12 +14,12 @@ export interface Plan {
   readonly cycle: Cycle | null;
   /** In cents, tax included, for one unit. */
   readonly amount: number;
-  readonly prices: Readonly<Record<BillingProvider, string>>;
+  readonly prices: Readonly<Record<ShopProvider, string>>;
 }
 
 /** A purchase. */
 export interface Sale {
-  readonly provider: BillingProvider;
+  readonly provider: ShopProvider;
   readonly plan: Plan;
   readonly quantity: number;
   readonly at: Date;
@@ -31,7 +32,7 @@ export interface Sale {
 
 /** An event as a provider sends it. */
 export interface ShopEvent {
-  readonly provider: BillingProvider;
+  readonly provider: ShopProvider;
   readonly at: Date;
   readonly body: object;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,13 +1,11 @@
-import type { BillingProvider } from '#server/features/billing/facts.ts';
-
 import { lemonSqueezyShop } from './lemon-squeezy.ts';
 import { ownShop } from './own-shop.ts';
 import { paddleShop } from './paddle.ts';
-import type { Shop } from './sale.ts';
+import type { Shop, ShopProvider } from './sale.ts';
 import { stripeShop } from './stripe.ts';
 
 /** The shop of each payment provider. */
-export const SHOPS: Readonly<Record<BillingProvider, Shop>> = {
+export const SHOPS: Readonly<Record<ShopProvider, Shop>> = {
   paddle: paddleShop,
   stripe: stripeShop,
   lemonsqueezy: lemonSqueezyShop,

@@ -1,11 +1,10 @@
 /** Decides what happened in the demo's past, without a database: who tried, bought, renewed and left, and when. */
-import type { BillingProvider } from '#server/features/billing/facts.ts';
-
 import {
   startOfPeriod,
   type MoneyBack,
   type Plan,
   type Sale,
+  type ShopProvider,
   type SubscriptionChange,
 } from '../payments/sale.ts';
 import type { Random } from '../random.ts';
@@ -159,7 +158,7 @@ function planSale(random: Random, number: number, order: Order, nowMs: number): 
   const person = order.person ?? createPerson(random, number % 1_000_000);
   const isTeam = order.plan.product === 'team';
   const sale: Sale = {
-    provider: random.weighted<BillingProvider>([
+    provider: random.weighted<ShopProvider>([
       ['paddle', 46],
       ['stripe', 30],
       ['lemonsqueezy', 14],

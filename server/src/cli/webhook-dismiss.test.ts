@@ -67,7 +67,7 @@ async function readPaymentStatus(): Promise<unknown[]> {
 
 /** Delivers a body with a valid signature that is not an event. */
 async function deliverUnreadable(): Promise<void> {
-  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+  const [secret = ''] = TEST_WEBHOOK_SECRETS.paddle;
   const body = Buffer.from('nonsense');
   const headers = {
     'content-type': 'application/json',

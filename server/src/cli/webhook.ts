@@ -1,5 +1,6 @@
 /** `latchkey webhook`: the webhook events that payment providers sent. */
-import { PRICE_PROVIDERS } from '#server/config/catalog.ts';
+import { PAYMENT_PROVIDERS } from '@latchkey/contract';
+
 import { listNewestPaymentEvents } from '#server/features/billing/list-payment-events.ts';
 import type { ListedEvent } from '#server/features/billing/queries/event-list.ts';
 import type { EventFilter, EventStatus } from '#server/features/billing/queries/events.ts';
@@ -25,7 +26,7 @@ import { contextCommand, withContext } from './with-context.ts';
 function eventOptions<Status extends EventStatus>(statuses: readonly Status[]) {
   return [
     choice('--status <status>', 'only this status', statuses),
-    choice('--provider <name>', 'only this payment provider', PRICE_PROVIDERS),
+    choice('--provider <name>', 'only this payment provider', PAYMENT_PROVIDERS),
     option(
       '--since <time>',
       'only events received since a date (00:00 UTC) or date-time',

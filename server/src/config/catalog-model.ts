@@ -1,4 +1,5 @@
-import type { Language } from '@latchkey/contract';
+import type { Language, PaymentProvider } from '@latchkey/contract';
+
 /** How long software may run offline, without a value in the catalogue. */
 export const DEFAULT_OFFLINE_DAYS = 14;
 
@@ -18,7 +19,7 @@ export interface Catalog {
   /** By id, in the order of the file. */
   readonly products: ReadonlyMap<string, Product>;
   /** Returns the product that a payment provider's price buys, or null. */
-  readonly findPrice: (provider: PriceProvider, priceId: string) => Product | null;
+  readonly findPrice: (provider: PaymentProvider, priceId: string) => Product | null;
 }
 
 /** The product and the features of a trial. */
@@ -30,7 +31,7 @@ export interface CatalogTrial {
 /** The links of the buyer's page. */
 export interface CatalogBuyers {
   /** The pages of payment providers for cards and invoices. Null: no link. */
-  readonly portals: Readonly<Record<PriceProvider, string | null>>;
+  readonly portals: Readonly<Record<PaymentProvider, string | null>>;
 }
 
 /** The product and its vendor in outreach messages. Null: omitted, unless noted otherwise. */
@@ -72,7 +73,7 @@ export interface Product {
   /** How long software may run on a machine without a connection, activated by a request; null: not offered. */
   readonly airgapDays: number | null;
   readonly moves: CatalogMoves;
-  readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;
+  readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
 }
 
 /** How often the machines of a license may change. */
@@ -81,8 +82,3 @@ export interface CatalogMoves {
   readonly extra: number;
   readonly days: number;
 }
-
-/** The payment providers whose prices the catalogue can name. */
-export const PRICE_PROVIDERS = ['paddle', 'stripe', 'lemonsqueezy', 'standard'] as const;
-
-export type PriceProvider = (typeof PRICE_PROVIDERS)[number];

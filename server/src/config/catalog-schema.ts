@@ -1,4 +1,4 @@
-import { forEachLanguage } from '@latchkey/contract';
+import { forEachLanguage, forEachProvider } from '@latchkey/contract';
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 
 import { KEY_PREFIX_PATTERN } from '#server/lib/license-key.ts';
@@ -23,6 +23,7 @@ const priceId = text(
 );
 const features = list(label, 100);
 const prices = Type.Optional(list(priceId, 100));
+const portal = Type.Optional(webUrl);
 
 const ProductSchema = mapping({
   id,
@@ -40,21 +41,12 @@ const ProductSchema = mapping({
       days: Type.Optional(integer(1, 365)),
     }),
   ),
-  prices: Type.Optional(
-    mapping({ paddle: prices, stripe: prices, lemonsqueezy: prices, standard: prices }),
-  ),
+  prices: Type.Optional(mapping(forEachProvider(() => prices))),
 });
 
 /** The pages where buyers manage card and invoices, by payment provider. */
 const BuyersSchema = mapping({
-  portals: Type.Optional(
-    mapping({
-      paddle: Type.Optional(webUrl),
-      stripe: Type.Optional(webUrl),
-      lemonsqueezy: Type.Optional(webUrl),
-      standard: Type.Optional(webUrl),
-    }),
-  ),
+  portals: Type.Optional(mapping(forEachProvider(() => portal))),
 });
 
 const OutreachSchema = mapping({

@@ -3,6 +3,7 @@ import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { forEachProvider } from '@latchkey/contract';
 import { TEST_PRICES } from '../../test/test-catalog.ts';
 import { loadCatalog, parseCatalog } from './catalog.ts';
 import { defaults } from './config.ts';
@@ -51,12 +52,7 @@ test('reads the example, which is the default', () => {
     offlineDays: 14,
     airgapDays: null,
     moves: { extra: 3, days: 30 },
-    prices: {
-      paddle: [TEST_PRICES.personal],
-      stripe: [],
-      lemonsqueezy: [],
-      standard: [],
-    },
+    prices: { ...forEachProvider(() => []), paddle: [TEST_PRICES.personal] },
   });
 });
 

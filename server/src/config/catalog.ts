@@ -1,4 +1,4 @@
-import { forEachLanguage } from '@latchkey/contract';
+import { forEachLanguage, forEachProvider, PAYMENT_PROVIDERS } from '@latchkey/contract';
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -10,7 +10,6 @@ import {
   DEFAULT_EXTRA_MOVES,
   DEFAULT_MOVE_DAYS,
   DEFAULT_OFFLINE_DAYS,
-  PRICE_PROVIDERS,
   type Catalog,
   type CatalogBuyers,
   type CatalogOutreach,
@@ -19,14 +18,7 @@ import {
 import type { CatalogFile } from './catalog-schema.ts';
 import { StartupError } from './startup-error.ts';
 
-export { PRICE_PROVIDERS };
-export type {
-  Catalog,
-  CatalogOutreach,
-  CatalogTrial,
-  PriceProvider,
-  Product,
-} from './catalog-model.ts';
+export type { Catalog, CatalogOutreach, CatalogTrial, Product } from './catalog-model.ts';
 
 const MAX_CATALOG_BYTES = 1024 * 1024;
 
@@ -111,7 +103,7 @@ function findReferenceProblems({ products, trial }: CatalogFile): CatalogProblem
       const text = `repeats ${id}, the id of products[${first}]`;
       problems.push({ path: ['products', index, 'id'], text });
     }
-    for (const provider of PRICE_PROVIDERS) {
+    for (const provider of PAYMENT_PROVIDERS) {
       for (const priceId of prices[provider] ?? []) {
         // A price identifies the bought product.
         const key = `${provider} ${priceId}`;
@@ -147,18 +139,12 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
       // The lifetime of the longest token, so that deactivated machines with a valid token are counted.
       days: entry.moves?.days ?? Math.max(DEFAULT_MOVE_DAYS, offlineDays),
     },
-    prices: {
-      paddle: prices.paddle ?? [],
-      stripe: prices.stripe ?? [],
-      lemonsqueezy: prices.lemonsqueezy ?? [],
-      standard: prices.standard ?? [],
-    },
+    prices: forEachProvider((provider) => prices[provider] ?? []),
   };
 }
 
 function toBuyers({ portals = {} }: NonNullable<CatalogFile['buyers']>): CatalogBuyers {
-  const { paddle = null, stripe = null, lemonsqueezy = null, standard = null } = portals;
-  return { portals: { paddle, stripe, lemonsqueezy, standard } };
+  return { portals: forEachProvider((provider) => portals[provider] ?? null) };
 }
 
 type OutreachEntry = NonNullable<CatalogFile['outreach']>;
@@ -189,7 +175,7 @@ function toLinks(links: NonNullable<OutreachEntry['links']>): CatalogOutreach['l
 function indexPrices(products: readonly Product[]): Catalog['findPrice'] {
   const byPrice = new Map<string, Product>();
   for (const product of products) {
-    for (const provider of PRICE_PROVIDERS) {
+    for (const provider of PAYMENT_PROVIDERS) {
       for (const priceId of product.prices[provider])
         byPrice.set(`${provider} ${priceId}`, product);
     }

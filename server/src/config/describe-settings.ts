@@ -1,7 +1,10 @@
+import { PAYMENT_PROVIDERS } from '@latchkey/contract';
+
 import type { Config } from './config.ts';
 import { withoutPassword } from './database-url.ts';
 import type { Environment } from './env.ts';
 import { masterSecretPath } from './master-secret.ts';
+import { PROVIDER_SETTINGS } from './payment-providers.ts';
 
 /** A setting in effect, without secrets. */
 export interface DescribedSetting {
@@ -105,10 +108,9 @@ function describeSecrets(config: Config, environment: Environment): DescribedSet
     describeDatabaseUrl('LATCHKEY_REPLICA_URL', environment.replicaUrl, null),
     secret('REDIS_URL', environment.redisUrl),
     secret('LATCHKEY_METRICS_TOKEN', environment.metricsToken),
-    secret('LATCHKEY_BILLING_SECRETS', environment.billingSecrets),
-    secret('LATCHKEY_STRIPE_SECRETS', environment.stripeSecrets),
-    secret('LATCHKEY_LEMON_SQUEEZY_SECRETS', environment.lemonSqueezySecrets),
-    secret('LATCHKEY_STANDARD_WEBHOOKS_SECRETS', environment.standardWebhooksSecrets),
+    ...PAYMENT_PROVIDERS.map((provider) =>
+      secret(PROVIDER_SETTINGS[provider].secretsVariable, environment.webhookSecrets[provider]),
+    ),
     secret('LATCHKEY_PADDLE_API_KEY', environment.paddleApiKey),
     secret('LATCHKEY_SMTP_URL', environment.smtpUrl),
     secret('LATCHKEY_DKIM_PRIVATE_KEY', environment.dkimPrivateKey),

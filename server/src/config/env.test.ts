@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { forEachProvider } from '@latchkey/contract';
+
 import { listVariableNames, readEnvironment } from './env.ts';
 import type { Variables } from './env.ts';
 
@@ -36,8 +38,13 @@ test('accepts an empty environment, and treats blank variables as absent', () =>
     { LATCHKEY_PORT: '', DATABASE_URL: '  ', LATCHKEY_SECRET_FILE: '' },
   ]) {
     const { environment, problems, warnings } = read(variables);
+    const { webhookSecrets, ...settings } = environment;
     assert.deepEqual([problems, warnings], [[], []]);
-    assert.ok(Object.values(environment).every((value) => value === undefined));
+    assert.ok(
+      [...Object.values(settings), ...Object.values(webhookSecrets)].every(
+        (value) => value === undefined,
+      ),
+    );
   }
 });
 
@@ -63,7 +70,10 @@ test('values are typed', () => {
       trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
       eventsRate: { perSecond: 5, burst: 5 },
       subscribeRate: { perMinute: 60, burst: 100 },
-      billingSecrets: ['the new secret of 24 chr', 'the old one of 24 letters'],
+      webhookSecrets: {
+        ...forEachProvider(() => undefined),
+        paddle: ['the new secret of 24 chr', 'the old one of 24 letters'],
+      },
       mailFrom: 'Example <a@example.com>',
       databaseUrl: 'postgresql:///latchkey?host=/run/postgresql',
     },
@@ -81,7 +91,7 @@ test("Standard Webhooks' secrets may have their prefix or none, be padded or not
   const { environment, problems } = read({
     LATCHKEY_STANDARD_WEBHOOKS_SECRETS: secrets.join(', '),
   });
-  assert.deepEqual([environment.standardWebhooksSecrets, problems], [secrets, []]);
+  assert.deepEqual([environment.webhookSecrets.standard, problems], [secrets, []]);
 });
 
 test('a problem names the variable, the value and the rule', () => {

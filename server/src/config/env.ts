@@ -1,8 +1,11 @@
+import { forEachProvider } from '@latchkey/contract';
+
 import { codeOf, messageOf } from '#server/lib/unknown-values.ts';
 import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';
 import type { Parse } from './env-values.ts';
+import { PROVIDER_SETTINGS } from './payment-providers.ts';
 import { redisUrl } from './redis-url.ts';
 import { findUnknownVariables } from './unknown-names.ts';
 
@@ -42,9 +45,6 @@ export function listVariableNames(): readonly string[] {
   return [...reader.names];
 }
 
-/** In characters. Those of Paddle and Stripe are longer; the operator chooses that of Lemon Squeezy, up to 40. */
-const MIN_WEBHOOK_SECRET = 16;
-
 function readVariables({ plain, secret }: Reader) {
   return {
     host: plain('LATCHKEY_HOST', values.host),
@@ -77,20 +77,14 @@ function readVariables({ plain, secret }: Reader) {
     eventsKeepDays: plain('LATCHKEY_EVENTS_KEEP_DAYS', values.wholeNumber(1, 36_500)),
     checkRevealHours: plain('LATCHKEY_CHECK_REVEAL_HOURS', values.wholeNumber(0, 8_760)),
 
-    billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList(MIN_WEBHOOK_SECRET)),
+    webhookSecrets: forEachProvider((provider) => {
+      const { secretsVariable, readSecrets } = PROVIDER_SETTINGS[provider];
+      return secret(secretsVariable, readSecrets);
+    }),
     billingToleranceSeconds: plain('LATCHKEY_BILLING_TOLERANCE_S', values.wholeNumber(1, 3_600)),
     billingRawKeepDays: plain('LATCHKEY_BILLING_RAW_KEEP_DAYS', values.wholeNumber(30, 36_500)),
     paddleApiKey: secret('LATCHKEY_PADDLE_API_KEY', values.anyText),
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
-    stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList(MIN_WEBHOOK_SECRET)),
-    lemonSqueezySecrets: secret(
-      'LATCHKEY_LEMON_SQUEEZY_SECRETS',
-      values.secretList(MIN_WEBHOOK_SECRET),
-    ),
-    standardWebhooksSecrets: secret(
-      'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
-      values.standardSecretList,
-    ),
 
     smtpUrl: secret(
       'LATCHKEY_SMTP_URL',

@@ -14,8 +14,9 @@ products:
 }
 
 test('accepts the ids of prices, and any id of an own shop', () => {
-  const prices =
-    "paddle: [pri_1], stripe: [price_1, plan_1, gold], lemonsqueezy: ['1', 'once:2'], standard: [pro_1]";
+  const prices = `paddle: [pri_1], stripe: [price_1, plan_1, gold], lemonsqueezy: ['1', 'once:2'],
+    polar: [d8dd2de1-21b7-4a41-8bc3-ce909c0cfe23], dodo: [pdt_1], creem: [prod_1],
+    fastspring: [example-studio], gumroad: ['QMGY', 'SDGgCnivv6gTTHfVRfUBxQ=='], standard: [pro_1]`;
   assert.deepEqual(warn(prices), []);
 });
 
@@ -31,6 +32,30 @@ test('names what a wrong id is', () => {
   );
   assert.match(paddle ?? '', /the stripe price pri_1, which is a price of Paddle/);
   assert.match(variant ?? '', /the lemonsqueezy price once, which is no price: it is the number/);
+});
+
+test('names an id of the same provider first, else each provider that has such ids', () => {
+  const kinds: readonly (readonly [string, string])[] = [
+    ['creem: [pprice_1]', 'a price of Creem'],
+    ['dodo: [pay_1]', 'a payment of Dodo Payments'],
+    ['dodo: [adn_1]', 'an add-on of Dodo Payments'],
+    ['stripe: [prod_1]', 'a product of Stripe'],
+    ['paddle: [prod_1]', 'a product of Stripe or Creem'],
+    ['dodo: [sub_1]', 'a subscription of Dodo Payments'],
+    ['polar: [polar_cl_1]', 'a checkout link of Polar'],
+    ['polar: [price_1]', 'a price of Stripe'],
+  ];
+  for (const [prices, kind] of kinds)
+    assert.match(warn(prices)[0] ?? '', new RegExp(`is ${kind}:`));
+  assert.match(
+    warn('fastspring: [Example_Studio]')[0] ?? '',
+    /is no price: it is a product's path/,
+  );
+  assert.match(
+    warn("gumroad: ['https://a.gumroad.com/l/x']")[0] ?? '',
+    /is no price: .* after \/l\//,
+  );
+  assert.match(warn("polar: ['1']")[0] ?? '', /is no price: it is the id of a product, a UUID/);
 });
 
 test('hints at a variant of a subscription in a product with a term', () => {

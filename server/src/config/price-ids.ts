@@ -1,67 +1,29 @@
-import type { Catalog, PriceProvider } from './catalog-model.ts';
+import { PAYMENT_PROVIDERS, type PaymentProvider } from '@latchkey/contract';
 
-/** What an id is that begins like this. */
-const PREFIXES: readonly (readonly [string, string])[] = [
-  ['pri_', 'a price of Paddle'],
-  ['pro_', 'a product of Paddle'],
-  ['txn_', 'a transaction of Paddle'],
-  ['ctm_', 'a customer of Paddle'],
-  ['price_', 'a price of Stripe'],
-  ['plan_', 'a plan of Stripe'],
-  ['prod_', 'a product of Stripe'],
-  ['plink_', 'a payment link of Stripe'],
-  ['cs_', 'a checkout session of Stripe'],
-  ['si_', 'a subscription item of Stripe'],
-  ['in_', 'an invoice of Stripe'],
-  ['cus_', 'a customer of Stripe'],
-  ['sub_', 'a subscription'],
-];
-
-interface PriceForm {
-  readonly isPrice: (priceId: string) => boolean;
-  readonly wanted: string;
-}
-
-const isStripeId = (priceId: string): boolean =>
-  /^(?:price|plan)_/u.test(priceId) || PREFIXES.every(([prefix]) => !priceId.startsWith(prefix));
-
-/** Own shops choose their ids. Stripe's plans from before 2018 may have any. */
-const FORMS: Readonly<Record<PriceProvider, PriceForm>> = {
-  paddle: {
-    isPrice: (priceId) => priceId.startsWith('pri_'),
-    wanted: "a price's id begins with pri_",
-  },
-  stripe: { isPrice: isStripeId, wanted: "a price's id begins with price_ or plan_" },
-  lemonsqueezy: {
-    isPrice: (priceId) => /^(?:once:)?\d+$/u.test(priceId),
-    wanted: 'it is the number of a variant, with once: before it for a one-time purchase',
-  },
-  standard: { isPrice: () => true, wanted: '' },
-};
+import type { Catalog, Product } from './catalog-model.ts';
+import { describeId, isPriceId, PROVIDER_SETTINGS } from './payment-providers.ts';
 
 /** Finds the prices whose ids do not have the form of their provider; each warning is a sentence. */
 export function findPriceWarnings({ products }: Catalog): string[] {
-  return [...products.values()].flatMap(({ id, prices, durationDays }) =>
-    Object.entries(FORMS).flatMap(([provider, { isPrice, wanted }]) => {
-      const own = new Map(Object.entries(prices)).get(provider) ?? [];
-      const wrong = own
-        .filter((priceId) => !isPrice(priceId))
-        .map((priceId) => describeWrong(id, provider, priceId, wanted));
-      const isTerm = provider === 'lemonsqueezy' && durationDays !== null;
-      const recurring = isTerm ? own.filter((priceId) => /^\d+$/u.test(priceId)) : [];
-      return [...wrong, ...recurring.map((priceId) => describeRecurring(id, priceId))];
-    }),
-  );
+  return [...products.values()].flatMap((product) => [
+    ...PAYMENT_PROVIDERS.flatMap((provider) =>
+      product.prices[provider]
+        .filter((priceId) => !isPriceId(provider, priceId))
+        .map((priceId) => describeWrong(product.id, provider, priceId)),
+    ),
+    ...findRecurringVariants(product).map((priceId) => describeRecurring(product.id, priceId)),
+  ]);
 }
 
-function describeWrong(
-  productId: string,
-  provider: string,
-  priceId: string,
-  wanted: string,
-): string {
-  const kind = PREFIXES.find(([prefix]) => priceId.startsWith(prefix))?.[1];
-  const found = kind === undefined ? 'is no price' : `is ${kind}`;
+/** Variants of subscriptions in a product with a term, which are probably one-time purchases. */
+function findRecurringVariants({ durationDays, prices }: Product): readonly string[] {
+  return durationDays === null ? [] : prices.lemonsqueezy.filter((id) => /^\d+$/u.test(id));
+}
+
+function describeWrong(productId: string, provider: PaymentProvider, priceId: string): string {
+  const kind = describeId(priceId, provider);
+  const found = kind === null ? 'is no price' : `is ${kind}`;
+  const { wanted } = PROVIDER_SETTINGS[provider].prices;
   return `The product ${productId} has the ${provider} price ${priceId}, which ${found}: ${wanted}.`;
 }
 

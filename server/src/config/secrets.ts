@@ -1,3 +1,5 @@
+import { forEachProvider, type PaymentProvider } from '@latchkey/contract';
+
 import { createVault } from '#server/lib/vault.ts';
 
 import type { Environment } from './env.ts';
@@ -18,12 +20,7 @@ export interface Secrets {
   /** Null: the client of the OpenID Connect provider is public. */
   readonly oidcClientSecret: string | null;
   /** The current signing secrets of each payment provider; empty: not configured. */
-  readonly webhooks: {
-    readonly billing: readonly string[];
-    readonly stripe: readonly string[];
-    readonly lemonSqueezy: readonly string[];
-    readonly standard: readonly string[];
-  };
+  readonly webhooks: Readonly<Record<PaymentProvider, readonly string[]>>;
   readonly paddleApiKey: string | null;
   readonly smtpUrl: string | null;
   readonly dkimPrivateKey: string | null;
@@ -47,12 +44,7 @@ export function toSecrets(
     metricsToken: environment.metricsToken ?? null,
     outreachApiKey: environment.outreachApiKey ?? null,
     oidcClientSecret: environment.oidcClientSecret ?? null,
-    webhooks: {
-      billing: environment.billingSecrets ?? [],
-      stripe: environment.stripeSecrets ?? [],
-      lemonSqueezy: environment.lemonSqueezySecrets ?? [],
-      standard: environment.standardWebhooksSecrets ?? [],
-    },
+    webhooks: forEachProvider((provider) => environment.webhookSecrets[provider] ?? []),
     paddleApiKey: environment.paddleApiKey ?? null,
     smtpUrl: environment.smtpUrl ?? null,
     dkimPrivateKey: environment.dkimPrivateKey ?? null,

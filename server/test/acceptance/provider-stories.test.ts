@@ -40,7 +40,7 @@ products:
 
 const service = await startTestService({ catalog: testCatalog(CATALOG) });
 const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
-const [LEMON_SQUEEZY_SECRET = ''] = TEST_WEBHOOK_SECRETS.lemonSqueezy;
+const [LEMON_SQUEEZY_SECRET = ''] = TEST_WEBHOOK_SECRETS.lemonsqueezy;
 const [STANDARD_SECRET = ''] = TEST_WEBHOOK_SECRETS.standard;
 
 const APRIL = new Date('2027-04-01T12:00:00.000Z');

@@ -20,8 +20,8 @@ const PATH = '/api/v1/webhooks/billing';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 const service = await startTestService();
-const unconfigured = await startTestService({ webhooks: { billing: [], stripe: [] } });
-const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+const unconfigured = await startTestService({ webhooks: { paddle: [], stripe: [] } });
+const [secret = ''] = TEST_WEBHOOK_SECRETS.paddle;
 
 /** Sends a text with a valid signature. */
 function sendSigned(body: string, headers: Record<string, string> = {}): Promise<Answer> {

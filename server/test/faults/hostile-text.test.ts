@@ -182,10 +182,10 @@ const KEPT = /^(?:event_type|event_name|type|object|occurred_at|timestamp|event_
 
 function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
   const at = TEST_START;
-  const { billing, stripe, lemonSqueezy, standard } = TEST_WEBHOOK_SECRETS;
+  const { paddle: paddleSecrets, stripe, lemonsqueezy, standard } = TEST_WEBHOOK_SECRETS;
   const fillIn = (event: unknown) => replaceTexts(event, text, KEPT);
   const paddle = [paddleCustomer('created'), paddleTransactionCompleted({})].map((event) =>
-    paddleDelivery(fillIn(event), { secret: billing[0] ?? '', at }),
+    paddleDelivery(fillIn(event), { secret: paddleSecrets[0] ?? '', at }),
   );
   return [
     ...paddle.map((delivery) => ({ path: '/api/v1/webhooks/billing', ...delivery })),
@@ -196,7 +196,7 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
     {
       path: '/api/v1/webhooks/lemonsqueezy',
       ...lemonSqueezyDelivery(fillIn(lemonSqueezyOrder('order_created')), {
-        secret: lemonSqueezy[0] ?? '',
+        secret: lemonsqueezy[0] ?? '',
       }),
     },
     {

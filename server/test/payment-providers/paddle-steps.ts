@@ -9,7 +9,7 @@ type Receiver = Pick<TestService, 'clock' | 'post'>;
 
 /** Posts an event with a valid signature; returns any response. */
 export function postPaddle(service: Receiver, event: unknown): Promise<Answer> {
-  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+  const [secret = ''] = TEST_WEBHOOK_SECRETS.paddle;
   const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
   return service.post('/api/v1/webhooks/billing', body, headers);
 }

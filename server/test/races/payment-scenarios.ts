@@ -49,7 +49,7 @@ export interface SignedDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const [PADDLE_SECRET = ''] = TEST_WEBHOOK_SECRETS.billing;
+const [PADDLE_SECRET = ''] = TEST_WEBHOOK_SECRETS.paddle;
 const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
 
 const PERSONAL: SeenLicense = {

@@ -16,7 +16,7 @@ import {
 } from './payment-scenarios.ts';
 
 const { one, pick, isOfWorkers, now } = await openDeployments({
-  LATCHKEY_BILLING_SECRETS: TEST_WEBHOOK_SECRETS.billing.join(','),
+  LATCHKEY_BILLING_SECRETS: TEST_WEBHOOK_SECRETS.paddle.join(','),
   LATCHKEY_STRIPE_SECRETS: TEST_WEBHOOK_SECRETS.stripe.join(','),
 });
 if (!isOfWorkers) one.clock.set(SCENARIOS_END);

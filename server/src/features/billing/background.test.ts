@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
+import { forEachProvider } from '@latchkey/contract';
+
 import { checkPayments } from '../doctor/check-payments.ts';
 import { listJobs, scheduleSingletons } from '#server/jobs/queries.ts';
 
@@ -106,7 +108,7 @@ test('enables only what is configured', () => {
   const all = ['payment_retry', 'payment_reconciliation', 'payment_body_removal'];
   assert.deepEqual(listEnabled(context), all);
   assert.deepEqual(listEnabled({ ...context, paddleApi: null }), [all[0], all[2]]);
-  const webhookSecrets = { paddle: [], stripe: [], lemonsqueezy: [], standard: [] };
+  const webhookSecrets = forEachProvider(() => []);
   assert.deepEqual(listEnabled({ ...context, webhookSecrets }), [all[2]]);
 });
 

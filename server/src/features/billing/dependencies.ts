@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 
 import type { Config } from '#server/config/config.ts';
+import type { Secrets } from '#server/config/secrets.ts';
 import type { BatchQueue } from '#server/db/batching/batcher.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
-import type { WebhookSecrets } from './providers/adapters.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
 import type { Receipt, ReceivedEvent } from './received-event.ts';
 
@@ -36,5 +36,5 @@ export interface BillingDependencies extends ApplyDependencies {
   /** Null: no API key of Paddle is configured. */
   readonly paddleApi: PaddleApi | null;
   readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
-  readonly webhookSecrets: WebhookSecrets;
+  readonly webhookSecrets: Secrets['webhooks'];
 }

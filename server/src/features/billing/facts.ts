@@ -1,11 +1,10 @@
 /** Facts about payments, translated from the events of providers. Facts are stored as JSON. */
+import type { PaymentProvider } from '@latchkey/contract';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-import type { PriceProvider } from '#server/config/catalog-model.ts';
-
 /** The payment providers, named as in the catalogue's prices. */
-export type BillingProvider = PriceProvider;
+export type BillingProvider = PaymentProvider;
 
 /** Identifies an event; each provider numbers its own. */
 export interface EventKey {

@@ -13,7 +13,7 @@ import { replayEvents } from './stored-events.ts';
 
 const PATH = '/api/v1/webhooks/billing';
 const service = await startTestService();
-const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+const [secret = ''] = TEST_WEBHOOK_SECRETS.paddle;
 
 /** Sends any body with a valid signature; returns the status. */
 async function send(body: Buffer<ArrayBuffer>, type = 'application/json'): Promise<number> {

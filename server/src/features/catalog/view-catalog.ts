@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { CatalogView } from '@latchkey/contract';
+import { PAYMENT_PROVIDERS, type CatalogView } from '@latchkey/contract';
 
-import {
-  loadCatalog,
-  PRICE_PROVIDERS,
-  type Catalog,
-  type Product,
-} from '#server/config/catalog.ts';
+import { loadCatalog, type Catalog, type Product } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
+import { PROVIDER_SETTINGS } from '#server/config/payment-providers.ts';
+import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 
 /** What the service runs with since its start, without secrets that a view needs not. */
@@ -16,17 +13,9 @@ export interface CatalogDependencies {
   readonly catalog: () => Catalog;
   readonly config: Pick<Config, 'catalogPath' | 'mail' | 'subscribers'>;
   /** By payment provider; empty: not configured. */
-  readonly webhookSecrets: Readonly<Record<(typeof PRICE_PROVIDERS)[number], readonly string[]>>;
+  readonly webhookSecrets: Secrets['webhooks'];
   readonly installation: { readonly smtpUrl: string | null };
 }
-
-/** The variables with the secrets for webhooks. */
-const SETTINGS = {
-  paddle: 'LATCHKEY_BILLING_SECRETS',
-  stripe: 'LATCHKEY_STRIPE_SECRETS',
-  lemonsqueezy: 'LATCHKEY_LEMON_SQUEEZY_SECRETS',
-  standard: 'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
-} as const;
 
 /** Shows the catalogue in use, and the problems of its file. */
 export function viewCatalog(deps: CatalogDependencies): CatalogView {
@@ -39,11 +28,11 @@ export function viewCatalog(deps: CatalogDependencies): CatalogView {
     trial_product_id: catalog.trial.productId,
     trial_features: [...catalog.trial.features],
     products: products.map((product) => viewProduct(product, catalog.trial.productId)),
-    providers: PRICE_PROVIDERS.map((provider) => ({
+    providers: PAYMENT_PROVIDERS.map((provider) => ({
       provider,
       prices: products.reduce((sum, { prices }) => sum + prices[provider].length, 0),
       is_configured: deps.webhookSecrets[provider].length > 0,
-      setting: SETTINGS[provider],
+      setting: PROVIDER_SETTINGS[provider].secretsVariable,
     })),
     mail: viewMail(deps),
     outreach: viewOutreach(catalog),
@@ -84,7 +73,7 @@ function viewProduct(product: Product, trialId: string): CatalogView['products']
     offline_days: product.offlineDays,
     airgap_days: product.airgapDays,
     moves: product.moves,
-    prices: PRICE_PROVIDERS.flatMap((provider) =>
+    prices: PAYMENT_PROVIDERS.flatMap((provider) =>
       product.prices[provider].map((priceId) => ({ provider, price_id: priceId })),
     ),
     is_trial: product.id === trialId,

@@ -1,5 +1,6 @@
-import { parseDateTime, parseEmail } from '@latchkey/contract';
-import { PRICE_PROVIDERS, type Catalog, type Product } from '#server/config/catalog.ts';
+import { parseDateTime, parseEmail, PAYMENT_PROVIDERS } from '@latchkey/contract';
+
+import type { Catalog, Product } from '#server/config/catalog.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 import type { ImportedLicense } from './import.ts';
 
@@ -136,8 +137,8 @@ function readProduct(record: ImportRecord, catalog: Catalog, fallback: Product |
 
 function readProvider(record: ImportRecord): string | null {
   const provider = readText(record, 'provider');
-  if (provider === null || PRICE_PROVIDERS.some((known) => known === provider)) return provider;
-  throw new RecordProblem(`The provider must be one of ${PRICE_PROVIDERS.join(', ')}.`);
+  if (provider === null || PAYMENT_PROVIDERS.some((known) => known === provider)) return provider;
+  throw new RecordProblem(`The provider must be one of ${PAYMENT_PROVIDERS.join(', ')}.`);
 }
 
 function readEmail(record: ImportRecord): string | null {

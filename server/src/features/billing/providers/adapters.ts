@@ -1,6 +1,3 @@
-import type { Secrets } from '#server/config/secrets.ts';
-
-import type { BillingProvider } from '../facts.ts';
 import type { BillingAdapter } from './adapter.ts';
 import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
 import { paddleAdapter } from './paddle/adapter.ts';
@@ -17,13 +14,4 @@ const ADAPTERS: readonly BillingAdapter[] = [
 /** Finds the adapter of a provider by its name in the catalogue's prices. */
 export function findAdapter(provider: string): BillingAdapter | undefined {
   return ADAPTERS.find((adapter) => adapter.provider === provider);
-}
-
-/** The current signing secrets of each provider; empty if it is not configured. */
-export type WebhookSecrets = Readonly<Record<BillingProvider, readonly string[]>>;
-
-/** Reads the signing secrets from the settings. */
-export function readWebhookSecrets({ webhooks }: Pick<Secrets, 'webhooks'>): WebhookSecrets {
-  const { billing, stripe, lemonSqueezy, standard } = webhooks;
-  return { paddle: billing, stripe, lemonsqueezy: lemonSqueezy, standard };
 }

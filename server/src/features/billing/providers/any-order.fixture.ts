@@ -1,6 +1,7 @@
 /** Computes licenses from the events of a provider, in any order and with duplicates. */
 import assert from 'node:assert/strict';
 
+import { forEachProvider } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import type { Product } from '#server/config/catalog-model.ts';
@@ -30,7 +31,7 @@ function findProduct(priceId: string): Product | null {
     offlineDays: 14,
     airgapDays: null,
     moves: { extra: 3, days: 30 },
-    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+    prices: forEachProvider(() => []),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { forEachProvider } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import type { Product } from '#server/config/catalog-model.ts';
@@ -40,7 +41,7 @@ function findProduct(priceId: string): Product | null {
     offlineDays: 14,
     airgapDays: null,
     moves: { extra: 3, days: 30 },
-    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+    prices: forEachProvider(() => []),
   };
 }
 

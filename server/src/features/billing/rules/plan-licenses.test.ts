@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { forEachProvider } from '@latchkey/contract';
+
 import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingFact } from '../facts.ts';
@@ -28,7 +30,7 @@ const PERSONAL: Product = {
   offlineDays: 14,
   airgapDays: null,
   moves: { extra: 3, days: 30 },
-  prices: { paddle: [PRICES.personal], stripe: [], lemonsqueezy: [], standard: [] },
+  prices: { ...forEachProvider(() => []), paddle: [PRICES.personal] },
 };
 const TERMS = { productId: 'personal', tier: 'personal', features: ['gpu'], maxActivations: 2 };
 

@@ -1,3 +1,5 @@
+import { forEachProvider } from '@latchkey/contract';
+
 import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingEvent } from '../facts.ts';
@@ -19,7 +21,7 @@ function toProduct(id: string): Product {
     offlineDays: 14,
     airgapDays: null,
     moves: { extra: 3, days: 30 },
-    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+    prices: forEachProvider(() => []),
   };
 }
 

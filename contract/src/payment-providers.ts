@@ -1,0 +1,74 @@
+/** The payment providers, in a file without schemas, which the console would have to load. */
+
+/** The decimals of currencies whose smallest unit is not a hundredth, by the rule that a provider follows. */
+const DECIMALS = {
+  /** ISO 4217. Browsers know other numbers, which are for display. */
+  iso: toDecimals(
+    'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+    'BHD IQD JOD KWD LYD OMR TND',
+  ),
+  /** ISK and UGX are in hundredths. See https://docs.stripe.com/currencies#special-cases */
+  stripe: toDecimals(
+    'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF',
+    'BHD JOD KWD OMR TND',
+  ),
+} as const;
+
+function toDecimals(zero: string, three: string): ReadonlyMap<string, number> {
+  return new Map([
+    ...zero.split(' ').map((currency) => [currency, 0] as const),
+    ...three.split(' ').map((currency) => [currency, 3] as const),
+  ]);
+}
+
+interface PaymentProviderName {
+  /** As in the path of its webhooks and in the catalogue's prices. */
+  readonly name: string;
+  readonly label: string;
+  /** The rule for the smallest unit of its amounts. */
+  readonly decimals: keyof typeof DECIMALS;
+}
+
+const PROVIDERS = [
+  { name: 'paddle', label: 'Paddle', decimals: 'iso' },
+  { name: 'stripe', label: 'Stripe', decimals: 'stripe' },
+  { name: 'lemonsqueezy', label: 'Lemon Squeezy', decimals: 'iso' },
+  { name: 'polar', label: 'Polar', decimals: 'stripe' },
+  { name: 'dodo', label: 'Dodo Payments', decimals: 'iso' },
+  { name: 'creem', label: 'Creem', decimals: 'iso' },
+  { name: 'fastspring', label: 'FastSpring', decimals: 'iso' },
+  { name: 'gumroad', label: 'Gumroad', decimals: 'iso' },
+  { name: 'standard', label: 'Standard Webhooks', decimals: 'iso' },
+] as const satisfies readonly PaymentProviderName[];
+
+export type PaymentProvider = (typeof PROVIDERS)[number]['name'];
+
+export const PAYMENT_PROVIDERS: readonly PaymentProvider[] = PROVIDERS.map(({ name }) => name);
+
+/** Returns the name of a payment provider for people; that of an unknown one is returned unchanged. */
+export function nameProvider(provider: string): string {
+  return PROVIDERS.find(({ name }) => name === provider)?.label ?? provider;
+}
+
+/** Returns how many decimals a currency has in a provider's amounts: 2 if 1990 is 19.90. @param currency in upper case */
+export function decimalsOf(provider: string, currency: string): number {
+  const rule = PROVIDERS.find(({ name }) => name === provider)?.decimals ?? 'iso';
+  return DECIMALS[rule].get(currency) ?? 2;
+}
+
+/** Creates a value for each payment provider. */
+export function forEachProvider<Value>(
+  create: (provider: PaymentProvider) => Value,
+): Record<PaymentProvider, Value> {
+  return {
+    paddle: create('paddle'),
+    stripe: create('stripe'),
+    lemonsqueezy: create('lemonsqueezy'),
+    polar: create('polar'),
+    dodo: create('dodo'),
+    creem: create('creem'),
+    fastspring: create('fastspring'),
+    gumroad: create('gumroad'),
+    standard: create('standard'),
+  };
+}
