@@ -1,10 +1,10 @@
 /** Computes licenses from the events of a provider, in any order and with duplicates. */
 import assert from 'node:assert/strict';
 
-import { forEachProvider } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import type { Product } from '#server/config/catalog-model.ts';
+import { anyProduct } from '#server/config/product.fixture.ts';
 
 import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingEvent } from '../facts.ts';
@@ -20,19 +20,7 @@ const SOLD = new Set(['price_personal', 'price_monthly', '17', 'once:18', 'perso
 
 function findProduct(priceId: string): Product | null {
   if (!SOLD.has(priceId)) return null;
-  return {
-    id: priceId,
-    name: priceId,
-    productType: 'app',
-    tier: 'pro',
-    features: [],
-    maxActivations: 1,
-    durationDays: null,
-    offlineDays: 14,
-    airgapDays: null,
-    moves: { extra: 3, days: 30 },
-    prices: forEachProvider(() => []),
-  };
+  return anyProduct({ id: priceId });
 }
 
 /** Returns the licenses that have a product. */

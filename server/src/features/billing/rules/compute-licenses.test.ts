@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { forEachProvider } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import type { Product } from '#server/config/catalog-model.ts';
+import { anyProduct } from '#server/config/product.fixture.ts';
 
 import { permute } from '../../../../test/permute.ts';
 import type { BillingEvent } from '../facts.ts';
@@ -30,19 +30,7 @@ function findProduct(priceId: string): Product | null {
   const [id] = Object.entries(PRICES).find(([, price]) => price === priceId) ?? ['unknown'];
   const maxActivations = MACHINES[id];
   if (maxActivations === undefined) return null;
-  return {
-    id,
-    name: id,
-    productType: id,
-    tier: id,
-    features: [],
-    maxActivations,
-    durationDays: id === 'yearly' ? 365 : null,
-    offlineDays: 14,
-    airgapDays: null,
-    moves: { extra: 3, days: 30 },
-    prices: forEachProvider(() => []),
-  };
+  return anyProduct({ id, maxActivations, durationDays: id === 'yearly' ? 365 : null });
 }
 
 function compute(events: readonly BillingEvent[]): LicenseDraft[] {

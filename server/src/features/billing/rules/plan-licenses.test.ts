@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { forEachProvider } from '@latchkey/contract';
-
-import type { Product } from '#server/config/catalog-model.ts';
+import { anyProduct } from '#server/config/product.fixture.ts';
 
 import type { BillingFact } from '../facts.ts';
 import {
@@ -19,19 +17,7 @@ import {
 import { groupPurchases } from './group-purchases.ts';
 import { listTransactions, planLicenses, type BilledLine } from './plan-licenses.ts';
 
-const PERSONAL: Product = {
-  id: 'personal',
-  name: 'Personal',
-  productType: 'personal',
-  tier: 'personal',
-  features: ['gpu'],
-  maxActivations: 2,
-  durationDays: null,
-  offlineDays: 14,
-  airgapDays: null,
-  moves: { extra: 3, days: 30 },
-  prices: { ...forEachProvider(() => []), paddle: [PRICES.personal] },
-};
+const PERSONAL = anyProduct({ id: 'personal', features: ['gpu'], maxActivations: 2 });
 const TERMS = { productId: 'personal', tier: 'personal', features: ['gpu'], maxActivations: 2 };
 
 function group(...facts: readonly BillingFact[]) {

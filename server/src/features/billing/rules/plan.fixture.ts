@@ -1,6 +1,5 @@
-import { forEachProvider } from '@latchkey/contract';
-
 import type { Product } from '#server/config/catalog-model.ts';
+import { anyProduct } from '#server/config/product.fixture.ts';
 
 import type { BillingEvent } from '../facts.ts';
 import { PRICES } from './facts.fixture.ts';
@@ -10,19 +9,8 @@ import { planLicenses, type LicensePlans } from './plan-licenses.ts';
 const MACHINES: Readonly<Record<string, number>> = { personal: 2, sellers: 10, yearly: 3 };
 
 function toProduct(id: string): Product {
-  return {
-    id,
-    name: id,
-    productType: id,
-    tier: id,
-    features: [],
-    maxActivations: MACHINES[id] ?? 1,
-    durationDays: id === 'yearly' ? 365 : null,
-    offlineDays: 14,
-    airgapDays: null,
-    moves: { extra: 3, days: 30 },
-    prices: forEachProvider(() => []),
-  };
+  const maxActivations = MACHINES[id] ?? 1;
+  return anyProduct({ id, maxActivations, durationDays: id === 'yearly' ? 365 : null });
 }
 
 /** The products of the test catalogue by id. */
