@@ -7,7 +7,7 @@ const DECIMALS = {
     'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
     'BHD IQD JOD KWD LYD OMR TND',
   ),
-  /** ISK and UGX are in hundredths. See https://docs.stripe.com/currencies#special-cases */
+  /** ISK and UGX are in hundredths, and so are HUF and TWD outside payouts. See https://docs.stripe.com/currencies#special-cases */
   stripe: toDecimals(
     'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF',
     'BHD JOD KWD OMR TND',

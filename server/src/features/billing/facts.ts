@@ -41,6 +41,19 @@ function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
+/** Belongs to a total; amounts are in the smallest unit of the currency. */
+const money = {
+  /** Three upper-case letters (ISO 4217). Absent: not reported. */
+  currency: Type.Optional(Text),
+  /** The tax that the total contains. Absent: not reported. */
+  tax: Type.Optional(Type.Number()),
+};
+
+const word = {
+  /** The provider's own word for the origin, status or action, such as `past_due`. Absent: it has none. */
+  reported: Type.Optional(Text),
+};
+
 type DeepReadonly<Value> = Value extends Date
   ? Value
   : { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> };
@@ -136,8 +149,12 @@ const Payment = Type.Object({
   /** What an operator has to know about the payment: a sentence. Absent: nothing. */
   problem: Type.Optional(Text),
   total: Amount,
-  /** Of the total: three upper-case letters (ISO 4217). Absent: the provider does not report it. */
-  currency: Type.Optional(Text),
+  ...money,
+  /** What the provider keeps of the total. Absent: not reported. */
+  fee: Type.Optional(Type.Number()),
+  /** Of the buyer: two upper-case letters (ISO 3166-1). Absent: not reported. */
+  country: Type.Optional(Text),
+  ...word,
 });
 
 /** A received payment: inserted into a ledger and never changed. */
@@ -179,6 +196,7 @@ const Subscription = Type.Object({
   canceledAt: orNull(Time),
   scheduledChange: orNull(Type.Object({ action: Type.Enum(SCHEDULED_ACTIONS), effectiveAt: Time })),
   lines: Type.Array(Line),
+  ...word,
 });
 
 /** A snapshot of a subscription; the newest one applies. */
@@ -209,6 +227,8 @@ const Adjustment = Type.Object({
   status: Type.Enum(ADJUSTMENT_STATUSES),
   full: Full,
   total: Amount,
+  ...money,
+  ...word,
   /** The parts that concern single lines of the payment. */
   lines: Type.Array(Type.Object({ lineId: Text, full: Full, total: Amount })),
 });

@@ -81,6 +81,32 @@ export function readCurrency(value: unknown): { readonly currency?: string } {
     : {};
 }
 
+/** Reads the country of a buyer as a field of a fact; none if it is not a code of ISO 3166-1. */
+export function readCountry(value: unknown): { readonly country?: string } {
+  return typeof value === 'string' && /^[a-z]{2}$/i.test(value)
+    ? { country: value.toUpperCase() }
+    : {};
+}
+
+/**
+ * Returns the tax that a paid amount contains as a field of a fact; none if it is not reported. If credit paid a part of what
+ * was billed, the tax is that of the rest.
+ */
+export function readTax(
+  tax: number | null,
+  paid: number | null,
+  billed: number | null = paid,
+): { readonly tax?: number } {
+  if (tax === null || paid === null || billed === null) return {};
+  return { tax: paid === billed || billed === 0 ? tax : Math.round((tax * paid) / billed) };
+}
+
+/** Reads the provider's own word for what happened as a field of a fact. */
+export function readWord(value: unknown): { readonly reported?: string } {
+  const reported = readText(value, 64);
+  return reported === null ? {} : { reported };
+}
+
 /** Reads a quantity; 1 if it is missing, `UNREADABLE_QUANTITY` if it is not plausible. 0 is a quantity. */
 export function readQuantity(value: unknown): number {
   if (value === undefined || value === null) return 1;

@@ -183,6 +183,8 @@ function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment 
   const merged = versions
     .filter((version) => !isConflict(version))
     .reduce((older, newer) => ({
+      // Currency, tax, fee and country are reported by some versions only.
+      ...withoutDetails(older),
       ...withoutDetails(newer),
       ...occurrenceOf(older),
       origin: first?.origin ?? 'other',
@@ -205,11 +207,9 @@ function mergeLines(
   newer: PaymentFact,
 ): Pick<PaymentFact, 'lines' | 'total'> & Details {
   const source = !isListed(newer) && (isListed(older) || newer.lines.length === 0) ? older : newer;
-  const currency = newer.currency ?? older.currency;
   return {
     lines: source.lines,
     total: newer.total ?? older.total,
-    ...(currency === undefined ? {} : { currency }),
     ...(source.prorations === undefined ? {} : { prorations: source.prorations }),
     // A list without a problem answers the question that an earlier version left open.
     ...(source.problem === undefined ? {} : { problem: source.problem }),
@@ -220,11 +220,10 @@ function isListed({ lines, problem }: PaymentFact): boolean {
   return lines.length > 0 && problem === undefined;
 }
 
-type Details = Pick<PaymentFact, 'currency' | 'prorations' | 'problem'>;
+type Details = Pick<PaymentFact, 'prorations' | 'problem'>;
 
-/** The fields of a payment that are the same in all versions, or that merging replaces. */
+/** The fields of a payment without those that belong to its list of lines. */
 function withoutDetails({
-  currency: _currency,
   prorations: _prorations,
   problem: _problem,
   ...payment

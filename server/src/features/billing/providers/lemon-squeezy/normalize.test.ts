@@ -62,6 +62,7 @@ describe('order events', () => {
           lines: [{ lineId: '50', priceId: 'once:17', quantity: 2, cycle: null, total: 1_000 }],
           total: 1_000,
           currency: 'EUR',
+          reported: 'paid',
         },
       ],
     });
@@ -86,6 +87,8 @@ describe('order events', () => {
       status: 'approved',
       full: false,
       total: 400,
+      currency: 'EUR',
+      reported: 'partial_refund',
       lines: [],
     });
     const [whole] = read(lemonSqueezyOrder('order_refunded', { refunded: 1_000 })).facts;
@@ -134,6 +137,7 @@ describe('a subscription', () => {
             total: null,
           },
         ],
+        reported: 'active',
       },
       { ...word, transactionId: 'order:5', origin: 'other', period: null },
       {
@@ -220,6 +224,7 @@ describe('invoice events', () => {
         lines: [],
         total: 1_000,
         currency: 'EUR',
+        reported: 'renewal',
       },
     ]);
   });

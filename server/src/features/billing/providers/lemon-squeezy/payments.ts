@@ -14,7 +14,9 @@ import {
   readObject,
   readOccurrence,
   readQuantity,
+  readTax,
   readText,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 
@@ -39,10 +41,19 @@ export function readOrder(event: ProviderEvent): Interpretation {
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
       lines: readLines(attributes),
-      total: readInteger(attributes['total']),
-      ...readCurrency(attributes['currency']),
+      ...readMoney(attributes),
+      ...readWord(attributes['status']),
     },
   ];
+}
+
+function readMoney(attributes: JsonObject): Pick<PaymentFact, 'total' | 'currency' | 'tax'> {
+  const total = readInteger(attributes['total']);
+  return {
+    total,
+    ...readCurrency(attributes['currency']),
+    ...readTax(readInteger(attributes['tax']), total),
+  };
 }
 
 /** Reads the refunded amount of an order. */
@@ -70,6 +81,8 @@ function toRefund(
     effect: 'refund',
     status: 'approved',
     ...readRefunded(data),
+    ...readCurrency(data['currency']),
+    ...readWord(data['status']),
     lines: [],
   };
 }
@@ -118,8 +131,8 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       customerId: readId(attributes['customer_id']),
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
-      total: readInteger(attributes['total']),
-      ...readCurrency(attributes['currency']),
+      ...readMoney(attributes),
+      ...readWord(attributes['billing_reason']),
     },
   ];
 }

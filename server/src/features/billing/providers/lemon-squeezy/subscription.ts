@@ -11,6 +11,7 @@ import {
   readOccurrence,
   readQuantity,
   readTime,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
@@ -41,6 +42,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
     canceledAt: status === 'canceled' ? readTime(attributes['ends_at']) : null,
     scheduledChange: readScheduledChange(attributes, status),
     lines: readLines(event, period),
+    ...readWord(attributes['status']),
   };
   const order: PaymentFact = {
     ...LINKING_PAYMENT,

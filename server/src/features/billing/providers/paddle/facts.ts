@@ -7,7 +7,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { defineDataReader } from '../adapter.ts';
-import { readCurrency, readPeriod, readTime } from '../fields.ts';
+import { readCountry, readCurrency, readPeriod, readTax, readTime, readWord } from '../fields.ts';
 import {
   readAmount,
   readCustomData,
@@ -15,7 +15,7 @@ import {
   readSubscriptionLines,
   readTransactionLines,
 } from './fields.ts';
-import { Adjustment, Customer, Subscription, Transaction } from './schemas.ts';
+import { Adjustment, Customer, Subscription, Transaction, type Totals } from './schemas.ts';
 
 /** Includes the end of a pause, which is `subscription_recurring` too. */
 const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
@@ -42,12 +42,25 @@ export const readTransaction = defineDataReader(Transaction, (transaction, { occ
       ...occurrence,
       period: readPeriod(transaction.billing_period),
       lines,
-      // The amount paid, after credit.
-      total: readAmount(totals?.grand_total) ?? readAmount(totals?.total),
+      ...readTotals(totals),
       ...readCurrency(transaction.currency_code),
+      ...readCountry(transaction.address?.country_code),
+      ...readWord(transaction.origin),
     },
   ];
 });
+
+/** Reads the amount paid, after credit, and what it contains. */
+function readTotals(totals: Totals | undefined): Pick<PaymentFact, 'total' | 'tax' | 'fee'> {
+  const billed = readAmount(totals?.total);
+  const total = readAmount(totals?.grand_total) ?? billed;
+  const fee = readAmount(totals?.fee);
+  return {
+    total,
+    ...readTax(readAmount(totals?.tax), total, billed ?? total),
+    ...(fee === null ? {} : { fee }),
+  };
+}
 
 /** Interprets a subscription: each of its events is a full snapshot. */
 export const readSubscription = defineDataReader(Subscription, (subscription, event) => {
@@ -83,6 +96,7 @@ export const readSubscription = defineDataReader(Subscription, (subscription, ev
       canceledAt: readTime(subscription.canceled_at),
       scheduledChange: readScheduledChange(subscription.scheduled_change),
       lines,
+      ...readWord(subscription.status),
     },
   ];
 });
@@ -131,6 +145,9 @@ export const readAdjustment = defineDataReader(Adjustment, (adjustment, { occurr
       status,
       full: isFull(adjustment.type),
       total: readAmount(adjustment.totals?.total),
+      ...readCurrency(adjustment.currency_code),
+      ...readTax(readAmount(adjustment.totals?.tax), readAmount(adjustment.totals?.total)),
+      ...readWord(adjustment.action),
       lines: (adjustment.items ?? []).map((item) => ({
         lineId: item.item_id,
         full: isFull(item.type),

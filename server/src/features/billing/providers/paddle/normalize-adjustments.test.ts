@@ -46,6 +46,9 @@ describe('adjustment.*', () => {
           status: 'approved',
           full: false,
           total: 3_383,
+          currency: 'USD',
+          tax: 564,
+          reported: 'refund',
           lines: [
             { lineId: LINE, full: true, total: 2_900 },
             { lineId: paddleId('txnitm', 'b'), full: false, total: 483 },

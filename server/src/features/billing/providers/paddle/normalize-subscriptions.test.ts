@@ -32,6 +32,7 @@ describe('subscription.*', () => {
         { ...line, lineId: MONTHLY, priceId: MONTHLY, quantity: 5 },
         { ...line, lineId: ONCE, priceId: ONCE },
       ],
+      reported: 'active',
     });
   });
 
@@ -117,6 +118,7 @@ describe('subscription.*', () => {
           total: null,
         },
       ],
+      reported: 'past_due',
     });
   });
 

@@ -55,7 +55,9 @@ describe('transaction.completed', () => {
         },
       ],
       total: 7_900,
+      tax: 1_317,
       currency: 'USD',
+      reported: 'web',
     });
   });
 

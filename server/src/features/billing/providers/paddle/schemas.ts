@@ -25,8 +25,12 @@ const Totals = optional(
   Type.Object({
     total: Type.Optional(Type.Unknown()),
     grand_total: Type.Optional(Type.Unknown()),
+    tax: Type.Optional(Type.Unknown()),
+    fee: Type.Optional(Type.Unknown()),
   }),
 );
+
+export type Totals = Static<typeof Totals>;
 
 const LineItem = Type.Object({ id: Id, price_id: Id, totals: Totals });
 
@@ -39,6 +43,8 @@ export const Transaction = Type.Object({
   origin: optional(Type.String()),
   billing_period: Period,
   currency_code: Type.Optional(Type.Unknown()),
+  // Only if it was requested with the transaction; its event has only an id.
+  address: optional(Type.Object({ country_code: Type.Optional(Type.Unknown()) })),
   items: Type.Array(TransactionItem, { maxItems: MAX_LINES }),
   details: optional(
     Type.Object({
@@ -86,6 +92,7 @@ export const Adjustment = Type.Object({
   type: optional(Type.String()),
   transaction_id: Id,
   status: Type.String(),
+  currency_code: Type.Optional(Type.Unknown()),
   items: optional(Type.Array(AdjustmentItem, { maxItems: MAX_LINES })),
   totals: Totals,
 });

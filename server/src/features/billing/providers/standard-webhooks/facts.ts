@@ -9,7 +9,15 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { defineDataReader } from '../adapter.ts';
-import { readCurrency, readEmail, readPeriod, readText, readTime } from '../fields.ts';
+import {
+  readCountry,
+  readCurrency,
+  readEmail,
+  readPeriod,
+  readTax,
+  readText,
+  readTime,
+} from '../fields.ts';
 import {
   type Customer,
   CustomerChange,
@@ -47,7 +55,9 @@ export const readPayment = defineDataReader(Payment, (data, { occurrence, type }
       period: readPeriod(data.period),
       lines,
       total: data.total ?? null,
-      ...readCurrency(data.currency),
+      ...readMoney(data),
+      ...readCountry(data.country),
+      ...(data.fee == null ? {} : { fee: data.fee }),
     },
   ];
 });
@@ -92,6 +102,7 @@ export const readRefund = defineDataReader(Refund, (data, { occurrence }) => {
       status,
       full: data.full ?? null,
       total: data.total ?? null,
+      ...readMoney(data),
       lines: (data.lines ?? []).map(({ id, full, total }) => ({
         lineId: id,
         full: full ?? null,
@@ -113,6 +124,7 @@ export const readDispute = defineDataReader(Dispute, (data, { occurrence, type }
       status: type === 'payment.dispute_won' ? 'reversed' : 'approved',
       full: null,
       total: data.total ?? null,
+      ...readMoney(data),
       lines: [],
     },
   ];
@@ -121,6 +133,14 @@ export const readDispute = defineDataReader(Dispute, (data, { occurrence, type }
 export const readCustomerChange = defineDataReader(CustomerChange, (data, { occurrence }) => {
   return [{ kind: 'customer', customerId: data.id, ...occurrence, customer: readCustomer(data) }];
 });
+
+function readMoney({
+  currency,
+  tax,
+  total,
+}: Pick<Payment, 'currency' | 'tax' | 'total'>): Pick<PaymentFact, 'currency' | 'tax'> {
+  return { ...readCurrency(currency), ...readTax(tax ?? null, total ?? null) };
+}
 
 function readCustomer(customer: Customer | null | undefined): CustomerDetails {
   return {

@@ -29,15 +29,19 @@ const Line = Type.Object({
   total: Amount,
 });
 
+const money = { total: Amount, tax: Amount, currency: Type.Optional(Type.Unknown()) };
+
 export const Payment = Type.Object({
   transaction_id: Id,
   subscription_id: optional(Id),
   customer: optional(Customer),
   period: optional(Period),
   lines: optional(Type.Array(Line, { maxItems: 500 })),
-  total: Amount,
-  currency: Type.Optional(Type.Unknown()),
+  ...money,
+  fee: Amount,
+  country: Type.Optional(Type.Unknown()),
 });
+export type Payment = Static<typeof Payment>;
 
 export const Subscription = Type.Object({
   subscription_id: Id,
@@ -59,13 +63,13 @@ export const Refund = Type.Object({
   transaction_id: Id,
   status: optional(Type.String({ maxLength: 64 })),
   full: Flag,
-  total: Amount,
+  ...money,
   lines: optional(
     Type.Array(Type.Object({ id: Id, full: Flag, total: Amount }), { maxItems: 500 }),
   ),
 });
 
-export const Dispute = Type.Object({ dispute_id: Id, transaction_id: Id, total: Amount });
+export const Dispute = Type.Object({ dispute_id: Id, transaction_id: Id, ...money });
 
 export const CustomerChange = Type.Object({ ...Customer.properties, id: Id });
 

@@ -6,6 +6,7 @@ import {
   type PaymentFact,
 } from '../../facts.ts';
 import {
+  readCountry,
   readCurrency,
   readEmail,
   readId,
@@ -14,6 +15,7 @@ import {
   readObjects,
   readQuantity,
   readReference,
+  readTax,
   readText,
   readUnixSeconds,
   type JsonObject,
@@ -85,11 +87,27 @@ function toFacts(
   const customer = readCustomer(session);
   const customerId = readReference(session['customer']);
   const total = readInteger(session['amount_total']);
-  const currency = readCurrency(session['currency']);
-  const paid = { ...LINKING_PAYMENT, customerId, customer, total, ...currency, ...payment };
+  const paid = {
+    ...LINKING_PAYMENT,
+    customerId,
+    customer,
+    total,
+    ...readMoney(session),
+    ...payment,
+  };
   return customerId === null
     ? [paid]
     : [paid, { kind: 'customer', customerId, occurredAt, customer }];
+}
+
+function readMoney(session: JsonObject): Pick<PaymentFact, 'currency' | 'tax' | 'country'> {
+  const tax = readInteger(readObject(session['total_details'])['amount_tax']);
+  const details = readObject(session['customer_details']);
+  return {
+    ...readCurrency(session['currency']),
+    ...readTax(tax, readInteger(session['amount_total'])),
+    ...readCountry(readObject(details['address'])['country']),
+  };
 }
 
 function readCustomer(session: JsonObject): CustomerDetails {

@@ -1,13 +1,17 @@
 import { LINKING_PAYMENT, type BillingPeriod, type PaymentFact } from '../../facts.ts';
 import {
+  readCountry,
   readCurrency,
   readEmail,
   readInteger,
+  readList,
   readObject,
   readObjects,
   readReference,
+  readTax,
   readText,
   readUnixSeconds,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
@@ -38,11 +42,30 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       period: findPeriod(lines),
       lines: withOwnPeriods(lines),
       ...(prorations.length === 0 ? {} : { prorations }),
-      // The amount received: earlier credit cannot be refunded.
-      total: readInteger(invoice['amount_paid']) ?? readInteger(invoice['total']),
-      ...readCurrency(invoice['currency']),
+      ...readMoney(invoice),
+      ...readCountry(readObject(invoice['customer_address'])['country']),
+      ...readWord(invoice['billing_reason']),
     },
   ];
+}
+
+/** Reads the amount received, because earlier credit cannot be refunded, and its tax. */
+function readMoney(invoice: JsonObject): Pick<PaymentFact, 'total' | 'currency' | 'tax'> {
+  const billed = readInteger(invoice['total']);
+  const total = readInteger(invoice['amount_paid']) ?? billed;
+  return {
+    total,
+    ...readCurrency(invoice['currency']),
+    ...readTax(readBilledTax(invoice), total, billed ?? total),
+  };
+}
+
+/** Since API version 2025-03-31 (Basil) an invoice lists its taxes instead of their sum. */
+function readBilledTax(invoice: JsonObject): number | null {
+  const taxes = invoice['total_taxes'] ?? invoice['total_tax_amounts'];
+  if (!Array.isArray(taxes)) return readInteger(invoice['tax']);
+  const amounts = readList(taxes).map((each) => readInteger(readObject(each)['amount']) ?? 0);
+  return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
 /**

@@ -9,6 +9,7 @@ import { compareText } from '../../rules/group-purchases.ts';
 import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readInteger,
+  readList,
   readObject,
   readObjects,
   readQuantity,
@@ -98,7 +99,8 @@ function readInvoiceLine(line: JsonObject): InvoiceLine | null {
   const priceId = readReference(price);
   if (priceId === null || isProration(line, parent)) return null;
   const quantity = readQuantity(line['quantity']);
-  const sold = { lineId: readLineId(line, parent) ?? priceId, priceId, quantity, total: null };
+  const lineId = readLineId(line, parent) ?? priceId;
+  const sold = { lineId, priceId, quantity, total: readLineTotal(line) };
   if (line['type'] !== 'subscription' && parent['type'] !== 'subscription_item_details') {
     return { line: { ...sold, cycle: null }, period: null };
   }
@@ -108,6 +110,24 @@ function readInvoiceLine(line: JsonObject): InvoiceLine | null {
   const cycle = reported ?? (period === null ? null : inferCycle(period));
   // Without a cycle it would count as a one-time purchase, which is perpetual.
   return cycle === null ? null : { line: { ...sold, cycle }, period };
+}
+
+/** Reads what a line costs after discounts, with the taxes that its amount lacks. */
+function readLineTotal(line: JsonObject): number | null {
+  const amount = readInteger(line['amount']);
+  if (amount === null) return null;
+  // Until API version 2025-03-31 (Basil) `tax_amounts`, since then `taxes`.
+  const taxes =
+    sumAmounts(line['taxes'], (tax) => tax['tax_behavior'] === 'exclusive') +
+    sumAmounts(line['tax_amounts'], (tax) => tax['inclusive'] === false);
+  return amount - sumAmounts(line['discount_amounts'], () => true) + taxes;
+}
+
+function sumAmounts(list: unknown, isCounted: (each: JsonObject) => boolean): number {
+  return readList(list)
+    .map(readObject)
+    .filter(isCounted)
+    .reduce((total, each) => total + (readInteger(each['amount']) ?? 0), 0);
 }
 
 function readLinePrice(line: JsonObject): unknown {

@@ -1,5 +1,5 @@
 import type { AdjustmentFact } from '../../facts.ts';
-import { readInteger, readObjects, readReference } from '../fields.ts';
+import { readCurrency, readInteger, readObjects, readReference, readWord } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 
 const NO_PAYMENT = 'The payment intent and the charge are missing.';
@@ -10,7 +10,11 @@ export function readRefund(event: ProviderEvent): Interpretation {
   const chargeId = readReference(refund['charge']);
   const transactionId = readReference(refund['payment_intent']) ?? chargeId;
   if (transactionId === null) return NO_PAYMENT;
-  const common = { transactionId, occurredAt: event.occurredAt };
+  const common = {
+    transactionId,
+    occurredAt: event.occurredAt,
+    ...readCurrency(refund['currency']),
+  };
   const amount = readInteger(refund['amount']);
   const fact = toRefund(common, requireId(event, 'id'), refund['status'], amount);
   if (fact.status !== 'rejected' || chargeId === null) return [fact];
@@ -25,7 +29,11 @@ export function readRefundedCharge(event: ProviderEvent): Interpretation {
   const charge = event.data;
   const chargeId = requireId(event, 'id');
   const transactionId = readReference(charge['payment_intent']) ?? chargeId;
-  const common = { transactionId, occurredAt: event.occurredAt };
+  const common = {
+    transactionId,
+    occurredAt: event.occurredAt,
+    ...readCurrency(charge['currency']),
+  };
   const refunds = readObjects(charge['refunds']).flatMap((refund) => {
     const id = readReference(refund);
     if (id === null) return [];
@@ -60,6 +68,8 @@ export function readDispute(event: ProviderEvent): Interpretation {
       status: isOver ? 'reversed' : 'approved',
       full: null,
       total: readInteger(dispute['amount']),
+      ...readCurrency(dispute['currency']),
+      ...readWord(status),
       lines: [],
     },
   ];
@@ -72,7 +82,7 @@ function orderWithinSecond({ type, occurredAt }: ProviderEvent): Date {
   return CLOSING_TYPES.has(type) ? new Date(occurredAt.getTime() + 1) : occurredAt;
 }
 
-type Common = Pick<AdjustmentFact, 'transactionId' | 'occurredAt'>;
+type Common = Pick<AdjustmentFact, 'transactionId' | 'occurredAt' | 'currency'>;
 
 function toRefund(
   common: Common,
@@ -87,6 +97,7 @@ function toRefund(
     effect: 'refund',
     full: null,
     total,
+    ...readWord(status),
     lines: [],
   };
 }
@@ -98,10 +109,10 @@ function toRefund(
 const RANKS = { pending: -1, approved: 0, rejected: 1 } as const;
 
 function rankRefund(
-  { transactionId, occurredAt }: Common,
+  { occurredAt, ...common }: Common,
   status: keyof typeof RANKS,
 ): Common & Pick<AdjustmentFact, 'status'> {
-  return { transactionId, occurredAt: new Date(occurredAt.getTime() + RANKS[status]), status };
+  return { ...common, occurredAt: new Date(occurredAt.getTime() + RANKS[status]), status };
 }
 
 /** Has no amount, so that the single refunds are not counted twice. */

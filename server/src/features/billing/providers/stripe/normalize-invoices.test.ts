@@ -33,11 +33,12 @@ describe('invoice events', () => {
             priceId: 'price_yearly',
             quantity: 2,
             cycle: { interval: 'year', frequency: 1 },
-            total: null,
+            total: 1_000,
           },
         ],
         total: 1_000,
         currency: 'EUR',
+        reported: 'subscription_create',
       });
     });
 

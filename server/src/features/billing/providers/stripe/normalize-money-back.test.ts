@@ -21,6 +21,8 @@ describe('refunds and disputes', () => {
       status: 'approved',
       full: null,
       total: 400,
+      currency: 'EUR',
+      reported: 'succeeded',
       lines: [],
     });
   });

@@ -32,6 +32,7 @@ describe('a subscription', () => {
             total: null,
           },
         ],
+        reported: 'active',
       });
     });
   }

@@ -4,6 +4,7 @@ import {
   readObjects,
   readReference,
   readUnixSeconds,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
@@ -33,6 +34,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
       canceledAt: status === 'canceled' ? readUnixSeconds(subscription['ended_at']) : null,
       scheduledChange: readScheduledChange(subscription, status, period),
       lines: readSubscriptionLines(subscription),
+      ...readWord(subscription['status']),
     },
   ];
 }
