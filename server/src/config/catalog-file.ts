@@ -6,7 +6,7 @@ import { isRecord, messageOf } from '#server/lib/unknown-values.ts';
 
 import { CatalogSchema, type CatalogFile } from './catalog-schema.ts';
 import { StartupError } from './startup-error.ts';
-import { findClosestName } from './unknown-names.ts';
+import { findClosestName } from '#server/lib/closest-name.ts';
 
 /** The path of a field: names and list indexes from the root. */
 type CatalogPath = readonly (string | number)[];

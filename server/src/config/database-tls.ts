@@ -1,7 +1,7 @@
 /** The parameters of a PostgreSQL URL that concern TLS, with the names, values and defaults of libpq. */
 import type { Variables } from './env.ts';
 import type { Parsed } from './parsed.ts';
-import { findClosestName } from './unknown-names.ts';
+import { findClosestName } from '#server/lib/closest-name.ts';
 
 const MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 

@@ -72,6 +72,48 @@ export function readLicenseKey(text: string, keyPrefix: string): LicenseKeyReadi
   return trimmed === '' ? MISTYPED : { kind: 'other', lookup: trimmed };
 }
 
+const FOLDABLE = /^[A-Za-z0-9]+$/;
+const LOWER_CASE = /[a-z]/;
+const UPPER_CASE = /[A-Z]/;
+
+/**
+ * Folds a text that may be a key from elsewhere: without spaces and hyphens, in upper case. A buyer may paste such a key in
+ * any of these spellings.
+ * @returns null for a text with other characters, whose spelling matters
+ */
+export function foldForeignKey(text: string): string | null {
+  const compact = text.replace(SEPARATORS, '');
+  return FOLDABLE.test(compact) ? compact.toUpperCase() : null;
+}
+
+/**
+ * Lists the texts under which a license with this key is found: the key as it is looked up and, for a key from elsewhere, its
+ * folded form. A key with letters of both cases has no folded form, because their case may distinguish it from others.
+ * @returns an empty list for a mistyped key
+ */
+export function listKeyLookups(licenseKey: string, keyPrefix: string): string[] {
+  const reading = readLicenseKey(licenseKey, keyPrefix);
+  if (reading.kind === 'mistyped') return [];
+  const { kind, lookup } = reading;
+  const hasBothCases = LOWER_CASE.test(lookup) && UPPER_CASE.test(lookup);
+  return kind === 'native' || hasBothCases ? [lookup] : withFolded(lookup);
+}
+
+/**
+ * Lists the texts to look up for a text that a client sent, in the order of their preference.
+ * @returns an empty list for a mistyped key
+ */
+export function listSentLookups(text: string, keyPrefix: string): string[] {
+  const reading = readLicenseKey(text, keyPrefix);
+  if (reading.kind === 'mistyped') return [];
+  return reading.kind === 'native' ? [reading.lookup] : withFolded(reading.lookup);
+}
+
+function withFolded(lookup: string): string[] {
+  const folded = foldForeignKey(lookup);
+  return folded === null || folded === lookup ? [lookup] : [lookup, folded];
+}
+
 function formatLicenseKey(prefix: string, symbols: string): string {
   const parts = [prefix.toUpperCase()];
   for (let start = 0; start < SYMBOLS; start += GROUP_SYMBOLS) {

@@ -25,6 +25,7 @@ import {
   clearLedger,
   clearLicenses,
   clearMessages,
+  clearSeats,
   removeJobs,
 } from './queries/erase.ts';
 import type { PersonalData } from './personal-data.ts';
@@ -109,6 +110,7 @@ async function eraseRows(
   await lockBilling(client);
   await lockAddress(client, address.hash);
   await clearLicenses(client, person.licenseIds);
+  await clearSeats(client, person.licenseIds);
   await clearCustomers(client, person.customers, now);
   await clearLedger(client, person.ledger);
   await clearKeyEmails(client, person.keyEmails);

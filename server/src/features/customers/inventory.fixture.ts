@@ -50,6 +50,9 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   event_prop_days: { free: 'key name value' },
   events: { linked: 'app_version name os_version props' },
   fleet_servers: { free: 'name labels', none: 'address' },
+  imported_licenses: { linked: 'details source_id', none: 'digest source' },
+  imported_seats: { linked: 'instance_id label' },
+  imports: { free: 'actor origin reason', none: 'report source' },
   jobs: { address: 'payload', linked: 'key', none: 'last_error name' },
   key_emails: {
     address: 'address_hash',

@@ -10,6 +10,8 @@ export interface PlannedTable {
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   license_transactions: 'kept: ids of checkouts',
+  imported_licenses: 'kept: ids in the previous system',
+  imported_seats: 'names of devices deleted; ids kept',
   activations: 'kept: the machines of the license',
   usage_days: 'deleted',
   billing_customers: 'address, name and language deleted; ids kept',

@@ -24,6 +24,7 @@ import {
   refreshActivation,
   type ActivationRecord,
 } from './queries/activations.ts';
+import { takeOverSeat } from './queries/imported-seats.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
 import { findEndOfMove, useExtraMove } from './queries/moves.ts';
 import { readMachine, type IdentifiedMachine } from './read-machine.ts';
@@ -154,7 +155,11 @@ async function requireCurrentKey(
   throw refuse(deps, 'license_lookup', licenseNotFound());
 }
 
-/** Activates a machine of a locked license, or returns the activation that the machine already has. */
+/**
+ * Activates a machine of a locked license, or returns the activation that the machine already has. A new machine takes over a
+ * seat that an imported license used in its previous system, as long as there is one: the license knew the machine there, so
+ * that it is no move.
+ */
 export async function activateOnLocked(
   deps: LicenseDependencies,
   client: Queryable,
@@ -164,10 +169,11 @@ export async function activateOnLocked(
 ): Promise<Activation> {
   const now = deps.clock.now();
   const { status, existing } = await decide(deps, client, license, machine, now);
-  const countsAsMove =
-    existing === null && (await checkMoveLimit(deps, client, license, machine, now));
-  const terms = await readTerms(client, deps.catalog(), license);
   const id = existing?.id ?? makeUuid();
+  const takesSeat = existing === null && (await takeOverSeat(client, license.id, id, now));
+  const countsAsMove =
+    existing === null && !takesSeat && (await checkMoveLimit(deps, client, license, machine, now));
+  const terms = await readTerms(client, deps.catalog(), license);
   const entitlementProof = existing?.entitlementProof ?? null;
   const machineId = machine.machineId ?? existing?.machineId ?? null;
   const activation = { id, machineId, entitlementProof };

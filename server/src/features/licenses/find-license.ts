@@ -49,7 +49,7 @@ export async function lookUpKey<Found>(
   }
   const lookUp = async (): Promise<Found | null> => {
     if (key.isGuessable) await admitKey(deps, key, clientAddress);
-    const found = (await read(key.keyHash)) ?? (await readByOlderHash(deps, licenseKey, read));
+    const found = (await read(key.keyHash)) ?? (await readByOtherHash(deps, licenseKey, read));
     if (found === null) await recordUnknownKey(deps, clientAddress);
     else if (key.isGuessable) await recordKnownKey(deps, key, clientAddress);
     return found;
@@ -61,17 +61,17 @@ export async function lookUpKey<Found>(
 }
 
 /**
- * Reads a key that was not found under the current master secret by the hash under which it is stored. Costs nothing
- * while no previous secret is configured. The current hash is among the candidates, because a rotation may just have
- * rewritten the row.
+ * Reads a key that was not found as it was sent, under the current master secret, by the hash under which it is stored: that
+ * of its folded form, or one under a previous secret. Costs nothing without both. The current hash is among the candidates,
+ * because a rotation may just have rewritten the row.
  */
-async function readByOlderHash<Found>(
+async function readByOtherHash<Found>(
   deps: LicenseDependencies,
   licenseKey: string,
   read: (keyHash: string) => Promise<Found | null>,
 ): Promise<Found | null> {
-  if (deps.vault.previous.length === 0) return null;
   const candidates = hashWithAllSecrets(deps, licenseKey);
+  if (candidates.length < 2) return null;
   const stored = await deps.databaseLimiter.run(() => findStoredKey(deps.pool, candidates));
   return stored === null ? null : read(stored.keyHash);
 }

@@ -131,8 +131,12 @@ export async function createLicense(
 }
 
 /** Lists the names by which a purchase finds the license. */
-function listNames(
-  { transactionId = null, subscriptionId = null, provider = null }: NewLicense,
+export function listNames(
+  {
+    transactionId = null,
+    subscriptionId = null,
+    provider = null,
+  }: Pick<NewLicense, 'transactionId' | 'subscriptionId' | 'provider'>,
   { id: licenseId, subscription, expiresAt }: LicenseRecord,
 ): LicenseName[] {
   const ids = [

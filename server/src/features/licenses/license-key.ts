@@ -1,5 +1,5 @@
 import { countSecretSymbols } from '#server/lib/key-strength.ts';
-import { readLicenseKey } from '#server/lib/license-key.ts';
+import { listKeyLookups, listSentLookups, readLicenseKey } from '#server/lib/license-key.ts';
 
 import type { LicenseKeyDependencies } from './dependencies.ts';
 
@@ -30,13 +30,25 @@ export function identifyLicenseKey(
 }
 
 /**
- * Returns the hashes of a key under the current master secret and the previous ones, the current one first.
+ * Returns the hashes of a key as a client sent it, under the current master secret and the previous ones, the current one
+ * first; then those of its folded form, by which a key from elsewhere is found in other spellings.
  * @returns an empty list for a mistyped key
  */
 export function hashWithAllSecrets(deps: LicenseKeyDependencies, licenseKey: string): string[] {
-  const reading = readLicenseKey(licenseKey, deps.catalog().keyPrefix);
-  if (reading.kind === 'mistyped') return [];
-  return [deps.vault, ...deps.vault.previous].map((hashes) => hashes.hashLookup(reading.lookup));
+  const secrets = [deps.vault, ...deps.vault.previous];
+  return listSentLookups(licenseKey, deps.catalog().keyPrefix).flatMap((lookup) =>
+    secrets.map((hashes) => hashes.hashLookup(lookup)),
+  );
+}
+
+/**
+ * Returns the hashes under which a license with this key is stored: of the key and, for a key from elsewhere, of its folded
+ * form.
+ * @returns an empty list for a mistyped key
+ */
+export function hashForStoring(deps: LicenseKeyDependencies, licenseKey: string): string[] {
+  const lookups = listKeyLookups(licenseKey, deps.catalog().keyPrefix);
+  return lookups.map((lookup) => deps.vault.hashLookup(lookup));
 }
 
 /**
@@ -90,7 +102,8 @@ export function isKeyOf(
   license: { readonly id: string; readonly keySealed: Buffer },
   licenseKey: string,
 ): boolean {
+  const { keyPrefix } = deps.catalog();
   const current = deps.vault.open(license.keySealed, licenseKeyLabel(license.id));
-  const presented = identifyLicenseKey(deps, licenseKey);
-  return presented !== null && presented.keyHash === identifyLicenseKey(deps, current)?.keyHash;
+  const presented = new Set(listSentLookups(licenseKey, keyPrefix));
+  return listKeyLookups(current, keyPrefix).some((lookup) => presented.has(lookup));
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { readLicenseKey } from '#server/lib/license-key.ts';
+import { listKeyLookups } from '#server/lib/license-key.ts';
 
 import {
   listSigningKeys,
@@ -102,10 +102,12 @@ function openKey({ vault }: RewriteDependencies, { id, keySealed }: SealedLicens
 
 /** Maps the hashes of a key under the previous secrets to the hash under the current one. */
 function hashesOf({ catalog, vault }: RewriteDependencies, key: string): [string, string][] {
-  const reading = readLicenseKey(key, catalog().keyPrefix);
-  if (reading.kind === 'mistyped') return [];
-  const { lookup } = reading;
-  return vault.previous.map((hashes) => [hashes.hashLookup(lookup), vault.hashLookup(lookup)]);
+  return listKeyLookups(key, catalog().keyPrefix).flatMap((lookup) =>
+    vault.previous.map((hashes): [string, string] => [
+      hashes.hashLookup(lookup),
+      vault.hashLookup(lookup),
+    ]),
+  );
 }
 
 /** Seals the signing keys of entitlements under the current master secret. */

@@ -21,6 +21,16 @@ export async function clearLicenses(db: Queryable, licenseIds: readonly string[]
   await execute(db, clearLicensesStatement, [licenseIds]);
 }
 
+const clearSeatsStatement = defineCommand(
+  'customer_clear_seats',
+  'update imported_seats set label = null where license_id = any ($1::uuid[])',
+);
+
+/** Removes the names of the devices that licenses used in their previous system. */
+export async function clearSeats(db: Queryable, licenseIds: readonly string[]): Promise<void> {
+  await execute(db, clearSeatsStatement, [licenseIds]);
+}
+
 const clearCustomersStatement = defineCommand(
   'customer_clear_customers',
   `update billing_customers as customer

@@ -64,6 +64,8 @@ const HAS_ADDRESS = 'address_hash = any ($1::bytea[])';
 export const SOURCES: readonly Source[] = [
   defineSource('licenses', 'id = any ($1::uuid[])', byLicense, ['key_sealed']),
   defineSource('license_transactions', OF_LICENSE, byLicense),
+  defineSource('imported_licenses', OF_LICENSE, byLicense, ['digest']),
+  defineSource('imported_seats', OF_LICENSE, byLicense),
   defineSource('activations', OF_LICENSE, byLicense, [
     'components',
     'machine_digest',

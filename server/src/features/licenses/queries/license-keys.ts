@@ -58,12 +58,12 @@ const findStatement = defineStatement(
   'license_key_find',
   LicenseKeyRow,
   `select license_id, encode(key_hash, 'hex') as key_hash from license_keys
-   where key_hash = any ($1::bytea[]) limit 1`,
+   where key_hash = any ($1::bytea[]) order by array_position($1::bytea[], key_hash) limit 1`,
 );
 
 /**
  * Returns the license of a key.
- * @param keyHashes the key's hashes under all master secrets under which rows may be stored
+ * @param keyHashes the hashes under which the key may be stored; the first one that is stored counts
  */
 export async function findLicenseIdByKey(
   db: Queryable,
@@ -72,12 +72,26 @@ export async function findLicenseIdByKey(
   return (await findStoredKey(db, keyHashes))?.licenseId ?? null;
 }
 
-/** Returns the hash under which a key is stored, and its license. */
+/** Returns the first hash under which a key is stored, and its license. */
 export async function findStoredKey(
   db: Queryable,
   keyHashes: readonly string[],
 ): Promise<LicenseKeyRecord | null> {
   return queryRow(db, findStatement, [keyHashes.map(toBytes)]);
+}
+
+const listStatement = defineStatement(
+  'license_key_list',
+  LicenseKeyRow,
+  `select license_id, encode(key_hash, 'hex') as key_hash from license_keys where key_hash = any ($1::bytea[])`,
+);
+
+/** Lists the licenses of keys by their hashes. */
+export async function listStoredKeys(
+  db: Queryable,
+  keyHashes: readonly string[],
+): Promise<LicenseKeyRecord[]> {
+  return queryRows(db, listStatement, [keyHashes.map(toBytes)]);
 }
 
 const deleteStatement = defineStatement(

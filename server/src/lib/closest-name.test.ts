@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { findClosestName } from './unknown-names.ts';
+import { findClosestName } from './closest-name.ts';
 
 const known = ['id', 'name', 'tier', 'features', 'max_activations'];
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
-import { findWeakKeys } from './import.ts';
+import { findWeakKeys } from './find-weak-keys.ts';
 
 describe('findWeakKeys', () => {
   test('finds numbered keys weak, however long their common prefix is', () => {

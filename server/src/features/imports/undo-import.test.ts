@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+
+import { startTestService } from '../../../test/harness.ts';
+import { activate } from '../../../test/license-steps.ts';
+import {
+  createPaddlePurchase,
+  deliverPaddle,
+} from '../../../test/payment-providers/paddle-steps.ts';
+import { paddleTransactionCompleted } from '../../../test/payment-providers/paddle-events.ts';
+import { hashWithAllSecrets } from '../licenses/license-key.ts';
+import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
+import { foreign, runImport } from './import-steps.fixture.ts';
+import { showImport } from './show-imports.ts';
+import { undoImport } from './undo-import.ts';
+
+const service = await startTestService();
+const { context, pool } = service;
+const by = { actor: 'cli:test', reason: 'wrong file' };
+
+const TABLES = [
+  'licenses',
+  'license_keys',
+  'license_transactions',
+  'license_names',
+  'imported_licenses',
+  'imported_seats',
+];
+
+async function countRows(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of TABLES) counts[table] = await service.count(table);
+  return counts;
+}
+
+function anyKey(): string {
+  return randomUUID().toUpperCase();
+}
+
+async function idOf(licenseKey: string): Promise<string | null> {
+  return findLicenseIdByKey(pool, hashWithAllSecrets(context, licenseKey));
+}
+
+test('removes every trace of licenses that nothing happened to, and the import can be repeated', async () => {
+  const before = await countRows();
+  const licenses = Array.from({ length: 250 }, (_, index) =>
+    foreign({
+      sourceId: `u-${index}`,
+      licenseKey: anyKey(),
+      transactionId: `t-${index}`,
+      usedSeats: 1,
+    }),
+  );
+  const { importId } = await runImport(context, licenses);
+  assert.ok(importId);
+  const during = await countRows();
+  const rehearsal = await undoImport(context, { importId, ...by, dryRun: true });
+  const expected = {
+    removed: 250,
+    released: 0,
+    kept: { activated: 0, paid: 0, changed: 0 },
+  };
+  assert.deepEqual(rehearsal, expected);
+  assert.deepEqual(await countRows(), during);
+  assert.deepEqual(await undoImport(context, { importId, ...by, dryRun: false }), expected);
+  assert.deepEqual(await countRows(), before);
+  const { rows } = await pool.query(
+    `select reason, details from audit_log where action = 'license.import_undone' and subject_id = $1`,
+    [importId],
+  );
+  assert.deepEqual(rows, [
+    {
+      reason: by.reason,
+      details: { removed: 250, released: 0, activated: 0, paid: 0, changed: 0 },
+    },
+  ]);
+  assert.equal((await runImport(context, licenses)).report.outcomes.new, 250);
+});
+
+test('keeps licenses that were activated, paid or changed, and releases those from before', async () => {
+  const purchase = createPaddlePurchase();
+  const [activated, paid, changed, untouched] = ['a', 'p', 'c', 'n'].map((id) =>
+    foreign({
+      sourceId: `k-${id}`,
+      licenseKey: anyKey(),
+      ...(id === 'p' ? { provider: 'paddle' as const, transactionId: purchase.transactionId } : {}),
+    }),
+  );
+  assert.ok(activated && paid && changed && untouched);
+  const { licenseKey: earlier } = await service.issue();
+  const linked = foreign({ sourceId: 'k-earlier', licenseKey: earlier });
+  const { importId, report } = await runImport(context, [
+    activated,
+    paid,
+    changed,
+    untouched,
+    linked,
+  ]);
+  assert.ok(importId);
+  assert.deepEqual([report.outcomes.new, report.outcomes.same], [4, 1]);
+  await activate(service, activated.licenseKey ?? '');
+  await deliverPaddle(service, paddleTransactionCompleted(purchase.once));
+  await pool.query('update licenses set note = $2 where id = $1', [
+    await idOf(changed.licenseKey ?? ''),
+    'called',
+  ]);
+  const kept: [string, string][] = [];
+  const result = await undoImport(context, { importId, ...by, dryRun: false }, (license) => {
+    kept.push([license.sourceId, license.state]);
+  });
+  assert.deepEqual(result, {
+    removed: 1,
+    released: 1,
+    kept: { activated: 1, paid: 1, changed: 1 },
+  });
+  assert.deepEqual(kept, [
+    ['k-a', 'activated'],
+    ['k-c', 'changed'],
+    ['k-p', 'paid'],
+  ]);
+  assert.equal(await idOf(untouched.licenseKey ?? ''), null);
+  for (const key of [activated, paid, changed].map(({ licenseKey }) => licenseKey ?? '')) {
+    assert.ok(await idOf(key));
+  }
+  assert.ok(await idOf(earlier));
+  const shown = await showImport(context, importId, 10);
+  assert.equal(shown?.licenses.length, 3);
+  assert.ok(shown.record.undoneAt);
+});
+
+test('returns null for an unknown import', async () => {
+  const importId = randomUUID();
+  assert.equal(await undoImport(context, { importId, ...by, dryRun: false }), null);
+});

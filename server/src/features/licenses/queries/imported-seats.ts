@@ -1,0 +1,121 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  columnsOf,
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRow,
+  queryRows,
+  Timestamp,
+  toColumns,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+const SeatRow = Type.Object({
+  licenseId: Type.String(),
+  id: Type.String(),
+  instanceId: Nullable.Text,
+  label: Nullable.Text,
+  lastSeenAt: Nullable.Timestamp,
+  usedAt: Nullable.Timestamp,
+  countsUntil: Timestamp,
+  activationId: Nullable.Text,
+});
+
+/** A seat that a license used in the system that it was imported from. */
+export type ImportedSeat = Readonly<Static<typeof SeatRow>>;
+
+const COLUMNS = columnsOf(SeatRow);
+
+const insertStatement = defineCommand(
+  'imported_seat_insert_many',
+  `insert into imported_seats (license_id, id, instance_id, label, last_seen_at, counts_until)
+   select license_id, id, instance_id, label, last_seen_at, $6
+   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])
+     as new (license_id, id, instance_id, label, last_seen_at)`,
+);
+
+/** Stores the seats of imported licenses. */
+export async function insertImportedSeats(
+  db: Queryable,
+  seats: readonly Pick<ImportedSeat, 'licenseId' | 'id' | 'instanceId' | 'label' | 'lastSeenAt'>[],
+  countsUntil: Date,
+): Promise<void> {
+  if (seats.length === 0) return;
+  const columns = toColumns(seats, ['licenseId', 'id', 'instanceId', 'label', 'lastSeenAt']);
+  await execute(db, insertStatement, [...columns, countsUntil]);
+}
+
+/** A program that uses a seat, or did lately, loses it last. */
+const takeOverStatement = defineStatement(
+  'imported_seat_take_over',
+  Type.Object({ id: Type.String() }),
+  `update imported_seats set activation_id = $2, taken_over_at = $3
+   where license_id = $1 and id = (
+     select id from imported_seats
+     where license_id = $1 and activation_id is null and counts_until > $3
+     order by greatest(last_seen_at, used_at) nulls first, id
+     limit 1)
+   returning id`,
+);
+
+/**
+ * Lets a new activation of a locked license take over a seat that still counts, the longest unused one first; returns false
+ * when there is none.
+ */
+export async function takeOverSeat(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  now: Date,
+): Promise<boolean> {
+  return (await queryRow(db, takeOverStatement, [licenseId, activationId, now])) !== null;
+}
+
+const listStatement = defineStatement(
+  'imported_seat_list',
+  SeatRow,
+  `select ${COLUMNS} from imported_seats where license_id = $1 order by id limit $2`,
+);
+
+/** Lists the seats of a license, also those that were taken over. */
+export async function listImportedSeats(
+  db: Queryable,
+  licenseId: string,
+  limit: number,
+): Promise<ImportedSeat[]> {
+  return queryRows(db, listStatement, [licenseId, limit]);
+}
+
+const findInstanceStatement = defineStatement(
+  'imported_seat_find_instance',
+  SeatRow,
+  `select ${COLUMNS} from imported_seats where instance_id = $2 and license_id = $1`,
+);
+
+/** Finds the seat of a license by the id of its device or activation in the system that it comes from. */
+export async function findSeatByInstance(
+  db: Queryable,
+  licenseId: string,
+  instanceId: string,
+): Promise<ImportedSeat | null> {
+  return queryRow(db, findInstanceStatement, [licenseId, instanceId]);
+}
+
+const recordUseStatement = defineCommand(
+  'imported_seat_record_use',
+  `update imported_seats set used_at = $3, counts_until = greatest(counts_until, $4)
+   where license_id = $1 and id = $2 and activation_id is null`,
+);
+
+/** Records that a program of the previous system used a free seat, which then counts for longer. */
+export async function recordSeatUse(
+  db: Queryable,
+  { licenseId, id }: Pick<ImportedSeat, 'licenseId' | 'id'>,
+  usedAt: Date,
+  countsUntil: Date,
+): Promise<void> {
+  await execute(db, recordUseStatement, [licenseId, id, usedAt, countsUntil]);
+}
