@@ -18,6 +18,9 @@ export const CatalogProductView = Type.Object(
         examples: [365],
       }),
     ),
+    quantity: oneOf(['machines', 'keys'], {
+      description: 'Whether a quantity multiplies the machines of a license, or the licenses.',
+    }),
     offline_days: Type.Integer({ examples: [14] }),
     airgap_days: nullable(
       Type.Unsafe<number>({

@@ -18,8 +18,12 @@ export interface Catalog {
   readonly buyers: CatalogBuyers;
   /** By id, in the order of the file. */
   readonly products: ReadonlyMap<string, Product>;
-  /** Returns the product that a payment provider's price buys, or null. */
+  /** In the order of the file. */
+  readonly bundles: readonly Bundle[];
+  /** Returns the product that a payment provider's price buys, of a bundle the first one, or null. */
   readonly findPrice: (provider: PaymentProvider, priceId: string) => Product | null;
+  /** Returns the ids of the products that a bundle's price buys; empty for the price of a single product. */
+  readonly listBundled: (provider: PaymentProvider, priceId: string) => readonly string[];
 }
 
 /** The product and the features of a trial. */
@@ -68,12 +72,20 @@ export interface Product {
   readonly maxActivations: number;
   /** The term of a license; null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
+  /** Whether a quantity of n is n licenses. Absent: one license for n times the machines. */
+  readonly quantityAs?: 'keys';
   /** The number of days that a client may run without a validation. */
   readonly offlineDays: number;
   /** How long software may run on a machine without a connection, activated by a request; null: not offered. */
   readonly airgapDays: number | null;
   readonly moves: CatalogMoves;
   readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
+}
+
+/** Products that are sold together: each purchase has a license for each of them. */
+export interface Bundle {
+  readonly productIds: readonly string[];
+  readonly prices: Product['prices'];
 }
 
 /** How often the machines of a license may change. */

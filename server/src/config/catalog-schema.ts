@@ -25,6 +25,10 @@ const features = list(label, 100);
 const prices = Type.Optional(list(priceId, 100));
 const portal = Type.Optional(webUrl);
 
+const ProviderPrices = mapping(forEachProvider(() => prices));
+
+const MAX_BUNDLED = 20;
+
 const ProductSchema = mapping({
   id,
   name,
@@ -33,6 +37,7 @@ const ProductSchema = mapping({
   features: Type.Optional(features),
   max_activations: integer(1, 1_000_000),
   duration_days: Type.Optional(integer(1, 36_500)),
+  quantity: Type.Optional(choice('machines', 'keys')),
   offline_days: Type.Optional(integer(1, 365)),
   airgap_days: Type.Optional(integer(1, 3_650)),
   moves: Type.Optional(
@@ -41,7 +46,18 @@ const ProductSchema = mapping({
       days: Type.Optional(integer(1, 365)),
     }),
   ),
-  prices: Type.Optional(mapping(forEachProvider(() => prices))),
+  prices: Type.Optional(ProviderPrices),
+});
+
+/** Products that are sold together, under prices of their own. */
+const BundleSchema = mapping({
+  products: Type.Array(id, {
+    minItems: 2,
+    maxItems: MAX_BUNDLED,
+    uniqueItems: true,
+    description: `a list of 2 to ${MAX_BUNDLED} ids of products`,
+  }),
+  prices: ProviderPrices,
 });
 
 /** The pages where buyers manage card and invoices, by payment provider. */
@@ -75,6 +91,9 @@ export const CatalogSchema = mapping({
     maxItems: 1_000,
     description: 'a list of 1 to 1000 products',
   }),
+  bundles: Type.Optional(
+    Type.Array(BundleSchema, { maxItems: 1_000, description: 'a list of at most 1000 bundles' }),
+  ),
   outreach: Type.Optional(OutreachSchema),
   buyers: Type.Optional(BuyersSchema),
 });
@@ -89,6 +108,10 @@ function text(pattern: RegExp, description: string) {
 function integer(minimum: number, maximum: number) {
   const description = `a whole number from ${minimum} to ${maximum}`;
   return Type.Integer({ minimum, maximum, description });
+}
+
+function choice<Value extends string>(...values: readonly Value[]) {
+  return Type.Enum([...values], { description: values.join(' or ') });
 }
 
 function list<Item extends TSchema>(item: Item, maxItems: number) {

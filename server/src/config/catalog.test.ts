@@ -108,6 +108,19 @@ test('finds a price under its own provider only', () => {
   assert.equal(catalog.findPrice('paddle', 'pri_2'), null);
 });
 
+test('a bundle sells its products under its own prices', () => {
+  const two = `${smallest}  - {id: two, name: Two, tier: basic, max_activations: 1, quantity: keys}\n`;
+  const catalog = parseCatalog(
+    `${two}bundles:\n  - {products: [two, one], prices: {stripe: [price_1]}}\n`,
+    'catalog.yaml',
+  );
+  assert.equal(catalog.findPrice('stripe', 'price_1')?.id, 'two');
+  assert.deepEqual(catalog.listBundled('stripe', 'price_1'), ['two', 'one']);
+  assert.deepEqual(catalog.listBundled('stripe', 'price_2'), []);
+  assert.equal(catalog.products.get('two')?.quantityAs, 'keys');
+  assert.equal(catalog.products.get('one')?.quantityAs, undefined);
+});
+
 const single: readonly [name: string, text: string, problem: string][] = [
   [
     'a number out of bounds',
@@ -132,7 +145,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, airgap_days, moves, prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, quantity, offline_days, airgap_days, moves, prices',
   ],
   [
     'a link that is not a web address',
@@ -197,12 +210,37 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an empty file',
     '',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach, buyers',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, bundles, outreach, buyers',
   ],
   [
     'a list at the top',
     '- x\n',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach, buyers',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, bundles, outreach, buyers',
+  ],
+  [
+    'a quantity of another kind',
+    `${smallest}    quantity: seats\n`,
+    'catalog.yaml:9: products[0].quantity must be machines or keys',
+  ],
+  [
+    'a bundle of one product',
+    `${smallest}bundles: [{products: [one], prices: {paddle: [pri_1]}}]\n`,
+    'catalog.yaml:9: bundles[0].products must be a list of 2 to 20 ids of products',
+  ],
+  [
+    'a bundle of an unknown product',
+    `${smallest}bundles: [{products: [one, two], prices: {paddle: [pri_1]}}]\n`,
+    'catalog.yaml:9: bundles[0].products[1] must be the id of a product, and there is none called two',
+  ],
+  [
+    'a bundle without a price',
+    `${smallest}bundles: [{products: [one, two], prices: {}}]\n`,
+    'catalog.yaml:9: bundles[0].prices must contain a price',
+  ],
+  [
+    'a price of a product that is one of a bundle, too',
+    `${smallest}    prices: {paddle: [pri_1]}\n  - {id: two, name: Two, tier: b, max_activations: 1}\nbundles:\n  - {products: [one, two], prices: {paddle: [pri_1]}}\n`,
+    'catalog.yaml:12: bundles[0].prices.paddle repeats pri_1, a price of products[0]',
   ],
   [
     'a repeated field',

@@ -1,4 +1,9 @@
-import { forEachLanguage, forEachProvider, PAYMENT_PROVIDERS } from '@latchkey/contract';
+import {
+  forEachLanguage,
+  forEachProvider,
+  PAYMENT_PROVIDERS,
+  type PaymentProvider,
+} from '@latchkey/contract';
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -10,6 +15,7 @@ import {
   DEFAULT_EXTRA_MOVES,
   DEFAULT_MOVE_DAYS,
   DEFAULT_OFFLINE_DAYS,
+  type Bundle,
   type Catalog,
   type CatalogBuyers,
   type CatalogOutreach,
@@ -69,14 +75,20 @@ export function parseCatalog(text: string, fileName: string): Catalog {
   const file = parseCatalogFile(text, fileName, findReferenceProblems);
   const products = file.products.map(toProduct);
   const { product: productId, features } = file.trial;
+  const byId = new Map(products.map((product) => [product.id, product]));
+  const bundles = (file.bundles ?? []).map((bundle) => ({
+    productIds: bundle.products,
+    prices: forEachProvider((provider) => bundle.prices[provider] ?? []),
+  }));
   const trialProduct = products.find(({ id }) => id === productId);
   return {
     keyPrefix: file.key_prefix.toUpperCase(),
     trial: { productId, features: features ?? trialProduct?.features ?? [] },
     outreach: toOutreach(file.outreach ?? {}, trialProduct?.name ?? ''),
     buyers: toBuyers(file.buyers ?? {}),
-    products: new Map(products.map((product) => [product.id, product])),
-    findPrice: indexPrices(products),
+    products: byId,
+    bundles,
+    ...indexPrices(byId, bundles),
   };
 }
 
@@ -94,32 +106,56 @@ function readCatalogFile(path: string): string {
   }
 }
 
-function findReferenceProblems({ products, trial }: CatalogFile): CatalogProblem[] {
+function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): CatalogProblem[] {
   const problems: CatalogProblem[] = [];
-  const owners = new Map<string, number>();
-  for (const [index, { id, prices = {} }] of products.entries()) {
+  const ids = new Set(products.map(({ id }) => id));
+  for (const [index, { id }] of products.entries()) {
     const first = products.findIndex((product) => product.id === id);
     if (first < index) {
       const text = `repeats ${id}, the id of products[${first}]`;
       problems.push({ path: ['products', index, 'id'], text });
     }
-    for (const provider of PAYMENT_PROVIDERS) {
-      for (const priceId of prices[provider] ?? []) {
-        // A price identifies the bought product.
-        const key = `${provider} ${priceId}`;
-        const owner = owners.get(key);
-        owners.set(key, owner ?? index);
-        if (owner === undefined) continue;
-        const text = `repeats ${priceId}, a price of products[${owner}]`;
-        problems.push({ path: ['products', index, 'prices', provider], text });
-      }
+  }
+  for (const [index, bundle] of bundles.entries()) {
+    for (const [place, id] of bundle.products.entries()) {
+      if (ids.has(id)) continue;
+      const text = `must be the id of a product, and there is none called ${id}`;
+      problems.push({ path: ['bundles', index, 'products', place], text });
+    }
+    if (Object.values(bundle.prices).every((each) => each.length === 0)) {
+      problems.push({ path: ['bundles', index, 'prices'], text: 'must contain a price' });
     }
   }
+  problems.push(...findRepeatedPrices({ products, bundles }));
   if (!products.some(({ id }) => id === trial.product)) {
     const text = `must be the id of a product, and there is none called ${trial.product}`;
     problems.push({ path: ['trial', 'product'], text });
   }
   return problems;
+}
+
+/** A price identifies what was bought: one product, or one bundle. */
+function findRepeatedPrices({
+  products,
+  bundles = [],
+}: Pick<CatalogFile, 'products' | 'bundles'>): CatalogProblem[] {
+  const owners = new Map<string, string>();
+  const lists = [
+    ...products.map(({ prices = {} }, index) => ({ list: 'products', index, prices })),
+    ...bundles.map(({ prices }, index) => ({ list: 'bundles', index, prices })),
+  ];
+  return lists.flatMap(({ list, index, prices }) =>
+    PAYMENT_PROVIDERS.flatMap((provider) =>
+      (prices[provider] ?? []).flatMap((priceId): CatalogProblem[] => {
+        const key = `${provider} ${priceId}`;
+        const owner = owners.get(key);
+        if (owner === undefined) owners.set(key, `${list}[${index}]`);
+        if (owner === undefined) return [];
+        const text = `repeats ${priceId}, a price of ${owner}`;
+        return [{ path: [list, index, 'prices', provider], text }];
+      }),
+    ),
+  );
 }
 
 function toProduct(entry: CatalogFile['products'][number]): Product {
@@ -132,6 +168,7 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
     features: entry.features ?? [],
     maxActivations: entry.max_activations,
     durationDays: entry.duration_days ?? null,
+    ...(entry.quantity === 'keys' ? { quantityAs: 'keys' } : {}),
     offlineDays,
     airgapDays: entry.airgap_days ?? null,
     moves: {
@@ -172,13 +209,28 @@ function toLinks(links: NonNullable<OutreachEntry['links']>): CatalogOutreach['l
   };
 }
 
-function indexPrices(products: readonly Product[]): Catalog['findPrice'] {
-  const byPrice = new Map<string, Product>();
-  for (const product of products) {
+function indexPrices(
+  products: ReadonlyMap<string, Product>,
+  bundles: readonly Bundle[],
+): Pick<Catalog, 'findPrice' | 'listBundled'> {
+  const byPrice = new Map<string, readonly string[]>();
+  const sold = [
+    ...[...products.values()].map(({ id, prices }) => ({ productIds: [id], prices })),
+    ...bundles,
+  ];
+  for (const { productIds, prices } of sold) {
     for (const provider of PAYMENT_PROVIDERS) {
-      for (const priceId of product.prices[provider])
-        byPrice.set(`${provider} ${priceId}`, product);
+      for (const priceId of prices[provider]) byPrice.set(`${provider} ${priceId}`, productIds);
     }
   }
-  return (provider, priceId) => byPrice.get(`${provider} ${priceId}`) ?? null;
+  const listProducts = (provider: PaymentProvider, priceId: string): readonly string[] =>
+    byPrice.get(`${provider} ${priceId}`) ?? [];
+  return {
+    findPrice: (provider, priceId) =>
+      products.get(listProducts(provider, priceId)[0] ?? '') ?? null,
+    listBundled: (provider, priceId) => {
+      const ids = listProducts(provider, priceId);
+      return ids.length > 1 ? ids : [];
+    },
+  };
 }

@@ -349,6 +349,7 @@ describe('GET /catalog', () => {
         features: ['history'],
         max_activations: 2,
         duration_days: null,
+        quantity: 'machines',
         offline_days: 14,
         airgap_days: null,
         moves: { extra: 3, days: 30 },

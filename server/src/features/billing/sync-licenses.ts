@@ -244,13 +244,14 @@ async function recordSales(
 function toNewSale({ purchase, draft, line }: CreatedLine, soldAt: Date): NewSale | null {
   const { product, priceId, total } = draft;
   if (product === null || line.sales?.some((sale) => sale.priceId === priceId)) return null;
-  const { id: productId, maxActivations: machines, durationDays, endsAt } = product;
+  const { id: productId, maxActivations: machines, durationDays, endsAt, quantityAs } = product;
   const currency = purchase.facts.payments.findLast((each) => each.currency)?.currency ?? null;
   return {
     licenseId: line.licenseId,
     priceId,
     productId,
     machines,
+    ...(quantityAs === undefined ? {} : { quantityAs }),
     durationDays,
     hasFixedEnd: endsAt !== undefined,
     endsAt: endsAt ?? null,

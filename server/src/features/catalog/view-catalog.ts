@@ -27,10 +27,13 @@ export function viewCatalog(deps: CatalogDependencies): CatalogView {
     key_prefix: catalog.keyPrefix,
     trial_product_id: catalog.trial.productId,
     trial_features: [...catalog.trial.features],
-    products: products.map((product) => viewProduct(product, catalog.trial.productId)),
+    products: products.map((product) => viewProduct(product, catalog)),
     providers: PAYMENT_PROVIDERS.map((provider) => ({
       provider,
-      prices: products.reduce((sum, { prices }) => sum + prices[provider].length, 0),
+      prices: [...products, ...catalog.bundles].reduce(
+        (sum, { prices }) => sum + prices[provider].length,
+        0,
+      ),
       is_configured: deps.webhookSecrets[provider].length > 0,
       setting: PROVIDER_SETTINGS[provider].secretsVariable,
     })),
@@ -49,19 +52,24 @@ function checkFile(path: string, current: Catalog): Pick<CatalogView, 'is_outdat
   }
 }
 
-function contentOf({ keyPrefix, trial, outreach, buyers, products }: Catalog) {
-  return { keyPrefix, trial, outreach, buyers, products: [...products.values()] };
+function contentOf({ keyPrefix, trial, outreach, buyers, bundles, products }: Catalog) {
+  return { keyPrefix, trial, outreach, buyers, bundles, products: [...products.values()] };
 }
 
 /** Reads a sentence such as `catalog.yaml:12: products[0].tier must be a text`. */
 function toProblem(sentence: string): CatalogView['problems'][number] {
   const { line, message = sentence } =
     /^[^:]+:(?<line>\d+): (?<message>.*)$/su.exec(sentence)?.groups ?? {};
-  const path = /^(?:key_prefix|trial|products|outreach|buyers)\S*/u.exec(message)?.[0] ?? null;
+  const path =
+    /^(?:key_prefix|trial|products|bundles|outreach|buyers)\S*/u.exec(message)?.[0] ?? null;
   return { line: line === undefined ? null : Number(line), path, message };
 }
 
-function viewProduct(product: Product, trialId: string): CatalogView['products'][number] {
+function viewProduct(
+  product: Product,
+  { trial, bundles }: Catalog,
+): CatalogView['products'][number] {
+  const bundled = bundles.filter(({ productIds }) => productIds.includes(product.id));
   return {
     id: product.id,
     name: product.name,
@@ -70,13 +78,16 @@ function viewProduct(product: Product, trialId: string): CatalogView['products']
     features: [...product.features],
     max_activations: product.maxActivations,
     duration_days: product.durationDays,
+    quantity: product.quantityAs ?? 'machines',
     offline_days: product.offlineDays,
     airgap_days: product.airgapDays,
     moves: product.moves,
     prices: PAYMENT_PROVIDERS.flatMap((provider) =>
-      product.prices[provider].map((priceId) => ({ provider, price_id: priceId })),
+      [product, ...bundled]
+        .flatMap(({ prices }) => prices[provider])
+        .map((priceId) => ({ provider, price_id: priceId })),
     ),
-    is_trial: product.id === trialId,
+    is_trial: product.id === trial.productId,
   };
 }
 

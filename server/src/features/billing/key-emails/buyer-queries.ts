@@ -33,8 +33,8 @@ const listLicensesStatement = defineStatement(
           coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid"
    from billing_licenses billed join licenses l on l.id = billed.license_id
    where billed.transaction_id = $1 and billed.provider = $2
-   order by billed.line_key, l.id
-   limit 500`,
+   order by split_part(split_part(billed.line_key, '#', 1), '+', 1), l.id
+   limit 5000`,
 );
 
 /** Lists the licenses of a transaction, in the order of its lines. */

@@ -91,15 +91,34 @@ function render(
       { kind: 'title', text: subject },
       { kind: 'paragraph', text: greeting },
       { kind: 'paragraph', text: introduction },
-      ...keys.map((key): MailBlock => ({
-        kind: 'code',
-        label: key.productName,
-        code: key.licenseKey,
-        note: texts.machines(key.maxActivations),
-      })),
+      ...listKeys(language, keys),
       ...instructions,
     ],
     footer,
+  });
+}
+
+/** More keys of the same kind are listed in one block: mail programs cut off long e-mails. */
+const MAX_BLOCKS = 10;
+
+function listKeys(language: Language, keys: readonly EmailedKey[]): MailBlock[] {
+  const texts = keyEmailTexts[language];
+  if (keys.length <= MAX_BLOCKS) {
+    return keys.map(({ productName, licenseKey, maxActivations }) => ({
+      kind: 'code',
+      label: productName,
+      code: licenseKey,
+      note: texts.machines(maxActivations),
+    }));
+  }
+  const sameKind = Map.groupBy(keys, (key) => `${key.productName} ${key.maxActivations}`);
+  return [...sameKind.values()].flatMap((same): MailBlock[] => {
+    const { productName = '', maxActivations = 1 } = same[0] ?? {};
+    return [
+      { kind: 'heading', text: `${productName} (${same.length})` },
+      { kind: 'paragraph', text: texts.machines(maxActivations) },
+      { kind: 'lines', lines: same.map(({ licenseKey }) => licenseKey) },
+    ];
   });
 }
 

@@ -14,6 +14,7 @@ import { parseStoredFact, type BillingProvider } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';
 import type { Sale } from '../rules/find-sale.ts';
 import type { BilledLine } from '../rules/plan-licenses.ts';
+import { toQuantityAs } from './sales.ts';
 
 /** Identifies a transaction. */
 export interface TransactionKey {
@@ -105,6 +106,7 @@ const SaleRow = Type.Object({
   machines: NullableInteger,
   durationDays: NullableInteger,
   hasFixedEnd: Type.Boolean(),
+  quantityAs: Type.Enum(['machines', 'keys']),
   endsAt: Nullable.Text,
 });
 
@@ -122,7 +124,7 @@ const listLicensesStatement = defineStatement(
           array(
             select jsonb_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
                                       'durationDays', sale.duration_days, 'hasFixedEnd', sale.has_fixed_end,
-                                      'endsAt', sale.ends_at)
+                                      'endsAt', sale.ends_at, 'quantityAs', sale.quantity_as)
             from billing_sales sale where sale.license_id = billed.license_id order by sale.price_id
           ) as sales
    from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
@@ -140,8 +142,9 @@ export async function listBilledLines(
   return rows.map((row) => ({ ...row, sales: row.sales.map(toSale) }));
 }
 
-function toSale({ endsAt, ...sale }: Static<typeof SaleRow>): Sale {
-  return { ...sale, endsAt: endsAt === null ? null : new Date(endsAt) };
+function toSale({ endsAt, quantityAs, ...sale }: Static<typeof SaleRow>): Sale {
+  const end = endsAt === null ? null : new Date(endsAt);
+  return { ...sale, endsAt: end, ...toQuantityAs(quantityAs) };
 }
 
 const listOfLicenseStatement = defineStatement(

@@ -24,19 +24,17 @@ export interface NewSale extends Sale {
 
 const insertStatement = defineCommand(
   'billing_sale_insert_many',
-  `insert into billing_sales (license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at)
+  `insert into billing_sales (license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at, quantity_as)
    select *
    from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::integer[], $6::boolean[], $7::timestamptz[],
-               $8::bigint[], $9::text[], $10::timestamptz[])
+               $8::bigint[], $9::text[], $10::timestamptz[], $11::text[])
    on conflict (license_id, price_id) do nothing`,
 );
 
 /** Stores what was sold; a sale that is stored stays as it is. */
 export async function insertSales(db: Queryable, sales: readonly NewSale[]): Promise<void> {
-  await execute(
-    db,
-    insertStatement,
-    toColumns(sales, [
+  await execute(db, insertStatement, [
+    ...toColumns(sales, [
       'licenseId',
       'priceId',
       'productId',
@@ -48,7 +46,8 @@ export async function insertSales(db: Queryable, sales: readonly NewSale[]): Pro
       'currency',
       'soldAt',
     ]),
-  );
+    sales.map(({ quantityAs = 'machines' }) => quantityAs),
+  ]);
 }
 
 const listStatement = defineStatement(
@@ -83,12 +82,19 @@ const takeStatement = defineStatement(
     total: Type.Union([Type.Number(), Type.Null()]),
     currency: Nullable.Text,
     soldAt: Timestamp,
+    quantityAs: Type.Enum(['machines', 'keys']),
   }),
   `delete from billing_sales where license_id = any ($1::uuid[])
-   returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at`,
+   returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at, quantity_as`,
 );
 
 /** Deletes what was sold with licenses, and returns it. */
 export async function takeSales(db: Queryable, licenseIds: readonly string[]): Promise<NewSale[]> {
-  return queryRows(db, takeStatement, [licenseIds]);
+  const rows = await queryRows(db, takeStatement, [licenseIds]);
+  return rows.map(({ quantityAs, ...sale }) => ({ ...sale, ...toQuantityAs(quantityAs) }));
+}
+
+/** Returns the field of a sale by its column: absent for machines. */
+export function toQuantityAs(quantityAs: 'machines' | 'keys'): Pick<Sale, 'quantityAs'> {
+  return quantityAs === 'keys' ? { quantityAs } : {};
 }

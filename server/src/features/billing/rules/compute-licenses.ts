@@ -1,8 +1,16 @@
-import type { BillingLine, PaymentFact, SubscriptionFact } from '../facts.ts';
+import type { PaymentFact, SubscriptionFact } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
-import { findDispute, findRefund } from './money-back.ts';
+import { findDispute } from './money-back.ts';
 import { computePaidTime, type LinePayment } from './paid-through.ts';
+import { isPlausible, type Unit } from './list-units.ts';
+import {
+  computeCharges,
+  computeOneTime,
+  listLicenses,
+  toSold,
+  type LinePlace,
+} from './compute-one-time.ts';
 import { currentLine, trackLines, type TrackedLine } from './track-lines.ts';
 
 /** What a price sells: from the catalogue for a new sale, as sold for an existing one. */
@@ -14,6 +22,8 @@ export interface SoldProduct {
   readonly features: readonly string[] | null;
   /** For a quantity of 1. */
   readonly maxActivations: number;
+  /** Whether a quantity of n is n licenses. Absent: one license for n times the machines. */
+  readonly quantityAs?: 'keys';
   readonly durationDays: number | null;
   /** The end of a one-time license that does not follow from `durationDays`. Null: perpetual. */
   readonly endsAt?: Date | null;
@@ -23,6 +33,8 @@ export interface SoldProduct {
 export interface LineContext {
   readonly transactionId: string;
   readonly lineKey: string;
+  /** The place of the product in the bundle of the price; 0 for a price of one product. */
+  readonly part: number;
   /** All prices that the line had. */
   readonly priceIds: ReadonlySet<string>;
   /** All plausible quantities that the line had, oldest first. */
@@ -32,13 +44,22 @@ export interface LineContext {
 /** Finds what a price sells; null: neither the catalogue nor the sale knows it. */
 export type FindProduct = (priceId: string, line?: LineContext) => SoldProduct | null;
 
+/** Counts the products that a price sells: more than one for a bundle. */
+export type CountParts = (
+  priceId: string,
+  line: Pick<LineContext, 'transactionId' | 'lineKey'>,
+) => number;
+
 /** The computed license of a line of a purchase. */
 export interface LicenseDraft {
   /** The transaction of the checkout, or of the oldest known payment of a subscription that began before. */
   readonly transactionId: string;
   /** The id of the checkout that the front end knows: the only one that the interface accepts. Null: it could be guessed. */
   readonly checkoutId: string | null;
-  /** Identifies the line within the checkout by its kind and order: `recurring:0`, `once:1`. */
+  /**
+   * Identifies the license within the purchase by the kind and order of its line: `recurring:0`, `once:1`. Further products of
+   * a bundle follow with `+1`, further keys with `#2`; a one-time charge of a subscription is `charge:<transaction>:0`.
+   */
   readonly lineKey: string;
   /** The index of the line in the checkout. */
   readonly position: number;
@@ -62,40 +83,38 @@ export interface LicenseDraft {
   readonly refundedAt: Date | null;
 }
 
-const DAY_MS = 86_400_000;
-const MAX_QUANTITY = 1_000_000_000;
-
-/** Whether a quantity can be sold: a whole number from 1 to a billion. */
-export function isPlausible(quantity: number): boolean {
-  return Number.isInteger(quantity) && quantity >= 1 && quantity <= MAX_QUANTITY;
-}
-
 /**
- * Computes the licenses that a purchase should have, one for each line. A pure function of the facts, so that their
+ * Computes the licenses that a purchase should have: for each line one, or one for each product of a bundle and each key. A pure function of the facts, so that their
  * order of arrival makes no difference. A purchase without a payment and without an active subscription has no
  * licenses; a line whose prices are unknown has no product.
  */
-export function computeLicenses(all: PurchaseFacts, findProduct: FindProduct): LicenseDraft[] {
+export function computeLicenses(
+  all: PurchaseFacts,
+  findProduct: FindProduct,
+  countParts: CountParts = () => 1,
+): LicenseDraft[] {
   const facts = withoutSubscriptionOrders(all);
   const origin = findOrigin(facts);
   if (origin === null) return [];
   const purchase = findPurchase(facts.payments);
-  const context = { facts, origin, findProduct };
-  const oneTime = purchase === null ? [] : computeOneTime(context, purchase);
-  return [...oneTime, ...computeRecurring(context)];
+  const context = { facts, origin, findProduct, countParts };
+  const oneTime =
+    purchase === null ? [] : computeOneTime(context, { ...origin, payment: purchase });
+  return [...oneTime, ...computeRecurring(context), ...computeCharges(context, purchase)];
 }
 
 /** Names of a purchase, and its first payment. */
-interface Origin {
+export interface Origin {
   readonly transactionId: string;
   readonly checkoutId: string | null;
   readonly payment: PaymentFact | null;
 }
 
-interface Context {
+export interface LicenseContext {
   readonly facts: PurchaseFacts;
   readonly origin: Origin;
   readonly findProduct: FindProduct;
+  readonly countParts: CountParts;
 }
 
 const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: null };
@@ -151,57 +170,7 @@ function findOrigin(facts: PurchaseFacts): Origin | null {
   return { transactionId, checkoutId, payment: first };
 }
 
-function computeOneTime({ facts, origin, findProduct }: Context, purchase: PaymentFact) {
-  const { payments, adjustments } = facts;
-  return purchase.lines
-    .map((line, position) => ({ line, position }))
-    .filter(({ line }) => line.cycle === null)
-    .flatMap(({ line, position }, ordinal): LicenseDraft[] => {
-      if (line.quantity === 0) return [];
-      const { transactionId, checkoutId } = origin;
-      const lineKey = `once:${ordinal}`;
-      const priceIds = new Set([line.priceId]);
-      const product = isPlausible(line.quantity)
-        ? findProduct(line.priceId, {
-            transactionId,
-            lineKey,
-            priceIds,
-            quantities: [line.quantity],
-          })
-        : null;
-      return [
-        {
-          transactionId,
-          checkoutId,
-          lineKey,
-          position,
-          product,
-          priceId: line.priceId,
-          quantity: line.quantity,
-          total: line.total,
-          subscription: false,
-          hasGrace: false,
-          expiresAt: endOfTerm(product, purchase.occurredAt),
-          disputedAt: findDispute(
-            payments.filter((payment) => payment === purchase),
-            adjustments,
-            () => line.lineId,
-          ),
-          refundedAt: findRefund(purchase, adjustments, line.lineId),
-          ...NO_SUBSCRIPTION,
-        },
-      ];
-    });
-}
-
-function endOfTerm(product: SoldProduct | null, from: Date): Date | null {
-  if (product === null) return null;
-  if (product.endsAt !== undefined) return product.endsAt;
-  const { durationDays } = product;
-  return durationDays === null ? null : new Date(from.getTime() + durationDays * DAY_MS);
-}
-
-function computeRecurring(context: Context): LicenseDraft[] {
+function computeRecurring(context: LicenseContext): LicenseDraft[] {
   const { facts, origin } = context;
   const lines = origin.payment?.lines ?? [];
   const bought = lines.filter(({ cycle, quantity }) => cycle !== null && quantity !== 0);
@@ -211,59 +180,57 @@ function computeRecurring(context: Context): LicenseDraft[] {
     const boughtLine = bought[ordinal];
     const position = boughtLine === undefined ? lines.length + ordinal : lines.indexOf(boughtLine);
     const payments = assigned.get(tracked) ?? [];
-    return computeRecurringLine(context, tracked, payments, { ordinal, position }) ?? [];
+    return computeRecurringLine(context, tracked, payments, {
+      lineKey: `recurring:${ordinal}`,
+      position,
+    });
   });
 }
 
 function computeRecurringLine(
-  { facts, origin, findProduct }: Context,
+  { facts, origin, ...context }: LicenseContext,
   tracked: TrackedLine,
   payments: readonly LinePayment[],
-  { ordinal, position }: { readonly ordinal: number; readonly position: number },
-): LicenseDraft | null {
+  { lineKey, position }: LinePlace,
+): LicenseDraft[] {
   const paid = computePaidTime(facts, tracked, payments);
-  if (paid === null) return null;
+  if (paid === null) return [];
   const { transactionId, checkoutId } = origin;
-  const lineKey = `recurring:${ordinal}`;
   const priceIds = new Set(tracked.history.map(({ priceId }) => priceId));
   const quantities = tracked.history.map(({ quantity }) => quantity).filter(isPlausible);
-  const context = { transactionId, lineKey, priceIds, quantities };
-  const sold = findSold(tracked, (priceId) => findProduct(priceId, context));
-  const line = sold?.line ?? currentLine(tracked);
+  const named = { transactionId, lineKey, priceIds, quantities };
   const state = readSubscription(facts.snapshots.at(-1) ?? null);
-  return {
-    transactionId,
-    checkoutId,
-    ...state,
-    lineKey,
-    position,
-    product: sold?.product ?? null,
-    priceId: line.priceId,
-    quantity: line.quantity,
-    total: payments.findLast((each) => each.line?.priceId === line.priceId)?.line?.total ?? null,
-    subscription: true,
-    hasGrace: paid.hasGrace,
-    expiresAt: paid.endsAt,
-    canceledAt: tracked.removedAt ?? state.canceledAt,
-    disputedAt: findDispute(
-      payments.map(({ payment }) => payment),
-      facts.adjustments,
-      (payment) => payments.find((each) => each.payment === payment)?.line?.lineId ?? null,
-    ),
-    refundedAt: paid.refundedAt,
-  };
+  const disputedAt = findDispute(
+    payments.map(({ payment }) => payment),
+    facts.adjustments,
+    (payment) => payments.find((each) => each.payment === payment)?.line?.lineId ?? null,
+  );
+  return listLicenses(context, named, tracked.history).map((unit) => {
+    const sold = toSold(unit, currentLine(tracked));
+    const ofPrice = payments.findLast((each) => each.line?.priceId === sold.priceId);
+    return {
+      transactionId,
+      checkoutId,
+      ...state,
+      ...sold,
+      lineKey: `${lineKey}${unit?.suffix ?? ''}`,
+      position,
+      total: unit === null || unit.suffix === '' ? (ofPrice?.line?.total ?? null) : null,
+      subscription: true,
+      hasGrace: paid.hasGrace,
+      expiresAt: paid.endsAt,
+      canceledAt: tracked.removedAt ?? findRemoval(facts, unit) ?? state.canceledAt,
+      disputedAt,
+      refundedAt: paid.refundedAt,
+    };
+  });
 }
 
-/** Finds the newest state of a line that has a product and a plausible quantity: both are of the same state. */
-function findSold(
-  { history }: TrackedLine,
-  findProduct: (priceId: string) => SoldProduct | null,
-): { readonly line: BillingLine; readonly product: SoldProduct } | null {
-  for (const line of history.toReversed()) {
-    const product = isPlausible(line.quantity) ? findProduct(line.priceId) : null;
-    if (product !== null) return { line, product };
-  }
-  return null;
+/** Returns when a line stopped to sell one of its licenses; null if it sells it. */
+function findRemoval({ snapshots }: PurchaseFacts, unit: Unit | null): Date | null {
+  const removedBy = unit?.removedBy ?? null;
+  if (removedBy === null) return null;
+  return snapshots.find(({ lines }) => lines.includes(removedBy))?.occurredAt ?? null;
 }
 
 function readSubscription(

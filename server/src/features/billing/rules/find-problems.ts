@@ -3,11 +3,11 @@ import { assignPayments } from './assign-payments.ts';
 import {
   findFirst,
   findPurchase,
-  isPlausible,
   withoutSubscriptionOrders,
   type FindProduct,
   type LicenseDraft,
 } from './compute-licenses.ts';
+import { canSell, isPlausible, MAX_KEYS } from './list-units.ts';
 import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
 import { findRefund } from './money-back.ts';
@@ -38,7 +38,7 @@ export function findProblems(
   const isKnown = (priceId: string): boolean => findProduct(priceId) !== null || isKept(priceId);
   // Whether any line has a license.
   const isRunning = drafts.some(({ product, priceId }) => product !== null || isKept(priceId));
-  const state = { drafts, isKnown, isRunning, countAssigned: createCounter(facts) };
+  const state = { drafts, findProduct, isKnown, isRunning, countAssigned: createCounter(facts) };
   const problems = facts.payments.flatMap((payment) => {
     const found = [
       ...(payment.conflictEventId === undefined
@@ -51,7 +51,7 @@ export function findProblems(
     ];
     return found.map(({ eventId, cause }) => ({ eventId, reason: cause }));
   });
-  return [...problems, ...findChangeProblems(facts, drafts, isKnown)];
+  return [...problems, ...findChangeProblems(facts, drafts, isKnown, findProduct)];
 }
 
 const CAUSES = {
@@ -61,10 +61,10 @@ const CAUSES = {
   period: `${ATTENTION_PREFIX}the paid period ends before it starts. Check the payment at the provider, and extend the license if it was paid.`,
   canceled: `${ATTENTION_PREFIX}it was paid after the subscription was canceled, so the license stays canceled. Refund the payment at the provider, or issue a new license.`,
   quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Check the payment at the provider, and issue a license for what was sold.`,
+  keys: `${ATTENTION_PREFIX}it sells more than ${MAX_KEYS} keys in one line, and none was created for it. Issue them with latchkey license issue --count.`,
   nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue a license.`,
   unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue a license.`,
   unrelated: `${ATTENTION_PREFIX}it belongs to no checkout and no subscription that is known. Issue a license if one was sold.`,
-  extra: `${ATTENTION_PREFIX}it sells a product for one payment within a running subscription. Issue a license for it.`,
 } as const;
 
 /** Explains prices that the catalogue lacks. */
@@ -75,7 +75,7 @@ export function explainPrices(priceIds: readonly string[]): string {
 function findCause(
   facts: PurchaseFacts,
   payment: MergedPayment,
-  { drafts, isKnown, isRunning, countAssigned }: State,
+  { drafts, isKnown, isRunning, countAssigned, findProduct }: State,
 ): string | null {
   const { total, lines, period } = payment;
   if (isReportedPeriod(facts, payment)) return null;
@@ -88,12 +88,13 @@ function findCause(
     return CAUSES.quantity;
   }
   const sold = lines.filter(({ quantity }) => quantity !== 0);
+  if (sold.some((line) => isTooMany(line, findProduct, drafts))) return CAUSES.keys;
   const missing = listMissing(facts, payment, sold, isRunning, isKnown);
   if (missing.length > 0) return explainPrices(missing);
   if (total === 0) return null;
   return (
     findCancellation(facts, payment) ??
-    findUnassigned(facts, payment, sold, { drafts, isKnown, countAssigned }) ??
+    findUnassigned(payment, sold, { drafts, isKnown, countAssigned }) ??
     (payment.problem === undefined ? null : `${ATTENTION_PREFIX}${payment.problem}`)
   );
 }
@@ -111,6 +112,7 @@ function findUnrelated(
 /** What is known of a purchase. */
 interface State {
   readonly drafts: readonly LicenseDraft[];
+  readonly findProduct: FindProduct;
   readonly isKnown: IsKnown;
   readonly isRunning: boolean;
   /** Counts the lines of a payment that pay a line of the subscription. */
@@ -145,15 +147,11 @@ function findCancellation({ snapshots }: PurchaseFacts, payment: MergedPayment):
 }
 
 function findUnassigned(
-  facts: PurchaseFacts,
   payment: MergedPayment,
   sold: readonly BillingLine[],
-  { drafts, isKnown, countAssigned }: Omit<State, 'isRunning'>,
+  { drafts, isKnown, countAssigned }: Omit<State, 'isRunning' | 'findProduct'>,
 ): string | null {
-  const isPurchase = findPurchase(facts.payments) === payment;
   const recurring = sold.filter(({ cycle }) => cycle !== null);
-  const isExtra = (line: BillingLine): boolean => line.cycle === null && isKnown(line.priceId);
-  if (!isPurchase && sold.some(isExtra)) return CAUSES.extra;
   if (sold.length === 0) {
     if ((payment.prorations ?? []).length > 0) return null;
     return findUnsold(payment, drafts, isKnown);
@@ -201,6 +199,7 @@ function findChangeProblems(
   { snapshots }: PurchaseFacts,
   drafts: readonly LicenseDraft[],
   isKnown: IsKnown,
+  findProduct: FindProduct,
 ): Problem[] {
   const newest = snapshots.findLast(({ lines }) => lines.length > 0);
   if (newest === undefined || snapshots.at(-1)?.status === 'canceled') return [];
@@ -210,9 +209,25 @@ function findChangeProblems(
   const priceIds = new Set(sold.map(({ priceId }) => priceId));
   const missing = [...priceIds].filter((priceId) => !isKnown(priceId));
   if (missing.length > 0) return [{ eventId, reason: explainPrices(missing) }];
-  return sold.some(({ quantity }) => !isPlausible(quantity))
-    ? [{ eventId, reason: CAUSES.quantity }]
+  if (sold.some(({ quantity }) => !isPlausible(quantity))) {
+    return [{ eventId, reason: CAUSES.quantity }];
+  }
+  return sold.some((line) => isTooMany(line, findProduct, drafts))
+    ? [{ eventId, reason: CAUSES.keys }]
     : [];
+}
+
+/** Whether a line asks for more keys than are created, and was not sold as machines. */
+function isTooMany(
+  { priceId, quantity }: BillingLine,
+  findProduct: FindProduct,
+  drafts: readonly LicenseDraft[],
+): boolean {
+  const product = findProduct(priceId);
+  if (product === null || canSell(product, quantity)) return false;
+  return !drafts.some(
+    (draft) => draft.priceId === priceId && draft.quantity === quantity && draft.product !== null,
+  );
 }
 
 function toList<Value>(value: Value | null): Value[] {

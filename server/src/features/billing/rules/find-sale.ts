@@ -1,5 +1,15 @@
-import type { LicenseDraft, FindProduct, LineContext, SoldProduct } from './compute-licenses.ts';
+import type { Product } from '#server/config/catalog-model.ts';
+
+import type { BillingProvider } from '../facts.ts';
+import type {
+  CountParts,
+  FindProduct,
+  LicenseDraft,
+  LineContext,
+  SoldProduct,
+} from './compute-licenses.ts';
 import { findBuyer, type Purchase } from './group-purchases.ts';
+import { isPartOf } from './list-units.ts';
 import type { AdoptableLicense, BilledLine, SoldCatalog } from './plan-licenses.ts';
 
 /** What was sold under a price of a license. */
@@ -9,6 +19,8 @@ export interface Sale {
   readonly productId: string;
   /** For a quantity of 1; without a price, of all; null: as in the catalogue. */
   readonly machines: number | null;
+  /** Whether each unit of the quantity was a license. Absent: they multiply the machines. */
+  readonly quantityAs?: 'keys';
   /** Null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
   /** Whether a one-time license ends at `endsAt`, whatever its term is. */
@@ -27,6 +39,7 @@ interface FoundLine {
 /** Finds what the lines of a purchase sell, and their licenses. */
 export interface SaleFinder {
   readonly findProduct: FindProduct;
+  readonly countParts: CountParts;
   readonly findLine: (
     line: Pick<LicenseDraft, 'lineKey' | 'transactionId'> & Partial<Pick<LineContext, 'priceIds'>>,
   ) => FoundLine;
@@ -68,7 +81,7 @@ export function createSaleFinder(
     return result;
   };
   const findProduct = (priceId: string, context?: LineContext): SoldProduct | null => {
-    const product = catalog.findPrice(provider, priceId);
+    const product = findOnSale(catalog, provider, priceId, context?.part ?? 0);
     if (context === undefined) return product;
     const { line, adopted } = findLine(context);
     const sales = adopted === null ? (line?.sales ?? []) : [toSale(adopted)];
@@ -79,7 +92,27 @@ export function createSaleFinder(
     if (earlier === undefined || !isEarlier) return product;
     return toSold(earlier, divide(earlier, context.quantities, product), catalog);
   };
-  return { findProduct, findLine };
+  const countParts: CountParts = (priceId, { lineKey }) => {
+    const sold = lines.filter(
+      (line) =>
+        isPartOf(line.lineKey, lineKey) && line.sales?.some((sale) => sale.priceId === priceId),
+    );
+    const bundled = catalog.listBundled?.(provider, priceId) ?? [];
+    return sold.length > 0 ? sold.length : Math.max(1, bundled.length);
+  };
+  return { findProduct, countParts, findLine };
+}
+
+/** Finds the product that a price sells now. @param part its place in a bundle */
+function findOnSale(
+  { findPrice, listBundled, products }: SoldCatalog,
+  provider: BillingProvider,
+  priceId: string,
+  part: number,
+): Product | null {
+  const bundled = listBundled?.(provider, priceId) ?? [];
+  if (bundled.length === 0) return part === 0 ? findPrice(provider, priceId) : null;
+  return products.get(bundled[part] ?? '') ?? null;
 }
 
 function findOwnLine(
@@ -181,6 +214,7 @@ function toSold(sale: Sale, machines: number | null, { products }: SoldCatalog):
     tier: product?.tier ?? null,
     features: product?.features ?? null,
     maxActivations: machines ?? product?.maxActivations ?? 1,
+    ...(sale.quantityAs === undefined ? {} : { quantityAs: sale.quantityAs }),
     durationDays: sale.durationDays,
     ...(sale.hasFixedEnd ? { endsAt: sale.endsAt } : {}),
   };

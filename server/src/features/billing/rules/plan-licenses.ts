@@ -33,6 +33,8 @@ export interface AdoptableLicense {
 /** The products and prices on sale. */
 export interface SoldCatalog {
   readonly findPrice: (provider: BillingProvider, priceId: string) => Product | null;
+  /** Default: no bundles. */
+  readonly listBundled?: (provider: BillingProvider, priceId: string) => readonly string[];
   readonly products: ReadonlyMap<string, Product>;
 }
 
@@ -138,7 +140,7 @@ function planPurchase(
   lines: readonly BilledLine[],
   sale: SaleFinder,
 ): LicensePlans {
-  const drafts = computeLicenses(purchase.facts, sale.findProduct);
+  const drafts = computeLicenses(purchase.facts, sale.findProduct, sale.countParts);
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
   for (const draft of drafts) {

@@ -92,7 +92,7 @@ const listByTransactionsStatement = defineStatement(
      from license_transactions t join licenses l on l.id = t.license_id
      where t.transaction_id = checkout.transaction_id
      order by t.position, l.id
-     limit 100
+     limit 1000
    ) as found
    order by found.position, found.id`,
 );
