@@ -69,6 +69,9 @@ const summary = {
     examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
   }),
   note: nullableString({ description: 'A note of operators.' }),
+  is_test: Type.Boolean({
+    description: "Whether a purchase in a payment provider's test mode created it; no number counts it.",
+  }),
   created_at: dateTime({ examples: [EXAMPLE_TIME] }),
   version: expectedVersion,
 };

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
-import { PAYMENT_PROVIDERS } from './payment-providers.ts';
+import { PAYMENT_SOURCES } from './payment-providers.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, textMap, uuid } from './schema.ts';
 
 /**
@@ -25,7 +25,8 @@ const REPLAYABLE_STATES = ['failed', 'deferred', 'unmatched', 'ignored'] as cons
 /** Longer than any id or type of a provider. */
 const MAX_ID_LENGTH = 200;
 
-const providerName = oneOf(PAYMENT_PROVIDERS, { examples: ['paddle'] });
+/** A payment provider, with `:test` for the events of its test mode. */
+const providerName = oneOf(PAYMENT_SOURCES, { examples: ['paddle'] });
 
 const eventType = text({
   description: 'The type as the provider names it.',
@@ -237,6 +238,15 @@ export const PaymentDismissal = Type.Object(
 );
 export type PaymentDismissal = Static<typeof PaymentDismissal>;
 
+export const PaymentTestDataDeletion = Type.Object(
+  {
+    events: Type.Integer({ examples: [14] }),
+    licenses: Type.Integer({ examples: [3] }),
+  },
+  { $id: 'PaymentTestDataDeletion', description: 'How much was deleted.' },
+);
+export type PaymentTestDataDeletion = Static<typeof PaymentTestDataDeletion>;
+
 export const PaymentReconciliationRequest = Type.Object(
   {
     since: Type.Optional(
@@ -317,6 +327,7 @@ export const paymentSchemas = [
   ReplayedPayment,
   PaymentReplay,
   PaymentDismissal,
+  PaymentTestDataDeletion,
   PaymentReconciliationRequest,
   PaymentReconciliation,
   PaymentProvider,

@@ -45,13 +45,48 @@ export type PaymentProvider = (typeof PROVIDERS)[number]['name'];
 
 export const PAYMENT_PROVIDERS: readonly PaymentProvider[] = PROVIDERS.map(({ name }) => name);
 
-/** Returns the name of a payment provider for people; that of an unknown one is returned unchanged. */
-export function nameProvider(provider: string): string {
-  return PROVIDERS.find(({ name }) => name === provider)?.label ?? provider;
+const TEST_SUFFIX = ':test';
+
+/**
+ * The source of a payment: a provider, or its test mode, whose events, customers and purchases are kept apart from real ones
+ * because ids are unique within a source only.
+ */
+export type PaymentSource = PaymentProvider | TestSource;
+
+export type TestSource = `${PaymentProvider}${typeof TEST_SUFFIX}`;
+
+export const PAYMENT_SOURCES: readonly PaymentSource[] = [
+  ...PAYMENT_PROVIDERS,
+  ...PAYMENT_PROVIDERS.map(toTestSource),
+];
+
+/** Returns the test mode of a provider. */
+export function toTestSource(source: PaymentSource): TestSource {
+  return `${providerOf(source)}${TEST_SUFFIX}`;
 }
 
-/** Returns how many decimals a currency has in a provider's amounts: 2 if 1990 is 19.90. @param currency in upper case */
-export function decimalsOf(provider: string, currency: string): number {
+/** Whether a source is the test mode of a provider. */
+export function isTestSource(source: string): boolean {
+  return source.endsWith(TEST_SUFFIX);
+}
+
+/** Returns the provider of a source. */
+export function providerOf(source: PaymentSource): PaymentProvider {
+  const provider = source.replace(TEST_SUFFIX, '');
+  return PAYMENT_PROVIDERS.find((name) => name === provider) ?? 'standard';
+}
+
+/** Returns the name of a payment source for people; that of an unknown one is returned unchanged. */
+export function nameProvider(source: string): string {
+  const provider = source.replace(TEST_SUFFIX, '');
+  const label = PROVIDERS.find(({ name }) => name === provider)?.label;
+  if (label === undefined) return source;
+  return isTestSource(source) ? `${label} (test)` : label;
+}
+
+/** Returns how many decimals a currency has in a source's amounts: 2 if 1990 is 19.90. @param currency in upper case */
+export function decimalsOf(source: string, currency: string): number {
+  const provider = source.replace(TEST_SUFFIX, '');
   const rule = PROVIDERS.find(({ name }) => name === provider)?.decimals ?? 'iso';
   return DECIMALS[rule].get(currency) ?? 2;
 }

@@ -1,6 +1,6 @@
 /** Labels for codes of the interface. */
 import type { Language } from '@latchkey/contract/constants';
-import { forEachProvider, nameProvider } from '@latchkey/contract/payment-providers';
+import { nameProvider, PAYMENT_SOURCES } from '@latchkey/contract/payment-providers';
 
 /** Returns the label of a code, such as `past due` of `past_due`. */
 export function labelOf(code: string): string {
@@ -38,7 +38,10 @@ export function namedOptions(
   return Object.entries(names).map(([value, label]) => ({ value, label }));
 }
 
-export const PROVIDER_OPTIONS = namedOptions(forEachProvider(nameProvider));
+export const PROVIDER_OPTIONS = PAYMENT_SOURCES.map((value) => ({
+  value,
+  label: nameProvider(value),
+}));
 
 export { nameProvider };
 

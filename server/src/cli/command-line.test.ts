@@ -89,6 +89,7 @@ test('has every command', async () => {
       'webhook list',
       'webhook replay',
       'webhook dismiss',
+      'webhook delete-test-data',
       'webhook reconcile',
       'endpoint add',
       'endpoint list',

@@ -1,7 +1,8 @@
 /** `latchkey webhook`: the webhook events that payment providers sent. */
-import { PAYMENT_PROVIDERS } from '@latchkey/contract';
+import { PAYMENT_SOURCES } from '@latchkey/contract';
 
 import { listNewestPaymentEvents } from '#server/features/billing/list-payment-events.ts';
+import { deleteTestData } from '#server/features/billing/delete-test-data.ts';
 import type { ListedEvent } from '#server/features/billing/queries/event-list.ts';
 import type { EventFilter, EventStatus } from '#server/features/billing/queries/events.ts';
 import type { Reconciliation } from '#server/features/billing/reconcile.ts';
@@ -26,7 +27,7 @@ import { contextCommand, withContext } from './with-context.ts';
 function eventOptions<Status extends EventStatus>(statuses: readonly Status[]) {
   return [
     choice('--status <status>', 'only this status', statuses),
-    choice('--provider <name>', 'only this payment provider', PAYMENT_PROVIDERS),
+    choice('--provider <name>', 'only this payment provider', PAYMENT_SOURCES),
     option(
       '--since <time>',
       'only events received since a date (00:00 UTC) or date-time',
@@ -176,6 +177,20 @@ const dismissCommand = command({
   },
 });
 
+const deleteTestDataCommand = contextCommand({
+  name: 'delete-test-data',
+  description:
+    'Delete what the test modes of payment providers created: events, payments, customers, and licenses with their machines. Use it when a test is over.',
+  examples: { 'webhook delete-test-data --reason "test is over"': 'Delete all test purchases' },
+  parameters: [requiredReasonOption],
+  async run(context, { reason }) {
+    const deleted = await deleteTestData(context, { actor: currentActor(), reason });
+    const { events, licenses } = deleted;
+    const text = `Deleted ${countOf(events, 'event')} and ${countOf(licenses, 'license')}.`;
+    return { json: deleted, text };
+  },
+});
+
 const reconcileCommand = contextCommand({
   name: 'reconcile',
   description:
@@ -224,6 +239,6 @@ function formatReconciliation({ compared, repaired }: Reconciliation): string {
 
 export const webhookCommand = commandGroup(
   'webhook',
-  'List, replay and dismiss the webhook events of payment providers.',
-  [listCommand, replayCommand, dismissCommand, reconcileCommand],
+  'List, replay, dismiss and delete the webhook events of payment providers.',
+  [listCommand, replayCommand, dismissCommand, deleteTestDataCommand, reconcileCommand],
 );

@@ -1,4 +1,4 @@
-import type { Language, PaymentProvider } from '@latchkey/contract';
+import type { Language, PaymentProvider, PaymentSource } from '@latchkey/contract';
 
 /** How long software may run offline, without a value in the catalogue. */
 export const DEFAULT_OFFLINE_DAYS = 14;
@@ -20,10 +20,10 @@ export interface Catalog {
   readonly products: ReadonlyMap<string, Product>;
   /** In the order of the file. */
   readonly bundles: readonly Bundle[];
-  /** Returns the product that a payment provider's price buys, of a bundle the first one, or null. */
-  readonly findPrice: (provider: PaymentProvider, priceId: string) => Product | null;
+  /** Returns the product that a payment provider's price buys, also in its test mode; of a bundle the first one, or null. */
+  readonly findPrice: (source: PaymentSource, priceId: string) => Product | null;
   /** Returns the ids of the products that a bundle's price buys; empty for the price of a single product. */
-  readonly listBundled: (provider: PaymentProvider, priceId: string) => readonly string[];
+  readonly listBundled: (source: PaymentSource, priceId: string) => readonly string[];
 }
 
 /** The product and the features of a trial. */
@@ -79,7 +79,6 @@ export interface Product {
   /** How long software may run on a machine without a connection, activated by a request; null: not offered. */
   readonly airgapDays: number | null;
   readonly moves: CatalogMoves;
-  readonly compatible: CatalogCompatible;
   readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
 }
 
@@ -87,23 +86,6 @@ export interface Product {
 export interface Bundle {
   readonly productIds: readonly string[];
   readonly prices: Product['prices'];
-}
-
-/** How the license interfaces of other systems answer for a product; null: as if it had no licenses. */
-export interface CatalogCompatible {
-  /** The ids that the software compares with its own. */
-  readonly lemonSqueezy: LemonSqueezyIds | null;
-  /** The ids and permalinks under which the software asks. */
-  readonly gumroad: { readonly products: readonly string[] } | null;
-  /** Whether the answers contain the name and the address of the customer. */
-  readonly showsCustomer: boolean;
-}
-
-/** The ids of a product at Lemon Squeezy. */
-export interface LemonSqueezyIds {
-  readonly storeId: number;
-  readonly productId: number;
-  readonly variantId: number;
 }
 
 /** How often the machines of a license may change. */

@@ -2,7 +2,8 @@ import {
   forEachLanguage,
   forEachProvider,
   PAYMENT_PROVIDERS,
-  type PaymentProvider,
+  providerOf,
+  type PaymentSource,
 } from '@latchkey/contract';
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,7 +19,6 @@ import {
   type Bundle,
   type Catalog,
   type CatalogBuyers,
-  type CatalogCompatible,
   type CatalogOutreach,
   type Product,
 } from './catalog-model.ts';
@@ -159,9 +159,7 @@ function findRepeatedPrices({
   );
 }
 
-type ProductEntry = CatalogFile['products'][number];
-
-function toProduct(entry: ProductEntry): Product {
+function toProduct(entry: CatalogFile['products'][number]): Product {
   const { prices = {}, offline_days: offlineDays = DEFAULT_OFFLINE_DAYS } = entry;
   return {
     id: entry.id,
@@ -179,16 +177,8 @@ function toProduct(entry: ProductEntry): Product {
       // The lifetime of the longest token, so that deactivated machines with a valid token are counted.
       days: entry.moves?.days ?? Math.max(DEFAULT_MOVE_DAYS, offlineDays),
     },
-    compatible: toCompatible(entry.compatible ?? {}),
     prices: forEachProvider((provider) => prices[provider] ?? []),
   };
-}
-
-function toCompatible(entry: NonNullable<ProductEntry['compatible']>): CatalogCompatible {
-  const { lemonsqueezy, gumroad = null, show_customer: showsCustomer = false } = entry;
-  if (lemonsqueezy === undefined) return { lemonSqueezy: null, gumroad, showsCustomer };
-  const { store_id: storeId, product_id: productId, variant_id: variantId } = lemonsqueezy;
-  return { lemonSqueezy: { storeId, productId, variantId }, gumroad, showsCustomer };
 }
 
 function toBuyers({ portals = {} }: NonNullable<CatalogFile['buyers']>): CatalogBuyers {
@@ -234,13 +224,13 @@ function indexPrices(
       for (const priceId of prices[provider]) byPrice.set(`${provider} ${priceId}`, productIds);
     }
   }
-  const listProducts = (provider: PaymentProvider, priceId: string): readonly string[] =>
-    byPrice.get(`${provider} ${priceId}`) ?? [];
+  const listProducts = (source: PaymentSource, priceId: string): readonly string[] =>
+    byPrice.get(`${providerOf(source)} ${priceId}`) ?? [];
   return {
-    findPrice: (provider, priceId) =>
-      products.get(listProducts(provider, priceId)[0] ?? '') ?? null,
-    listBundled: (provider, priceId) => {
-      const ids = listProducts(provider, priceId);
+    findPrice: (source, priceId) =>
+      products.get(listProducts(source, priceId)[0] ?? '') ?? null,
+    listBundled: (source, priceId) => {
+      const ids = listProducts(source, priceId);
       return ids.length > 1 ? ids : [];
     },
   };

@@ -26,7 +26,39 @@ interface PriceForm {
 /** In characters. Generated secrets are longer; the operator chooses that of Lemon Squeezy, up to 40. */
 const MIN_WEBHOOK_SECRET = 16;
 
-const textSecrets = secretList(MIN_WEBHOOK_SECRET);
+/** Begins a secret that signs events of the test mode, for providers that do not mark them in the event. */
+const TEST_PREFIX = 'test:';
+
+/** Reads secrets, each of which may be one of the test mode. */
+function withTestSecrets(parse: Parse<readonly string[]>): Parse<readonly string[]> {
+  return (text) => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    const parsed = parse(entries.map(withoutTestPrefix).join(','));
+    return 'value' in parsed ? { value: entries } : parsed;
+  };
+}
+
+function withoutTestPrefix(secret: string): string {
+  return isTestSecret(secret) ? secret.slice(TEST_PREFIX.length) : secret;
+}
+
+/** Separates the secrets of a provider from those of its test mode. */
+export function separateTestSecrets(secrets: readonly string[]): {
+  readonly real: readonly string[];
+  readonly test: readonly string[];
+} {
+  return {
+    real: secrets.filter((secret) => !isTestSecret(secret)),
+    test: secrets.filter(isTestSecret).map(withoutTestPrefix),
+  };
+}
+
+function isTestSecret(secret: string): boolean {
+  return secret.startsWith(TEST_PREFIX);
+}
+
+const textSecrets = withTestSecrets(secretList(MIN_WEBHOOK_SECRET));
+const standardSecrets = withTestSecrets(standardSecretList);
 
 export const PROVIDER_SETTINGS: Readonly<Record<PaymentProvider, ProviderSettings>> = {
   paddle: {
@@ -88,7 +120,7 @@ export const PROVIDER_SETTINGS: Readonly<Record<PaymentProvider, ProviderSetting
   },
   dodo: {
     secretsVariable: 'LATCHKEY_DODO_SECRETS',
-    readSecrets: standardSecretList,
+    readSecrets: standardSecrets,
     page: 'dodo.md',
     prices: { pattern: /^pdt_/u, wanted: "a product's id begins with pdt_" },
     idKinds: {
@@ -137,7 +169,7 @@ export const PROVIDER_SETTINGS: Readonly<Record<PaymentProvider, ProviderSetting
   },
   standard: {
     secretsVariable: 'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
-    readSecrets: standardSecretList,
+    readSecrets: standardSecrets,
     page: 'own-shop.md',
     // Own shops choose their ids.
     prices: { pattern: /^/u, wanted: '' },

@@ -152,7 +152,7 @@ function createEvent(
   usual: Readonly<Record<string, unknown>>,
 ): LemonSqueezyTestEvent {
   return {
-    meta: { event_name: name, test_mode: true, custom_data: {} },
+    meta: { event_name: name, test_mode: false, custom_data: {} },
     data: {
       type,
       id: String(id),
@@ -163,7 +163,7 @@ function createEvent(
         ...usual,
         created_at: writeTime(createdAt),
         updated_at: writeTime(at),
-        test_mode: true,
+        test_mode: false,
         ...attributes,
       },
     },

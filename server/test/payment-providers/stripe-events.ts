@@ -112,7 +112,7 @@ export function stripeCheckoutCompleted(options: StripeCheckoutOptions = {}): St
     currency: 'eur',
     // Opened two minutes before its completion.
     created: toSeconds(at) - 120,
-    livemode: false,
+    livemode: true,
   });
 }
 

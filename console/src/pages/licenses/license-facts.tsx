@@ -30,6 +30,7 @@ export function LicenseFacts({ license }: { readonly license: AdminLicenseDetail
           ['Customer', name ?? undefined],
           ['E-mail', address === null ? null : <CustomerLink address={address} />],
           ['Note', license.note ?? undefined],
+          ['Test', license.is_test ? 'Bought in the test mode of a provider' : undefined],
           ['Product', license.product_name],
           ['Tier', license.tier],
           ['Features', features.length === 0 ? undefined : features.join(', ')],

@@ -19,6 +19,7 @@ const license = {
   customerEmail: null,
   customerName: null,
   note: null,
+  isTest: false,
 };
 
 test('shows a dispute instead of a manual suspension', () => {

@@ -26,6 +26,7 @@ export function toLicenseJson({ license, status, expiresAt }: ListedLicense) {
     customer_email: license.customerEmail,
     customer_name: license.customerName,
     note: license.note,
+    is_test: license.isTest,
     created_at: license.createdAt,
   };
 }
@@ -43,6 +44,7 @@ export function toLicenseFields(viewed: ListedLicense): (readonly [string, Cell]
     ['machines', `at most ${license.maxActivations}`],
     ['customer', customer.length === 0 ? null : customer.join(', ')],
     ['note', license.note],
+    ...(license.isTest ? ([['test', 'bought in the test mode of a provider']] as const) : []),
     ['created', license.createdAt],
   ];
 }

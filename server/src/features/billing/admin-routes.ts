@@ -14,6 +14,7 @@ import {
   PaymentReplay,
   PaymentReplayRequest,
   PaymentSummary,
+  PaymentTestDataDeletion,
   ref,
 } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
@@ -45,6 +46,7 @@ import {
   replayOne,
   viewOutcome,
 } from './change-payment-events.ts';
+import { deleteTestData } from './delete-test-data.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import {
   exportPaymentEvents,
@@ -122,6 +124,12 @@ function registerChanges(app: App, deps: BillingDependencies): void {
   app.post(`${PATH}/dismiss`, { config: ADMIN, schema: dismissOperation }, async (request) => ({
     dismissed: await dismissAll(deps, request.body, operatorOf(request).actor),
   }));
+  app.post(
+    `${PATH}/delete-test-data`,
+    { config: ADMIN, schema: deleteTestDataOperation },
+    (request) =>
+      deleteTestData(deps, { actor: operatorOf(request).actor, reason: request.body.reason }),
+  );
   app.post(
     `${PATH}/reconcile`,
     { config: { ...ADMIN, ...OWN_SLOTS }, schema: reconcileOperation },
@@ -239,6 +247,16 @@ const dismissOperation = {
   summary: 'Dismiss all payment events of a filter',
   body: ref(PaymentDismissRequest),
   response: { 200: ref(PaymentDismissal, 'How many events were dismissed.') },
+} satisfies FastifySchema;
+
+const deleteTestDataOperation = {
+  operationId: 'deletePaymentTestData',
+  tags: TAGS,
+  summary: 'Delete what the test modes of payment providers created',
+  description:
+    'Deletes their events, payments and customers, and the licenses of test purchases with their machines.',
+  body: ref(PaymentReasonRequest),
+  response: { 200: ref(PaymentTestDataDeletion, 'How much was deleted.') },
 } satisfies FastifySchema;
 
 const reconcileOperation = {

@@ -1,10 +1,10 @@
 /** Facts about payments, translated from the events of providers. Facts are stored as JSON. */
-import type { PaymentProvider } from '@latchkey/contract';
+import type { PaymentSource } from '@latchkey/contract';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-/** The payment providers, named as in the catalogue's prices. */
-export type BillingProvider = PaymentProvider;
+/** The payment providers, named as in the catalogue's prices, and their test modes. */
+export type BillingProvider = PaymentSource;
 
 /** Identifies an event; each provider numbers its own. */
 export interface EventKey {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { isStorableText, type WebhookResponse } from '@latchkey/contract';
+import { isStorableText, isTestSource, providerOf, type WebhookResponse } from '@latchkey/contract';
 
+import { separateTestSecrets } from '#server/config/payment-providers.ts';
 import { retryConflicts } from '#server/db/transaction.ts';
 import {
   billingNotConfigured,
@@ -17,6 +18,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { storeFailedEvent, storeUnreadableDelivery } from './failed-events.ts';
 import {
   MalformedEventError,
+  toTestAdapter,
   type BillingAdapter,
   type WebhookDelivery,
 } from './providers/adapter.ts';
@@ -43,30 +45,46 @@ export async function receiveWebhook(
   delivery: WebhookDelivery,
   readBody: () => unknown,
 ): Promise<WebhookResponse> {
-  const adapter = findAdapter(provider);
-  if (adapter === undefined) throw unknownProvider();
-  verify(deps, adapter, delivery);
+  const known = findAdapter(provider);
+  if (known === undefined) throw unknownProvider();
+  const adapter = verify(deps, known, delivery);
   const event = await readOrStore(deps, adapter, delivery, readBody);
   const receipt = await applyOrDefer(deps, event);
-  deps.metrics.countPaymentEvent(provider, receipt.status);
+  deps.metrics.countPaymentEvent(event.provider, receipt.status);
   return { ...receipt, event_id: event.eventId };
 }
 
+/**
+ * Verifies the signature, and returns the adapter that reads the event: that of the test mode if a secret of it signed.
+ * @throws billingNotConfigured (503), invalidSignature, staleSignature (401)
+ */
 function verify(
   { clock, config, metrics, webhookSecrets }: BillingDependencies,
-  { provider, verify: verifySignature }: BillingAdapter,
+  adapter: BillingAdapter,
   delivery: WebhookDelivery,
-): void {
-  const secrets = webhookSecrets[provider];
-  if (secrets.length === 0) {
+): BillingAdapter {
+  const provider = providerOf(adapter.provider);
+  const { real, test } = separateTestSecrets(webhookSecrets[provider]);
+  const options = { now: clock.now(), toleranceSeconds: config.billing.toleranceSeconds };
+  const results = [
+    { reader: adapter, secrets: real },
+    { reader: toTestAdapter(adapter), secrets: test },
+  ].flatMap(({ reader, secrets }) =>
+    secrets.length === 0
+      ? []
+      : [{ reader, verification: adapter.verify(delivery, { ...options, secrets }) }],
+  );
+  const [first] = results;
+  if (first === undefined) {
     metrics.countRefusal(`webhook_${provider}`, 'not_configured');
     throw billingNotConfigured();
   }
-  const { toleranceSeconds } = config.billing;
-  const verification = verifySignature(delivery, { secrets, now: clock.now(), toleranceSeconds });
-  if (verification === 'valid') return;
-  metrics.countRefusal(`webhook_${provider}`, `signature_${verification}`);
-  throw verification === 'stale' ? staleSignature() : invalidSignature();
+  const valid = results.find(({ verification }) => verification === 'valid');
+  if (valid !== undefined) return valid.reader;
+  const isStale = results.some(({ verification }) => verification === 'stale');
+  const found = isStale ? 'stale' : first.verification;
+  metrics.countRefusal(`webhook_${provider}`, `signature_${found}`);
+  throw found === 'stale' ? staleSignature() : invalidSignature();
 }
 
 /** Reads the event; stores a delivery that cannot be read before it throws. */
@@ -140,8 +158,9 @@ function readEvent(
     const { eventId, type, occurredAt } = error.header;
     if (eventId === null) throw invalidEvent(error.message);
     requireEventId(eventId);
+    const source = isTestSource(provider) ? provider : (error.header.provider ?? provider);
     const header = { eventId, type: type ?? UNKNOWN_TYPE, occurredAt: occurredAt ?? receivedAt };
-    return { provider, ...header, ...delivery, malformed: error };
+    return { provider: source, ...header, ...delivery, malformed: error };
   }
 }
 

@@ -11,7 +11,7 @@ import { MAX_ATTEMPTS } from './failed-events.ts';
 import type { BillingFact } from './facts.ts';
 import { toPaymentEventItem } from './list-payment-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
-import { findAdapter } from './providers/adapters.ts';
+import { findSourceAdapter } from './providers/adapters.ts';
 import { findEvent, type StoredEventRecord } from './queries/event-list.ts';
 import { listFacts } from './queries/operator-events.ts';
 import { listBilledLines, listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
@@ -69,7 +69,7 @@ async function readFacts(
   { provider, eventId, raw, headers }: StoredEventRecord,
 ): Promise<readonly BillingFact[]> {
   const stored = await listFacts(pool, provider, eventId);
-  const adapter = findAdapter(provider);
+  const adapter = findSourceAdapter(provider);
   if (stored.length > 0 || raw === null || adapter === undefined) return stored;
   try {
     const body: unknown = JSON.parse(raw.toString());

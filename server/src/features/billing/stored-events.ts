@@ -11,7 +11,7 @@ import { applyFacts } from './apply-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
-import { findAdapter } from './providers/adapters.ts';
+import { findSourceAdapter } from './providers/adapters.ts';
 import {
   listDueEvents,
   listEvents,
@@ -188,12 +188,12 @@ async function applyAgain(
   await lockBilling(client);
   const { eventId, provider, type, raw, headers } = stored;
   if (raw === null) throw new MalformedEventError('its body was removed');
-  const adapter = findAdapter(provider);
+  const adapter = findSourceAdapter(provider);
   if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`);
   if (type === UNREADABLE_TYPE) throw new MalformedEventError(describeUnreadable(stored));
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
-  const [applied] = await applyFacts(deps, client, [{ ...event, eventId }]);
+  const [applied] = await applyFacts(deps, client, [{ ...event, eventId, provider }]);
   if (applied === undefined) throw new Error('applying an event returned no outcome');
   const outcome = { ...applied, attempts };
   await updateEventOutcomes(client, [outcome]);

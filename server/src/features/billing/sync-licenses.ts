@@ -1,3 +1,5 @@
+import { isTestSource } from '@latchkey/contract';
+
 import type { Queryable } from '#server/db/statement.ts';
 
 import { createBilledLicenses } from '../licenses/issue.ts';
@@ -114,6 +116,7 @@ async function createLicenses(
   if (missing.length === 0) return [];
   const newLicenses = missing.map(({ purchase, draft, terms }) => ({
     ...toBilledFacts(draft, buyers.get(purchase)),
+    isTest: isTestSource(purchase.facts.provider),
     terms,
   }));
   const licenses = await createBilledLicenses(deps, client, newLicenses);

@@ -152,6 +152,7 @@ export function viewLicense(
     customer_name: license.customerName,
     transaction_id: license.transactionId,
     note: license.note,
+    is_test: license.isTest,
     created_at: license.createdAt.toISOString(),
     version: license.version,
   };
@@ -239,6 +240,7 @@ function exportedColumns({ clock }: LicenseListDependencies): CsvColumns<ListedL
     customer_email: (license) => license.customerEmail,
     customer_name: (license) => license.customerName,
     note: (license) => license.note,
+    is_test: (license) => license.isTest,
     transaction_id: (license) => license.transactionId,
     created_at: (license) => license.createdAt,
   };

@@ -38,6 +38,7 @@ const OTHER_EXPORTED_COLUMNS = [
   'tier',
   'features',
   'trial',
+  'is_test',
   'created_at',
 ];
 

@@ -167,6 +167,8 @@ function endOfTerm(product: Product, from: Date): Date | null {
 
 /** A license that a purchase creates. */
 export type NewBilledLicense = Omit<BilledFacts, 'id' | 'terms'> & {
+  /** Whether it is bought in a provider's test mode. */
+  readonly isTest: boolean;
   readonly terms: BilledTerms & { readonly tier: string; readonly features: readonly string[] };
 };
 
@@ -217,6 +219,7 @@ const UNSET = {
   customerEmail: null,
   customerName: null,
   note: null,
+  isTest: false,
   revealUntil: null,
 };
 

@@ -21,7 +21,7 @@ export async function storeTrialConversions(db: Queryable, from: Day): Promise<v
     ), license_activation as materialized (
       select license_id, product_id, machine_id, install_id, activated_at
       from activations join licenses on licenses.id = license_id
-      where not trial and activated_at >= $1
+      where not trial and not is_test and activated_at >= $1
     ), conversion as (
       select started.id, license_id, product_id, activated_at
       from trial_activation as started join license_activation using (machine_id)
@@ -59,7 +59,7 @@ const ENDS_AT = `least(revoked_at, refunded_at, suspended_at, disputed_at, pause
   end)`;
 
 /**
- * Counts the licenses, without trials, that were usable at the end of each day and those created on it, by the facts of now.
+ * Counts the licenses, without trials and those of test purchases, that were usable at the end of each day and those created on it, by the facts of now.
  * Reads all licenses once, whatever the number of days.
  * @param from the first day; the last one is that of `now`
  */
@@ -67,7 +67,7 @@ export async function upsertLicenseDays(db: Queryable, from: Day, now: Date): Pr
   const text = `
     with license as (
       select (created_at at time zone 'UTC')::date as created, ${ENDS_AT} as ends_at
-      from licenses where not trial and created_at <= $2
+      from licenses where not trial and not is_test and created_at <= $2
     ), span as (
       select greatest(created, $1::date - 1) as starts,
              case when ends_at <= $2 then greatest((ends_at at time zone 'UTC')::date, $1::date - 1) end as ends,

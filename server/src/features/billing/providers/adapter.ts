@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { toTestSource, type PaymentProvider } from '@latchkey/contract';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
@@ -44,6 +45,8 @@ export type Verification = 'valid' | 'missing' | 'malformed' | 'mismatch' | 'sta
 
 /** The readable part of a malformed event's header; null for fields that cannot be read. */
 interface PartialHeader {
+  /** Undefined: that of the adapter. */
+  readonly provider?: BillingProvider;
   readonly eventId: string | null;
   readonly type: string | null;
   readonly occurredAt: Date | null;
@@ -55,10 +58,11 @@ const UNREADABLE: PartialHeader = { eventId: null, type: null, occurredAt: null 
 export class MalformedEventError extends Error {
   readonly header: PartialHeader;
 
-  constructor(message: string, { eventId, type, occurredAt }: PartialHeader = UNREADABLE) {
+  constructor(message: string, header: PartialHeader = UNREADABLE) {
     super(message);
     this.name = 'MalformedEventError';
-    this.header = { eventId, type, occurredAt };
+    const { provider, eventId, type, occurredAt } = header;
+    this.header = { ...(provider === undefined ? {} : { provider }), eventId, type, occurredAt };
   }
 }
 
@@ -77,12 +81,15 @@ interface EventParts<Data> {
   readonly type: string | null;
   readonly occurrence: Occurrence | null;
   readonly data: Data | undefined;
+  /** Whether the provider marks the event as one of its test mode. Absent: it does not mark them. */
+  readonly isTest?: boolean;
 }
 
 const PARTS = ['eventId', 'type', 'occurrence', 'data'] as const;
 
 /** The format of a provider's events. */
-interface ProviderFormat<Data> extends Pick<BillingAdapter, 'provider' | 'verify'> {
+interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify'> {
+  readonly provider: PaymentProvider;
   /** The names of the parts, for the error about a missing one. */
   readonly fields: Readonly<Record<(typeof PARTS)[number], string>>;
   readonly read: (body: JsonObject, delivery: WebhookDelivery) => EventParts<Data>;
@@ -91,18 +98,19 @@ interface ProviderFormat<Data> extends Pick<BillingAdapter, 'provider' | 'verify
 }
 
 export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapter {
-  const { provider, verify, fields, read, interpret } = format;
+  const { verify, fields, read, interpret } = format;
   return {
-    provider,
+    provider: format.provider,
     verify,
     normalize: (body, delivery) => {
       const parts = read(readObject(body), delivery);
+      const provider = parts.isTest === true ? toTestSource(format.provider) : format.provider;
       const { eventId, type, occurrence, data } = parts;
       const occurredAt = occurrence?.occurredAt ?? null;
       if (eventId === null || type === null || occurrence === null || data === undefined) {
         const missing = PARTS.filter((part) => parts[part] == null).map((part) => fields[part]);
         const message = `Missing or invalid: ${missing.join(', ')}.`;
-        throw new MalformedEventError(message, { eventId, type, occurredAt });
+        throw new MalformedEventError(message, { provider, eventId, type, occurredAt });
       }
       const header = { provider, eventId, type, occurredAt: occurrence.occurredAt };
       const result = interpret({ ...header, occurrence, data }) ?? `No license depends on ${type}.`;
@@ -110,6 +118,16 @@ export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapte
         ? { ...header, facts: [], ignoredBecause: result }
         : { ...header, facts: result, ignoredBecause: null };
     },
+  };
+}
+
+/** Returns an adapter whose events are all of the provider's test mode. */
+export function toTestAdapter(adapter: BillingAdapter): BillingAdapter {
+  const provider = toTestSource(adapter.provider);
+  return {
+    ...adapter,
+    provider,
+    normalize: (body, delivery) => ({ ...adapter.normalize(body, delivery), provider }),
   };
 }
 

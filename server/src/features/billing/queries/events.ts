@@ -36,6 +36,9 @@ const IS_ATTENTION_MESSAGE = `(message like '${UNMATCHED_PREFIX}%' or message li
 /** The condition of a payment that does not have all of its licenses; their indexes have the same one. */
 export const IS_UNMATCHED = `status in ('processed', 'ignored') and ${IS_ATTENTION_MESSAGE}`;
 
+/** The condition of an event that is not one of a provider's test mode. */
+export const IS_REAL = `provider not like '%:test'`;
+
 /** The condition of an event that an operator dismissed; their index has the same one. */
 export const IS_DISMISSED = `status = 'ignored' and message like '${DISMISSED_PREFIX}%'`;
 
@@ -211,10 +214,10 @@ const countStatement = defineStatement(
   Type.Object({ deferred: Type.Integer(), failed: Type.Integer() }),
   `select count(*) filter (where status = 'deferred')::integer as deferred,
           count(*) filter (where status = 'failed')::integer as failed
-   from billing_events where status in ('deferred', 'failed')`,
+   from billing_events where status in ('deferred', 'failed') and ${IS_REAL}`,
 );
 
-/** The number of events that were not applied. */
+/** The number of real events that were not applied. */
 export interface UnappliedEvents {
   /** Retried automatically. */
   readonly deferred: number;

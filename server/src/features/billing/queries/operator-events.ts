@@ -12,7 +12,7 @@ import {
 
 import { parseStoredFact, type PurchaseFact } from '../facts.ts';
 import { LISTED_COLUMNS, ListedEvent } from './event-list.ts';
-import { IS_UNMATCHED } from './events.ts';
+import { IS_REAL, IS_UNMATCHED } from './events.ts';
 
 /** The stored events, for operators. */
 export const paymentEventList = defineList({
@@ -115,10 +115,10 @@ export async function listFacts(
 const countUnmatchedStatement = defineStatement(
   'billing_event_count_unmatched',
   Type.Object({ events: Type.Number() }),
-  `select count(*) as events from (select from billing_events where ${IS_UNMATCHED} limit $1) as found`,
+  `select count(*) as events from (select from billing_events where ${IS_UNMATCHED} and ${IS_REAL} limit $1) as found`,
 );
 
-/** Counts the payments that do not have all of their licenses, up to `limit`. */
+/** Counts the real payments that do not have all of their licenses, up to `limit`. */
 export async function countUnmatchedEvents(db: Queryable, limit: number): Promise<number> {
   return (await queryRow(db, countUnmatchedStatement, [limit]))?.events ?? 0;
 }

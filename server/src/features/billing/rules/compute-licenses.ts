@@ -1,3 +1,5 @@
+import { providerOf } from '@latchkey/contract';
+
 import type { PaymentFact, SubscriptionFact } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
@@ -124,7 +126,7 @@ const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: 
  * own.
  */
 export function withoutSubscriptionOrders(facts: PurchaseFacts): PurchaseFacts {
-  if (facts.provider !== 'lemonsqueezy') return facts;
+  if (providerOf(facts.provider) !== 'lemonsqueezy') return facts;
   const variants = new Set(
     facts.snapshots.flatMap(({ lines }) => lines.map(({ priceId }) => `once:${priceId}`)),
   );
@@ -166,7 +168,7 @@ function findOrigin(facts: PurchaseFacts): Origin | null {
   if (first === null) return null;
   const { transactionId } = first;
   // Lemon Squeezy numbers its invoices.
-  const checkoutId = facts.provider === 'lemonsqueezy' ? null : transactionId;
+  const checkoutId = providerOf(facts.provider) === 'lemonsqueezy' ? null : transactionId;
   return { transactionId, checkoutId, payment: first };
 }
 

@@ -1,3 +1,5 @@
+import { providerOf } from '@latchkey/contract';
+
 import {
   compareOccurrences,
   type BillingLine,
@@ -136,7 +138,9 @@ function listPeriods(
 
 /** Lemon Squeezy's invoices have no period: its subscriptions report one, as a payment without amount. */
 export function isReportedPeriod({ provider }: PurchaseFacts, payment: PaymentFact): boolean {
-  return provider === 'lemonsqueezy' && payment.transactionId.startsWith('subscription:');
+  return (
+    providerOf(provider) === 'lemonsqueezy' && payment.transactionId.startsWith('subscription:')
+  );
 }
 
 function toPaidPeriod(

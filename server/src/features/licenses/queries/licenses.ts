@@ -28,6 +28,7 @@ export const LicenseRow = Type.Object({
   customerEmail: Nullable.Text,
   customerName: Nullable.Text,
   note: Nullable.Text,
+  isTest: Type.Boolean(),
   createdAt: Timestamp,
   revealUntil: Nullable.Timestamp,
 });
@@ -40,6 +41,8 @@ export interface LicenseRecord extends LicenseFacts {
   readonly customerEmail: string | null;
   readonly customerName: string | null;
   readonly note: string | null;
+  /** Whether a purchase in a provider's test mode created it. */
+  readonly isTest: boolean;
   /** Until when `check` shows the key for the checkout's id; null: never. */
   readonly revealUntil: Date | null;
 }

@@ -53,12 +53,12 @@ const paymentsStatement = defineStatement(
   'overview_count_payment_events',
   CountRow,
   `select status as kind, count(*)::int as count, min(received_at) as since
-   from (select status, received_at from billing_events where status in ('deferred', 'failed')
+   from (select status, received_at from billing_events where status in ('deferred', 'failed') and provider not like '%:test'
          limit ${MAX_COUNTED}) as unapplied
    group by status`,
 );
 
-/** Counts the deferred and the failed payment events. */
+/** Counts the deferred and the failed payment events, without those of test modes. */
 export async function countPaymentEvents(db: Queryable): Promise<NeedCount[]> {
   return queryRows(db, paymentsStatement);
 }
@@ -109,7 +109,7 @@ const pastDueStatement = defineStatement(
   `select 'past_due' as kind, count(*)::int as count, min(expires_at) as since
    from (
      select expires_at from licenses
-     where subscription and not trial and expires_at > $1 and expires_at <= $2
+     where subscription and not trial and not is_test and expires_at > $1 and expires_at <= $2
        and num_nonnulls(revoked_at, refunded_at, suspended_at, disputed_at, paused_at, canceled_at) = 0
        and cancel_scheduled_for is null
      limit ${MAX_COUNTED}

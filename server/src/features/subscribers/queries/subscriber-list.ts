@@ -98,7 +98,7 @@ const STATE_CANDIDATES: Readonly<Partial<Record<SubscriberState, Condition>>> = 
 };
 
 const HAS_LICENSE = `exists (
-  select from licenses l where lower(l.customer_email) = lower(s.email) and l.product_id = ?)`;
+  select from licenses l where lower(l.customer_email) = lower(s.email) and l.product_id = ? and not l.is_test)`;
 
 function toFilters(filter: SubscriberFilter): Filter[] {
   const { state, language, optIn, productId, since, until, search } = filter;

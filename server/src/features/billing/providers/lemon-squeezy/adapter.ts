@@ -61,12 +61,14 @@ export const lemonSqueezyAdapter = defineAdapter({
     const data = readObject(body['data']);
     const attributes = readObject(data['attributes']);
     const id = readId(data['id']);
+    const meta = readObject(body['meta']);
     return {
       eventId: createHash('sha256').update(rawBody).digest('hex'),
-      type: readName(readObject(body['meta'])['event_name']),
+      type: readName(meta['event_name']),
       occurrence:
         readOccurrence(attributes['updated_at']) ?? readOccurrence(attributes['created_at']),
       data: id === null ? undefined : { ...attributes, id },
+      isTest: meta['test_mode'] === true || attributes['test_mode'] === true,
     };
   },
   interpret: (event) => READERS.get(event.type)?.(event),

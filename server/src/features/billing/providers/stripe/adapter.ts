@@ -88,7 +88,7 @@ export const stripeAdapter = defineAdapter({
   provider: 'stripe',
   verify,
   fields: { eventId: 'id', type: 'type', occurrence: 'created', data: 'data.object' },
-  read: ({ id, type, created, data }) => {
+  read: ({ id, type, created, data, livemode }) => {
     const occurredAt = readUnixSeconds(created);
     const { object } = readObject(data);
     return {
@@ -96,6 +96,7 @@ export const stripeAdapter = defineAdapter({
       type: readName(type),
       occurrence: occurredAt && { occurredAt },
       data: isObject(object) ? object : undefined,
+      isTest: livemode === false,
     };
   },
   interpret: (event) => READERS.get(event.type)?.(event),
