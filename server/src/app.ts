@@ -11,6 +11,7 @@ import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerSigningKeyRoutes } from './features/entitlements/admin-routes.ts';
 import { registerBuyerInterface } from './features/buyers/interface-routes.ts';
 import { registerBuyerRoutes } from './features/buyers/routes.ts';
+import { registerCompatibleRoutes } from './features/compatible-licenses/routes.ts';
 import { registerCustomerRoutes } from './features/customers/admin-routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import { registerCatalogRoutes } from './features/catalog/admin-routes.ts';
@@ -69,6 +70,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
   const health = createHealth({ readLoadState, ...deps.health });
   app.register(async (scope: App) => {
     registerLicenseRoutes(scope, context);
+    registerCompatibleRoutes(scope, context);
     registerTrialRoutes(scope, context);
     registerKeySetRoute(scope, context);
     registerUsageRoutes(scope, context);

@@ -33,11 +33,14 @@ const operations = paths.map(([path, item]) => ({
 
 const validators = new Map<unknown, ReturnType<typeof Compile>>();
 
-/** Pages, the document itself and the metrics, which are not operations. */
-const PATHS_WITHOUT_OPERATION = /^\/(?:docs|openapi\.json|metrics|u\/|s\/|my(?:\/|$))/;
+/** Pages, the document itself, the metrics, and the interfaces of other systems, which are not operations of this one. */
+const PATHS_WITHOUT_OPERATION = /^\/(?:docs|openapi\.json|metrics|u\/|s\/|v[12]\/|my(?:\/|$))/;
 
 /** Paths for people, which also answer failures with a page. */
 const PAGES_FOR_PEOPLE = /^\/(?:[us]\/|my(?:\/|$))/;
+
+/** The interfaces of other systems, which answer failures in their words. */
+const OTHER_INTERFACES = /^\/v[12]\//;
 
 /** Pages with forms whose origin browsers must send, which they do not with `no-referrer`. */
 const PAGES_FOR_BUYERS = /^\/my(?:\/|$)/;
@@ -65,7 +68,8 @@ export function assertConforms(method: string, url: string, answer: CheckedAnswe
   const schema = findSchema(method, new URL(url).pathname, answer);
   const type = headers.get('content-type') ?? '';
   const isPage = PAGES_FOR_PEOPLE.test(new URL(url).pathname) && type.startsWith('text/html');
-  if (type.includes('problem') || (schema === null && status >= 400 && !isPage)) {
+  const isOwn = !isPage && !OTHER_INTERFACES.test(pathname);
+  if (type.includes('problem') || (schema === null && status >= 400 && isOwn)) {
     assertIsProblem(answer);
   }
   if (schema === null) return;

@@ -27,7 +27,7 @@ export async function unpackPackages(): Promise<Packages> {
   // The bundler loads slowly, which files whose tests are skipped need not wait for.
   const { gatherAgent } = await import('../../../scripts/package/contents.ts');
   const { version, entries } = await gatherAgent(repository);
-  const next = `${version}-next`;
+  const next = nextVersion(version);
   for (const { path, content, mode } of entries) {
     const [current, upgraded] = [version, next].map((name) =>
       join(folder, path.replace(/^[^/]+/, name)),
@@ -48,6 +48,12 @@ export async function unpackPackages(): Promise<Packages> {
     binds: [{ from: folder, to: PLACE }],
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A greater version, which the installed one lets replace it. */
+function nextVersion(version: string): string {
+  const [major = '0'] = version.split('.');
+  return `${Number(major) + 1}.0.0`;
 }
 
 /** Null for a file without the version. */

@@ -79,6 +79,7 @@ export interface Product {
   /** How long software may run on a machine without a connection, activated by a request; null: not offered. */
   readonly airgapDays: number | null;
   readonly moves: CatalogMoves;
+  readonly compatible: CatalogCompatible;
   readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
 }
 
@@ -86,6 +87,23 @@ export interface Product {
 export interface Bundle {
   readonly productIds: readonly string[];
   readonly prices: Product['prices'];
+}
+
+/** How the license interfaces of other systems answer for a product; null: as if it had no licenses. */
+export interface CatalogCompatible {
+  /** The ids that the software compares with its own. */
+  readonly lemonSqueezy: LemonSqueezyIds | null;
+  /** The ids and permalinks under which the software asks. */
+  readonly gumroad: { readonly products: readonly string[] } | null;
+  /** Whether the answers contain the name and the address of the customer. */
+  readonly showsCustomer: boolean;
+}
+
+/** The ids of a product at Lemon Squeezy. */
+export interface LemonSqueezyIds {
+  readonly storeId: number;
+  readonly productId: number;
+  readonly variantId: number;
 }
 
 /** How often the machines of a license may change. */

@@ -29,6 +29,17 @@ const ProviderPrices = mapping(forEachProvider(() => prices));
 
 const MAX_BUNDLED = 20;
 
+const foreignId = integer(1, 2_147_483_647);
+
+/** The license interfaces of other systems that old versions of the software know. */
+const CompatibleSchema = mapping({
+  lemonsqueezy: Type.Optional(
+    mapping({ store_id: foreignId, product_id: foreignId, variant_id: foreignId }),
+  ),
+  gumroad: Type.Optional(mapping({ products: list(priceId, 100) })),
+  show_customer: Type.Optional(Type.Boolean({ description: 'true or false' })),
+});
+
 const ProductSchema = mapping({
   id,
   name,
@@ -46,6 +57,7 @@ const ProductSchema = mapping({
       days: Type.Optional(integer(1, 365)),
     }),
   ),
+  compatible: Type.Optional(CompatibleSchema),
   prices: Type.Optional(ProviderPrices),
 });
 

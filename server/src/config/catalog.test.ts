@@ -51,6 +51,7 @@ test('reads the example, which is the default', () => {
     durationDays: null,
     offlineDays: 14,
     airgapDays: null,
+    compatible: { lemonSqueezy: null, gumroad: null, showsCustomer: false },
     moves: { extra: 3, days: 30 },
     prices: { ...forEachProvider(() => []), paddle: [TEST_PRICES.personal] },
   });
@@ -145,7 +146,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, quantity, offline_days, airgap_days, moves, prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, quantity, offline_days, airgap_days, moves, compatible, prices',
   ],
   [
     'a link that is not a web address',
@@ -311,6 +312,16 @@ test('reports a file that cannot be read', () => {
   assert.throws(() => loadCatalog(large), /larger than 1 MiB/u);
 });
 
+test('reads the ids under which old programs ask', () => {
+  const offer = `{ lemonsqueezy: { store_id: 1, product_id: 2, variant_id: 3 }, gumroad: { products: [studio] } }`;
+  const text = `${smallest}    compatible: ${offer}\n`;
+  assert.deepEqual(parseCatalog(text, 'catalog.yaml').products.get('one')?.compatible, {
+    lemonSqueezy: { storeId: 1, productId: 2, variantId: 3 },
+    gumroad: { products: ['studio'] },
+    showsCustomer: false,
+  });
+});
+
 test('the example shows or explains every field of a product', () => {
   const example = readFileSync(defaults.catalogPath, 'utf8');
   for (const field of [
@@ -321,6 +332,7 @@ test('the example shows or explains every field of a product', () => {
     'offline_days',
     'airgap_days',
     'moves',
+    'compatible',
     'portals',
   ]) {
     assert.ok(example.includes(`${field}:`), field);

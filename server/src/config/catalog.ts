@@ -19,6 +19,7 @@ import {
   type Bundle,
   type Catalog,
   type CatalogBuyers,
+  type CatalogCompatible,
   type CatalogOutreach,
   type Product,
 } from './catalog-model.ts';
@@ -159,7 +160,9 @@ function findRepeatedPrices({
   );
 }
 
-function toProduct(entry: CatalogFile['products'][number]): Product {
+type ProductEntry = CatalogFile['products'][number];
+
+function toProduct(entry: ProductEntry): Product {
   const { prices = {}, offline_days: offlineDays = DEFAULT_OFFLINE_DAYS } = entry;
   return {
     id: entry.id,
@@ -177,8 +180,16 @@ function toProduct(entry: CatalogFile['products'][number]): Product {
       // The lifetime of the longest token, so that deactivated machines with a valid token are counted.
       days: entry.moves?.days ?? Math.max(DEFAULT_MOVE_DAYS, offlineDays),
     },
+    compatible: toCompatible(entry.compatible ?? {}),
     prices: forEachProvider((provider) => prices[provider] ?? []),
   };
+}
+
+function toCompatible(entry: NonNullable<ProductEntry['compatible']>): CatalogCompatible {
+  const { lemonsqueezy, gumroad = null, show_customer: showsCustomer = false } = entry;
+  if (lemonsqueezy === undefined) return { lemonSqueezy: null, gumroad, showsCustomer };
+  const { store_id: storeId, product_id: productId, variant_id: variantId } = lemonsqueezy;
+  return { lemonSqueezy: { storeId, productId, variantId }, gumroad, showsCustomer };
 }
 
 function toBuyers({ portals = {} }: NonNullable<CatalogFile['buyers']>): CatalogBuyers {

@@ -15,6 +15,7 @@ export function anyProduct(changes: Partial<Product> & Pick<Product, 'id'>): Pro
     offlineDays: 14,
     airgapDays: null,
     moves: { extra: 3, days: 30 },
+    compatible: { lemonSqueezy: null, gumroad: null, showsCustomer: false },
     prices: forEachProvider(() => []),
     ...changes,
   };

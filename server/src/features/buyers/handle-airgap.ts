@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { airgapNotOffered, type PublicError } from '#server/errors.ts';
+import { readForm } from '#server/http/read-form.ts';
 import { buyerCookie, readBuyerCookie } from '#server/http/session-cookie.ts';
 
 import { readMachineRequest } from '../licenses/activate-airgapped.ts';
@@ -21,7 +22,6 @@ import { textsOf } from './pages/frame.ts';
 import { licenseListPage, type LicenseView } from './pages/license-list.ts';
 import { describeStatus } from './pages/license-status.ts';
 import type { OwnLicense } from './queries/own-licenses.ts';
-import { readForm } from './read-form.ts';
 import { readScannedRequest } from './scanned-request.ts';
 import { SESSION_TERM_MS, type BuyerSession } from './session.ts';
 

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '#server/errors.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
+import { readForm } from '#server/http/read-form.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { showFailuresAsPages } from '#server/http/send-page.ts';
 import { buyerCookie, readBuyerCookie, requireSafeTransport } from '#server/http/session-cookie.ts';
@@ -26,7 +27,6 @@ import {
   signIn,
   type PageDependencies,
 } from './handle-request.ts';
-import { readForm } from './read-form.ts';
 import { CODE_TERM_MS } from './rules/code.ts';
 import { signInByKey, type BuyerSession } from './session.ts';
 

@@ -63,6 +63,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   license_names: { linked: 'name', none: 'kind provider' },
   license_refusals: { none: 'reason' },
   license_transactions: { linked: 'transaction_id' },
+  license_uses: {},
   licenses: {
     person: 'customer_email customer_name note',
     none: 'features key_hint key_sealed product_id tier',

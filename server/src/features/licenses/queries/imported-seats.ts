@@ -119,3 +119,31 @@ export async function recordSeatUse(
 ): Promise<void> {
   await execute(db, recordUseStatement, [licenseId, id, usedAt, countsUntil]);
 }
+
+const countFreeStatement = defineStatement(
+  'imported_seat_count_free',
+  Type.Object({ count: Type.Integer() }),
+  `select count(*) from imported_seats
+   where license_id = $1 and activation_id is null and counts_until > $2`,
+);
+
+/** Counts the seats of a license that no activation took over and that still count. */
+export async function countFreeSeats(db: Queryable, licenseId: string, now: Date): Promise<number> {
+  return (await queryRow(db, countFreeStatement, [licenseId, now]))?.count ?? 0;
+}
+
+const deleteFreeStatement = defineStatement(
+  'imported_seat_delete_free',
+  Type.Object({ id: Type.String() }),
+  `delete from imported_seats
+   where license_id = $1 and id = $2 and activation_id is null
+   returning id`,
+);
+
+/** Deletes a seat whose program was deactivated; returns false if an activation took it over. */
+export async function deleteFreeSeat(
+  db: Queryable,
+  { licenseId, id }: Pick<ImportedSeat, 'licenseId' | 'id'>,
+): Promise<boolean> {
+  return (await queryRow(db, deleteFreeStatement, [licenseId, id])) !== null;
+}
