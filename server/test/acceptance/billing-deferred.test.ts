@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { retryDueEvents } from '#server/features/billing/stored-events.ts';
+import { replayEvents, retryDueEvents } from '#server/features/billing/stored-events.ts';
 
 import { startTestService } from '../harness.ts';
 import {
@@ -37,6 +37,32 @@ test('deferred: stores an event that does not match its type, with type and time
   const header = { type: 'transaction.completed', occurred_at: occurredAt };
   assert.deepEqual(rows, [{ ...header, status: 'failed', raw: JSON.stringify(event) }]);
   assert.equal(readBody((await deliverPaddle(service, event)).body)['status'], 'duplicate');
+});
+
+test('deferred: an event from the future grants nothing until its time has come', async () => {
+  const purchase = createPaddlePurchase().once;
+  const tomorrow = minutesLater(24 * 60);
+  const inTime = paddleTransactionCompleted({
+    ...createPaddlePurchase().once,
+    occurredAt: tomorrow,
+  });
+  assert.equal(readBody((await deliverPaddle(service, inTime)).body)['status'], 'processed');
+  const later = minutesLater(24 * 60 + 1);
+  const event = paddleTransactionCompleted({ ...purchase, occurredAt: later });
+  const { status, message } = readBody((await deliverPaddle(service, event)).body);
+  assert.equal(status, 'deferred');
+  assert.match(String(message), /is dated .*, which is in the future\. Check the clock/);
+  const replay = async () => {
+    const outcomes: unknown[] = [];
+    const filter = { eventId: event.event_id, status: null, provider: null, since: null };
+    const selection = { filter, actor: 'anna', reason: 'test' };
+    await replayEvents(service.context, selection, (outcome) => outcomes.push(outcome.status));
+    return outcomes;
+  };
+  assert.deepEqual(await replay(), ['failed']);
+  service.clock.set(later);
+  assert.deepEqual(await replay(), ['processed']);
+  service.clock.set(TEST_START);
 });
 
 test('deferred: retries an event that the database rejects, and processes the others of its batch', async () => {

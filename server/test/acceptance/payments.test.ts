@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
@@ -32,8 +32,16 @@ import { readBody } from './bodies.ts';
 const service = await startTestService();
 
 async function deliver(...events: readonly unknown[]): Promise<void> {
-  for (const event of events) await deliverPaddle(service, event);
+  for (const event of events) {
+    const { clock } = service;
+    const occurredAt = new Date(String(readBody(event)['occurred_at']));
+    // An event from the future is not applied.
+    if (occurredAt > clock.now()) clock.set(occurredAt);
+    await deliverPaddle(service, event);
+  }
 }
+
+afterEach(() => service.clock.set(TEST_START));
 
 async function check(transactionId: string): Promise<unknown[]> {
   const { body } = await service.get(`/api/v1/licenses/check/${transactionId}`);
@@ -86,7 +94,6 @@ describe('extensions by payment', () => {
     assert.deepEqual(await check(transactionId), ['past_due', fromStart(31 * DAY_MS)]);
     service.clock.set(days(46));
     assert.deepEqual(await check(transactionId), ['expired', fromStart(31 * DAY_MS)]);
-    service.clock.set(TEST_START);
   });
 
   test('a paid renewal extends to the end of its period', async () => {

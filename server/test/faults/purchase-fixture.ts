@@ -77,8 +77,16 @@ export function createPurchases(count: number): Purchase[] {
     return {
       transactionId: ids.transactionId,
       email,
-      customer: paddleCustomer('created', { customerId: ids.customerId, email }),
-      payment: paddleTransactionCompleted({ ...ids, lines }),
+      customer: paddleCustomer('created', {
+        occurredAt: new Date(),
+        customerId: ids.customerId,
+        email,
+      }),
+      payment: paddleTransactionCompleted({
+        occurredAt: new Date(),
+        ...ids,
+        lines,
+      }),
     };
   });
 }

@@ -234,11 +234,27 @@ function paddleScenario(
 ): PaymentScenario {
   return {
     path: '/api/v1/webhooks/billing',
-    deliveries: (at) => events.map((event) => paddleDelivery(event, { secret: PADDLE_SECRET, at })),
+    deliveries: (at) =>
+      endAt(events, at).map((event) => paddleDelivery(event, { secret: PADDLE_SECRET, at })),
     checkoutId: transactionId,
     otherIds,
     ends,
   };
+}
+
+/** Moves the times of events so that the scenario ends at a time: services reject events from the future. */
+function endAt<Event>(events: readonly Event[], at: Date): Event[] {
+  const difference = at.getTime() - SCENARIOS_END.getTime();
+  if (difference === 0) return [...events];
+  const move = (_: string, value: unknown): unknown => {
+    if (typeof value === 'number' && value > TEST_START.getTime() / 2_000) {
+      return value + Math.floor(difference / 1_000);
+    }
+    const isTime = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value);
+    return isTime ? new Date(new Date(value).getTime() + difference).toISOString() : value;
+  };
+  const moved: Event[] = JSON.parse(JSON.stringify(events, move));
+  return moved;
 }
 
 let purchases = 0;
@@ -258,7 +274,8 @@ function stripeRefunded(): PaymentScenario {
   ];
   return {
     path: '/api/v1/webhooks/stripe',
-    deliveries: (at) => events.map((event) => stripeDelivery(event, { secret: STRIPE_SECRET, at })),
+    deliveries: (at) =>
+      endAt(events, at).map((event) => stripeDelivery(event, { secret: STRIPE_SECRET, at })),
     checkoutId,
     otherIds: [paymentIntentId, chargeId],
     ends: [{ ...PERSONAL, status: 'refunded', is_key_shown: false }],

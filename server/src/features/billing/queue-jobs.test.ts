@@ -92,10 +92,12 @@ test('a renewal queues one message and no e-mail', async () => {
   await takeQueuedWork(pool);
   const later = new Date(TEST_START.getTime() + 31 * DAY_MS);
   const renewal = { ...of, transactionId: paddleId('txn'), origin: 'subscription_recurring' };
+  service.clock.set(new Date(later.getTime() - DAY_MS));
   await deliverPaddle(
     service,
     paddleTransactionCompleted({ ...renewal, occurredAt: later, period: paddlePeriod(later, 31) }),
   );
+  service.clock.set(TEST_START);
   assert.deepEqual(await takeQueuedWork(pool), { messages: ['license.renewed'], jobs: [] });
 });
 

@@ -14,6 +14,7 @@ import {
   unknownProvider,
 } from '#server/errors.ts';
 
+import { requirePast } from './check-clock.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { storeFailedEvent, storeUnreadableDelivery } from './failed-events.ts';
 import {
@@ -152,6 +153,7 @@ function readEvent(
   try {
     const event = normalize(body, { headers, rawBody });
     requireEventId(event.eventId);
+    requirePast(event, receivedAt);
     return { ...event, ...delivery };
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;

@@ -8,6 +8,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
 import { applyFacts } from './apply-events.ts';
+import { requirePast } from './check-clock.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
@@ -193,6 +194,8 @@ async function applyAgain(
   if (type === UNREADABLE_TYPE) throw new MalformedEventError(describeUnreadable(stored));
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
+  const now = deps.clock.now();
+  requirePast(event, now > stored.receivedAt ? now : stored.receivedAt);
   const [applied] = await applyFacts(deps, client, [{ ...event, eventId, provider }]);
   if (applied === undefined) throw new Error('applying an event returned no outcome');
   const outcome = { ...applied, attempts };

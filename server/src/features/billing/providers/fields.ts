@@ -108,10 +108,10 @@ export function readWord(value: unknown): { readonly reported?: string } {
 }
 
 /** Reads a quantity; 1 if it is missing, `UNREADABLE_QUANTITY` if it is not plausible. 0 is a quantity. */
-export function readQuantity(value: unknown): number {
+export function readQuantity(value: unknown, maximum = MAX_QUANTITY): number {
   if (value === undefined || value === null) return 1;
   const quantity = readInteger(value) ?? UNREADABLE_QUANTITY;
-  return quantity >= 0 && quantity <= MAX_QUANTITY ? quantity : UNREADABLE_QUANTITY;
+  return quantity >= 0 && quantity <= maximum ? quantity : UNREADABLE_QUANTITY;
 }
 
 /** Reads a time in seconds since 1970. */

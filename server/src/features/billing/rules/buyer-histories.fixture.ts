@@ -1,4 +1,4 @@
-import type { BillingFact } from '../facts.ts';
+import { PERSONAL, type BuyerHistory } from './buyer-history.fixture.ts';
 import {
   adjustment,
   began,
@@ -12,33 +12,6 @@ import {
   snapshot,
 } from './facts.fixture.ts';
 
-interface ExpectedState {
-  readonly productId: string;
-  readonly machines: number;
-  readonly expiresAt: Date | null;
-  readonly isRefunded: boolean;
-  readonly isCanceled: boolean;
-  readonly isDisputed: boolean;
-  readonly hasGrace: boolean;
-}
-
-/** A history of a purchase that is hard to get right, named after what its buyer or seller would say. */
-interface BuyerHistory {
-  readonly name: string;
-  readonly facts: readonly BillingFact[];
-  /** Licenses, and the cause for which a payment needs attention. */
-  readonly expected: { readonly licenses?: readonly ExpectedState[]; readonly cause?: RegExp };
-}
-
-const PERSONAL: ExpectedState = {
-  productId: 'personal',
-  machines: 2,
-  expiresAt: month(4),
-  isRefunded: false,
-  isCanceled: false,
-  isDisputed: false,
-  hasGrace: true,
-};
 const SELLERS = { ...PERSONAL, productId: 'sellers', machines: 10 };
 const yearly = [monthly(PRICES.sellers, { cycle: { interval: 'year', frequency: 1 } })];
 const year = { startsAt: month(3, 5), endsAt: month(15, 5) };
@@ -60,6 +33,7 @@ const twoPeriods = [
   monthly(PRICES.sellers, { lineId: 'b', period: { startsAt: month(3), endsAt: month(15) } }),
 ];
 
+/** Histories of changes, trials and catalogues. */
 export const buyerHistories: readonly BuyerHistory[] = [
   {
     name: 'I upgraded to a year, was paid back, and keep the month that I paid',

@@ -9,7 +9,8 @@ import { anyProduct } from '#server/config/product.fixture.ts';
 import { permute } from '../../../../test/permute.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
-import { compareText, groupPurchases, type LedgerEntry } from './group-purchases.ts';
+import { compareText } from './compare-facts.ts';
+import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import {
   began,

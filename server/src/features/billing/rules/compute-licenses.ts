@@ -52,6 +52,16 @@ export type CountParts = (
   line: Pick<LineContext, 'transactionId' | 'lineKey'>,
 ) => number;
 
+/** A license from elsewhere that belongs to a purchase. */
+export interface EarlierLicenses {
+  /** Whether a license has the name of the subscription: then the state of the subscription counts without a payment, too. */
+  readonly isNamed: boolean;
+  /** Returns the end of the license from elsewhere of a line; null: it has none. */
+  readonly findEnd: (line: LineContext) => Date | null;
+}
+
+const NO_EARLIER_LICENSES: EarlierLicenses = { isNamed: false, findEnd: () => null };
+
 /** The computed license of a line of a purchase. */
 export interface LicenseDraft {
   /** The transaction of the checkout, or of the oldest known payment of a subscription that began before. */
@@ -94,12 +104,13 @@ export function computeLicenses(
   all: PurchaseFacts,
   findProduct: FindProduct,
   countParts: CountParts = () => 1,
+  earlier = NO_EARLIER_LICENSES,
 ): LicenseDraft[] {
   const facts = withoutSubscriptionOrders(all);
-  const origin = findOrigin(facts);
+  const origin = findOrigin(facts) ?? (earlier.isNamed ? findSubscriptionName(facts) : null);
   if (origin === null) return [];
   const purchase = findPurchase(facts.payments);
-  const context = { facts, origin, findProduct, countParts };
+  const context = { facts, origin, findProduct, countParts, earlier };
   const oneTime =
     purchase === null ? [] : computeOneTime(context, { ...origin, payment: purchase });
   return [...oneTime, ...computeRecurring(context), ...computeCharges(context, purchase)];
@@ -117,6 +128,7 @@ export interface LicenseContext {
   readonly origin: Origin;
   readonly findProduct: FindProduct;
   readonly countParts: CountParts;
+  readonly earlier: EarlierLicenses;
 }
 
 const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: null };
@@ -172,6 +184,19 @@ function findOrigin(facts: PurchaseFacts): Origin | null {
   return { transactionId, checkoutId, payment: first };
 }
 
+/** Names a purchase of which only the subscription is known, for a license from elsewhere. */
+function findSubscriptionName({ snapshots }: PurchaseFacts): Origin | null {
+  const [first] = snapshots;
+  if (first === undefined) return null;
+  const transactionId = nameSubscription(first.subscriptionId);
+  return { transactionId, checkoutId: null, payment: null };
+}
+
+/** Returns the name of a purchase without a known payment; ids of transactions contain no space. */
+export function nameSubscription(subscriptionId: string): string {
+  return `subscription ${subscriptionId}`;
+}
+
 function computeRecurring(context: LicenseContext): LicenseDraft[] {
   const { facts, origin } = context;
   const lines = origin.payment?.lines ?? [];
@@ -195,12 +220,17 @@ function computeRecurringLine(
   payments: readonly LinePayment[],
   { lineKey, position }: LinePlace,
 ): LicenseDraft[] {
-  const paid = computePaidTime(facts, tracked, payments);
-  if (paid === null) return [];
   const { transactionId, checkoutId } = origin;
   const priceIds = new Set(tracked.history.map(({ priceId }) => priceId));
   const quantities = tracked.history.map(({ quantity }) => quantity).filter(isPlausible);
   const named = { transactionId, lineKey, priceIds, quantities };
+  const paid = computePaidTime(
+    facts,
+    tracked,
+    payments,
+    findEarlierEnd(facts, context, { ...named, part: 0 }),
+  );
+  if (paid === null) return [];
   const state = readSubscription(facts.snapshots.at(-1) ?? null);
   const disputedAt = findDispute(
     payments.map(({ payment }) => payment),
@@ -226,6 +256,15 @@ function computeRecurringLine(
       refundedAt: paid.refundedAt,
     };
   });
+}
+
+/** What was paid elsewhere counts as long as the beginning of the subscription is not known here. */
+function findEarlierEnd(
+  { payments }: PurchaseFacts,
+  { earlier }: Pick<LicenseContext, 'earlier'>,
+  line: LineContext,
+): Date | null {
+  return findPurchase(payments) === null ? earlier.findEnd(line) : null;
 }
 
 /** Returns when a line stopped to sell one of its licenses; null if it sells it. */

@@ -9,6 +9,11 @@ export const UNMATCHED_PREFIX = 'No product of the catalogue has the price ';
 /** Starts the message of a payment that has not all of its licenses for another cause, which follows. */
 export const ATTENTION_PREFIX = 'Needs attention: ';
 
+/** Returns the message of an event with a value that this version does not know. @param problem begins in lower case */
+export function describeUnknownValue(problem: string): string {
+  return `${ATTENTION_PREFIX}${problem}. Update Latchkey, in case the provider changed its format, and replay the event.`;
+}
+
 /** Whether a message is that of a payment that needs an operator. */
 function needsAttention(message: string | null): boolean {
   const prefixes = [UNMATCHED_PREFIX, ATTENTION_PREFIX];

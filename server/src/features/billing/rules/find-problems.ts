@@ -51,17 +51,20 @@ export function findProblems(
     ];
     return found.map(({ eventId, cause }) => ({ eventId, reason: cause }));
   });
-  return [...problems, ...findChangeProblems(facts, drafts, isKnown, findProduct)];
+  return [
+    ...facts.setAside,
+    ...problems,
+    ...findChangeProblems(facts, drafts, isKnown, findProduct),
+  ];
 }
 
 const CAUSES = {
   conflict: (id: string) =>
     `${ATTENTION_PREFIX}the transaction ${id} was reported before as another payment, which is kept. Send this payment again under an id of its own.`,
-  negative: `${ATTENTION_PREFIX}the amount is negative. Check the payment at the provider, and issue a license if one was sold.`,
-  period: `${ATTENTION_PREFIX}the paid period ends before it starts. Check the payment at the provider, and extend the license if it was paid.`,
   canceled: `${ATTENTION_PREFIX}it was paid after the subscription was canceled, so the license stays canceled. Refund the payment at the provider, or issue a new license.`,
   quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Check the payment at the provider, and issue a license for what was sold.`,
   keys: `${ATTENTION_PREFIX}it sells more than ${MAX_KEYS} keys in one line, and none was created for it. Issue them with latchkey license issue --count.`,
+  nothingSold: `${ATTENTION_PREFIX}it is paid, and the quantity of everything that it sells is 0. Check the payment at the provider, and issue a license for what was sold.`,
   nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue a license.`,
   unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue a license.`,
   unrelated: `${ATTENTION_PREFIX}it belongs to no checkout and no subscription that is known. Issue a license if one was sold.`,
@@ -77,13 +80,10 @@ function findCause(
   payment: MergedPayment,
   { drafts, isKnown, isRunning, countAssigned, findProduct }: State,
 ): string | null {
-  const { total, lines, period } = payment;
+  const { total, lines } = payment;
   if (isReportedPeriod(facts, payment)) return null;
   if (payment.origin === 'other') return findUnrelated(payment, drafts, isKnown);
   if (findRefund(payment, facts.adjustments, null) !== null) return null;
-  if (total !== null && total < 0) return CAUSES.negative;
-  const periods = [period, ...lines.map((line) => line.period ?? null)];
-  if (periods.some((each) => each !== null && each.endsAt <= each.startsAt)) return CAUSES.period;
   if (lines.some(({ quantity }) => quantity !== 0 && !isPlausible(quantity))) {
     return CAUSES.quantity;
   }
@@ -92,6 +92,7 @@ function findCause(
   const missing = listMissing(facts, payment, sold, isRunning, isKnown);
   if (missing.length > 0) return explainPrices(missing);
   if (total === 0) return null;
+  if (lines.length > 0 && sold.length === 0) return CAUSES.nothingSold;
   return (
     findCancellation(facts, payment) ??
     findUnassigned(payment, sold, { drafts, isKnown, countAssigned }) ??

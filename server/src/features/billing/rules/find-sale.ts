@@ -3,12 +3,14 @@ import { isTestSource } from '@latchkey/contract';
 import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingProvider } from '../facts.ts';
-import type {
-  CountParts,
-  FindProduct,
-  LicenseDraft,
-  LineContext,
-  SoldProduct,
+import {
+  nameSubscription,
+  type CountParts,
+  type EarlierLicenses,
+  type FindProduct,
+  type LicenseDraft,
+  type LineContext,
+  type SoldProduct,
 } from './compute-licenses.ts';
 import { findBuyer, type Purchase } from './group-purchases.ts';
 import { isPartOf } from './list-units.ts';
@@ -39,7 +41,7 @@ interface FoundLine {
 }
 
 /** Finds what the lines of a purchase sell, and their licenses. */
-export interface SaleFinder {
+export interface SaleFinder extends EarlierLicenses {
   readonly findProduct: FindProduct;
   readonly countParts: CountParts;
   readonly findLine: (
@@ -49,7 +51,7 @@ export interface SaleFinder {
 
 /**
  * Finds what was sold: by the sale of a license, else by the catalogue. A line without a license adopts one from elsewhere
- * that has a name of the purchase; also if it received a second license before that name was known.
+ * that has a name of the purchase; also if it received a second license before that one was known.
  */
 export function createSaleFinder(
   purchase: Purchase,
@@ -69,12 +71,14 @@ export function createSaleFinder(
       (each) =>
         !taken.has(each.licenseId) &&
         isForLine(each, lineKey) &&
-        (line === null || each.licenseId < line.licenseId),
+        (line === null || each.kind !== 'renewal' || each.licenseId < line.licenseId),
     );
     const wanted = new Set(
       [...priceIds].map((priceId) => catalog.findPrice(provider, priceId)?.id),
     );
-    const adopted = open.find(({ productId }) => wanted.has(productId)) ?? open[0];
+    const adopted =
+      open.find(({ productId }) => wanted.has(productId)) ??
+      open.find(({ kind }) => kind !== 'renewal');
     const result =
       adopted === undefined
         ? { line, adopted: null }
@@ -102,7 +106,13 @@ export function createSaleFinder(
     const bundled = catalog.listBundled?.(provider, priceId) ?? [];
     return sold.length > 0 ? sold.length : Math.max(1, bundled.length);
   };
-  return { findProduct, countParts, findLine };
+  const findEnd = (context: LineContext): Date | null => {
+    const { line, adopted } = findLine(context);
+    if (adopted !== null) return adopted.expiresAt;
+    return line?.sales?.find(({ priceId }) => priceId === '')?.endsAt ?? null;
+  };
+  const isNamed = candidates.some(({ kind }) => kind === 'subscription') || lines.length > 0;
+  return { findProduct, countParts, findLine, findEnd, isNamed };
 }
 
 /** Finds the product that a price sells now. @param part its place in a bundle */
@@ -158,6 +168,8 @@ export function listOpenPurchases(
   return purchases.filter(({ facts: { provider, payments, snapshots } }) => {
     const checkouts = payments.filter(({ origin }) => origin === 'purchase');
     const ids = [...checkouts, ...snapshots].map(({ transactionId }) => transactionId);
+    // A license that was adopted before any payment was known.
+    ids.push(...snapshots.slice(0, 1).map((each) => nameSubscription(each.subscriptionId)));
     return (
       !isTestSource(provider) && !ids.some((id) => id !== null && known.has(`${provider} ${id}`))
     );

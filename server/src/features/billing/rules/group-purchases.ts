@@ -1,25 +1,26 @@
-import { pairStarted, type OpenGroup } from './pair-started.ts';
 import {
   compareOccurrences,
   occurrenceOf,
   UNKNOWN_CUSTOMER,
   type AdjustmentFact,
-  type BillingFact,
   type BillingProvider,
   type CustomerDetails,
   type EventKey,
   type Occurrence,
   type PaymentFact,
+  type PurchaseFact,
   type SubscriptionFact,
 } from '../facts.ts';
+import { compareText, compareVersions } from './compare-facts.ts';
+import { ATTENTION_PREFIX } from './event-state.ts';
+import { pairStarted, type OpenGroup } from './pair-started.ts';
+import { removeWrongLinks, type NamedEntry } from './remove-wrong-links.ts';
+import { isOtherCustomer, setAside, type SetAsideFact } from './set-aside.ts';
 
 /** A fact about a purchase and its source event. */
 export interface LedgerEntry extends EventKey {
   readonly fact: PurchaseFact;
 }
-
-/** The facts that purchases consist of. */
-type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
 
 /**
  * All facts about a purchase: a checkout and the subscription that it started. The same facts in any order result in
@@ -33,6 +34,8 @@ export interface PurchaseFacts {
   readonly snapshots: readonly Sourced<SubscriptionFact>[];
   /** The newest version of each adjustment, with the time of the first version with the same content. */
   readonly adjustments: readonly AdjustmentFact[];
+  /** Facts that cannot be right, and therefore are in none of the other lists. */
+  readonly setAside: readonly SetAsideFact[];
 }
 
 /** A purchase and its source events. */
@@ -53,7 +56,8 @@ export interface MergedPayment extends Sourced<PaymentFact> {
  * Groups entries into purchases by their transactions and subscriptions. Neither the order of the entries nor
  * duplicates make a difference.
  */
-export function groupPurchases(entries: readonly LedgerEntry[]): Purchase[] {
+export function groupPurchases(all: readonly LedgerEntry[]): Purchase[] {
+  const entries = removeWrongLinks(all);
   const roots = new Roots();
   for (const entry of entries) {
     const [first, ...others] = namesOf(entry);
@@ -101,13 +105,15 @@ class Roots {
   }
 }
 
-function toPurchase(entries: readonly LedgerEntry[]): Purchase {
+function toPurchase(entries: readonly NamedEntry[]): Purchase {
   const payments: Sourced<PaymentFact>[] = [];
   const snapshots: Sourced<SubscriptionFact>[] = [];
   const adjustments: Sourced<AdjustmentFact>[] = [];
-  for (const { eventId, fact } of entries) {
-    if (fact.kind === 'payment') payments.push({ ...fact, eventId });
-    else if (fact.kind === 'subscription') snapshots.push({ ...fact, eventId });
+  for (const { eventId, fact, isMisnamed } of entries) {
+    if (fact.kind === 'payment') {
+      // The first report of a payment is kept.
+      if (!isMisnamed) payments.push({ ...fact, eventId });
+    } else if (fact.kind === 'subscription') snapshots.push({ ...fact, eventId });
     else adjustments.push({ ...fact, eventId });
   }
   const known = withInvoiceLines(
@@ -116,8 +122,7 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
       .sort(compareVersions),
   );
   const canonical = mapAliases(known);
-  const facts = {
-    provider: entries[0]?.provider ?? 'standard',
+  const checked = setAside({
     payments: known,
     snapshots: groupVersions(snapshots, ({ eventId }) => eventId)
       .flatMap((same) => same.slice(-1))
@@ -129,8 +134,22 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
         ...fact,
         transactionId: canonical.get(fact.transactionId) ?? fact.transactionId,
       })),
+  });
+  const facts = {
+    ...checked,
+    provider: entries[0]?.provider ?? 'standard',
+    setAside: [...entries.flatMap(explainWrongLink), ...checked.setAside],
   };
   return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
+}
+
+function explainWrongLink({ eventId, fact, isMisnamed }: NamedEntry): SetAsideFact[] {
+  if (!isMisnamed || fact.kind === 'adjustment') return [];
+  const reason =
+    fact.kind === 'payment'
+      ? `${ATTENTION_PREFIX}it names another subscription for the transaction ${fact.transactionId}, which is kept. Send this payment again under an id of its own.`
+      : `${ATTENTION_PREFIX}the subscription ${fact.subscriptionId} names a transaction of another subscription, which stays as it is. Send the event again with the transaction that started it.`;
+  return [{ eventId, reason }];
 }
 
 /** A checkout that does not report what it sold has the lines of its invoice. */
@@ -177,8 +196,10 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
  */
 function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment {
   const first = versions.find(({ origin }) => origin !== 'other');
-  const isConflict = ({ origin }: PaymentFact): boolean =>
-    origin !== 'other' && origin !== first?.origin;
+  const owner = versions.find(({ customerId }) => customerId !== null);
+  const isConflict = (each: PaymentFact): boolean =>
+    (each.origin !== 'other' && each.origin !== first?.origin) ||
+    (owner !== undefined && isOtherCustomer(owner, each));
   const conflictEventId = versions.find(isConflict)?.eventId;
   const merged = versions
     .filter((version) => !isConflict(version))
@@ -274,19 +295,8 @@ export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): C
   };
 }
 
-/** By time, then by event id, so that the order is deterministic. */
-function compareVersions(a: Sourced<Occurrence>, b: Sourced<Occurrence>): number {
-  return compareOccurrences(a, b) || compareText(a.eventId, b.eventId);
-}
-
 /** By time, with a cancellation after a change at the same time, because some providers report whole seconds. */
 function compareSnapshots(a: Sourced<SubscriptionFact>, b: Sourced<SubscriptionFact>): number {
   const ended = Number(a.status === 'canceled') - Number(b.status === 'canceled');
   return compareOccurrences(a, b) || ended || compareText(a.eventId, b.eventId);
-}
-
-/** Compares for sorting, by code units. */
-export function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -52,14 +52,20 @@ interface PaidPeriod extends BillingPeriod {
  * or earlier than before; otherwise until the end of the last period that was paid and not paid back. A period ends early
  * where a credit replaces it, or where an active subscription is reported to end earlier.
  * @param payments that pay the line, oldest first
+ * @param paidElsewhereUntil the end of a license from elsewhere, whose payments are unknown here; null: there is none
  */
 export function computePaidTime(
   facts: PurchaseFacts,
   tracked: TrackedLine,
   payments: readonly LinePayment[],
+  paidElsewhereUntil: Date | null = null,
 ): PaidTime | null {
   const ends = listReportedEnds(facts.snapshots, tracked);
-  const periods = shorten(listPeriods(facts, tracked, payments, ends), facts, tracked, ends);
+  const known = [
+    ...listPeriods(facts, tracked, payments, ends),
+    ...(paidElsewhereUntil === null ? [] : [toEarlierPeriod(paidElsewhereUntil)]),
+  ];
+  const periods = shorten(known, facts, tracked, ends);
   const kept = periods.filter(({ refundedAt }) => refundedAt === null);
   const refunded = periods.filter(({ refundedAt }) => refundedAt !== null);
   const endsAt = findEnd(facts, ends, kept, refunded);
@@ -134,6 +140,21 @@ function listPeriods(
     refundedAt: null,
     hasAmount: status === 'active',
   }));
+}
+
+/** Ends where an import says so, or where an active subscription ends earlier. */
+function toEarlierPeriod(endsAt: Date): PaidPeriod {
+  const startsAt = new Date(0);
+  return {
+    startsAt,
+    endsAt,
+    paidAt: { occurredAt: startsAt },
+    transactionId: '',
+    lineId: null,
+    priceId: null,
+    refundedAt: null,
+    hasAmount: true,
+  };
 }
 
 /** Lemon Squeezy's invoices have no period: its subscriptions report one, as a payment without amount. */

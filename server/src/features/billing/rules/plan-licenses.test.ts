@@ -15,7 +15,13 @@ import {
   toEvents,
 } from './facts.fixture.ts';
 import { groupPurchases } from './group-purchases.ts';
-import { listTransactions, planLicenses, type BilledLine } from './plan-licenses.ts';
+import {
+  listTransactions,
+  planLicenses,
+  type AdoptableLicense,
+  type BilledLine,
+  type SoldCatalog,
+} from './plan-licenses.ts';
 
 const PERSONAL = anyProduct({ id: 'personal', features: ['gpu'], maxActivations: 2 });
 const TERMS = { productId: 'personal', tier: 'personal', features: ['gpu'], maxActivations: 2 };
@@ -28,12 +34,17 @@ function group(...facts: readonly BillingFact[]) {
   );
 }
 
-function plan(facts: readonly BillingFact[], lines: readonly BilledLine[] = []) {
-  return planLicenses(group(...facts), lines, {
+function plan(
+  facts: readonly BillingFact[],
+  lines: readonly BilledLine[] = [],
+  adoptable: readonly AdoptableLicense[] = [],
+) {
+  const catalog: SoldCatalog = {
     findPrice: (provider, priceId) =>
       provider === 'paddle' && priceId === PRICES.personal ? PERSONAL : null,
     products: new Map([[PERSONAL.id, PERSONAL]]),
-  });
+  };
+  return planLicenses(group(...facts), lines, catalog, adoptable);
 }
 
 function billedLine(transactionId: string, lineKey: string, licenseId: string): BilledLine {
@@ -84,6 +95,27 @@ describe('planLicenses for a line', () => {
       orphaned.map((each) => each.line),
       [other],
     );
+  });
+
+  test('adopts the license of an import after a renewal received one, and lists that one as orphaned', () => {
+    const own = billedLine('txn_4', 'recurring:0', 'a');
+    const imported: AdoptableLicense = {
+      provider: 'paddle',
+      licenseId: 'b',
+      kind: 'subscription',
+      name: 'sub_1',
+      productId: 'personal',
+      maxActivations: 2,
+      subscription: true,
+      expiresAt: month(4),
+      customerEmail: null,
+    };
+    const { existing, orphaned, missing } = plan([renewal(4)], [own], [imported]);
+    assert.deepEqual(
+      existing.map((each) => [each.line.licenseId, each.draft.expiresAt]),
+      [['b', month(5)]],
+    );
+    assert.deepEqual([orphaned.map((each) => each.line), missing], [[own], []]);
   });
 
   test('keeps the terms of a license whose price is no longer in the catalogue', () => {
@@ -150,12 +182,15 @@ describe('planLicenses for a purchase', () => {
     );
   });
 
-  test('listTransactions returns each transaction and its aliases', () => {
+  test('listTransactions returns each transaction, its aliases and the name of the subscription', () => {
     const [purchase] = group(checkout({ aliases: ['pi_1'] }), began(), renewal(4));
     assert.ok(purchase !== undefined);
     assert.deepEqual(
       listTransactions(purchase),
-      ['txn_1', 'pi_1', 'txn_4'].map((transactionId) => ({ provider: 'paddle', transactionId })),
+      ['txn_1', 'pi_1', 'txn_4', 'subscription sub_1'].map((transactionId) => ({
+        provider: 'paddle',
+        transactionId,
+      })),
     );
   });
 });

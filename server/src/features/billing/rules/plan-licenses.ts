@@ -1,7 +1,7 @@
 import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingProvider } from '../facts.ts';
-import { computeLicenses, type LicenseDraft } from './compute-licenses.ts';
+import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
 import { explainPrices, findProblems, type Problem } from './find-problems.ts';
 import type { Purchase } from './group-purchases.ts';
 import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
@@ -129,6 +129,7 @@ export function listTransactions({
   const ids = [
     ...facts.payments.flatMap(({ transactionId, aliases = [] }) => [transactionId, ...aliases]),
     ...facts.snapshots.map(({ transactionId }) => transactionId),
+    ...facts.snapshots.slice(0, 1).map((each) => nameSubscription(each.subscriptionId)),
   ];
   return [...new Set(ids)].flatMap((transactionId) =>
     transactionId === null ? [] : [{ provider: facts.provider, transactionId }],
@@ -140,7 +141,7 @@ function planPurchase(
   lines: readonly BilledLine[],
   sale: SaleFinder,
 ): LicensePlans {
-  const drafts = computeLicenses(purchase.facts, sale.findProduct, sale.countParts);
+  const drafts = computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale);
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
   for (const draft of drafts) {

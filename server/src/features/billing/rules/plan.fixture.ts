@@ -4,7 +4,7 @@ import { anyProduct } from '#server/config/product.fixture.ts';
 import type { BillingEvent } from '../facts.ts';
 import { PRICES } from './facts.fixture.ts';
 import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
-import { planLicenses, type LicensePlans } from './plan-licenses.ts';
+import { planLicenses, type AdoptableLicense, type LicensePlans } from './plan-licenses.ts';
 
 const MACHINES: Readonly<Record<string, number>> = { personal: 2, sellers: 10, yearly: 3 };
 
@@ -24,10 +24,14 @@ export function findPrice(_provider: string, priceId: string): Product | null {
   return name === undefined ? null : (PRODUCTS.get(name) ?? null);
 }
 
-/** Plans the licenses of events by the test catalogue, as if none existed. */
-export function planFacts(events: readonly BillingEvent[]): LicensePlans {
+/** Plans the licenses of events by the test catalogue, as if none existed but imported ones. */
+export function planFacts(
+  events: readonly BillingEvent[],
+  elsewhere: readonly AdoptableLicense[] = [],
+): LicensePlans {
   const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
     facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
   );
-  return planLicenses(groupPurchases(entries), [], { findPrice, products: PRODUCTS });
+  const catalog = { findPrice, products: PRODUCTS };
+  return planLicenses(groupPurchases(entries), [], catalog, elsewhere);
 }

@@ -171,7 +171,10 @@ describe('a subscription', () => {
       assert.deepEqual(paidUntil(event), paid, status);
     }
     const unknown = lemonSqueezySubscription('subscription_updated', { status: 'something_new' });
-    assert.equal(read(unknown).ignoredBecause, 'The subscription has an unknown status.');
+    assert.equal(
+      read(unknown).ignoredBecause,
+      'Needs attention: the subscription has an unknown status. Update Latchkey, in case the provider changed its format, and replay the event.',
+    );
   });
 
   test('stay active after a cancellation until they expire', () => {

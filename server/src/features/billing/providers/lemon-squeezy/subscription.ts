@@ -5,6 +5,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { inferCycle } from '../../rules/billing-cycle.ts';
+import { describeUnknownValue } from '../../rules/event-state.ts';
 import {
   readId,
   readObject,
@@ -25,7 +26,7 @@ import { qualifyId, readBuyer } from './payments.ts';
 export function readSubscription(event: ProviderEvent): Interpretation {
   const { data: attributes, occurrence } = event;
   const status = readStatus(attributes);
-  if (status === null) return 'The subscription has an unknown status.';
+  if (status === null) return describeUnknownValue('the subscription has an unknown status');
   const period = readCurrentPeriod(event);
   const subscriptionId = requireId(event, 'id');
   const snapshot: SubscriptionFact = {

@@ -6,6 +6,7 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
+import { describeUnknownValue } from '../../rules/event-state.ts';
 import { defineDataReader } from '../adapter.ts';
 import { readCountry, readCurrency, readPeriod, readTax, readTime, readWord } from '../fields.ts';
 import {
@@ -29,7 +30,7 @@ const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
 /** Interprets a completed transaction. A first payment may lack the period and the subscription; none has an e-mail address. */
 export const readTransaction = defineDataReader(Transaction, (transaction, { occurrence }) => {
   const lines = readTransactionLines(transaction);
-  if (lines === null) return 'The transaction has an unknown billing cycle.';
+  if (lines === null) return describeUnknownValue('the transaction has an unknown billing cycle');
   const totals = transaction.details?.totals;
   return [
     {
@@ -66,9 +67,9 @@ function readTotals(totals: Totals | undefined): Pick<PaymentFact, 'total' | 'ta
 export const readSubscription = defineDataReader(Subscription, (subscription, event) => {
   const { occurrence, type } = event;
   const status = SUBSCRIPTION_STATUSES.find((known) => known === subscription.status);
-  if (status === undefined) return 'The subscription has an unknown status.';
+  if (status === undefined) return describeUnknownValue('the subscription has an unknown status');
   const lines = readSubscriptionLines(subscription);
-  if (lines === null) return 'The subscription has an unknown billing cycle.';
+  if (lines === null) return describeUnknownValue('the subscription has an unknown billing cycle');
   // A subscription from elsewhere has no checkout: its own id names the purchase.
   const isImported = type === 'subscription.imported' && subscription.transaction_id == null;
   const named = isImported ? subscription.id : null;
@@ -132,9 +133,9 @@ const PARTIAL_TYPES: ReadonlySet<string> = new Set(['partial', 'tax', 'proration
 /** Interprets a refund, credit or chargeback. */
 export const readAdjustment = defineDataReader(Adjustment, (adjustment, { occurrence }) => {
   const effect = EFFECTS.get(adjustment.action);
-  if (effect === undefined) return 'The adjustment has an unknown action.';
+  if (effect === undefined) return describeUnknownValue('the adjustment has an unknown action');
   const status = ADJUSTMENT_STATUSES.get(adjustment.status);
-  if (status === undefined) return 'The adjustment has an unknown status.';
+  if (status === undefined) return describeUnknownValue('the adjustment has an unknown status');
   return [
     {
       kind: 'adjustment',

@@ -4,7 +4,7 @@ import {
   type BillingLine,
   type CustomerDetails,
 } from '../../facts.ts';
-import { readEmail } from '../fields.ts';
+import { readEmail, readQuantity } from '../fields.ts';
 import type { Customer, Cycle, Subscription, Transaction } from './schemas.ts';
 
 const NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
@@ -44,6 +44,9 @@ function readText(value: unknown, pattern: RegExp): string | null {
 
 const MAX_FREQUENCY = 1_000;
 
+/** Paddle's limit. */
+const MAX_QUANTITY = 999_999_999;
+
 /**
  * Reads the lines of a transaction in the order of its items, with the ids of the line items, which refunds refer to. Null
  * if a billing cycle is unknown: as a one-time purchase the line would create a perpetual license.
@@ -59,7 +62,7 @@ export function readTransactionLines({ items, details }: Transaction): BillingLi
     lines.push({
       lineId: lineItem?.id ?? price.id,
       priceId: price.id,
-      quantity: quantity ?? 1,
+      quantity: readQuantity(quantity, MAX_QUANTITY),
       cycle,
       total: readAmount(lineItem?.totals?.total),
     });
@@ -78,7 +81,13 @@ export function readSubscriptionLines(subscription: Subscription): BillingLine[]
     if (cycle === 'unknown') return null;
     // Items have no id.
     const { id: priceId } = price;
-    lines.push({ lineId: priceId, priceId, quantity: quantity ?? 1, cycle, total: null });
+    lines.push({
+      lineId: priceId,
+      priceId,
+      quantity: readQuantity(quantity, MAX_QUANTITY),
+      cycle,
+      total: null,
+    });
   }
   return lines;
 }

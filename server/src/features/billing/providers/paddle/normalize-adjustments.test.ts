@@ -118,14 +118,16 @@ describe('adjustment.*', () => {
     assert.deepEqual(lines, [{ lineId: LINE, full: null, total: 500 }]);
   });
 
-  test('is ignored with an unknown action or status', () => {
+  test('needs attention with an unknown action or status', () => {
     assert.deepEqual(normalize(paddleAdjustment('created', { action: 'toString' })), {
       facts: [],
-      reason: 'The adjustment has an unknown action.',
+      reason:
+        'Needs attention: the adjustment has an unknown action. Update Latchkey, in case the provider changed its format, and replay the event.',
     });
     assert.deepEqual(normalize(paddleAdjustment('created', { status: 'dreaming' })), {
       facts: [],
-      reason: 'The adjustment has an unknown status.',
+      reason:
+        'Needs attention: the adjustment has an unknown status. Update Latchkey, in case the provider changed its format, and replay the event.',
     });
   });
 });

@@ -122,15 +122,15 @@ describe('subscription.*', () => {
     });
   });
 
-  test('is ignored with an unknown status or billing cycle', () => {
+  test('needs attention with an unknown status or billing cycle', () => {
     assertIgnored(
       paddleSubscription('updated', { status: 'dreaming' }),
-      'The subscription has an unknown status.',
+      'Needs attention: the subscription has an unknown status. Update Latchkey, in case the provider changed its format, and replay the event.',
     );
     const items = [{ price: { id: MONTHLY, billing_cycle: { interval: 'decade', frequency: 1 } } }];
     assertIgnored(
       paddleSubscription('updated', { data: { items } }),
-      'The subscription has an unknown billing cycle.',
+      'Needs attention: the subscription has an unknown billing cycle. Update Latchkey, in case the provider changed its format, and replay the event.',
     );
   });
 });

@@ -61,6 +61,16 @@ describe('transaction.completed', () => {
     });
   });
 
+  test('sells nothing for a quantity of 0, and marks one that is not plausible', () => {
+    const quantities = [0, 1.5, -3, '2', 1_000_000_000].map((quantity) => {
+      const items = [{ price: { id: ONCE }, quantity }];
+      const fact = factOf(paddleTransactionCompleted({ data: { items } }));
+      assert.ok(fact.kind === 'payment');
+      return fact.lines.map((line) => line.quantity);
+    });
+    assert.deepEqual(quantities, [[0], [-1], [-1], [-1], [-1]]);
+  });
+
   test('accepts a missing period, subscription and customer', () => {
     const fact = factOf(paddleTransactionCompleted({ customerId: null }));
     assert.deepEqual(pick(fact, 'period', 'subscriptionId', 'customerId'), {
@@ -154,7 +164,7 @@ describe('transaction.completed', () => {
     }
   });
 
-  test('is ignored with an unknown billing cycle', () => {
+  test('needs attention with an unknown billing cycle', () => {
     for (const billing_cycle of [
       { interval: 'decade', frequency: 1 },
       { interval: 'month', frequency: 0 },
@@ -166,7 +176,10 @@ describe('transaction.completed', () => {
       );
       const { facts, ignoredBecause } = normalizePaddle(event);
       assert.deepEqual(facts, []);
-      assert.equal(ignoredBecause, 'The transaction has an unknown billing cycle.');
+      assert.equal(
+        ignoredBecause,
+        'Needs attention: the transaction has an unknown billing cycle. Update Latchkey, in case the provider changed its format, and replay the event.',
+      );
     }
   });
 });

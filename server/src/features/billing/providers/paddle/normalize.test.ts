@@ -62,7 +62,6 @@ describe('normalizePaddle', () => {
       paddleTransactionCompleted({ data: { id: undefined } }),
       paddleTransactionCompleted({ data: { items: undefined } }),
       paddleTransactionCompleted({ data: { items: [{ price: null, quantity: 1 }] } }),
-      paddleTransactionCompleted({ data: { items: [{ price: { id: 'pri_1' }, quantity: 1.5 }] } }),
       paddleSubscription('created', { data: { status: undefined } }),
       paddleSubscription('created', { data: { items: {} } }),
       paddleAdjustment('created', { data: { transaction_id: null } }),

@@ -14,8 +14,8 @@ export type Cycle = Static<typeof Cycle>;
 
 const Price = Type.Object({ id: Id, billing_cycle: optional(Cycle) });
 
-/** Paddle's limit. */
-const Quantity = optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
+/** Read separately: one that is not plausible is reported with its purchase. */
+const Quantity = Type.Optional(Type.Unknown());
 
 const Period = optional(
   Type.Object({ starts_at: Type.Optional(Type.Unknown()), ends_at: Type.Optional(Type.Unknown()) }),

@@ -8,6 +8,7 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
+import { ATTENTION_PREFIX } from '../../rules/event-state.ts';
 import { defineDataReader } from '../adapter.ts';
 import {
   readCountry,
@@ -30,7 +31,7 @@ import {
 
 /** The reason to ignore an event with a value that this version does not know. */
 function describeUnknown(field: string, known: readonly string[]): string {
-  return `The ${field} is not one of ${known.join(', ')}.`;
+  return `${ATTENTION_PREFIX}the ${field} is not one of ${known.join(', ')}. Send the event again with one of them.`;
 }
 
 /** The origins of payments by the type of their event. */

@@ -149,15 +149,15 @@ describe('a subscription', () => {
     const cases: [Record<string, unknown>, string][] = [
       [
         { status: 'ended' },
-        'The status is not one of active, trialing, past_due, paused, canceled.',
+        'Needs attention: the status is not one of active, trialing, past_due, paused, canceled. Send the event again with one of them.',
       ],
       [
         { lines: [{ price_id: 'p', cycle: { interval: 'fortnight' } }] },
-        'The interval is not one of day, week, month, year.',
+        'Needs attention: the interval is not one of day, week, month, year. Send the event again with one of them.',
       ],
       [
         { scheduled_change: { action: 'sleep', effective_at: '2027-04-01T00:00:00Z' } },
-        'The scheduled_change.action is not one of cancel, pause, resume.',
+        'Needs attention: the scheduled_change.action is not one of cancel, pause, resume. Send the event again with one of them.',
       ],
     ];
     for (const [data, reason] of cases) {

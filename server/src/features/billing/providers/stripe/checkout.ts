@@ -131,8 +131,13 @@ function readSessionLines(session: JsonObject): BillingLine[] {
   const priceId = readId(metadata['price_id']);
   if (priceId === null) return [];
   // The values of metadata are texts.
-  const quantity = readQuantity(Number(metadata['quantity'] ?? 1));
+  const quantity = readQuantity(toNumber(metadata['quantity'] ?? 1));
   return [{ lineId: priceId, priceId, quantity, cycle: null, total: null }];
+}
+
+/** An empty text is no number, although `Number` reads it as 0. */
+function toNumber(value: unknown): number {
+  return value === '' ? Number.NaN : Number(value);
 }
 
 function readExpandedLines(session: JsonObject): BillingLine[] {

@@ -5,8 +5,8 @@ import {
   type BillingPeriod,
   type PaymentFact,
 } from '../../facts.ts';
-import { compareText } from '../../rules/group-purchases.ts';
 import { inferCycle } from '../../rules/billing-cycle.ts';
+import { compareText } from '../../rules/compare-facts.ts';
 import {
   readInteger,
   readList,

@@ -55,7 +55,10 @@ describe('a subscription', () => {
       assert.equal(fact.period !== null, runs, status);
     }
     const unknown = read(stripeSubscription('updated', { status: 'something_new' }));
-    assert.equal(unknown.ignoredBecause, 'The subscription has an unknown status.');
+    assert.equal(
+      unknown.ignoredBecause,
+      'Needs attention: the subscription has an unknown status. Update Latchkey, in case the provider changed its format, and replay the event.',
+    );
   });
 
   test('refers to the purchase only at its creation', () => {

@@ -1,4 +1,5 @@
 import { UNKNOWN_CUSTOMER, type BillingPeriod, type SubscriptionFact } from '../../facts.ts';
+import { describeUnknownValue } from '../../rules/event-state.ts';
 import {
   readObject,
   readObjects,
@@ -13,7 +14,7 @@ import { readUnixPeriod, readSubscriptionLines } from './lines.ts';
 export function readSubscription(event: ProviderEvent): Interpretation {
   const subscription = event.data;
   const status = readStatus(subscription);
-  if (status === null) return 'The subscription has an unknown status.';
+  if (status === null) return describeUnknownValue('the subscription has an unknown status');
   const period = readCurrentPeriod(subscription);
   return [
     {
