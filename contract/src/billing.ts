@@ -27,16 +27,28 @@ export const webhookPayload = freeObject({
   description: 'The event, in the exact bytes that the provider signed.',
 });
 
+const status = Type.String({
+  description: 'The outcome: `processed`, `duplicate`, `ignored` or `deferred`.',
+  examples: ['processed'],
+});
+
+const message = nullableString({
+  description: 'Why the event was ignored or deferred; otherwise null.',
+});
+
+const eventId = { examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] };
+
 export const WebhookResponse = Type.Object(
   {
-    status: Type.String({
-      description: 'The outcome: `processed`, `duplicate`, `ignored` or `deferred`.',
-      examples: ['processed'],
-    }),
-    message: Type.Optional(
-      nullableString({ description: 'Why the event was ignored or deferred; otherwise null.' }),
+    status,
+    message: Type.Optional(message),
+    event_id: Type.Optional(nullableString(eventId)),
+    events: Type.Optional(
+      Type.Array(Type.Object({ status, message, event_id: Type.String(eventId) }), {
+        description:
+          'The outcome of each event of a delivery that contained several; `status` is then `processed`, or the outcome of all of them.',
+      }),
     ),
-    event_id: Type.Optional(nullableString({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] })),
   },
   { $id: 'WebhookResponse' },
 );

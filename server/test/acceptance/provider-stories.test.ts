@@ -8,6 +8,12 @@ import { Stripe } from 'stripe';
 
 import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import {
+  fastSpringCharge,
+  fastSpringOrder,
+  fastSpringReturn,
+  fastSpringSubscription,
+} from '../payment-providers/fastspring-events.ts';
+import {
   lemonSqueezyInvoice,
   lemonSqueezyOrder,
   lemonSqueezySubscription,
@@ -35,12 +41,13 @@ products:
     features: []
     max_activations: 5
     offline_days: 14
-    prices: { stripe: [price_monthly], lemonsqueezy: ["17"], standard: [monthly] }
+    prices: { stripe: [price_monthly], lemonsqueezy: ["17"], fastspring: [monthly], standard: [monthly] }
 `;
 
 const service = await startTestService({ catalog: testCatalog(CATALOG) });
 const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
 const [LEMON_SQUEEZY_SECRET = ''] = TEST_WEBHOOK_SECRETS.lemonsqueezy;
+const [FASTSPRING_SECRET = ''] = TEST_WEBHOOK_SECRETS.fastspring;
 const [STANDARD_SECRET = ''] = TEST_WEBHOOK_SECRETS.standard;
 
 const APRIL = new Date('2027-04-01T12:00:00.000Z');
@@ -50,6 +57,9 @@ const SECOND = { startsAt: APRIL, endsAt: MAY };
 /** The times of the cancellation and of the refund. */
 const ANNOUNCED = new Date(APRIL.getTime() + 5 * DAY_MS);
 const REFUNDED = new Date(MAY.getTime() + 2 * DAY_MS);
+
+/** A delivery of FastSpring with several events. */
+const together = (...events: readonly unknown[]) => [{ events }];
 
 type Sign = (body: string, at: Date) => Record<string, string>;
 
@@ -201,6 +211,32 @@ describe('a subscription from start to end, as the checkout page sees it', () =>
         refunded: 1_000,
       }),
     ],
+  });
+
+  const canceled = { state: 'canceled', next: MAY, lastDay: new Date(MAY.getTime() - DAY_MS) };
+  follow('FastSpring', {
+    path: '/api/v1/webhooks/fastspring',
+    sign: (body) => ({
+      'x-fs-signature': createHmac('sha256', FASTSPRING_SECRET).update(body).digest('base64'),
+    }),
+    checkoutId: 'fsord_1',
+    purchase: together(
+      fastSpringOrder({ items: [{ subtotal: 9.99, subscription: { next: APRIL } }] }),
+      fastSpringSubscription('activated', { next: APRIL }),
+    ),
+    renewal: together(fastSpringCharge({ at: APRIL, next: MAY })),
+    cancellation: together(fastSpringSubscription('canceled', { ...canceled, at: ANNOUNCED })),
+    end: together(
+      fastSpringSubscription('deactivated', { state: 'deactivated', end: MAY, at: MAY }),
+    ),
+    refund: together(
+      fastSpringReturn({
+        at: REFUNDED,
+        orderId: 'fsord_2',
+        total: 9.99,
+        items: [{ product: 'monthly', subtotal: 9.99, subscriptionId: 'fssub_1' }],
+      }),
+    ),
   });
 
   const period = ({ startsAt, endsAt }: typeof FIRST) => ({

@@ -15,6 +15,7 @@ import {
 } from '../hostile-requests.ts';
 import { repeatTo, SHAPES, type Shape } from '../hostile-texts.ts';
 import { anyAddress } from '../http-client.ts';
+import { fastSpringDelivery, fastSpringOrder } from '../payment-providers/fastspring-events.ts';
 import {
   lemonSqueezyDelivery,
   lemonSqueezyOrder,
@@ -182,7 +183,13 @@ const KEPT = /^(?:event_type|event_name|type|object|occurred_at|timestamp|event_
 
 function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
   const at = TEST_START;
-  const { paddle: paddleSecrets, stripe, lemonsqueezy, standard } = TEST_WEBHOOK_SECRETS;
+  const {
+    paddle: paddleSecrets,
+    stripe,
+    lemonsqueezy,
+    fastspring,
+    standard,
+  } = TEST_WEBHOOK_SECRETS;
   const fillIn = (event: unknown) => replaceTexts(event, text, KEPT);
   const paddle = [paddleCustomer('created'), paddleTransactionCompleted({})].map((event) =>
     paddleDelivery(fillIn(event), { secret: paddleSecrets[0] ?? '', at }),
@@ -198,6 +205,10 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
       ...lemonSqueezyDelivery(fillIn(lemonSqueezyOrder('order_created')), {
         secret: lemonsqueezy[0] ?? '',
       }),
+    },
+    {
+      path: '/api/v1/webhooks/fastspring',
+      ...fastSpringDelivery([fillIn(fastSpringOrder())], { secret: fastspring[0] ?? '' }),
     },
     {
       path: '/api/v1/webhooks/standard',

@@ -25,6 +25,7 @@ import {
 } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
 import type { StoredEvent } from './queries/events.ts';
+import { receiveEvents, type EventResponse, type PartialReceipt } from './receive-events.ts';
 import type { Receipt, ReceivedEvent } from './received-event.ts';
 
 const MAX_EVENT_ID_CHARACTERS = 200;
@@ -33,10 +34,11 @@ const MAX_EVENT_ID_CHARACTERS = 200;
 const UNKNOWN_TYPE = 'unknown';
 
 /**
- * Receives a delivery of a payment provider: verifies the signature, then reads the body, then stores and applies the
- * event before it answers.
+ * Receives a delivery of a payment provider: verifies the signature, then reads the body, then stores and applies its events
+ * before it answers.
  * @param provider as named in the path
- * @param readBody reads the body once the signature is verified
+ * @param readJson reads the body once the signature is verified
+ * @returns the ids of the received events if others of the delivery could not be received
  * @throws unknownProvider (404), billingNotConfigured (503), invalidSignature, staleSignature (401)
  * @throws InvalidRequestError (422) if the signed body is not an event
  */
@@ -44,12 +46,35 @@ export async function receiveWebhook(
   deps: BillingDependencies,
   provider: string,
   delivery: WebhookDelivery,
-  readBody: () => unknown,
-): Promise<WebhookResponse> {
+  readJson: () => unknown,
+): Promise<WebhookResponse | PartialReceipt> {
   const known = findAdapter(provider);
   if (known === undefined) throw unknownProvider();
   const adapter = verify(deps, known, delivery);
-  const event = await readOrStore(deps, adapter, delivery, readBody);
+  const { split } = adapter;
+  const read = (): object => requireObject(readJson());
+  if (split === undefined) return receiveEvent(deps, adapter, delivery, read);
+  const events = await storeUnlessRead(deps, adapter, delivery, () => {
+    const listed = split(read());
+    if (listed === null) throw invalidEvent('the body is not a list of events');
+    return listed;
+  });
+  return receiveEvents(deps, provider, events, (event) => {
+    // Each event is stored by itself: it can be applied, replayed and removed without the others.
+    const part = { headers: delivery.headers, rawBody: Buffer.from(JSON.stringify(event)) };
+    return receiveEvent(deps, adapter, part, () => requireObject(event));
+  });
+}
+
+async function receiveEvent(
+  deps: BillingDependencies,
+  adapter: BillingAdapter,
+  delivery: WebhookDelivery,
+  readBody: () => object,
+): Promise<EventResponse> {
+  const event = await storeUnlessRead(deps, adapter, delivery, () =>
+    readEvent(adapter, delivery, readBody(), deps.clock.now()),
+  );
   const receipt = await applyOrDefer(deps, event);
   deps.metrics.countPaymentEvent(event.provider, receipt.status);
   return { ...receipt, event_id: event.eventId };
@@ -88,22 +113,20 @@ function verify(
   throw found === 'stale' ? staleSignature() : invalidSignature();
 }
 
-/** Reads the event; stores a delivery that cannot be read before it throws. */
-async function readOrStore(
+/** Reads a delivery or an event of it; stores what cannot be read before it throws. */
+async function storeUnlessRead<Value>(
   deps: BillingDependencies,
-  adapter: BillingAdapter,
+  { provider }: BillingAdapter,
   delivery: WebhookDelivery,
-  readBody: () => unknown,
-): Promise<ReadEvent> {
+  read: () => Value,
+): Promise<Value> {
   try {
-    return readEvent(adapter, delivery, requireObject(readBody()), deps.clock.now());
+    return read();
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
       const stored = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };
-      await deps.databaseLimiter.run(() =>
-        storeUnreadableDelivery(deps, adapter.provider, stored, error),
-      );
-      deps.metrics.countPaymentEvent(adapter.provider, 'failed');
+      await deps.databaseLimiter.run(() => storeUnreadableDelivery(deps, provider, stored, error));
+      deps.metrics.countPaymentEvent(provider, 'failed');
     }
     throw error;
   }

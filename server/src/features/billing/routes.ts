@@ -5,7 +5,7 @@ import {
   ref,
   webhookPayload,
 } from '@latchkey/contract';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser, readJsonBody } from '#server/http/json-parser.ts';
@@ -27,6 +27,12 @@ const common = {
   response: { 200: ref(WebhookResponse, 'The event is stored.') },
 };
 
+const partlyReceived = {
+  description:
+    'Some events of the delivery are stored: their ids, one in each line. The provider sends the others again.',
+  content: { 'text/plain': { schema: { type: 'string' } } },
+};
+
 /** Registers the webhooks that payment providers call. */
 export function registerBillingRoutes(app: App, deps: BillingDependencies): void {
   app.register(async (scope: App) => {
@@ -45,7 +51,7 @@ export function registerBillingRoutes(app: App, deps: BillingDependencies): void
           problems: ['invalid_signature', 'stale_signature', 'billing_not_configured'],
         },
       },
-      (request) => receive(deps, 'paddle', request),
+      (request, reply) => receive(deps, 'paddle', request, reply),
     );
 
     scope.post(
@@ -54,6 +60,7 @@ export function registerBillingRoutes(app: App, deps: BillingDependencies): void
         ...unvalidated,
         schema: {
           ...common,
+          response: { ...common.response, 202: partlyReceived },
           operationId: 'receiveProviderWebhook',
           summary: 'Receive an event of another payment provider',
           description: `${description} Each provider signs in headers of its own.`,
@@ -66,16 +73,22 @@ export function registerBillingRoutes(app: App, deps: BillingDependencies): void
           ],
         },
       },
-      (request) => receive(deps, request.params.provider, request),
+      (request, reply) => receive(deps, request.params.provider, request, reply),
     );
   });
 }
 
-function receive(
+async function receive(
   deps: BillingDependencies,
   provider: string,
   { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
-): Promise<WebhookResponse> {
+  reply: FastifyReply,
+): Promise<WebhookResponse | void> {
   const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-  return receiveWebhook(deps, provider, { headers, rawBody }, () => readJsonBody(headers, rawBody));
+  const delivery = { headers, rawBody };
+  const received = await receiveWebhook(deps, provider, delivery, () =>
+    readJsonBody(headers, rawBody),
+  );
+  if (!('finishedIds' in received)) return received;
+  await reply.code(202).type('text/plain; charset=utf-8').send(received.finishedIds.join('\n'));
 }

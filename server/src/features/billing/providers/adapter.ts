@@ -18,6 +18,8 @@ export interface BillingAdapter {
   readonly provider: BillingProvider;
   /** Verifies the signature of a delivery. */
   readonly verify: (delivery: WebhookDelivery, options: VerifyOptions) => Verification;
+  /** Lists the events of a delivery, which may contain several; null for another body. Absent: the body is the event. */
+  readonly split?: (body: object) => readonly unknown[] | null;
   /**
    * Translates a verified body into facts. Never throws for an unknown type or value: such an event is ignored, with
    * the reason.
@@ -88,7 +90,7 @@ interface EventParts<Data> {
 const PARTS = ['eventId', 'type', 'occurrence', 'data'] as const;
 
 /** The format of a provider's events. */
-interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify'> {
+interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify' | 'split'> {
   readonly provider: PaymentProvider;
   /** The names of the parts, for the error about a missing one. */
   readonly fields: Readonly<Record<(typeof PARTS)[number], string>>;
@@ -98,10 +100,9 @@ interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify'> {
 }
 
 export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapter {
-  const { verify, fields, read, interpret } = format;
+  const { fields, read, interpret, ...adapter } = format;
   return {
-    provider: format.provider,
-    verify,
+    ...adapter,
     normalize: (body, delivery) => {
       const parts = read(readObject(body), delivery);
       const provider = parts.isTest === true ? toTestSource(format.provider) : format.provider;

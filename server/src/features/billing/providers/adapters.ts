@@ -2,6 +2,7 @@ import { isTestSource, providerOf } from '@latchkey/contract';
 
 import type { BillingProvider } from '../facts.ts';
 import { toTestAdapter, type BillingAdapter } from './adapter.ts';
+import { fastSpringAdapter } from './fastspring/adapter.ts';
 import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
 import { paddleAdapter } from './paddle/adapter.ts';
 import { standardWebhooksAdapter } from './standard-webhooks/adapter.ts';
@@ -11,6 +12,7 @@ const ADAPTERS: readonly BillingAdapter[] = [
   paddleAdapter,
   stripeAdapter,
   lemonSqueezyAdapter,
+  fastSpringAdapter,
   standardWebhooksAdapter,
 ];
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { fastSpringOrder } from '../../../../test/payment-providers/fastspring-events.ts';
 import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
 import { paddleTransactionCompleted } from '../../../../test/payment-providers/paddle-events.ts';
 import { standardEvent } from '../../../../test/payment-providers/standard-webhooks-events.ts';
@@ -30,6 +31,7 @@ const noIdentifier = lemonSqueezyOrder('order_created', { attributes: { identifi
 const noTime = lemonSqueezyOrder('order_created', {
   attributes: { updated_at: 'x', created_at: null },
 });
+const fastSpring = fastSpringOrder();
 const standard = standardEvent('payment.refunded', {});
 
 for (const [provider, why, body, header] of [
@@ -42,6 +44,9 @@ for (const [provider, why, body, header] of [
   ['lemonsqueezy', 'data', noIdentifier, ['order_created', TEST_START]],
   ['lemonsqueezy', 'time', noTime, ['order_created', null]],
   ['lemonsqueezy', 'type', { ...order, meta: {} }, [null, TEST_START]],
+  ['fastspring', 'data', { ...fastSpring, data: {} }, ['order.completed', TEST_START]],
+  ['fastspring', 'time', { ...fastSpring, created: 1.5 }, ['order.completed', null]],
+  ['fastspring', 'type', { ...fastSpring, type: 7 }, [null, TEST_START]],
   ['stripe', 'data', { ...stripe, data: {} }, [stripe.type, TEST_START]],
   ['stripe', 'time', { ...stripe, created: -1 }, [stripe.type, null]],
   ['stripe', 'type', { ...stripe, type: '' }, [null, TEST_START]],

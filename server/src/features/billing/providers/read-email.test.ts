@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import {
+  fastSpringAccount,
+  fastSpringOrder,
+} from '../../../../test/payment-providers/fastspring-events.ts';
 import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
 import {
   paddleCustomer,
@@ -27,6 +31,8 @@ const EVENTS_WITH_ADDRESS: readonly (readonly [
   ['stripe', 'a checkout', (email) => stripeCheckoutCompleted({ email })],
   ['stripe', 'an invoice', (email) => stripeInvoicePaid({ email })],
   ['lemonsqueezy', 'an order', (email) => lemonSqueezyOrder('order_created', { email })],
+  ['fastspring', 'an order', (email) => fastSpringOrder({ email })],
+  ['fastspring', 'an account', (email) => fastSpringAccount('updated', { email })],
   [
     'standard',
     'a customer',
