@@ -16,6 +16,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   catalog: async () => (await import('./catalog.ts')).catalogCommand(),
   license: async () => (await import('./license/license.ts')).licenseCommand(),
+  import: async () => (await import('./import/import.ts')).importCommand(),
+  imports: async () => (await import('./imports.ts')).importsCommand(),
   key: async () => (await import('./key.ts')).keyCommand(),
   operator: async () => (await import('./operator.ts')).operatorCommand(),
   secret: async () => (await import('./secret.ts')).secretCommand(),

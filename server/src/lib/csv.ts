@@ -56,11 +56,17 @@ export class CsvSyntaxError extends Error {
 /** The longest accepted record: an unclosed quote must not consume the whole file. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
+/** The characters that separate the cells of a record. */
+export type CsvSeparator = ',' | ';' | '\t';
+
 /**
- * A cell and its end. In quotes, two quotes mean one, and text after the closing quote belongs to the cell.
+ * A cell and its end, by the separator. In quotes, two quotes mean one, and text after the closing quote belongs to the cell.
  */
-const CELL =
-  /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^,\r\n]*)|(?<plain>(?!")[^,\r\n]*))(?<end>,|\r\n|\r|\n|$)/uy;
+const CELLS: Readonly<Record<CsvSeparator, RegExp>> = {
+  ',': /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^,\r\n]*)|(?<plain>(?!")[^,\r\n]*))(?<end>,|\r\n|\r|\n|$)/uy,
+  ';': /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^;\r\n]*)|(?<plain>(?!")[^;\r\n]*))(?<end>;|\r\n|\r|\n|$)/uy,
+  '\t': /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"(?!")(?<rest>[^\t\r\n]*)|(?<plain>(?!")[^\t\r\n]*))(?<end>\t|\r\n|\r|\n|$)/uy,
+};
 
 const LINE_BREAKS = /\r\n|\r|\n/gu;
 
@@ -69,18 +75,21 @@ const LINE_BREAKS = /\r\n|\r|\n/gu;
  * would drop the records before a syntax error, and counts a line break of two characters within quotes as two lines.
  * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters
  */
-export async function* readCsv(chunks: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
+export async function* readCsv(
+  chunks: AsyncIterable<string>,
+  separator: CsvSeparator = ',',
+): AsyncGenerator<CsvRecord> {
   let rest: CsvText = { text: '', line: 1 };
   let isFirst = true;
   for await (const chunk of chunks) {
     const text = isFirst ? chunk.replace(/^\uFEFF/u, '') : rest.text + chunk;
     isFirst = false;
-    rest = yield* readRecords({ text, line: rest.line }, false);
+    rest = yield* readRecords({ text, line: rest.line }, separator, false);
     if (rest.text.length > MAX_RECORD_CHARACTERS) {
       throw new CsvSyntaxError(rest.line, 'the record is too long, or a quote is not closed');
     }
   }
-  rest = yield* readRecords(rest, true);
+  rest = yield* readRecords(rest, separator, true);
   if (rest.text !== '') throw new CsvSyntaxError(rest.line, 'a quote is not closed');
 }
 
@@ -93,12 +102,13 @@ interface CsvText {
 /** Reads the records of a text, and returns the rest, which continues in the next chunk. */
 function* readRecords(
   { text, line: firstLine }: CsvText,
+  separator: CsvSeparator,
   isComplete: boolean,
 ): Generator<CsvRecord, CsvText> {
   let line = firstLine;
   let start = 0;
   while (start < text.length) {
-    const record = readRecord(text, start, isComplete);
+    const record = readRecord(text, start, separator, isComplete);
     if (record === null) break;
     const { cells, end } = record;
     if (cells.length > 1 || cells[0] !== '') yield { line, cells };
@@ -109,13 +119,14 @@ function* readRecords(
 }
 
 /** Reads one record; returns null when its last cell or line break may continue in the next chunk. */
-function readRecord(text: string, start: number, isComplete: boolean) {
+function readRecord(text: string, start: number, separator: CsvSeparator, isComplete: boolean) {
   const cells: string[] = [];
-  CELL.lastIndex = start;
+  const cell = CELLS[separator];
+  cell.lastIndex = start;
   for (;;) {
-    const { quoted, rest = '', plain = '', end } = CELL.exec(text)?.groups ?? {};
-    if (end === undefined || (!isComplete && CELL.lastIndex === text.length)) return null;
+    const { quoted, rest = '', plain = '', end } = cell.exec(text)?.groups ?? {};
+    if (end === undefined || (!isComplete && cell.lastIndex === text.length)) return null;
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"') + rest);
-    if (end !== ',') return { cells, end: CELL.lastIndex };
+    if (end !== separator) return { cells, end: cell.lastIndex };
   }
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '#server/db/statement.ts';
+import { cutText } from '#server/lib/text.ts';
 
 import { findWeakKeys } from '../licenses/rules/find-weak-keys.ts';
 import { hashForStoring, hashWithAllSecrets } from '../licenses/license-key.ts';
@@ -100,7 +101,7 @@ function prepare(deps: ImportDependencies, row: ForeignRow, rules: PlanRules): E
     return {
       ...base,
       outcome: plan.kind,
-      problem: UNKNOWN_PRODUCT,
+      problem: describeUnknown(plan.products),
       unknownProducts: plan.products,
     };
   }
@@ -109,7 +110,15 @@ function prepare(deps: ImportDependencies, row: ForeignRow, rules: PlanRules): E
   return { ...base, outcome: 'new', problem: null, license };
 }
 
-const UNKNOWN_PRODUCT = 'The product is not mapped to a product of the catalogue.';
+function describeUnknown([product]: readonly ForeignProduct[]): string {
+  if (product === undefined) return 'The row names no product: name one with --product.';
+  const named = [product.id, product.name].filter((each) => each !== null);
+  const quoted = named.map((each) => JSON.stringify(cutText(each, MAX_SHOWN_CHARACTERS)));
+  return `The product ${quoted.join(', ')} is not mapped to a product of the catalogue.`;
+}
+
+/** Of a product's name in a problem. */
+const MAX_SHOWN_CHARACTERS = 100;
 
 function identify(
   deps: ImportDependencies,

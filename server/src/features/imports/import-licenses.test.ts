@@ -192,7 +192,7 @@ describe('importLicenses', () => {
         {
           line: 6,
           outcome: 'unknown_product',
-          problem: 'The product is not mapped to a product of the catalogue.',
+          problem: 'The product "9", "Sellers 2" is not mapped to a product of the catalogue.',
         },
         { line: 7, outcome: 'skipped', problem: 'The license belongs to a test mode.' },
         {
