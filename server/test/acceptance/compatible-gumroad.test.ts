@@ -144,6 +144,12 @@ describe('the interface of Gumroad', () => {
     assert.deepEqual([endedAt, canceledAt], ['2027-01-01T00:00:00Z', '2027-01-01T00:00:00Z']);
   });
 
+  test('marks a test purchase', async () => {
+    const { licenseKey, license } = await service.issue();
+    await service.pool.query('update licenses set is_test = true where id = $1', [license.id]);
+    assert.equal((await verify(licenseKey)).purchase['test'], true);
+  });
+
   test('limits guesses', async () => {
     const headers = { 'x-forwarded-for': anyAddress() };
     const body = { product_id: PRODUCT, license_key: 'guess' };

@@ -133,6 +133,12 @@ describe('the official client of Lemon Squeezy', () => {
     }
   });
 
+  test('sees a test purchase as one', async () => {
+    const { licenseKey, license } = await service.issue();
+    await service.pool.query('update licenses set is_test = true where id = $1', [license.id]);
+    assert.equal((await validateLicense(licenseKey)).data?.license_key.test_mode, true);
+  });
+
   const PROBLEMS = [
     { facts: { expires_at: new Date(TEST_START.getTime() - DAY_MS) }, status: 'expired' },
     { facts: { canceled_at: TEST_START }, status: 'expired' },

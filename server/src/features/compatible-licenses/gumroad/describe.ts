@@ -63,7 +63,7 @@ export function describePurchase(shown: ShownPurchase, now: Date): Record<string
     ip_country: '',
     recurrence: null,
     is_gift_receiver_purchase: false,
-    test: false,
+    test: license.isTest,
     dispute_won: false,
     id: license.id,
     created_at: formatTime(license.createdAt),

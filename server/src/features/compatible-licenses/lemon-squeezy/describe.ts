@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { LemonSqueezyIds } from '#server/config/catalog-model.ts';
 
+import type { LicenseRecord } from '../../licenses/queries/licenses.ts';
 import type { LicenseFacts } from '../../licenses/rules/facts.ts';
 import { licenseStatus, publicExpiry } from '../../licenses/rules/status.ts';
 import type { InstanceRow } from '../queries/instances.ts';
@@ -15,7 +16,7 @@ type KeyStatus = 'inactive' | 'active' | 'expired' | 'disabled';
 
 /** A license with what an answer says of it. */
 export interface ShownLicense {
-  readonly license: LicenseFacts;
+  readonly license: LicenseRecord;
   /** As the program sent it. */
   readonly key: string;
   /** Active ones, and seats of the time before an import. */
@@ -25,7 +26,6 @@ export interface ShownLicense {
   readonly foreignIds: Readonly<Record<string, string>>;
   /** Null: the answers do not show the customer. */
   readonly customer: { readonly name: string | null; readonly email: string | null } | null;
-  readonly isTest: boolean;
 }
 
 export const KEY_NOT_FOUND = 'license_key not found.';
@@ -49,7 +49,7 @@ export function describeInstance({ id, name, createdAt }: InstanceRow): Record<s
 }
 
 function describeKey(shown: ShownLicense, now: Date): Record<string, unknown> {
-  const { license, key, usedMachines, isTest } = shown;
+  const { license, key, usedMachines } = shown;
   const expiresAt = publicExpiry(license, now);
   return {
     id: numberOf(license.id),
@@ -59,7 +59,7 @@ function describeKey(shown: ShownLicense, now: Date): Record<string, unknown> {
     activation_usage: usedMachines,
     created_at: formatTime(license.createdAt),
     expires_at: expiresAt === null ? null : formatTime(expiresAt),
-    test_mode: isTest,
+    test_mode: license.isTest,
   };
 }
 

@@ -51,6 +51,5 @@ export async function readShown(
     product: { name: product.name, ids: offer },
     foreignIds: origin?.source === 'lemonsqueezy' ? origin.details : {},
     customer: product.compatible.showsCustomer ? { name, email } : null,
-    isTest: false,
   };
 }
