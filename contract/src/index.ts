@@ -14,6 +14,7 @@ import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
 import { subscriberSchemas } from './admin-subscribers.ts';
 import { mailSchemas } from './admin-mails.ts';
+import { PaymentRepairRequest } from './admin-payment-repairs.ts';
 import { paymentSchemas } from './admin-payments.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
@@ -130,6 +131,7 @@ export * from './admin-list.ts';
 export * from './admin-operators.ts';
 export * from './admin-mails.ts';
 export * from './admin-payments.ts';
+export * from './admin-payment-repairs.ts';
 export * from './payment-providers.ts';
 export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';
@@ -274,6 +276,7 @@ export const namedSchemas = [
   HTTPValidationError,
   Problem,
   ...paymentSchemas,
+  PaymentRepairRequest,
   ...webhookSchemas,
   ...outreachSchemas,
   ...composeSchemas,

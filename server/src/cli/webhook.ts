@@ -21,6 +21,12 @@ import { limitOption, timestamp, requiredReasonOption } from './options.ts';
 import { printNote, withProgress } from './output.ts';
 import { anyText, choice, flag, option, optionalArgument } from './parameters.ts';
 import { formatRows } from './table.ts';
+import {
+  issueCommand,
+  linkCommand,
+  setAddressCommand,
+  setProductCommand,
+} from './webhook-repair.ts';
 import { contextCommand, withContext } from './with-context.ts';
 
 /** The options that select events. */
@@ -239,6 +245,16 @@ function formatReconciliation({ compared, repaired }: Reconciliation): string {
 
 export const webhookCommand = commandGroup(
   'webhook',
-  'List, replay, dismiss and delete the webhook events of payment providers.',
-  [listCommand, replayCommand, dismissCommand, deleteTestDataCommand, reconcileCommand],
+  'List, replay, dismiss, repair and delete the webhook events of payment providers.',
+  [
+    listCommand,
+    replayCommand,
+    dismissCommand,
+    deleteTestDataCommand,
+    reconcileCommand,
+    setProductCommand,
+    issueCommand,
+    linkCommand,
+    setAddressCommand,
+  ],
 );

@@ -126,6 +126,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/payment-events/{provider}/{event_id}/reveal 200 400 401 403 404 414 422 500 503
   POST /api/v1/admin/payment-events/{provider}/{event_id}/replay 200 400 401 403 404 413 414 415 422 500 503
   POST /api/v1/admin/payment-events/{provider}/{event_id}/dismiss 200 400 401 403 404 409 413 414 415 422 500 503
+  POST /api/v1/admin/payment-events/{provider}/{event_id}/repair 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/payment-events/replay 200 401 403 413 415 422 500 503
   POST /api/v1/admin/payment-events/dismiss 200 401 403 413 415 422 500 503
   POST /api/v1/admin/payment-events/delete-test-data 200 401 403 413 415 422 500 503

@@ -11,6 +11,7 @@ import {
   PaymentReasonRequest,
   PaymentReconciliation,
   PaymentReconciliationRequest,
+  PaymentRepairRequest,
   PaymentReplay,
   PaymentReplayRequest,
   PaymentSummary,
@@ -53,6 +54,7 @@ import {
   listPaymentEvents,
   toPaymentEventItem,
 } from './list-payment-events.ts';
+import { readRepair, repairPayment } from './repair-payment.ts';
 import { runReconciliation, type RequestedReconciliation } from './run-reconciliation.ts';
 import { revealPayload, showPaymentEvent } from './show-payment-event.ts';
 import { summarizePayments } from './summarize-payments.ts';
@@ -117,6 +119,12 @@ function registerChanges(app: App, deps: BillingDependencies): void {
     const { actor } = operatorOf(request);
     const { reason } = request.body;
     return { dismissed: await dismissOne(deps, request.params, { actor, reason }) };
+  });
+  app.post(`${EVENT}/repair`, { config: ADMIN, schema: repairOperation }, async (request) => {
+    const { actor } = operatorOf(request);
+    const { params, body } = request;
+    await repairPayment(deps, params, readRepair(body), { actor, reason: body.reason });
+    return showPaymentEvent(deps, params);
   });
   app.post(`${PATH}/replay`, { config: ADMIN, schema: replayOperation }, (request) =>
     replayNext(deps, request.body, operatorOf(request).actor),
@@ -230,6 +238,18 @@ const dismissOneOperation = {
   body: ref(PaymentReasonRequest),
   response: { 200: ref(PaymentDismissal, 'The event is dismissed.') },
   problems: ['not_found', 'conflict'],
+} satisfies FastifySchema;
+
+const repairOperation = {
+  operationId: 'repairPaymentEvent',
+  tags: TAGS,
+  summary: 'Repair a payment',
+  description:
+    'Stores what the operator says as a fact beside those of the provider, and computes the licenses of the purchase again. Replays keep it.',
+  params: PaymentEventPath,
+  body: ref(PaymentRepairRequest),
+  response: { 200: ref(PaymentEvent, 'The event after the repair.') },
+  problems: ['not_found', 'not_possible'],
 } satisfies FastifySchema;
 
 const replayOperation = {

@@ -63,11 +63,7 @@ export async function applyFacts(
   if (facts.length === 0) return events.map((event) => toOutcome(event, null));
   await insertFacts(client, facts);
   const references = facts.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
-  const purchases = await findPurchases(client, references);
-  const synced = await syncLicenses(deps, client, purchases);
-  await queueNotifications(deps, client, synced);
-  const attention = listAttention(synced);
-  await updateAttention(client, purchases, events, attention);
+  const { synced, attention } = await recompute(deps, client, references, events);
   const started = new Set(
     synced.startedEarlier.flatMap(({ facts: { provider }, eventIds }) =>
       [...eventIds].map((eventId) => toKey({ provider, eventId })),
@@ -78,6 +74,35 @@ export async function applyFacts(
     const isNoted = outcome.message === null && started.has(toKey(event));
     return isNoted ? { ...outcome, message: STARTED_EARLIER } : outcome;
   });
+}
+
+/**
+ * Recomputes the purchases of references, synchronizes their licenses, and updates what their stored events say.
+ * @param client in a transaction that has the lock of billing
+ */
+export async function recomputePurchases(
+  deps: ApplyDependencies,
+  client: Queryable,
+  references: readonly LedgerReference[],
+): Promise<void> {
+  await recompute(deps, client, references, []);
+}
+
+async function recompute(
+  deps: ApplyDependencies,
+  client: Queryable,
+  references: readonly LedgerReference[],
+  events: readonly BillingEvent[],
+): Promise<{
+  readonly synced: SyncedLicenses;
+  readonly attention: ReadonlyMap<string, Attention>;
+}> {
+  const purchases = await findPurchases(client, references);
+  const synced = await syncLicenses(deps, client, purchases);
+  await queueNotifications(deps, client, synced);
+  const attention = listAttention(synced);
+  await updateAttention(client, purchases, events, attention);
+  return { synced, attention };
 }
 
 const STARTED_EARLIER =

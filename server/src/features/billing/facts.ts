@@ -243,13 +243,37 @@ export interface CustomerFact extends Occurrence {
   readonly customer: CustomerDetails;
 }
 
+const repair = {
+  kind: Type.Literal('repair'),
+  ...occurrence,
+  transactionId: Text,
+  /** The event from which the operator repaired the purchase. */
+  repairedEventId: Text,
+};
+
+/** An operator's word about a purchase, which no event of the provider replaces. */
+const Repair = Type.Union([
+  /** In this purchase the price sells this product. */
+  Type.Object({ ...repair, repair: Type.Literal('price'), priceId: Text, productId: Text }),
+  /** The payment sold this product once, whatever its lines are. */
+  Type.Object({
+    ...repair,
+    repair: Type.Literal('issue'),
+    productId: Text,
+    quantity: Type.Integer({ minimum: 1 }),
+  }),
+  /** The keys of this purchase go to this address. */
+  Type.Object({ ...repair, repair: Type.Literal('address'), email: Text }),
+]);
+export type RepairFact = DeepReadonly<Static<typeof Repair>>;
+
 /** The facts that purchases consist of. */
 export type PurchaseFact = PaymentFact | SubscriptionFact | AdjustmentFact;
 
 /** A fact of an event about a payment, subscription, adjustment or customer. */
 export type BillingFact = PurchaseFact | CustomerFact;
 
-const StoredFact = Compile(Type.Union([Payment, Subscription, Adjustment]));
+const StoredFact = Compile(Type.Union([Payment, Subscription, Adjustment, Repair]));
 
 /** The fields of type Date, which are texts in JSON. */
 const DATE_FIELDS = new Set([
@@ -265,7 +289,7 @@ const DATE_FIELDS = new Set([
  * Parses the JSON of a fact from a ledger.
  * @throws {Error} if it is not a fact, which means that code and ledger do not match
  */
-export function parseStoredFact(json: string): PurchaseFact {
+export function parseStoredFact(json: string): PurchaseFact | RepairFact {
   const value: unknown = JSON.parse(json, (name, inner: unknown) =>
     DATE_FIELDS.has(name) && typeof inner === 'string' ? new Date(inner) : inner,
   );

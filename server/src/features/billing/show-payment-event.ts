@@ -64,8 +64,8 @@ export async function requireEvent(
 }
 
 /** Reads the facts from the ledgers, or from the body of an event that was not applied. */
-async function readFacts(
-  { pool }: ShowDependencies,
+export async function readFacts(
+  { pool }: { readonly pool: Pool },
   { provider, eventId, raw, headers }: StoredEventRecord,
 ): Promise<readonly BillingFact[]> {
   const stored = await listFacts(pool, provider, eventId);
@@ -117,7 +117,7 @@ async function listLicenses(
 }
 
 /** A customer may have any number of purchases: an event about one belongs to none of them. */
-function toReferences(provider: string, facts: readonly BillingFact[]): LedgerReference[] {
+export function toReferences(provider: string, facts: readonly BillingFact[]): LedgerReference[] {
   return facts.flatMap((fact): LedgerReference[] => {
     if (fact.kind === 'customer') return [];
     if (fact.kind === 'subscription') {

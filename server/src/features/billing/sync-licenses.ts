@@ -13,7 +13,14 @@ import { listAdoptableLicenses } from '../licenses/queries/license-names.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER } from './facts.ts';
-import { insertBilledLines, listBilledLines, listCustomers } from './queries/purchases.ts';
+import {
+  insertBilledLines,
+  listBilledLines,
+  listCustomers,
+  replaceBilledLines,
+  type StoredCustomer,
+} from './queries/purchases.ts';
+import { listAssignedPrices } from './queries/repairs.ts';
 import { insertSales, type NewSale } from './queries/sales.ts';
 import { listNames, listOpenPurchases, toSale } from './rules/find-sale.ts';
 import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
@@ -27,6 +34,8 @@ import {
   type UnmatchedPurchase,
 } from './rules/plan-licenses.ts';
 import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
+import { findBuyerProblems } from './rules/find-buyer-problems.ts';
+import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
@@ -47,22 +56,42 @@ export async function syncLicenses(
   const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
   const names = listOpenPurchases(purchases, lines).flatMap(listNames);
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
-  const buyers = await findBuyers(client, purchases);
-  const { missing, existing, orphaned, unmatched, problems } = planLicenses(
+  const { buyers, buyerProblems } = await findBuyers(client, purchases);
+  const { missing, existing, orphaned, unmatched, problems } = await planAll(deps, client, {
     purchases,
     lines,
-    deps.catalog(),
     adoptable,
-  );
+  });
   const created = await createLicenses(deps, client, missing, buyers);
   const changed = await changeLicenses(deps, client, { existing, orphaned }, buyers);
   await recordSales(deps, client, created, existing);
   return {
     licenses: [...created.map(({ synced }) => synced), ...changed],
     unmatched,
-    problems,
+    // Of two problems of an event, the last one is reported.
+    problems: [...buyerProblems, ...problems],
     startedEarlier: missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
   };
+}
+
+/** Plans by the catalogue; only where that is not enough, also by the prices that operators assigned to products. */
+async function planAll(
+  deps: ApplyDependencies,
+  client: Queryable,
+  { purchases, lines, adoptable }: PlannedPurchases,
+): Promise<LicensePlans> {
+  const catalog = deps.catalog();
+  const plans = planLicenses(purchases, lines, catalog, adoptable);
+  if (plans.unmatched.length + plans.problems.length === 0) return plans;
+  const assigned = await listAssignedPrices(client);
+  if (assigned.length === 0) return plans;
+  return planLicenses(purchases, lines, withAssignedPrices(catalog, assigned), adoptable);
+}
+
+interface PlannedPurchases {
+  readonly purchases: readonly Purchase[];
+  readonly lines: Parameters<typeof planLicenses>[1];
+  readonly adoptable: NonNullable<Parameters<typeof planLicenses>[3]>;
 }
 
 function isStartedEarlier({ facts }: Purchase): boolean {
@@ -89,21 +118,31 @@ type Buyers = ReadonlyMap<Purchase, Buyer>;
  * Finds the buyer of each purchase. The stored details of the customer take precedence over those in payments and
  * snapshots.
  */
-async function findBuyers(client: Queryable, purchases: readonly Purchase[]): Promise<Buyers> {
+async function findBuyers(
+  client: Queryable,
+  purchases: readonly Purchase[],
+): Promise<{ readonly buyers: Buyers; readonly buyerProblems: LicensePlans['problems'] }> {
   const buyers = purchases.map((purchase) => ({ purchase, ...findBuyer(purchase) }));
   const keys = buyers.flatMap(({ purchase, customerId }) =>
     customerId === null ? [] : [{ provider: purchase.facts.provider, customerId }],
   );
   const stored = keys.length === 0 ? [] : await listCustomers(client, keys);
-  return new Map(
-    buyers.map(({ purchase, customerId, customer }) => {
-      const { provider } = purchase.facts;
-      const newest =
-        stored.find((each) => each.customerId === customerId && each.provider === provider) ??
-        UNKNOWN_CUSTOMER;
-      return [purchase, { customerId, customer: mergeCustomer(customer, newest) }];
-    }),
+  const known = buyers.map(
+    ({ purchase, ...buyer }) => [purchase, withStoredDetails(purchase, buyer, stored)] as const,
   );
+  return { buyers: new Map(known), buyerProblems: findBuyerProblems(purchases, stored) };
+}
+
+function withStoredDetails(
+  purchase: Purchase,
+  { customerId, customer }: Buyer,
+  stored: readonly StoredCustomer[],
+): Buyer {
+  const { provider } = purchase.facts;
+  const isSame = (each: StoredCustomer): boolean =>
+    each.customerId === customerId && each.provider === provider;
+  const details = mergeCustomer(customer, stored.find(isSame) ?? UNKNOWN_CUSTOMER);
+  return { customerId, customer: repairCustomer(details, purchase) };
 }
 
 /** Creates licenses, records the line of each, and returns them in the order of the plans. */
@@ -153,7 +192,7 @@ async function changeLicenses(
   const before = await listLicensesByIds(client, [...planOf.keys()]);
   const adopted = plans.existing.filter((plan) => plan.adopted !== undefined);
   if (adopted.length > 0) {
-    await insertBilledLines(
+    await replaceBilledLines(
       client,
       adopted.map(({ line }) => line),
     );

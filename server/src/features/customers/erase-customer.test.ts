@@ -74,6 +74,11 @@ async function insertRest(email: string, name: string, transactionId: string): P
      on conflict (transaction_id, provider) do update set address_hash = excluded.address_hash`,
     [transactionId, addressHash],
   );
+  await pool.query(
+    `insert into billing_repairs (transaction_id, provider, repair_id, occurred_at, fact)
+     values ($1, 'stripe', gen_random_uuid(), now(), jsonb_build_object('repair', 'address', 'email', $2::text))`,
+    [`unknown_${transactionId}`, email],
+  );
   const subscription = `insert into billing_subscriptions
      (subscription_id, provider, event_id, customer_id, occurred_at, fact)
      select $1, 'stripe', $1, null, now(), jsonb_build_object('kind', 'subscription', 'customer',

@@ -23,6 +23,7 @@ import {
   clearCustomers,
   clearKeyEmails,
   clearLedger,
+  deleteAddressRepairs,
   clearLicenses,
   clearMessages,
   clearSeats,
@@ -113,6 +114,7 @@ async function eraseRows(
   await clearSeats(client, person.licenseIds);
   await clearCustomers(client, person.customers, now);
   await clearLedger(client, person.ledger);
+  await deleteAddressRepairs(client, address.spellings);
   await clearKeyEmails(client, person.keyEmails);
   await clearMessages(client, person.messageIds);
   await removeJobs(client, person);

@@ -35,7 +35,8 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
     none: 'event_id provider',
   },
   billing_reconciliations: { none: 'event_id failure provider' },
-  billing_sales: { none: 'price_id product_id currency' },
+  billing_repairs: { person: 'fact', linked: 'transaction_id', none: 'provider' },
+  billing_sales: { none: 'price_id product_id currency quantity_as' },
   billing_subscriptions: {
     person: 'fact',
     linked: 'customer_id subscription_id transaction_id',

@@ -18,6 +18,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   billing_payments: 'address, name and language deleted; amounts kept, since licenses need them',
   billing_subscriptions: 'address, name and language deleted; terms kept, since licenses need them',
   billing_events: 'body deleted, unless the event was neither applied nor dismissed',
+  billing_repairs: 'deleted',
   key_emails: 'hash of the address deleted',
   subscribers: 'deleted',
   subscriber_confirmations: 'deleted',

@@ -109,7 +109,10 @@ export async function listFacts(
   eventId: string,
 ): Promise<PurchaseFact[]> {
   const rows = await queryRows(db, listFactsStatement, [eventId, provider]);
-  return rows.map(({ fact }) => parseStoredFact(fact));
+  return rows.flatMap(({ fact }) => {
+    const parsed = parseStoredFact(fact);
+    return parsed.kind === 'repair' ? [] : [parsed];
+  });
 }
 
 const countUnmatchedStatement = defineStatement(
@@ -121,6 +124,25 @@ const countUnmatchedStatement = defineStatement(
 /** Counts the real payments that do not have all of their licenses, up to `limit`. */
 export async function countUnmatchedEvents(db: Queryable, limit: number): Promise<number> {
   return (await queryRow(db, countUnmatchedStatement, [limit]))?.events ?? 0;
+}
+
+const listUnmatchedStatement = defineStatement(
+  'billing_event_list_unmatched_of_provider',
+  Type.Object({ eventId: Type.String() }),
+  `select event_id as "eventId" from billing_events
+   where ${IS_UNMATCHED} and provider = $1 and event_id > $2
+   order by event_id limit $3`,
+);
+
+/** Lists the payments of a provider that need an operator, by id. @param after the last one of the page before */
+export async function listUnmatchedOfProvider(
+  db: Queryable,
+  provider: string,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await queryRows(db, listUnmatchedStatement, [provider, after, limit]);
+  return rows.map(({ eventId }) => eventId);
 }
 
 const findLastStatement = defineStatement(

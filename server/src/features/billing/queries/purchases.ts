@@ -6,6 +6,7 @@ import {
   defineStatement,
   execute,
   queryRows,
+  Timestamp,
   type Queryable,
   toColumns,
 } from '#server/db/statement.ts';
@@ -82,6 +83,10 @@ const listStatement = defineStatement(
    union all
    select a.provider, a.event_id, a.fact::text
    from reached join billing_adjustments a on a.transaction_id = reached.id and a.provider = reached.provider
+   where reached.kind = 'transaction'
+   union all
+   select r.provider, r.repair_id::text, r.fact::text
+   from reached join billing_repairs r on r.transaction_id = reached.id and r.provider = reached.provider
    where reached.kind = 'transaction'`,
 );
 
@@ -179,21 +184,39 @@ export async function insertBilledLines(
   await execute(db, insertLicensesStatement, columns);
 }
 
+const adoptLicensesStatement = defineCommand(
+  'billing_license_adopt',
+  `insert into billing_licenses (provider, transaction_id, line_key, license_id)
+   select provider, transaction_id, line_key, license_id
+   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as input (provider, transaction_id, line_key, license_id)
+   on conflict (transaction_id, provider, line_key) do update set license_id = excluded.license_id`,
+);
+
+/** Records the adopted license of each line, in place of one that was created before the license was known. */
+export async function replaceBilledLines(
+  db: Queryable,
+  lines: readonly Omit<BilledLine, 'sales'>[],
+): Promise<void> {
+  const columns = toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']);
+  await execute(db, adoptLicensesStatement, columns);
+}
+
 const StoredCustomer = Type.Object({
   provider: Type.String(),
   customerId: Type.String(),
   email: Nullable.Text,
   name: Nullable.Text,
   locale: Nullable.Text,
+  occurredAt: Timestamp,
 });
 
 /** The stored details of a customer. */
-type StoredCustomer = Readonly<Static<typeof StoredCustomer>>;
+export type StoredCustomer = Readonly<Static<typeof StoredCustomer>>;
 
 const listCustomersStatement = defineStatement(
   'billing_customer_list',
   StoredCustomer,
-  `select customer.provider, customer.customer_id as "customerId", customer.email, customer.name, customer.locale
+  `select customer.provider, customer.customer_id as "customerId", customer.email, customer.name, customer.locale, customer.occurred_at as "occurredAt"
    from unnest($1::text[], $2::text[]) as input (provider, customer_id)
    join billing_customers customer on customer.customer_id = input.customer_id and customer.provider = input.provider`,
 );

@@ -102,7 +102,7 @@ export async function listPaymentsOf(
   return queryRows(db, listTransactionsStatement, toColumns(events, ['eventId', 'provider']));
 }
 
-const deletePurchaseRows = ['billing_aliases', 'key_emails'].map((table) =>
+const deletePurchaseRows = ['billing_aliases', 'billing_repairs', 'key_emails'].map((table) =>
   defineCommand(
     `test_mode_delete_purchases_${table}`,
     `delete from ${table} as stored using unnest($1::text[], $2::text[]) as payment (provider, transaction_id)

@@ -6,6 +6,7 @@ import { explainEvent, type ExplainedEvent } from './explain-event.ts';
 const failed: ExplainedEvent = {
   status: 'failed',
   message: 'The data of x lack data.id',
+  provider: 'stripe',
   type: 'x',
   attempts: 1,
   nextAttemptAt: null,
@@ -36,7 +37,11 @@ test('reports that an event without its payload cannot be replayed', () => {
 test('names a payment without a license, and one that lacks a part of what was paid', () => {
   const message = 'No product of the catalogue has the price pri_1.';
   const unmatched = { status: 'ignored', message } as const;
-  assert.equal(explain(unmatched).summary, `A customer paid and has no license: ${message}`);
+  assert.deepEqual(explain(unmatched), {
+    summary: `A customer paid and has no license: ${message}`,
+    advice:
+      'Add the price to a product of the catalogue, then replay the event. Or assign the price to a product with a repair, for this purchase or for all. See docs/operations/payments.md#repair-a-payment. Dismiss nothing: the buyer waits.',
+  });
   const partial = explain({ ...unmatched, status: 'processed', hasLicense: true });
   assert.equal(partial.summary, `A customer paid for more than the license contains: ${message}`);
   assert.match(partial.advice ?? '', /^Add the price to a product/);
@@ -46,7 +51,8 @@ test('names the cause of a payment that needs attention', () => {
   const message = 'Needs attention: it was paid after the subscription was canceled.';
   assert.deepEqual(explain({ status: 'processed', message }), {
     summary: 'A payment needs attention: it was paid after the subscription was canceled.',
-    advice: 'Dismiss the event once that is done.',
+    advice:
+      'Refund the payment in the dashboard of Stripe (Payments), or issue a license for it. See docs/operations/payments.md#repair-a-payment. Dismiss the event once that is done.',
   });
 });
 

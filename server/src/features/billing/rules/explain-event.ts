@@ -1,7 +1,9 @@
+import { adviseAttention, adviseUnmatched } from './advise-attention.ts';
 import { ATTENTION_PREFIX, DISMISSED_PREFIX, eventState } from './event-state.ts';
 
 /** What the sentences about an event depend on. */
 export interface ExplainedEvent {
+  readonly provider: string;
   readonly status: 'processed' | 'ignored' | 'deferred' | 'failed';
   readonly message: string | null;
   readonly type: string;
@@ -52,7 +54,7 @@ function explainUnmatched(event: ExplainedEvent): Explanation {
   if (event.message?.startsWith(ATTENTION_PREFIX) === true) {
     return {
       summary: `A payment needs attention: ${toClause(event.message.slice(ATTENTION_PREFIX.length))}`,
-      advice: 'Dismiss the event once that is done.',
+      advice: `${adviseAttention(event.message, event.provider) ?? ''} Dismiss the event once that is done.`,
     };
   }
   if (event.hasLicense) {
@@ -64,12 +66,10 @@ function explainUnmatched(event: ExplainedEvent): Explanation {
       ),
     };
   }
+  const repair = adviseUnmatched(event.message, event.provider) ?? '';
   return {
     summary: `A customer paid and has no license: ${reason}`,
-    advice: withBody(
-      event,
-      'Add the price to a product of the catalogue, then replay the event. Dismiss nothing: the buyer waits.',
-    ),
+    advice: `Add the price to a product of the catalogue, then replay the event. ${repair} Dismiss nothing: the buyer waits.`,
   };
 }
 

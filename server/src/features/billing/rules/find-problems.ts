@@ -11,6 +11,7 @@ import { canSell, isPlausible, MAX_KEYS } from './list-units.ts';
 import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
 import { findRefund } from './money-back.ts';
+import { isIssued, withoutRepaired } from './repairs.ts';
 import { isReportedPeriod } from './paid-through.ts';
 import { trackLines } from './track-lines.ts';
 
@@ -52,7 +53,7 @@ export function findProblems(
     return found.map(({ eventId, cause }) => ({ eventId, reason: cause }));
   });
   return [
-    ...facts.setAside,
+    ...withoutRepaired(facts),
     ...problems,
     ...findChangeProblems(facts, drafts, isKnown, findProduct),
   ];
@@ -60,19 +61,20 @@ export function findProblems(
 
 const CAUSES = {
   conflict: (id: string) =>
-    `${ATTENTION_PREFIX}the transaction ${id} was reported before as another payment, which is kept. Send this payment again under an id of its own.`,
-  canceled: `${ATTENTION_PREFIX}it was paid after the subscription was canceled, so the license stays canceled. Refund the payment at the provider, or issue a new license.`,
-  quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Check the payment at the provider, and issue a license for what was sold.`,
+    `${ATTENTION_PREFIX}the transaction ${id} was reported before as another payment, which is kept. Send this payment again under another id.`,
+  canceled: `${ATTENTION_PREFIX}it was paid after the subscription was canceled, so the license stays canceled. Refund it at the provider, or issue a new license: latchkey webhook issue.`,
+  quantity: `${ATTENTION_PREFIX}the quantity is not a plausible number. Compare it with the provider, and issue what was sold: latchkey webhook issue.`,
   keys: `${ATTENTION_PREFIX}it sells more than ${MAX_KEYS} keys in one line, and none was created for it. Issue them with latchkey license issue --count.`,
-  nothingSold: `${ATTENTION_PREFIX}it is paid, and the quantity of everything that it sells is 0. Check the payment at the provider, and issue a license for what was sold.`,
-  nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue a license.`,
-  unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue a license.`,
-  unrelated: `${ATTENTION_PREFIX}it belongs to no checkout and no subscription that is known. Issue a license if one was sold.`,
+  nothingSold: `${ATTENTION_PREFIX}it is paid, and the quantity of everything that it sells is 0. Compare it with the provider, and issue what was sold: latchkey webhook issue.`,
+  nothing: `${ATTENTION_PREFIX}it names no price, and its subscription is not known yet. Send the events of the subscription again at the provider, or issue what was sold: latchkey webhook issue.`,
+  unknownLine: `${ATTENTION_PREFIX}it pays for something that no event of the subscription contains yet. Send the events of the subscription again at the provider, or issue what was sold: latchkey webhook issue.`,
+  unrelated: `${ATTENTION_PREFIX}it belongs to no checkout and no subscription that is known. If a license was sold, issue it: latchkey webhook issue.`,
 } as const;
 
 /** Explains prices that the catalogue lacks. */
 export function explainPrices(priceIds: readonly string[]): string {
-  return `${UNMATCHED_PREFIX}${[...new Set(priceIds)].slice(0, MAX_PRICES).join(', ')}.`;
+  const prices = [...new Set(priceIds)].slice(0, MAX_PRICES).join(', ');
+  return `${UNMATCHED_PREFIX}${prices}.`;
 }
 
 function findCause(
@@ -81,7 +83,7 @@ function findCause(
   { drafts, isKnown, isRunning, countAssigned, findProduct }: State,
 ): string | null {
   const { total, lines } = payment;
-  if (isReportedPeriod(facts, payment)) return null;
+  if (isReportedPeriod(facts, payment) || isIssued(facts, payment)) return null;
   if (payment.origin === 'other') return findUnrelated(payment, drafts, isKnown);
   if (findRefund(payment, facts.adjustments, null) !== null) return null;
   if (lines.some(({ quantity }) => quantity !== 0 && !isPlausible(quantity))) {

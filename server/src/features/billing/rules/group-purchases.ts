@@ -9,6 +9,7 @@ import {
   type Occurrence,
   type PaymentFact,
   type PurchaseFact,
+  type RepairFact,
   type SubscriptionFact,
 } from '../facts.ts';
 import { compareText, compareVersions } from './compare-facts.ts';
@@ -19,7 +20,7 @@ import { isOtherCustomer, setAside, type SetAsideFact } from './set-aside.ts';
 
 /** A fact about a purchase and its source event. */
 export interface LedgerEntry extends EventKey {
-  readonly fact: PurchaseFact;
+  readonly fact: PurchaseFact | RepairFact;
 }
 
 /**
@@ -36,6 +37,8 @@ export interface PurchaseFacts {
   readonly adjustments: readonly AdjustmentFact[];
   /** Facts that cannot be right, and therefore are in none of the other lists. */
   readonly setAside: readonly SetAsideFact[];
+  /** What operators repaired, oldest first. Absent: nothing. */
+  readonly repairs?: readonly RepairFact[];
 }
 
 /** A purchase and its source events. */
@@ -72,7 +75,8 @@ export function groupPurchases(all: readonly LedgerEntry[]): Purchase[] {
 }
 
 function toOpenGroup([name, entries]: readonly [string, readonly LedgerEntry[]]): OpenGroup {
-  return { name, facts: entries.map(({ fact }) => fact), provider: entries[0]?.provider ?? '' };
+  const facts = entries.flatMap(({ fact }) => (fact.kind === 'repair' ? [] : [fact]));
+  return { name, facts, provider: entries[0]?.provider ?? '' };
 }
 
 /** Returns the ids that a fact shares with other facts of its purchase. */
@@ -81,7 +85,7 @@ function namesOf({ provider, fact }: LedgerEntry): string[] {
   const checkoutId = fact.kind === 'payment' ? (fact.checkoutId ?? null) : null;
   const ids = [fact.transactionId, checkoutId, ...aliases].filter((id) => id !== null);
   const names = ids.map((id) => `${provider} transaction ${id}`);
-  if (fact.kind === 'adjustment' || fact.subscriptionId === null) return names;
+  if (!('subscriptionId' in fact) || fact.subscriptionId === null) return names;
   return [...names, `${provider} subscription ${fact.subscriptionId}`];
 }
 
@@ -109,12 +113,14 @@ function toPurchase(entries: readonly NamedEntry[]): Purchase {
   const payments: Sourced<PaymentFact>[] = [];
   const snapshots: Sourced<SubscriptionFact>[] = [];
   const adjustments: Sourced<AdjustmentFact>[] = [];
+  const repairs: Sourced<RepairFact>[] = [];
   for (const { eventId, fact, isMisnamed } of entries) {
     if (fact.kind === 'payment') {
       // The first report of a payment is kept.
       if (!isMisnamed) payments.push({ ...fact, eventId });
     } else if (fact.kind === 'subscription') snapshots.push({ ...fact, eventId });
-    else adjustments.push({ ...fact, eventId });
+    else if (fact.kind === 'adjustment') adjustments.push({ ...fact, eventId });
+    else repairs.push({ ...fact, eventId });
   }
   const known = withInvoiceLines(
     groupVersions(payments, ({ transactionId }) => transactionId)
@@ -139,12 +145,24 @@ function toPurchase(entries: readonly NamedEntry[]): Purchase {
     ...checked,
     provider: entries[0]?.provider ?? 'standard',
     setAside: [...entries.flatMap(explainWrongLink), ...checked.setAside],
+    ...(repairs.length === 0 ? {} : { repairs: resolveRepairs(repairs, canonical) }),
   };
-  return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
+  const events = entries.filter(({ fact }) => fact.kind !== 'repair');
+  return { facts, eventIds: new Set(events.map(({ eventId }) => eventId)) };
+}
+
+function resolveRepairs(
+  repairs: readonly Sourced<RepairFact>[],
+  canonical: ReadonlyMap<string, string>,
+): readonly RepairFact[] {
+  return repairs.toSorted(compareVersions).map((fact) => ({
+    ...fact,
+    transactionId: canonical.get(fact.transactionId) ?? fact.transactionId,
+  }));
 }
 
 function explainWrongLink({ eventId, fact, isMisnamed }: NamedEntry): SetAsideFact[] {
-  if (!isMisnamed || fact.kind === 'adjustment') return [];
+  if (!isMisnamed || fact.kind === 'adjustment' || fact.kind === 'repair') return [];
   const reason =
     fact.kind === 'payment'
       ? `${ATTENTION_PREFIX}it names another subscription for the transaction ${fact.transactionId}, which is kept. Send this payment again under an id of its own.`

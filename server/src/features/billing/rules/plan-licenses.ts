@@ -4,6 +4,7 @@ import type { BillingProvider } from '../facts.ts';
 import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
 import { explainPrices, findProblems, type Problem } from './find-problems.ts';
 import type { Purchase } from './group-purchases.ts';
+import { computeIssued, withRepairs } from './repairs.ts';
 import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
 
 /** A line of a checkout and the license that was created for it. */
@@ -111,7 +112,8 @@ export function planLicenses(
     const own = listTransactions(purchase).flatMap(
       (each) => linesOf.get(toTransactionName(each)) ?? [],
     );
-    return planPurchase(purchase, own, createSaleFinder(purchase, own, catalog, adoptable));
+    const repaired = withRepairs(catalog, purchase.facts);
+    return planPurchase(purchase, own, createSaleFinder(purchase, own, repaired, adoptable));
   });
   return {
     missing: plans.flatMap(({ missing }) => missing),
@@ -141,7 +143,10 @@ function planPurchase(
   lines: readonly BilledLine[],
   sale: SaleFinder,
 ): LicensePlans {
-  const drafts = computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale);
+  const drafts = [
+    ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale),
+    ...computeIssued(purchase.facts, sale.findProduct),
+  ];
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
   for (const draft of drafts) {

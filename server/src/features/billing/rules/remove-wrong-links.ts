@@ -45,7 +45,7 @@ interface Link {
 }
 
 function toLink({ fact, provider, eventId }: LedgerEntry): Link | null {
-  if (fact.kind === 'adjustment') return null;
+  if (fact.kind === 'adjustment' || fact.kind === 'repair') return null;
   const { transactionId, subscriptionId } = fact;
   if (transactionId === null || subscriptionId === null) return null;
   const isSnapshot = fact.kind === 'subscription';
@@ -57,13 +57,14 @@ function toLink({ fact, provider, eventId }: LedgerEntry): Link | null {
   };
 }
 
-function unlink(fact: PurchaseFact): PurchaseFact {
+function unlink(fact: LedgerEntry['fact']): LedgerEntry['fact'] {
   switch (fact.kind) {
     case 'payment':
       return { ...fact, subscriptionId: null };
     case 'subscription':
       return { ...fact, transactionId: null };
     case 'adjustment':
+    case 'repair':
       return fact;
   }
 }

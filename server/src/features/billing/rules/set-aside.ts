@@ -27,10 +27,10 @@ interface SourcedFacts {
 }
 
 const CAUSES = {
-  negative: `${ATTENTION_PREFIX}the amount is negative. Check the payment at the provider, and issue a license if one was sold.`,
-  period: `${ATTENTION_PREFIX}the paid period ends before it starts. Check the payment at the provider, and extend the license if it was paid.`,
+  negative: `${ATTENTION_PREFIX}the amount is negative. If something was sold, issue it: latchkey webhook issue.`,
+  period: `${ATTENTION_PREFIX}the paid period ends before it starts. If it was paid, extend the license, or issue what was sold: latchkey webhook issue.`,
   currency: (own: string, other: string) =>
-    `${ATTENTION_PREFIX}it is paid in ${own}, and its purchase in ${other}. Check the payment at the provider, and extend the license if it was paid.`,
+    `${ATTENTION_PREFIX}it is paid in ${own}, and its purchase in ${other}. If it was paid, extend the license, or issue what was sold: latchkey webhook issue.`,
   customer: `${ATTENTION_PREFIX}it is of another customer than its purchase. Check at the provider who paid, and extend the license if it was paid for it.`,
   reported: `${ATTENTION_PREFIX}the subscription reports a period that ends before it starts, which has no effect. Check the subscription at the provider.`,
   refund: (own: string, other: string) =>

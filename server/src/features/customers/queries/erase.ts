@@ -77,6 +77,19 @@ export async function clearLedger(db: Queryable, ledger: readonly LedgerKey[]): 
   }
 }
 
+const deleteRepairsStatement = defineCommand(
+  'customer_delete_repairs',
+  `delete from billing_repairs where lower(fact->>'email') = any ($1::text[])`,
+);
+
+/** Deletes the addresses that operators set for purchases. */
+export async function deleteAddressRepairs(
+  db: Queryable,
+  spellings: readonly string[],
+): Promise<void> {
+  await execute(db, deleteRepairsStatement, [spellings]);
+}
+
 const clearKeyEmailsStatement = defineCommand(
   'customer_clear_key_emails',
   `update key_emails as email set address_hash = null

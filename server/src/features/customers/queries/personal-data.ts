@@ -87,6 +87,9 @@ export const SOURCES: readonly Source[] = [
     `(subscription_id, provider, event_id) ${IN_LEDGER}`,
     byLedger('subscription'),
   ),
+  defineSource('billing_repairs', `lower(fact->>'email') = any ($1::text[])`, ({ address }) => [
+    address.spellings,
+  ]),
   defineSource(
     'key_emails',
     '(transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))',

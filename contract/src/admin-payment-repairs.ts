@@ -1,0 +1,61 @@
+import { type Static, Type } from 'typebox';
+
+import { reason } from './admin-list.ts';
+import { email, oneOf, text, uuid } from './schema.ts';
+
+/** What an operator can say about a payment. */
+const REPAIR_KINDS = ['price', 'issue', 'subscription', 'address'] as const;
+
+const MAX_ID_LENGTH = 200;
+const MAX_QUANTITY = 100_000;
+
+export const PaymentRepairRequest = Type.Object(
+  {
+    kind: oneOf(REPAIR_KINDS, {
+      description:
+        '`price`: this price is that product; `issue`: a license of a product was sold; `subscription`: it is that license; `address`: the keys go there.',
+      examples: ['price'],
+    }),
+    product: Type.Optional(
+      text({
+        description: 'Of `price` and `issue`: a product of the catalogue.',
+        maxLength: MAX_ID_LENGTH,
+        examples: ['personal'],
+      }),
+    ),
+    price_id: Type.Optional(
+      text({
+        description: 'Of `price`; default: the only price of the payment.',
+        maxLength: MAX_ID_LENGTH,
+        examples: ['pri_01gsz8x8sawmvhz1pv30nge1ke'],
+      }),
+    ),
+    for_all: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of `price`: in every purchase of the provider that the catalogue has no product for; default: in this purchase only.',
+      }),
+    ),
+    quantity: Type.Optional(
+      Type.Integer({
+        description: 'Of `issue`: how many were sold; multiplies the machines. Default: 1.',
+        minimum: 1,
+        maximum: MAX_QUANTITY,
+        examples: [1],
+      }),
+    ),
+    license_id: Type.Optional(
+      uuid({ description: 'Of `subscription`: a license that no purchase created.' }),
+    ),
+    email: Type.Optional(
+      email({
+        description:
+          'Of `address`: the keys of the purchase are sent there now, and later ones too.',
+        examples: ['ada@example.com'],
+      }),
+    ),
+    reason,
+  },
+  { $id: 'PaymentRepairRequest' },
+);
+export type PaymentRepairRequest = Static<typeof PaymentRepairRequest>;

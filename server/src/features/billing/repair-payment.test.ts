@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { importLicenses } from '#server/features/licenses/import.ts';
+
+import { standardEvent } from '../../../test/payment-providers/standard-webhooks-events.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { CATALOG, testCatalog } from '../../../test/test-catalog.ts';
+import { TEST_START, DAY_MS } from '../../../test/test-clock.ts';
+import { applyEvents } from './apply-events.ts';
+import type { Receipt } from './received-event.ts';
+import { standardWebhooksAdapter } from './providers/standard-webhooks/adapter.ts';
+import { repairPayment, type Repair } from './repair-payment.ts';
+import { showPaymentEvent } from './show-payment-event.ts';
+import { replayEvents } from './stored-events.ts';
+
+const service = await startTestService({
+  catalog: testCatalog(
+    CATALOG.replace('stripe: [price_personal]', 'standard: [personal]').replace(
+      'stripe: [price_sellers]',
+      'standard: [sellers]',
+    ),
+  ),
+});
+const { context, pool } = service;
+const WHO = { actor: 'operator:anna@example.com', reason: 'test' };
+
+/** Applies an event of the own shop as its webhook would be. */
+async function receive(
+  id: string,
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+  at = TEST_START,
+): Promise<Receipt | undefined> {
+  const raw = Buffer.from(JSON.stringify(standardEvent(type, data, at)));
+  const headers = { 'webhook-id': id };
+  const event = standardWebhooksAdapter.normalize(JSON.parse(raw.toString()), {
+    headers,
+    rawBody: raw,
+  });
+  const receivedAt = TEST_START;
+  const [receipt] = await applyEvents(context, [{ ...event, receivedAt, raw, headers }]);
+  return receipt;
+}
+
+/** A checkout of a price, with an address of its own. */
+function sell(id: string, priceId: string | null, more: Readonly<Record<string, unknown>> = {}) {
+  return receive(id, 'purchase.completed', {
+    transaction_id: `order-${id}`,
+    customer: { id: `customer-${id}`, email: `${id}@example.com` },
+    lines: priceId === null ? [] : [{ price_id: priceId }],
+    total: 4_900,
+    currency: 'EUR',
+    ...more,
+  });
+}
+
+const keyOf = (id: string) => ({ provider: 'standard', event_id: id });
+const repair = (id: string, fact: Repair) => repairPayment(context, keyOf(id), fact, WHO);
+const show = (id: string) => showPaymentEvent(context, keyOf(id));
+
+async function replay(id: string): Promise<void> {
+  const filter = { eventId: id, provider: 'standard', status: null, since: null };
+  await replayEvents(context, { ...WHO, filter }, () => undefined);
+}
+
+interface Sold {
+  readonly id: string;
+  readonly product_id: string;
+  readonly max_activations: number;
+  readonly customer_email: string | null;
+  readonly refunded_at: Date | null;
+}
+
+async function soldBy(id: string): Promise<Sold[]> {
+  const { rows } = await pool.query<Sold>(
+    `select l.id, product_id, max_activations, customer_email, refunded_at
+     from billing_licenses b join licenses l on l.id = b.license_id
+     where b.transaction_id = $1 and l.canceled_at is null order by l.id`,
+    [`order-${id}`],
+  );
+  return rows;
+}
+
+async function lastAction(): Promise<unknown> {
+  const { rows } = await pool.query<{ action: string; details: unknown }>(
+    'select action, details from audit_log order by sequence desc limit 1',
+  );
+  return rows[0];
+}
+
+describe('a price that is a product', () => {
+  test('creates the license of this purchase only, is audited, and a replay keeps it', async () => {
+    await sell('one', 'old-price');
+    await sell('other', 'old-price');
+    await repair('one', { kind: 'price', productId: 'personal', priceId: null, forAll: false });
+    assert.deepEqual(await lastAction(), {
+      action: 'webhook.repair_price',
+      details: { provider: 'standard', price: 'old-price', product: 'personal', for_all: false },
+    });
+    const before = await soldBy('one');
+    assert.deepEqual(
+      before.map(({ product_id: product }) => product),
+      ['personal'],
+    );
+    await replay('one');
+    assert.deepEqual(await soldBy('one'), before);
+    assert.deepEqual([(await show('one')).state, (await show('one')).message], ['applied', null]);
+    assert.deepEqual(await soldBy('other'), []);
+    assert.equal((await show('other')).state, 'unmatched');
+  });
+
+  test('creates the licenses of all purchases, of those that wait and of later ones', async () => {
+    await sell('waits', 'retired');
+    await sell('named', 'retired');
+    await repair('named', { kind: 'price', productId: 'sellers', priceId: null, forAll: true });
+    await sell('later', 'retired');
+    for (const id of ['waits', 'named', 'later']) {
+      const products = (await soldBy(id)).map(({ product_id: product }) => product);
+      assert.deepEqual(products, ['sellers'], id);
+      assert.equal((await show(id)).state, 'applied', id);
+    }
+  });
+
+  test('must name a product of the catalogue, and one of several prices', async () => {
+    await sell('two', null, { lines: [{ price_id: 'a' }, { price_id: 'b' }] });
+    const fact = { kind: 'price', priceId: null, forAll: false } as const;
+    await assert.rejects(repair('two', { ...fact, productId: 'nothing' }), /no product nothing/u);
+    await assert.rejects(repair('two', { ...fact, productId: 'personal' }), /several prices/u);
+  });
+});
+
+describe('a license issued from an event', () => {
+  test('exists once, follows a refund of the payment, and a replay keeps it', async () => {
+    await sell('nothing', null);
+    assert.equal((await show('nothing')).state, 'unmatched');
+    await repair('nothing', { kind: 'issue', productId: 'personal', quantity: 1 });
+    await repair('nothing', { kind: 'issue', productId: 'personal', quantity: 3 });
+    const [issued, ...others] = await soldBy('nothing');
+    assert.deepEqual([issued?.product_id, issued?.max_activations, others], ['personal', 6, []]);
+    assert.equal((await show('nothing')).state, 'applied');
+    await receive('nothing-back', 'payment.refunded', {
+      refund_id: 'refund-nothing',
+      transaction_id: 'order-nothing',
+      total: 4_900,
+      currency: 'EUR',
+    });
+    await replay('nothing');
+    const [refunded, ...more] = await soldBy('nothing');
+    assert.deepEqual([refunded?.id, refunded?.refunded_at, more], [issued?.id, TEST_START, []]);
+  });
+
+  test('repairs an event that could not be read, with an address', async () => {
+    await pool.query(
+      `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status, message, attempts)
+       values ('broken', 'standard', 'purchase.completed', $1, $1, '{}', '{}', 'failed', 'no transaction', 1)`,
+      [TEST_START],
+    );
+    await repair('broken', { kind: 'address', email: 'ada@example.com' });
+    await repair('broken', { kind: 'issue', productId: 'personal', quantity: 1 });
+    const { state, licenses } = await show('broken');
+    assert.deepEqual(
+      [state, licenses.map((license) => [license.product, license.customer_email])],
+      ['applied', [['personal', 'ada@example.com']]],
+    );
+  });
+});
+
+describe('a subscription that is a license', () => {
+  test('adopts an imported license instead of the one that a renewal created', async () => {
+    const product = context.catalog().products.get('personal');
+    assert.ok(product);
+    const license = {
+      product,
+      licenseKey: 'OLDK-7Q2M-9V4X-LINKED',
+      subscription: true,
+      expiresAt: new Date(TEST_START.getTime() - 90 * DAY_MS),
+      maxActivations: 2,
+      customerEmail: 'link@example.com',
+    };
+    assert.deepEqual(await importLicenses(context, [license], { ...WHO, allowWeakKeys: true }), [
+      'created',
+    ]);
+    const { rows } = await pool.query<{ id: string }>(
+      `select id from licenses where customer_email = 'link@example.com'`,
+    );
+    const [imported] = rows;
+    const ends = new Date(TEST_START.getTime() + 30 * DAY_MS);
+    await receive('renewed', 'purchase.renewed', {
+      transaction_id: 'order-renewed',
+      subscription_id: 'sub-linked',
+      customer: { id: 'c-linked', email: 'link@example.com' },
+      lines: [{ price_id: 'personal', cycle: { interval: 'month' } }],
+      period: { starts_at: TEST_START.toISOString(), ends_at: ends.toISOString() },
+      total: 4_900,
+    });
+    assert.notEqual((await soldBy('renewed'))[0]?.id, imported?.id);
+    await repair('renewed', { kind: 'subscription', licenseId: imported?.id ?? '' });
+    assert.deepEqual(
+      (await soldBy('renewed')).map(({ id }) => id),
+      [imported?.id],
+    );
+  });
+});
+
+describe('an address', () => {
+  test('replaces that of the provider, now and after its later reports', async () => {
+    await sell('typo', 'personal');
+    await repair('typo', { kind: 'address', email: 'right@example.com' });
+    await receive('typo-customer', 'customer.updated', {
+      id: 'customer-typo',
+      email: 'wrong@example.com',
+    });
+    await replay('typo');
+    const addresses = (await soldBy('typo')).map(({ customer_email: email }) => email);
+    assert.deepEqual(addresses, ['right@example.com']);
+  });
+});
+
+test('a payment that cannot be right needs attention until an operator issues what it sold', async () => {
+  const ends = new Date(TEST_START.getTime() - DAY_MS).toISOString();
+  const period = { starts_at: TEST_START.toISOString(), ends_at: ends };
+  await sell('reversed', 'personal', { period });
+  assert.deepEqual(await soldBy('reversed'), []);
+  assert.equal((await show('reversed')).state, 'unmatched');
+  await repair('reversed', { kind: 'issue', productId: 'personal', quantity: 1 });
+  await replay('reversed');
+  assert.equal((await soldBy('reversed')).length, 1);
+  assert.equal((await show('reversed')).state, 'applied');
+});
+
+test('one id for two customers of a shop needs attention until the address is set', async () => {
+  const before = new Date(TEST_START.getTime() - DAY_MS);
+  const guest = { id: 'guest', email: 'first@example.com' };
+  await receive('guest', 'customer.updated', guest, before);
+  const customer = { id: 'guest', email: 'second@example.com' };
+  await sell('second-guest', 'personal', { customer });
+  assert.match((await show('second-guest')).message ?? '', /names another address/u);
+  await repair('second-guest', { kind: 'address', email: 'second@example.com' });
+  assert.equal((await show('second-guest')).state, 'applied');
+});
