@@ -1,4 +1,4 @@
-import type { BillingFact } from '../facts.ts';
+import type { BillingFact, BillingProvider } from '../facts.ts';
 import { month } from './facts.fixture.ts';
 import type { AdoptableLicense } from './plan-licenses.ts';
 
@@ -19,6 +19,8 @@ interface ExpectedState {
 /** A history of a purchase that is hard to get right, named after what its buyer or seller would say. */
 export interface BuyerHistory {
   readonly name: string;
+  /** Default: Paddle. */
+  readonly provider?: BillingProvider;
   readonly facts: readonly BillingFact[];
   /** Imported licenses. */
   readonly elsewhere?: readonly AdoptableLicense[];

@@ -6,6 +6,7 @@ import {
   type BillingEvent,
   type BillingFact,
   type BillingLine,
+  type BillingProvider,
   type PaymentFact,
   type SubscriptionFact,
 } from '../facts.ts';
@@ -112,9 +113,13 @@ export function adjustment(more: Partial<AdjustmentFact> = {}): AdjustmentFact {
 }
 
 /** Creates an event for each fact. */
-export function toEvents(facts: readonly BillingFact[], prefix = 'evt'): BillingEvent[] {
+export function toEvents(
+  facts: readonly BillingFact[],
+  prefix = 'evt',
+  provider: BillingProvider = 'paddle',
+): BillingEvent[] {
   return facts.map((fact, index) => ({
-    provider: 'paddle',
+    provider,
     eventId: `${prefix}_${index}`,
     type: `${fact.kind}.test`,
     occurredAt: fact.occurredAt,

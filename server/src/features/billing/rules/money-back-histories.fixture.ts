@@ -5,6 +5,7 @@ import {
   checkout,
   month,
   monthly,
+  payment,
   PRICES,
   renewal,
   snapshot,
@@ -19,6 +20,20 @@ const trial = [
   snapshot(month(3), 'trialing', null, { transactionId: 'txn_1', period: fortnight }),
 ];
 const afterTrial = { startsAt: month(3, 14), endsAt: month(4, 14) };
+
+/** Lemon Squeezy's invoices have no period; its subscriptions report one. */
+const reported = (from: number, occurredAt: Date) => [
+  snapshot(occurredAt, 'active', from),
+  payment({
+    transactionId: `subscription:sub_1:${from}`,
+    subscriptionId: 'sub_1',
+    origin: 'change',
+    occurredAt,
+    period: { startsAt: month(3), endsAt: month(from + 1) },
+    lines: [],
+    total: null,
+  }),
+];
 
 /** Histories of refunds, disputes and pauses. */
 export const moneyBackHistories: readonly BuyerHistory[] = [
@@ -46,6 +61,19 @@ export const moneyBackHistories: readonly BuyerHistory[] = [
       adjustment({ transactionId: 'txn_again', occurredAt: month(4, 2) }),
     ],
     expected: { licenses: [{ ...PERSONAL, expiresAt: month(5) }] },
+  },
+  {
+    name: 'I paid two weeks late at Lemon Squeezy, got that back, and last month is over',
+    provider: 'lemonsqueezy',
+    facts: [
+      checkout({ subscriptionId: 'sub_1' }),
+      ...reported(3, month(3)),
+      snapshot(month(4), 'past_due', null),
+      renewal(4, { occurredAt: month(4, 13), period: null, lines: [] }),
+      ...reported(4, month(4, 13)),
+      adjustment({ transactionId: 'txn_4', occurredAt: month(4, 20) }),
+    ],
+    expected: { licenses: [{ ...PERSONAL, expiresAt: month(5), isRefunded: true }] },
   },
   {
     name: 'I got half of my money back, as a favour',

@@ -140,13 +140,13 @@ function* listOrders<Event>(events: readonly Event[]): Generator<Event[]> {
 }
 
 describe('in every order of events', () => {
-  for (const { name, facts, elsewhere = [], expected } of [
+  for (const { name, facts, provider, elsewhere = [], expected } of [
     ...buyerHistories,
     ...moneyBackHistories,
     ...strangeHistories,
   ]) {
     test(name, () => {
-      for (const order of listOrders(toEvents(facts))) {
+      for (const order of listOrders(toEvents(facts, 'evt', provider))) {
         const { missing, existing, problems, unmatched } = planFacts(order, elsewhere);
         const licenses = [...missing, ...existing].map((plan) => ({
           productId: plan.draft.product?.id,

@@ -200,8 +200,9 @@ function inferPeriod(
   const isRenewal = payment.origin === 'renewal';
   const isOwn = ({ period }: ReportedEnd): boolean => {
     const distance = period.endsAt.getTime() - (cycleEnd ?? period.endsAt).getTime();
+    // A renewal that is paid late pays what is left of its period.
     return isRenewal
-      ? isLater(period.endsAt, startsAt) && Math.abs(distance) <= MONTH_TOLERANCE_MS
+      ? isLater(period.endsAt, startsAt) && distance <= MONTH_TOLERANCE_MS
       : period.endsAt > startsAt && !isLater(period.startsAt, startsAt);
   };
   const reported = ends.filter(isOwn).map(({ period }) => period.endsAt.getTime());
