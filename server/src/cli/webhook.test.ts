@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { readBody } from '../../test/acceptance/bodies.ts';
 import { runLatchkey, type CommandRun } from '../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../../test/harness.ts';
 import {
@@ -123,4 +124,36 @@ test('lists the latest events, oldest first, and reports that there are more', a
   );
   assert.match(listed.stderr, /--limit/u);
   assert.equal((await run('list')).stderr, '');
+});
+
+test('lists and replays only payments that need attention', async () => {
+  const own = paddleId('pri');
+  await writeCatalog(price);
+  const open = paddleTransactionCompleted({
+    transactionId: paddleId('txn'),
+    lines: [{ priceId: own }],
+  });
+  await deliverPaddle(service, open);
+  const listIds = async () => {
+    const listed = await run('list', '--attention', '--json');
+    assert.equal(listed.code, 0, listed.stderr);
+    const events: unknown = JSON.parse(listed.stdout);
+    assert.ok(Array.isArray(events));
+    return events.map((event: unknown) => readBody(event)['event_id']);
+  };
+  assert.deepEqual(await listIds(), [open.event_id]);
+
+  await writeCatalog(own);
+  const done = await run('replay', '--attention', '--reason', 'price added', '--json');
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual(JSON.parse(done.stdout), [
+    {
+      event_id: open.event_id,
+      provider: 'paddle',
+      type: 'transaction.completed',
+      status: 'processed',
+      message: null,
+    },
+  ]);
+  assert.deepEqual(await listIds(), []);
 });

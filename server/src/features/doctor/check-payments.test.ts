@@ -61,6 +61,24 @@ test('counts failed and deferred events separately', async () => {
   assert.match(fix, /latchkey webhook dismiss <event> --reason <text>/u);
 });
 
+test('counts payments that need attention, and not what an operator dismissed', async () => {
+  await insertEvents('processed', 4);
+  await pool.query(
+    `update billing_events set status = case event_id when 'processed2' then 'ignored' else status end,
+            message = case event_id
+              when 'processed1' then 'Needs attention: the amount is negative.'
+              when 'processed2' then 'No product of the catalogue has the price pri_1.'
+              when 'processed3' then 'dismissed: refunded'
+            end`,
+  );
+  const findings = await checkPayments(pool, { paddleApiKey: null }, NOW);
+  assert.deepEqual(
+    findings.map(({ status, code, facts }) => [status, code, facts]),
+    [['warning', 'payment_events.need_attention', { events: 2 }]],
+  );
+  assert.match(findings[0]?.fix ?? '', /latchkey webhook list --attention/u);
+});
+
 async function checkAt(now: Date): Promise<unknown[]> {
   const [, finding] = await checkPayments(pool, withKey, now);
   return [finding?.status, finding?.code, finding?.facts?.['reconciled_at']];
