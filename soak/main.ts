@@ -3,12 +3,16 @@ import { findForeignSettings } from '../scripts/demo/home.ts';
 import { listenForStop } from '../scripts/lib/stop-signals.ts';
 import { HELP, readOptions, UsageError, type SoakOptions } from './options.ts';
 import { EXIT_CODES } from './verdict.ts';
+import type { YearOptions } from './year/run-year.ts';
+import { readYearOptions } from './year/year-options.ts';
 
 const USAGE_EXIT_CODE = 2;
 const CONFIGURATION_EXIT_CODE = 78;
 
 try {
-  const options = readOptions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const year = readYearOptions(args);
+  const options = year ?? readOptions(args);
   if (options === null) process.stdout.write(HELP);
   else process.exitCode = await start(options);
 } catch (error) {
@@ -17,13 +21,17 @@ try {
   process.exitCode = USAGE_EXIT_CODE;
 }
 
-async function start(options: SoakOptions): Promise<number> {
+async function start(options: SoakOptions | YearOptions): Promise<number> {
   const foreign = findForeignSettings(process.env);
   if (foreign.length > 0) {
     process.stderr.write(
       `The soak uses no settings of a real installation. Unset these variables first: ${foreign.join(', ')}.\n`,
     );
     return CONFIGURATION_EXIT_CODE;
+  }
+  if ('buyers' in options) {
+    const { printYear } = await import('./year/print-year.ts');
+    return printYear(options);
   }
   const stop = listenForStop();
   // Loads the whole service, which help and refusals do not need.

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { ALL_FAULTS } from './faults/all-faults.ts';
 import { HELP, readOptions, UsageError } from './options.ts';
+import { readYearOptions } from './year/year-options.ts';
 
 test('runs a day of 200,000 machines in 20 minutes without faults by default', () => {
   assert.deepEqual(readOptions([]), {
@@ -28,6 +29,14 @@ test('reads every option', () => {
 test('--faults causes every fault, and the help names each', () => {
   assert.equal(readOptions(['--faults'])?.faults, ALL_FAULTS);
   for (const { name } of ALL_FAULTS) assert.ok(HELP.includes(`  ${name}\n`), name);
+});
+
+test('--year simulates a shop of 5,000 buyers by default', () => {
+  assert.deepEqual(readYearOptions(['--year']), { buyers: 5_000, seed: 1 });
+  const own = readYearOptions(['--year', '--buyers', '50', '--seed', '7']);
+  assert.deepEqual(own, { buyers: 50, seed: 7 });
+  assert.equal(readYearOptions(['--small']), null);
+  assert.throws(() => readYearOptions(['--year', '--faults']), UsageError);
 });
 
 const workersOf = (...args: string[]) => readOptions(args)?.workers;

@@ -40,6 +40,9 @@ Options:
   --workers N    run the service with N workers, up to 64; 0: without (default: ${WORKERS_WITH_FAULTS} with faults, else 0)
   --small        the size for continuous integration: ${SMALL.machines} machines in ${SMALL.minutes} minutes, 3 minutes in all
   --out DIR      directory of the report (default: soak/results/<time>)
+  --year         simulate a year of a shop instead, and compare its books with the database
+  --buyers N     of the year: 10 to 100000 (default: 5000)
+  --seed N       of the year: the same number leads to the same year (default: 1)
   --help         print this help
 
 Faults:
@@ -53,6 +56,7 @@ Examples:
   npm run soak -- --small --faults --workers 0    the same in one process, without the faults of workers
   npm run soak -- --minutes 1440 --faults         a day that takes a day
   npm run soak -- --small --fault 'disk full'     one fault
+  npm run soak -- --year                          a year of a shop with 5,000 buyers
 
 The exit code is 0 if every promise was kept, 1 if one was broken, with a sentence for each, and 3 if none was broken but more than
 5 % of the planned requests were not sent, since the machine is too slow for the day.
@@ -96,7 +100,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-function readNumber(
+/** Reads a number within limits. @throws UsageError */
+export function readNumber(
   name: string,
   text: string | undefined,
   byDefault: number,

@@ -1,0 +1,87 @@
+/** What happens in a shop, before a provider writes it in its own form. Days count from the start of the year. */
+export type ProviderName = 'paddle' | 'stripe' | 'lemonsqueezy' | 'standard';
+
+export const PROVIDERS: readonly ProviderName[] = ['paddle', 'stripe', 'lemonsqueezy', 'standard'];
+
+/** A plan of the shop: its prices are named alike at each provider. */
+export interface Plan {
+  readonly name: 'month' | 'team' | 'year' | 'once' | 'unknown';
+  readonly product: 'pro' | 'team' | 'personal' | null;
+  readonly amount: number;
+  /** Null: sold once. */
+  readonly cycle: 'month' | 'year' | null;
+}
+
+export const PLANS = {
+  month: { name: 'month', product: 'pro', amount: 1_000, cycle: 'month' },
+  team: { name: 'team', product: 'team', amount: 3_000, cycle: 'month' },
+  year: { name: 'year', product: 'pro', amount: 9_900, cycle: 'year' },
+  once: { name: 'once', product: 'personal', amount: 4_900, cycle: null },
+  unknown: { name: 'unknown', product: null, amount: 700, cycle: null },
+} as const satisfies Record<string, Plan>;
+
+export interface Buyer {
+  readonly number: number;
+  readonly provider: ProviderName;
+  readonly email: string;
+}
+
+interface Happening {
+  /** In days; fractions are hours. */
+  readonly day: number;
+  readonly buyer: Buyer;
+  readonly plan: Plan;
+}
+
+/** A payment that the buyer made. */
+export interface Paid extends Happening {
+  readonly kind: 'paid';
+  readonly number: number;
+  readonly origin: 'purchase' | 'renewal' | 'change';
+  readonly amount: number;
+  /** What it pays, in days; null: forever. */
+  readonly from: number;
+  readonly until: number | null;
+  /** What the credit of a change replaces, in days. */
+  readonly credit?: { readonly plan: Plan; readonly until: number };
+}
+
+/** The state of a subscription. */
+export interface State extends Happening {
+  readonly kind: 'state';
+  readonly status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled';
+  readonly isFirst: boolean;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Money that goes back. */
+export interface Returned extends Happening {
+  readonly kind: 'refunded' | 'disputed' | 'won';
+  readonly payment: Paid;
+  readonly amount: number;
+}
+
+export type AnyHappening = Paid | State | Returned;
+
+export const YEAR_START = new Date('2026-01-01T00:00:00.000Z');
+const DAY_MS = 86_400_000;
+
+/** Converts days of the year into a time, to the second, because Stripe reports seconds. */
+export function toDate(day: number): Date {
+  return new Date(YEAR_START.getTime() + Math.round(day * 86_400) * 1_000);
+}
+
+/** Converts a time into days of the year. */
+export function toDay(time: Date): number {
+  return (time.getTime() - YEAR_START.getTime()) / DAY_MS;
+}
+
+/** Adds a month or year to a day, as the calendar does. */
+export function addCycle(day: number, cycle: 'month' | 'year'): number {
+  const from = toDate(day);
+  const end = new Date(from);
+  end.setUTCMonth(end.getUTCMonth() + (cycle === 'month' ? 1 : 12));
+  if (end.getUTCDate() !== from.getUTCDate()) end.setUTCDate(0);
+  return toDay(end);
+}

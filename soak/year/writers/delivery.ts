@@ -1,0 +1,81 @@
+import { createHmac } from 'node:crypto';
+
+import type { AnyHappening, Buyer, Paid, Plan, ProviderName } from '../happenings.ts';
+
+/** An event in the form of its provider, not signed yet. */
+export interface WrittenEvent {
+  readonly provider: ProviderName;
+  readonly eventId: string;
+  readonly day: number;
+  readonly body: string;
+  /** The payment that the event reports; null: it reports something else. */
+  readonly payment: Paid | null;
+}
+
+/** Writes what happened as the events of a provider. */
+export type Writer = (happening: AnyHappening) => readonly Omit<WrittenEvent, 'provider'>[];
+
+/** Returns the ids of a buyer's subscription and payments. */
+export const nameOf = {
+  subscription: ({ number }: Buyer): string => `sub_${number}`,
+  customer: ({ number }: Buyer): string => `ctm_${number}`,
+  payment: ({ buyer, number }: Paid): string => `txn_${buyer.number}_${number}`,
+  price: ({ name }: Plan): string => `pri_${name}`,
+};
+
+/** Returns the secrets of the shop, in the form of each provider. */
+export const SECRETS: Readonly<Record<ProviderName, string>> = {
+  paddle: 'pdl_ntfset_of_a_simulated_shop',
+  stripe: 'whsec_of_a_simulated_shop',
+  lemonsqueezy: 'secret of a simulated shop',
+  standard: `whsec_${Buffer.from('secret of a simulated shop, 32 bytes').toString('base64')}`,
+};
+
+function hmac(key: string | Buffer, text: string, encoding: 'hex' | 'base64'): string {
+  return createHmac('sha256', key).update(text).digest(encoding);
+}
+
+/** The path and headers of a delivery. */
+interface Signed {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Signs a delivery as its provider does. */
+export function sign({ provider, body, eventId }: WrittenEvent, at: Date): Signed {
+  const secret = SECRETS[provider];
+  const seconds = Math.floor(at.getTime() / 1_000);
+  switch (provider) {
+    case 'paddle': {
+      const signature = hmac(secret, `${seconds}:${body}`, 'hex');
+      return {
+        path: '/api/v1/webhooks/billing',
+        headers: { 'paddle-signature': `ts=${seconds};h1=${signature}` },
+      };
+    }
+    case 'stripe': {
+      const signature = hmac(secret, `${seconds}.${body}`, 'hex');
+      return {
+        path: '/api/v1/webhooks/stripe',
+        headers: { 'stripe-signature': `t=${seconds},v1=${signature}` },
+      };
+    }
+    case 'lemonsqueezy':
+      return {
+        path: '/api/v1/webhooks/lemonsqueezy',
+        headers: { 'x-signature': hmac(secret, body, 'hex') },
+      };
+    case 'standard': {
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      const signature = hmac(key, `${eventId}.${seconds}.${body}`, 'base64');
+      return {
+        path: '/api/v1/webhooks/standard',
+        headers: {
+          'webhook-id': eventId,
+          'webhook-timestamp': String(seconds),
+          'webhook-signature': `v1,${signature}`,
+        },
+      };
+    }
+  }
+}
