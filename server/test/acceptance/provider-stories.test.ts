@@ -1,12 +1,10 @@
 /** The life of a subscription at each provider, signed by the provider's library if there is one. */
-import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { beforeEach, describe, test } from 'node:test';
+import { describe } from 'node:test';
 
-import { Webhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import { TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import {
   fastSpringCharge,
   fastSpringOrder,
@@ -26,103 +24,31 @@ import {
   stripeRefund,
   stripeSubscription,
 } from '../payment-providers/stripe-events.ts';
-import { testCatalog } from '../test-catalog.ts';
 import { DAY_MS, TEST_START } from '../test-clock.ts';
-import { readBody } from './bodies.ts';
+import {
+  ANNOUNCED,
+  APRIL,
+  FIRST,
+  MAY,
+  REFUNDED,
+  SECOND,
+  signAs,
+  startStories,
+} from './provider-story.ts';
 
-const CATALOG = `
-key_prefix: LK
-trial: { product: team, features: [] }
-products:
-  - id: team
-    name: Team
-    product_type: team
-    tier: team
-    features: []
-    max_activations: 5
-    offline_days: 14
-    prices: { stripe: [price_monthly], lemonsqueezy: ["17"], fastspring: [monthly], standard: [monthly] }
-`;
-
-const service = await startTestService({ catalog: testCatalog(CATALOG) });
+const follow = await startStories(
+  'stripe: [price_monthly], lemonsqueezy: ["17"], fastspring: [monthly], standard: [monthly]',
+);
 const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
 const [LEMON_SQUEEZY_SECRET = ''] = TEST_WEBHOOK_SECRETS.lemonsqueezy;
 const [FASTSPRING_SECRET = ''] = TEST_WEBHOOK_SECRETS.fastspring;
 const [STANDARD_SECRET = ''] = TEST_WEBHOOK_SECRETS.standard;
 
-const APRIL = new Date('2027-04-01T12:00:00.000Z');
-const MAY = new Date('2027-05-01T12:00:00.000Z');
-const FIRST = { startsAt: TEST_START, endsAt: APRIL };
-const SECOND = { startsAt: APRIL, endsAt: MAY };
-/** The times of the cancellation and of the refund. */
-const ANNOUNCED = new Date(APRIL.getTime() + 5 * DAY_MS);
-const REFUNDED = new Date(MAY.getTime() + 2 * DAY_MS);
-
 /** A delivery of FastSpring with several events. */
 const together = (...events: readonly unknown[]) => [{ events }];
 
-type Sign = (body: string, at: Date) => Record<string, string>;
-
-/** The events of a provider for each step. */
-interface Story {
-  readonly path: string;
-  readonly sign: Sign;
-  readonly checkoutId: string;
-  readonly purchase: readonly unknown[];
-  readonly renewal: readonly unknown[];
-  readonly cancellation: readonly unknown[];
-  readonly end: readonly unknown[];
-  readonly refund: readonly unknown[];
-}
-
-/** Delivers a step at its time, and returns the license as the check of the transaction shows it. */
-async function deliverStep(
-  { path, sign, checkoutId }: Story,
-  at: Date,
-  events: readonly unknown[],
-) {
-  service.clock.set(at);
-  for (const event of events) {
-    const body = JSON.stringify(event);
-    const answer = await service.post(path, body, sign(body, at));
-    assert.equal(answer.status, 200, answer.text);
-    assert.ok(['processed', 'ignored'].includes(String(readBody(answer.body)['status'])));
-  }
-  const checked = await service.get(`/api/v1/licenses/check/${checkoutId}`);
-  const { licenses, status, expires_at: expiresAt, license_key: key } = readBody(checked.body);
-  assert.ok(Array.isArray(licenses) && licenses.length === 1, checked.text);
-  return [status, expiresAt, key !== null];
-}
-
-function follow(provider: string, story: Story): void {
-  test(`${provider}: purchase, renewal, cancellation, refund`, async () => {
-    const [april, may] = [APRIL.toISOString(), MAY.toISOString()];
-    assert.deepEqual(await deliverStep(story, TEST_START, story.purchase), ['active', april, true]);
-    assert.deepEqual(await deliverStep(story, APRIL, story.renewal), ['active', may, false]);
-    assert.deepEqual(await deliverStep(story, ANNOUNCED, story.cancellation), [
-      'active',
-      may,
-      false,
-    ]);
-    assert.deepEqual(await deliverStep(story, MAY, story.end), ['canceled', may, false]);
-    assert.deepEqual(await deliverStep(story, REFUNDED, story.refund), ['refunded', may, false]);
-  });
-
-  test(`${provider}: the signature of another body changes nothing`, async () => {
-    await deliverStep(story, TEST_START, story.purchase);
-    const body = JSON.stringify(story.refund[0]);
-    const answer = await service.post(story.path, body, story.sign(`${body} `, TEST_START));
-    assert.equal(answer.status, 401);
-    const april = APRIL.toISOString();
-    assert.deepEqual(await deliverStep(story, TEST_START, []), ['active', april, true]);
-  });
-}
-
-beforeEach(async () => {
-  service.clock.set(TEST_START);
-  await service.pool.query(
-    'truncate billing_events, billing_payments, billing_subscriptions, billing_adjustments, billing_aliases, billing_licenses, license_transactions',
-  );
+const period = ({ startsAt, endsAt }: typeof FIRST) => ({
+  period: { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() },
 });
 
 describe('a subscription from start to end, as the checkout page sees it', () => {
@@ -239,26 +165,15 @@ describe('a subscription from start to end, as the checkout page sees it', () =>
     ),
   });
 
-  const period = ({ startsAt, endsAt }: typeof FIRST) => ({
-    period: { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() },
-  });
   const monthly = {
     subscription_id: 'sub-1',
     lines: [{ price_id: 'monthly', cycle: { interval: 'month' } }],
   };
   const running = { ...monthly, transaction_id: 'order-1', status: 'active' };
   const change = { action: 'cancel', effective_at: MAY.toISOString() };
-  let deliveries = 0;
   follow('Standard Webhooks', {
     path: '/api/v1/webhooks/standard',
-    sign: (body, at) => {
-      const id = `msg_${(deliveries += 1)}`;
-      return {
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(STANDARD_SECRET).sign(id, at, body),
-      };
-    },
+    sign: signAs(STANDARD_SECRET),
     checkoutId: 'order-1',
     purchase: [
       standardEvent('purchase.completed', {

@@ -16,6 +16,8 @@ import {
 import { repeatTo, SHAPES, type Shape } from '../hostile-texts.ts';
 import { anyAddress } from '../http-client.ts';
 import { fastSpringDelivery, fastSpringOrder } from '../payment-providers/fastspring-events.ts';
+import { creemCheckout, creemDelivery } from '../payment-providers/creem-events.ts';
+import { dodoPayment } from '../payment-providers/dodo-events.ts';
 import {
   lemonSqueezyDelivery,
   lemonSqueezyOrder,
@@ -25,6 +27,7 @@ import {
   paddleDelivery,
   paddleTransactionCompleted,
 } from '../payment-providers/paddle-events.ts';
+import { polarDelivery, polarOrder } from '../payment-providers/polar-events.ts';
 import {
   standardDelivery,
   standardPurchase,
@@ -190,6 +193,11 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
     fastspring,
     standard,
   } = TEST_WEBHOOK_SECRETS;
+  const [polarSecret = ''] = TEST_WEBHOOK_SECRETS.polar;
+  const [dodoSecret = ''] = TEST_WEBHOOK_SECRETS.dodo;
+  const [creemSecret = ''] = TEST_WEBHOOK_SECRETS.creem;
+  const id = crypto.randomUUID();
+  const creem = creemCheckout();
   const fillIn = (event: unknown) => replaceTexts(event, text, KEPT);
   const paddle = [paddleCustomer('created'), paddleTransactionCompleted({})].map((event) =>
     paddleDelivery(fillIn(event), { secret: paddleSecrets[0] ?? '', at }),
@@ -209,6 +217,18 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
     {
       path: '/api/v1/webhooks/fastspring',
       ...fastSpringDelivery([fillIn(fastSpringOrder())], { secret: fastspring[0] ?? '' }),
+    },
+    {
+      path: '/api/v1/webhooks/polar',
+      ...polarDelivery(fillIn(polarOrder('order.paid')), { secret: polarSecret, at, id }),
+    },
+    {
+      path: '/api/v1/webhooks/dodo',
+      ...standardDelivery(fillIn(dodoPayment('payment.succeeded')), { secret: dodoSecret, at, id }),
+    },
+    {
+      path: '/api/v1/webhooks/creem',
+      ...creemDelivery({ ...creem, object: fillIn(creem.object) }, { secret: creemSecret }),
     },
     {
       path: '/api/v1/webhooks/standard',

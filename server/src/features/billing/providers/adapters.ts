@@ -3,8 +3,11 @@ import { isTestSource, providerOf } from '@latchkey/contract';
 import type { BillingProvider } from '../facts.ts';
 import { toTestAdapter, type BillingAdapter } from './adapter.ts';
 import { fastSpringAdapter } from './fastspring/adapter.ts';
+import { creemAdapter } from './creem/adapter.ts';
+import { dodoAdapter } from './dodo/adapter.ts';
 import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
 import { paddleAdapter } from './paddle/adapter.ts';
+import { polarAdapter } from './polar/adapter.ts';
 import { standardWebhooksAdapter } from './standard-webhooks/adapter.ts';
 import { stripeAdapter } from './stripe/adapter.ts';
 
@@ -13,6 +16,9 @@ const ADAPTERS: readonly BillingAdapter[] = [
   stripeAdapter,
   lemonSqueezyAdapter,
   fastSpringAdapter,
+  polarAdapter,
+  dodoAdapter,
+  creemAdapter,
   standardWebhooksAdapter,
 ];
 

@@ -6,6 +6,9 @@ import * as fc from 'fast-check';
 import type { Product } from '#server/config/catalog-model.ts';
 import { anyProduct } from '#server/config/product.fixture.ts';
 
+import { CREEM_PRODUCT } from '../../../../test/payment-providers/creem-events.ts';
+import { DODO_PRODUCT } from '../../../../test/payment-providers/dodo-events.ts';
+import { POLAR_PRODUCT } from '../../../../test/payment-providers/polar-events.ts';
 import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses, type LicenseDraft } from '../rules/compute-licenses.ts';
@@ -16,7 +19,17 @@ export const MAY = new Date('2027-05-01T12:00:00.000Z');
 export const FIRST = { startsAt: TEST_START, endsAt: APRIL };
 export const SECOND = { startsAt: APRIL, endsAt: MAY };
 
-const SOLD = new Set(['price_personal', 'price_monthly', '17', 'once:18', 'personal', 'monthly']);
+const SOLD = new Set([
+  'price_personal',
+  'price_monthly',
+  '17',
+  'once:18',
+  'personal',
+  'monthly',
+  POLAR_PRODUCT,
+  DODO_PRODUCT,
+  CREEM_PRODUCT,
+]);
 
 function findProduct(priceId: string): Product | null {
   if (!SOLD.has(priceId)) return null;

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { fastSpringOrder } from '../../../../test/payment-providers/fastspring-events.ts';
+import { creemCheckout } from '../../../../test/payment-providers/creem-events.ts';
+import { dodoPayment } from '../../../../test/payment-providers/dodo-events.ts';
 import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
 import { paddleTransactionCompleted } from '../../../../test/payment-providers/paddle-events.ts';
+import { polarOrder } from '../../../../test/payment-providers/polar-events.ts';
 import { standardEvent } from '../../../../test/payment-providers/standard-webhooks-events.ts';
 import { stripeCheckoutCompleted } from '../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
@@ -33,6 +36,9 @@ const noTime = lemonSqueezyOrder('order_created', {
 });
 const fastSpring = fastSpringOrder();
 const standard = standardEvent('payment.refunded', {});
+const polar = polarOrder('order.paid');
+const dodo = dodoPayment('payment.succeeded');
+const creem = creemCheckout();
 
 for (const [provider, why, body, header] of [
   ['paddle', 'data', { ...paddle, data: [] }, ['transaction.completed', TEST_START]],
@@ -50,6 +56,15 @@ for (const [provider, why, body, header] of [
   ['stripe', 'data', { ...stripe, data: {} }, [stripe.type, TEST_START]],
   ['stripe', 'time', { ...stripe, created: -1 }, [stripe.type, null]],
   ['stripe', 'type', { ...stripe, type: '' }, [null, TEST_START]],
+  ['polar', 'data', { ...polar, data: {} }, ['order.paid', TEST_START]],
+  ['polar', 'time', { ...polar, timestamp: 'x' }, ['order.paid', null]],
+  ['polar', 'type', { ...polar, type: 7 }, [null, TEST_START]],
+  ['dodo', 'data', { ...dodo, data: { payment_id: 7.5 } }, ['payment.succeeded', TEST_START]],
+  ['dodo', 'time', { ...dodo, timestamp: null }, ['payment.succeeded', null]],
+  ['dodo', 'type', { ...dodo, type: {} }, [null, TEST_START]],
+  ['creem', 'data', { ...creem, object: {} }, ['checkout.completed', TEST_START]],
+  ['creem', 'time', { ...creem, created_at: -1 }, ['checkout.completed', null]],
+  ['creem', 'type', { ...creem, eventType: null }, [null, TEST_START]],
 ] as const) {
   test(`${provider}: reports the readable part of a header with an invalid ${why}`, () => {
     assert.deepEqual(readMalformed(provider, body), header);

@@ -5,11 +5,14 @@ import {
   fastSpringAccount,
   fastSpringOrder,
 } from '../../../../test/payment-providers/fastspring-events.ts';
+import { creemCheckout } from '../../../../test/payment-providers/creem-events.ts';
+import { dodoPayment } from '../../../../test/payment-providers/dodo-events.ts';
 import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
 import {
   paddleCustomer,
   paddleTransactionCompleted,
 } from '../../../../test/payment-providers/paddle-events.ts';
+import { polarCustomer, polarOrder } from '../../../../test/payment-providers/polar-events.ts';
 import { standardEvent } from '../../../../test/payment-providers/standard-webhooks-events.ts';
 import {
   stripeCheckoutCompleted,
@@ -33,6 +36,10 @@ const EVENTS_WITH_ADDRESS: readonly (readonly [
   ['lemonsqueezy', 'an order', (email) => lemonSqueezyOrder('order_created', { email })],
   ['fastspring', 'an order', (email) => fastSpringOrder({ email })],
   ['fastspring', 'an account', (email) => fastSpringAccount('updated', { email })],
+  ['polar', 'an order', (email) => polarOrder('order.paid', { email })],
+  ['polar', 'a customer', (email) => polarCustomer('customer.updated', email)],
+  ['dodo', 'a payment', (email) => dodoPayment('payment.succeeded', { email })],
+  ['creem', 'a checkout', (email) => creemCheckout({ email })],
   [
     'standard',
     'a customer',

@@ -35,6 +35,7 @@ export const LICENSE_TABLES = [
   'activations',
   'license_activity',
   'license_refusals',
+  'license_uses',
   'billing_sales',
   'billing_licenses',
 ] as const;

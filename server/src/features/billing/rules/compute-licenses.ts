@@ -171,8 +171,9 @@ function findOrigin(facts: PurchaseFacts): Origin | null {
     const { transactionId, checkoutId = transactionId } = purchase;
     return { transactionId, checkoutId, payment: purchase };
   }
-  // An imported subscription has its own name until a payment is known.
-  const isImported = known?.transactionId === known?.subscriptionId;
+  // An imported subscription has its own name until a payment is known. At Dodo Payments that is the name of its checkout.
+  const isImported =
+    known?.transactionId === known?.subscriptionId && providerOf(facts.provider) !== 'dodo';
   if (known?.transactionId != null && !(isImported && first !== null)) {
     const { transactionId } = known;
     return { transactionId, checkoutId: transactionId, payment: first };

@@ -30,11 +30,13 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
  * `webhook-timestamp` and the raw body, joined by full stops. `v1` is an HMAC-SHA256 under a secret that is decoded from
  * base64 (`whsec_…`), `v1a` an Ed25519 signature under a public key (`whpk_…`). One valid signature under any secret is
  * enough; other versions are ignored.
+ * @param readKey reads the key of an HMAC from a secret; default: as the specification does
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function verifyStandardWebhook(
   { headers, rawBody }: WebhookDelivery,
   options: VerifyOptions,
+  readKey: (secret: string) => Buffer = readSecret,
 ): Verification {
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
@@ -46,7 +48,7 @@ export function verifyStandardWebhook(
     return 'malformed';
   }
   const message = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), rawBody]);
-  if (!isSigned(message, options.secrets, signatures)) return 'mismatch';
+  if (!isSigned(message, options.secrets, signatures, readKey)) return 'mismatch';
   const toleranceSeconds = Math.max(options.toleranceSeconds, MIN_TOLERANCE_SECONDS);
   return isTimely(atSeconds, { now: options.now, toleranceSeconds }) ? 'valid' : 'stale';
 }
@@ -73,10 +75,11 @@ function isSigned(
   message: Buffer,
   secrets: readonly string[],
   { hmacs, ed25519 }: Signatures,
+  readKey: (secret: string) => Buffer,
 ): boolean {
   const shared = secrets
     .filter((secret) => !secret.startsWith(PUBLIC_KEY_PREFIX))
-    .map(readSecret)
+    .map(readKey)
     .filter((secret) => secret.length > 0);
   const publicKeys = secrets
     .filter((secret) => secret.startsWith(PUBLIC_KEY_PREFIX))
