@@ -12,11 +12,11 @@ import {
   type EventOutcome,
 } from './queries/events.ts';
 import { insertFacts, lockBilling } from './queries/ledger.ts';
-import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
+import { findPurchases } from './find-purchases.ts';
+import type { LedgerReference } from './queries/purchases.ts';
 import { queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
-import { listOpenCustomers } from './rules/pair-started.ts';
-import { groupPurchases, type Purchase } from './rules/group-purchases.ts';
+import type { Purchase } from './rules/group-purchases.ts';
 import { syncLicenses, type SyncedLicenses } from './sync-licenses.ts';
 
 /**
@@ -101,7 +101,7 @@ async function recompute(
   const synced = await syncLicenses(deps, client, purchases);
   await queueNotifications(deps, client, synced);
   const attention = listAttention(synced);
-  await updateAttention(client, purchases, events, attention);
+  await updateAttention(client, synced.purchases, events, attention);
   return { synced, attention };
 }
 
@@ -160,31 +160,6 @@ async function updateAttention(
 
 function toKey({ provider, eventId }: EventKey): string {
   return `${provider} ${eventId}`;
-}
-
-/**
- * Finds the purchases of references. A subscription whose checkout is unknown, and a checkout whose subscription is unknown,
- * may be one purchase of their customer.
- */
-async function findPurchases(
-  client: Queryable,
-  references: readonly LedgerReference[],
-): Promise<Purchase[]> {
-  const entries = await listPurchaseEntries(client, references);
-  const purchases = groupPurchases(entries);
-  const customers = listOpenCustomers(
-    purchases.map(({ facts }) => ({
-      name: '',
-      provider: facts.provider,
-      facts: [...facts.payments, ...facts.snapshots],
-    })),
-  ).map(({ provider, customerId }) => ({ provider, kind: 'customer' as const, id: customerId }));
-  if (customers.length === 0) return purchases;
-  const wanted = new Set(entries.map(toKey));
-  const all = groupPurchases(await listPurchaseEntries(client, [...references, ...customers]));
-  return all.filter(({ facts: { provider }, eventIds }) =>
-    [...eventIds].some((eventId) => wanted.has(toKey({ provider, eventId }))),
-  );
 }
 
 function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {

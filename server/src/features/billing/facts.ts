@@ -122,6 +122,13 @@ export type CustomerDetails = DeepReadonly<Static<typeof Customer>>;
 
 export const UNKNOWN_CUSTOMER: CustomerDetails = { email: null, name: null, locale: null };
 
+const order = {
+  /** The license that the purchase renews or upgrades: its id, or its key, encrypted. Absent: it creates licenses. */
+  renews: Type.Optional(Text),
+  /** Who gets the licenses as a gift; without an address if that is invalid. Absent: the payer. */
+  recipient: Type.Optional(Type.Object({ email: NullableText, name: NullableText })),
+};
+
 const Payment = Type.Object({
   kind: Type.Literal('payment'),
   ...occurrence,
@@ -144,6 +151,7 @@ const Payment = Type.Object({
   /** The period paid for; null if not reported (the term of a purchase then comes from its subscription). */
   period: orNull(Period),
   lines: Type.Array(Line),
+  ...order,
   /** Credits and charges for a change within a period. */
   prorations: Type.Optional(Type.Array(Proration)),
   /** What an operator has to know about the payment: a sentence. Absent: nothing. */
@@ -196,6 +204,7 @@ const Subscription = Type.Object({
   canceledAt: orNull(Time),
   scheduledChange: orNull(Type.Object({ action: Type.Enum(SCHEDULED_ACTIONS), effectiveAt: Time })),
   lines: Type.Array(Line),
+  ...order,
   ...word,
 });
 

@@ -24,6 +24,8 @@ import {
   type WebhookDelivery,
 } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
+import { sealLicenseKeys } from './providers/custom-data.ts';
+import { sealNamedKey } from './find-renewed.ts';
 import type { StoredEvent } from './queries/events.ts';
 import { receiveEvents, type EventResponse, type PartialReceipt } from './receive-events.ts';
 import type { Receipt, ReceivedEvent } from './received-event.ts';
@@ -73,7 +75,7 @@ async function receiveEvent(
   readBody: () => object,
 ): Promise<EventResponse> {
   const event = await storeUnlessRead(deps, adapter, delivery, () =>
-    readEvent(adapter, delivery, readBody(), deps.clock.now()),
+    readEvent(deps, adapter, delivery, readBody()),
   );
   const receipt = await applyOrDefer(deps, event);
   deps.metrics.countPaymentEvent(event.provider, receipt.status);
@@ -152,7 +154,7 @@ export async function processEvent(
   delivery: WebhookDelivery,
   body: object,
 ): Promise<Receipt> {
-  return applyOrDefer(deps, readEvent(adapter, delivery, body, deps.clock.now()));
+  return applyOrDefer(deps, readEvent(deps, adapter, delivery, body));
 }
 
 /** An event that was read, or the header of a malformed one. */
@@ -167,14 +169,17 @@ function applyOrDefer(deps: BillingDependencies, event: ReadEvent): Promise<Rece
 }
 
 function readEvent(
+  { clock, vault }: BillingDependencies,
   { provider, normalize }: BillingAdapter,
   { headers, rawBody }: WebhookDelivery,
   body: object,
-  receivedAt: Date,
 ): ReadEvent {
-  const delivery = { receivedAt, raw: rawBody, headers: selectHeaders(headers) };
+  const receivedAt = clock.now();
+  const sealed = sealLicenseKeys(body, (key) => sealNamedKey(vault, key));
+  const raw = sealed === body ? rawBody : Buffer.from(JSON.stringify(sealed));
+  const delivery = { receivedAt, raw, headers: selectHeaders(headers) };
   try {
-    const event = normalize(body, { headers, rawBody });
+    const event = normalize(sealed, { headers, rawBody });
     requireEventId(event.eventId);
     requirePast(event, receivedAt);
     return { ...event, ...delivery };

@@ -13,19 +13,19 @@ import { listAdoptableLicenses } from '../licenses/queries/license-names.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER } from './facts.ts';
+import { addSharing, type SharedPurchases } from './find-sharing.ts';
 import {
   insertBilledLines,
-  listBilledLines,
   listCustomers,
   replaceBilledLines,
   type StoredCustomer,
 } from './queries/purchases.ts';
 import { listAssignedPrices } from './queries/repairs.ts';
-import { insertSales, type NewSale } from './queries/sales.ts';
-import { listNames, listOpenPurchases, toSale } from './rules/find-sale.ts';
+import { recordSales, type CreatedLine } from './record-sales.ts';
+import { listNames, listOpenPurchases } from './rules/find-sale.ts';
+import { findRecipient } from './rules/find-recipient.ts';
 import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
 import {
-  listTransactions,
   planLicenses,
   type LicensePlans,
   type ExistingLicense,
@@ -39,6 +39,8 @@ import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
+  /** The purchases, and those that share a license with them. */
+  readonly purchases: readonly Purchase[];
   /** Those that were created or changed. */
   readonly licenses: readonly SyncedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
@@ -51,26 +53,23 @@ export interface SyncedLicenses {
 export async function syncLicenses(
   deps: ApplyDependencies,
   client: Queryable,
-  purchases: readonly Purchase[],
+  changed: readonly Purchase[],
 ): Promise<SyncedLicenses> {
-  const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
+  const { purchases, lines, renewed } = await addSharing(deps, client, changed);
   const names = listOpenPurchases(purchases, lines).flatMap(listNames);
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
   const { buyers, buyerProblems } = await findBuyers(client, purchases);
-  const { missing, existing, orphaned, unmatched, problems } = await planAll(deps, client, {
-    purchases,
-    lines,
-    adoptable,
-  });
-  const created = await createLicenses(deps, client, missing, buyers);
-  const changed = await changeLicenses(deps, client, { existing, orphaned }, buyers);
-  await recordSales(deps, client, created, existing);
+  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable });
+  const created = await createLicenses(deps, client, plans.missing, buyers);
+  const updated = await changeLicenses(deps, client, plans, buyers);
+  await recordSales(deps, client, created, plans.existing);
   return {
-    licenses: [...created.map(({ synced }) => synced), ...changed],
-    unmatched,
+    purchases,
+    licenses: [...created.map(({ synced }) => synced), ...updated],
+    unmatched: plans.unmatched,
     // Of two problems of an event, the last one is reported.
-    problems: [...buyerProblems, ...problems],
-    startedEarlier: missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
+    problems: [...buyerProblems, ...plans.problems],
+    startedEarlier: plans.missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
   };
 }
 
@@ -78,19 +77,17 @@ export async function syncLicenses(
 async function planAll(
   deps: ApplyDependencies,
   client: Queryable,
-  { purchases, lines, adoptable }: PlannedPurchases,
+  { purchases, lines, adoptable, renewed }: PlannedPurchases,
 ): Promise<LicensePlans> {
   const catalog = deps.catalog();
-  const plans = planLicenses(purchases, lines, catalog, adoptable);
+  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed);
   if (plans.unmatched.length + plans.problems.length === 0) return plans;
   const assigned = await listAssignedPrices(client);
   if (assigned.length === 0) return plans;
-  return planLicenses(purchases, lines, withAssignedPrices(catalog, assigned), adoptable);
+  return planLicenses(purchases, lines, withAssignedPrices(catalog, assigned), adoptable, renewed);
 }
 
-interface PlannedPurchases {
-  readonly purchases: readonly Purchase[];
-  readonly lines: Parameters<typeof planLicenses>[1];
+interface PlannedPurchases extends SharedPurchases {
   readonly adoptable: NonNullable<Parameters<typeof planLicenses>[3]>;
 }
 
@@ -115,8 +112,8 @@ export interface SyncedLicense {
 type Buyers = ReadonlyMap<Purchase, Buyer>;
 
 /**
- * Finds the buyer of each purchase. The stored details of the customer take precedence over those in payments and
- * snapshots.
+ * Finds the buyer of each purchase, or who gets it as a gift. The stored details of the customer take precedence over those
+ * in payments and snapshots.
  */
 async function findBuyers(
   client: Queryable,
@@ -142,7 +139,9 @@ function withStoredDetails(
   const isSame = (each: StoredCustomer): boolean =>
     each.customerId === customerId && each.provider === provider;
   const details = mergeCustomer(customer, stored.find(isSame) ?? UNKNOWN_CUSTOMER);
-  return { customerId, customer: repairCustomer(details, purchase) };
+  const recipient = findRecipient(purchase);
+  const owner = recipient === null ? details : { ...recipient, locale: details.locale };
+  return { customerId, customer: repairCustomer(owner, purchase) };
 }
 
 /** Creates licenses, records the line of each, and returns them in the order of the plans. */
@@ -182,22 +181,25 @@ async function createLicenses(
 async function changeLicenses(
   deps: ApplyDependencies,
   client: Queryable,
-  plans: Pick<LicensePlans, 'existing' | 'orphaned'>,
+  plans: Pick<LicensePlans, 'existing' | 'orphaned' | 'updates'>,
   buyers: Buyers,
 ): Promise<SyncedLicense[]> {
   const planOf = new Map(
-    [...plans.orphaned, ...plans.existing].map((plan) => [plan.line.licenseId, plan]),
+    [...plans.orphaned, ...plans.updates].map((plan) => [plan.line.licenseId, plan]),
   );
   if (planOf.size === 0) return [];
   const before = await listLicensesByIds(client, [...planOf.keys()]);
-  const adopted = plans.existing.filter((plan) => plan.adopted !== undefined);
+  const adopted = plans.existing.filter(
+    (plan) => plan.adopted !== undefined || plan.isNewRenewal === true,
+  );
   if (adopted.length > 0) {
     await replaceBilledLines(
       client,
       adopted.map(({ line }) => line),
     );
   }
-  const updated = await updateLicenses(client, plans.existing, buyers);
+  const updated = await updateLicenses(client, plans.updates, buyers);
+  await recordCheckoutIds(client, plans.existing);
   const canceled = await cancelOrphaned(deps, client, plans.orphaned);
   const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
   return before.flatMap((previous) => {
@@ -210,20 +212,18 @@ async function changeLicenses(
 
 async function updateLicenses(
   client: Queryable,
-  existing: readonly ExistingLicense[],
+  updates: readonly ExistingLicense[],
   buyers: Buyers,
 ): Promise<LicenseRecord[]> {
-  if (existing.length === 0) return [];
-  const updated = await updateBilledLicenses(
+  if (updates.length === 0) return [];
+  return updateBilledLicenses(
     client,
-    existing.map(({ purchase, draft, terms, line }) => ({
-      ...toBilledFacts(draft, buyers.get(purchase)),
+    updates.map(({ purchase, owner = purchase, draft, terms, line }) => ({
+      ...toBilledFacts(draft, owner === null ? undefined : buyers.get(owner)),
       id: line.licenseId,
       terms,
     })),
   );
-  await recordCheckoutIds(client, existing);
-  return updated;
 }
 
 async function cancelOrphaned(
@@ -262,45 +262,6 @@ function toSyncedLicense(
   const { provider, transactionId } = line;
   const customerId = buyers.get(purchase)?.customerId ?? null;
   return { license, before, provider, transactionId, customerId };
-}
-
-type CreatedLine = Pick<ExistingLicense, 'purchase' | 'draft' | 'line'>;
-
-/** Records what was sold, unless it is recorded: later changes of the catalogue are for new sales. */
-async function recordSales(
-  { clock }: ApplyDependencies,
-  client: Queryable,
-  created: readonly CreatedLine[],
-  existing: readonly ExistingLicense[],
-): Promise<void> {
-  const soldAt = clock.now();
-  const adopted = existing.flatMap(({ adopted: license }) =>
-    license === undefined
-      ? []
-      : [{ ...toSale(license), licenseId: license.licenseId, total: null, currency: null, soldAt }],
-  );
-  const sales = [...created, ...existing].flatMap((each) => toNewSale(each, soldAt) ?? []);
-  if (adopted.length + sales.length > 0) await insertSales(client, [...adopted, ...sales]);
-}
-
-function toNewSale({ purchase, draft, line }: CreatedLine, soldAt: Date): NewSale | null {
-  const { product, priceId, total } = draft;
-  if (product === null || line.sales?.some((sale) => sale.priceId === priceId)) return null;
-  const { id: productId, maxActivations: machines, durationDays, endsAt, quantityAs } = product;
-  const currency = purchase.facts.payments.findLast((each) => each.currency)?.currency ?? null;
-  return {
-    licenseId: line.licenseId,
-    priceId,
-    productId,
-    machines,
-    ...(quantityAs === undefined ? {} : { quantityAs }),
-    durationDays,
-    hasFixedEnd: endsAt !== undefined,
-    endsAt: endsAt ?? null,
-    total,
-    currency,
-    soldAt,
-  };
 }
 
 /**

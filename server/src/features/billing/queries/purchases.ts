@@ -122,10 +122,11 @@ const listLicensesStatement = defineStatement(
     transactionId: Type.String(),
     lineKey: Type.String(),
     licenseId: Type.String(),
+    renews: Type.Boolean(),
     sales: Type.Array(SaleRow),
   }),
   `select billed.provider, billed.transaction_id as "transactionId", billed.line_key as "lineKey",
-          billed.license_id as "licenseId",
+          billed.license_id as "licenseId", billed.renews,
           array(
             select jsonb_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
                                       'durationDays', sale.duration_days, 'hasFixedEnd', sale.has_fixed_end,
@@ -155,10 +156,10 @@ function toSale({ endsAt, quantityAs, ...sale }: Static<typeof SaleRow>): Sale {
 const listOfLicenseStatement = defineStatement(
   'billing_license_list_transactions',
   Type.Object({ provider: Provider, id: Type.String() }),
-  'select distinct provider, transaction_id as id from billing_licenses where license_id = $1',
+  'select provider, transaction_id as id from billing_licenses where license_id = $1 group by 1, 2 order by bool_and(renews), 2',
 );
 
-/** Lists the transactions that created a license; empty for a license that was not bought. */
+/** Lists the transactions that created or renewed a license, those that created it first; empty if it was not bought. */
 export async function listTransactionsOfLicense(
   db: Queryable,
   licenseId: string,
@@ -184,21 +185,50 @@ export async function insertBilledLines(
   await execute(db, insertLicensesStatement, columns);
 }
 
-const adoptLicensesStatement = defineCommand(
-  'billing_license_adopt',
-  `insert into billing_licenses (provider, transaction_id, line_key, license_id)
-   select provider, transaction_id, line_key, license_id
-   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as input (provider, transaction_id, line_key, license_id)
-   on conflict (transaction_id, provider, line_key) do update set license_id = excluded.license_id`,
+const listSharedStatement = defineStatement(
+  'billing_license_list_shared',
+  Type.Object({ provider: Provider, id: Type.String() }),
+  `select distinct billed.provider, billed.transaction_id as id
+   from billing_licenses billed
+   where billed.license_id = any ($1::uuid[] || array(
+     select license_id from billing_licenses renewal where renewal.renews and renewal.license_id = any ($2::uuid[])
+   ))`,
 );
 
-/** Records the adopted license of each line, in place of one that was created before the license was known. */
+/**
+ * Lists the transactions of licenses that several purchases share.
+ * @param renewed licenses that a purchase is about to renew
+ * @param licenseIds of which those count that a purchase has renewed
+ */
+export async function listSharedTransactions(
+  db: Queryable,
+  renewed: readonly string[],
+  licenseIds: readonly string[],
+): Promise<LedgerReference[]> {
+  const rows = await queryRows(db, listSharedStatement, [renewed, licenseIds]);
+  return rows.map((row) => ({ ...row, kind: 'transaction' }));
+}
+
+const adoptLicensesStatement = defineCommand(
+  'billing_license_adopt',
+  `insert into billing_licenses (provider, transaction_id, line_key, license_id, renews)
+   select provider, transaction_id, line_key, license_id, renews
+   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::boolean[])
+     as input (provider, transaction_id, line_key, license_id, renews)
+   on conflict (transaction_id, provider, line_key) do update
+   set license_id = excluded.license_id, renews = excluded.renews`,
+);
+
+/** Records the adopted or renewed license of each line, in place of one that was created before the license was known. */
 export async function replaceBilledLines(
   db: Queryable,
   lines: readonly Omit<BilledLine, 'sales'>[],
 ): Promise<void> {
   const columns = toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']);
-  await execute(db, adoptLicensesStatement, columns);
+  await execute(db, adoptLicensesStatement, [
+    ...columns,
+    lines.map(({ renews }) => renews === true),
+  ]);
 }
 
 const StoredCustomer = Type.Object({

@@ -84,11 +84,15 @@ const takeStatement = defineStatement(
     soldAt: Timestamp,
     quantityAs: Type.Enum(['machines', 'keys']),
   }),
-  `delete from billing_sales where license_id = any ($1::uuid[])
+  `delete from billing_sales
+   where license_id = any ($1::uuid[])
+     and (price_id <> '' or exists (
+       select from billing_licenses billed where billed.license_id = billing_sales.license_id and not billed.renews
+     ))
    returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at, quantity_as`,
 );
 
-/** Deletes what was sold with licenses, and returns it. */
+/** Deletes what was sold with licenses, and returns it. What a renewed license was before stays. */
 export async function takeSales(db: Queryable, licenseIds: readonly string[]): Promise<NewSale[]> {
   const rows = await queryRows(db, takeStatement, [licenseIds]);
   return rows.map(({ quantityAs, ...sale }) => ({ ...sale, ...toQuantityAs(quantityAs) }));

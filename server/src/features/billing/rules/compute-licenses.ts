@@ -81,6 +81,8 @@ export interface LicenseDraft {
   readonly priceId: string;
   /** Sold of this price. */
   readonly quantity: number;
+  /** When the line was first paid, or else reported. */
+  readonly soldAt: Date;
   /** The amount of the line, as paid; null if it is not reported. */
   readonly total: number | null;
   readonly subscription: boolean;
@@ -248,6 +250,7 @@ function computeRecurringLine(
       ...sold,
       lineKey: `${lineKey}${unit?.suffix ?? ''}`,
       position,
+      soldAt: (origin.payment ?? facts.snapshots[0])?.occurredAt ?? paid.endsAt,
       total: unit === null || unit.suffix === '' ? (ofPrice?.line?.total ?? null) : null,
       subscription: true,
       hasGrace: paid.hasGrace,

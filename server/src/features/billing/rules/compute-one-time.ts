@@ -1,3 +1,5 @@
+import { providerOf } from '@latchkey/contract';
+
 import type { BillingLine, PaymentFact } from '../facts.ts';
 import type {
   LicenseContext,
@@ -60,6 +62,7 @@ function computeOneTimeLine(
     position,
     ...toSold(unit, line),
     lineKey: `${lineKey}${unit?.suffix ?? ''}`,
+    soldAt: payment.occurredAt,
     total: unit === null || unit.suffix === '' ? line.total : null,
     subscription: false,
     hasGrace: false,
@@ -83,7 +86,7 @@ export function computeCharges(
       const sale = {
         transactionId,
         // Lemon Squeezy numbers its invoices.
-        checkoutId: provider === 'lemonsqueezy' ? null : checkoutId,
+        checkoutId: providerOf(provider) === 'lemonsqueezy' ? null : checkoutId,
         payment,
         lineKeys: `charge:${transactionId}:`,
       };

@@ -18,7 +18,7 @@ import type { AdoptableLicense, BilledLine, SoldCatalog } from './plan-licenses.
 
 /** What was sold under a price of a license. */
 export interface Sale {
-  /** Empty: whatever price the license had before prices were recorded, or elsewhere. */
+  /** Followed by its transaction if the purchase renews a license. Empty: whatever price the license had before prices were recorded, or elsewhere. */
   readonly priceId: string;
   readonly productId: string;
   /** For a quantity of 1; without a price, of all; null: as in the catalogue. */
@@ -91,8 +91,9 @@ export function createSaleFinder(
     if (context === undefined) return product;
     const { line, adopted } = findLine(context);
     const sales = adopted === null ? (line?.sales ?? []) : [toSale(adopted)];
-    const own = sales.find((sale) => sale.priceId === priceId);
+    const own = sales.find((sale) => sale.priceId === nameSale(priceId, line));
     if (own !== undefined) return toSold(own, own.machines, catalog);
+    if (line?.renews === true) return product;
     const earlier = sales.find((sale) => sale.priceId === '');
     const isEarlier = context.priceIds.size === 1 || product?.id === earlier?.productId;
     if (earlier === undefined || !isEarlier) return product;
@@ -101,7 +102,8 @@ export function createSaleFinder(
   const countParts: CountParts = (priceId, { lineKey }) => {
     const sold = lines.filter(
       (line) =>
-        isPartOf(line.lineKey, lineKey) && line.sales?.some((sale) => sale.priceId === priceId),
+        isPartOf(line.lineKey, lineKey) &&
+        line.sales?.some((sale) => sale.priceId === nameSale(priceId, line)),
     );
     const bundled = catalog.listBundled?.(provider, priceId) ?? [];
     return sold.length > 0 ? sold.length : Math.max(1, bundled.length);
@@ -223,7 +225,23 @@ export function toSale({ productId, maxActivations, expiresAt }: AdoptableLicens
   };
 }
 
-function toSold(sale: Sale, machines: number | null, { products }: SoldCatalog): SoldProduct {
+/**
+ * Names what a line sold under a price of its license. A purchase that renews a license may have the price of an earlier one:
+ * its transaction follows the price.
+ */
+export function nameSale(
+  priceId: string,
+  line: Pick<BilledLine, 'renews' | 'transactionId'> | null,
+): string {
+  return line?.renews === true ? `${priceId} ${line.transactionId}` : priceId;
+}
+
+/** Returns what a sale sold, with tier and features of today's catalogue. */
+export function toSold(
+  sale: Sale,
+  machines: number | null,
+  { products }: SoldCatalog,
+): SoldProduct {
   const product = products.get(sale.productId);
   return {
     id: sale.productId,

@@ -283,9 +283,13 @@ function hasSameContent(a: AdjustmentFact, b: AdjustmentFact): boolean {
 
 function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> {
   const checkoutId = newer.checkoutId ?? older.checkoutId;
+  const renews = newer.renews ?? older.renews;
+  const recipient = newer.recipient ?? older.recipient;
   return {
     aliases: [...new Set([...(older.aliases ?? []), ...(newer.aliases ?? [])])],
     ...(checkoutId === undefined ? {} : { checkoutId }),
+    ...(renews === undefined ? {} : { renews }),
+    ...(recipient === undefined ? {} : { recipient }),
   };
 }
 

@@ -44,7 +44,9 @@ function plan(
       provider === 'paddle' && priceId === PRICES.personal ? PERSONAL : null,
     products: new Map([[PERSONAL.id, PERSONAL]]),
   };
-  return planLicenses(group(...facts), lines, catalog, adoptable);
+  const all = planLicenses(group(...facts), lines, catalog, adoptable);
+  const { updates: _updates, ...plans } = all;
+  return plans;
 }
 
 function billedLine(transactionId: string, lineKey: string, licenseId: string): BilledLine {

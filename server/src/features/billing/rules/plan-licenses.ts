@@ -2,8 +2,18 @@ import type { Product } from '#server/config/catalog-model.ts';
 
 import type { BillingProvider } from '../facts.ts';
 import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
+import { ATTENTION_PREFIX } from './event-state.ts';
 import { explainPrices, findProblems, type Problem } from './find-problems.ts';
+import { isRecipientInvalid } from './find-recipient.ts';
 import type { Purchase } from './group-purchases.ts';
+import {
+  combineLines,
+  findRenewal,
+  toBaseSale,
+  toProblem,
+  type RenewedLicense,
+  type RenewedLicenses,
+} from './plan-renewals.ts';
 import { computeIssued, withRepairs } from './repairs.ts';
 import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
 
@@ -13,6 +23,8 @@ export interface BilledLine {
   readonly transactionId: string;
   readonly lineKey: string;
   readonly licenseId: string;
+  /** Whether it renews or upgrades a license that existed. Default: false. */
+  readonly renews?: boolean;
   /** What was sold with the license: an entry for each of its prices. Default: none. */
   readonly sales?: readonly Sale[];
 }
@@ -40,7 +52,7 @@ export interface SoldCatalog {
 }
 
 /** The terms of the product that a line sells; null: as stored with the license. */
-interface SoldTerms {
+export interface SoldTerms {
   readonly productId: string;
   readonly tier: string | null;
   readonly features: readonly string[] | null;
@@ -64,6 +76,12 @@ export interface ExistingLicense {
   readonly line: BilledLine;
   /** What an adopted license was sold as, elsewhere; absent: it has its line already. */
   readonly adopted?: AdoptableLicense;
+  /** Whether the line renews the license from now on. Default: it is recorded already. */
+  readonly isNewRenewal?: boolean;
+  /** What the license was before; only with a new renewal. */
+  readonly baseSale?: Sale;
+  /** The purchase whose buyer has the license; null: it has the customer that it had. Default: `purchase`. */
+  readonly owner?: Purchase | null;
 }
 
 /** A license whose line no longer exists, because two purchases turned out to be one. */
@@ -82,6 +100,8 @@ export interface UnmatchedPurchase {
 export interface LicensePlans {
   readonly missing: readonly MissingLicense[];
   readonly existing: readonly ExistingLicense[];
+  /** The new state of each license of `existing`: of all of its lines. */
+  readonly updates: readonly ExistingLicense[];
   readonly orphaned: readonly OrphanedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
   /** Payments that do not have all of their licenses, in other purchases. */
@@ -93,12 +113,15 @@ export interface PurchaseProblem extends Problem {
   readonly purchase: Purchase;
 }
 
+const INVALID_RECIPIENT = `${ATTENTION_PREFIX}it is a gift, but the recipient's address is invalid, so the payer has the license. Set the right address with latchkey license owner.`;
+
 /** Fits into an integer of PostgreSQL. */
 const MAX_ACTIVATIONS = 1_000_000_000;
 
 /**
  * Compares the licenses that purchases should have with those that exist.
  * @param lines of the transactions that {@link listTransactions} returns, oldest first
+ * @param renewed the licenses that purchases name
  * @param adoptable licenses that have a name of {@link listNames}, oldest first
  */
 export function planLicenses(
@@ -106,6 +129,7 @@ export function planLicenses(
   lines: readonly BilledLine[],
   catalog: SoldCatalog,
   adoptable: readonly AdoptableLicense[] = [],
+  renewed: RenewedLicenses = new Map(),
 ): LicensePlans {
   const linesOf = Map.groupBy(lines, toTransactionName);
   const plans = purchases.map((purchase) => {
@@ -113,14 +137,21 @@ export function planLicenses(
       (each) => linesOf.get(toTransactionName(each)) ?? [],
     );
     const repaired = withRepairs(catalog, purchase.facts);
-    return planPurchase(purchase, own, createSaleFinder(purchase, own, repaired, adoptable));
+    const sale = createSaleFinder(purchase, own, repaired, adoptable);
+    return planPurchase(purchase, own, sale, renewed);
   });
+  const existing = plans.flatMap((plan) => plan.existing);
+  const { updates, problems } = combineLines(existing, catalog);
+  const kept = new Set(existing.map(({ line }) => line.licenseId));
   return {
     missing: plans.flatMap(({ missing }) => missing),
-    existing: plans.flatMap(({ existing }) => existing),
-    orphaned: plans.flatMap(({ orphaned }) => orphaned),
+    existing,
+    updates,
+    orphaned: plans.flatMap((plan) =>
+      plan.orphaned.filter(({ line }) => !kept.has(line.licenseId)),
+    ),
     unmatched: plans.flatMap(({ unmatched }) => unmatched),
-    problems: plans.flatMap(({ problems }) => problems),
+    problems: [...plans.flatMap((plan) => plan.problems), ...problems],
   };
 }
 
@@ -142,19 +173,24 @@ function planPurchase(
   purchase: Purchase,
   lines: readonly BilledLine[],
   sale: SaleFinder,
-): LicensePlans {
+  renewed: RenewedLicenses,
+): Omit<LicensePlans, 'updates'> {
   const drafts = [
     ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale),
     ...computeIssued(purchase.facts, sale.findProduct),
   ];
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
+  const renewal = findRenewal(purchase, lines, drafts, renewed);
   for (const draft of drafts) {
     const { line, adopted } = sale.findLine(draft);
     const terms = readTerms(draft);
-    if (line !== null) {
+    const isRenewal = draft.lineKey === renewal?.lineKey;
+    if (isRenewal && renewal.license !== null) {
+      existing.push({ purchase, draft, terms, ...toNewRenewal(purchase, draft, renewal.license) });
+    } else if (line !== null) {
       existing.push({ purchase, draft, terms, line, ...(adopted === null ? {} : { adopted }) });
-    } else if (terms?.tier != null && terms.features !== null) {
+    } else if (!isRenewal && terms?.tier != null && terms.features !== null) {
       const { tier, features } = terms;
       missing.push({ purchase, draft, terms: { ...terms, tier, features } });
     }
@@ -165,12 +201,29 @@ function planPurchase(
     .map((line) => ({ purchase, line }));
   const isKept = (priceId: string): boolean =>
     existing.some(({ draft }) => draft.priceId === priceId);
-  const problems = findProblems(purchase.facts, drafts, sale.findProduct, isKept);
+  const problems = [
+    ...findProblems(purchase.facts, drafts, sale.findProduct, isKept),
+    ...(renewal?.problem == null ? [] : [toProblem(purchase, renewal.problem)]),
+    ...(isRecipientInvalid(purchase) ? [toProblem(purchase, INVALID_RECIPIENT)] : []),
+  ];
   return {
     missing,
     existing,
     orphaned,
     ...splitProblems(purchase, drafts, problems, existing.length + missing.length),
+  };
+}
+
+function toNewRenewal(
+  { facts: { provider } }: Purchase,
+  { transactionId, lineKey }: LicenseDraft,
+  license: RenewedLicense,
+): Pick<ExistingLicense, 'line' | 'isNewRenewal' | 'baseSale'> {
+  const { licenseId } = license;
+  return {
+    line: { provider, transactionId, lineKey, licenseId, renews: true },
+    isNewRenewal: true,
+    baseSale: toBaseSale(license),
   };
 }
 
@@ -201,7 +254,8 @@ function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
   };
 }
 
-function toTransactionName({
+/** Names a transaction across providers. */
+export function toTransactionName({
   provider,
   transactionId,
 }: Pick<BilledLine, 'provider' | 'transactionId'>): string {

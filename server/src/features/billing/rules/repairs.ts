@@ -94,6 +94,7 @@ function toDraft(
     product,
     priceId,
     quantity,
+    soldAt: (payment ?? repair).occurredAt,
     total: payment?.total ?? null,
     subscription: false,
     hasGrace: false,

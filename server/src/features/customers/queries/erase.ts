@@ -52,7 +52,7 @@ export async function clearCustomers(
   await execute(db, clearCustomersStatement, [...names, now]);
 }
 
-const FACT_WITHOUT_BUYER = `jsonb_set(fact, '{customer}', '{"email": null, "name": null, "locale": null}')`;
+const FACT_WITHOUT_BUYER = `jsonb_set(fact - 'recipient', '{customer}', '{"email": null, "name": null, "locale": null}')`;
 
 function defineClearBuyer(table: string, id: string) {
   return defineCommand(

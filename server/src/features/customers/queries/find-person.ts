@@ -45,6 +45,7 @@ export async function listCustomers(
 }
 
 const IS_OF_PERSON = `(lower(fact->'customer'->>'email') = any ($1::text[])
+      or lower(fact->'recipient'->>'email') = any ($1::text[])
       or fact->'customer'->>'email' is null
      and (customer_id, provider) in (select * from unnest($2::text[], $3::text[])))`;
 

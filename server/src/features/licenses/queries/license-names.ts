@@ -53,18 +53,20 @@ export type AdoptableRow = Readonly<Static<typeof Adoptable>>;
 const listStatement = defineStatement(
   'license_name_list_adoptable',
   Adoptable,
-  `select distinct l.id as "licenseId", names.kind, names.name, input.provider, l.product_id as "productId",
-          l.max_activations as "maxActivations", l.subscription, l.expires_at as "expiresAt",
+  `select distinct l.id as "licenseId", names.kind, names.name, input.provider, coalesce(sale.product_id, l.product_id) as "productId",
+          coalesce(sale.machines, l.max_activations) as "maxActivations", l.subscription,
+          case when sale.license_id is null then l.expires_at else sale.ends_at end as "expiresAt",
           l.customer_email as "customerEmail"
    from unnest($1::text[], $2::text[], $3::text[]) as input (provider, kind, name)
    join license_names names on names.name = input.name and names.kind = input.kind
      and (names.provider is null or names.provider = input.provider)
    join licenses l on l.id = names.license_id
-   where not exists (select from billing_licenses billed where billed.license_id = names.license_id)
+   left join billing_sales sale on sale.license_id = l.id and sale.price_id = ''
+   where not exists (select from billing_licenses billed where billed.license_id = names.license_id and not billed.renews)
    order by l.id`,
 );
 
-/** Lists the licenses without a line of a purchase that have one of the names, oldest first. */
+/** Lists the licenses without a line of a purchase that created them, as they were before a purchase renewed them, that have one of the names, oldest first. */
 export async function listAdoptableLicenses(
   db: Queryable,
   names: readonly { readonly provider: string; readonly kind: string; readonly name: string }[],

@@ -67,7 +67,7 @@ export const lemonSqueezyAdapter = defineAdapter({
       type: readName(meta['event_name']),
       occurrence:
         readOccurrence(attributes['updated_at']) ?? readOccurrence(attributes['created_at']),
-      data: id === null ? undefined : { ...attributes, id },
+      data: id === null ? undefined : { ...attributes, id, custom_data: meta['custom_data'] },
       isTest: meta['test_mode'] === true || attributes['test_mode'] === true,
     };
   },

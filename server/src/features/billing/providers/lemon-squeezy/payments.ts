@@ -6,6 +6,7 @@ import {
   type PaymentFact,
 } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readCurrency,
   readEmail,
@@ -41,6 +42,7 @@ export function readOrder(event: ProviderEvent): Interpretation {
       customer: readBuyer(attributes),
       ...(readOccurrence(attributes['created_at']) ?? occurrence),
       lines: readLines(attributes),
+      ...readOrderOptions(attributes['custom_data']),
       ...readMoney(attributes),
       ...readWord(attributes['status']),
     },

@@ -16,6 +16,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import { qualifyId, readBuyer } from './payments.ts';
 
 /**
@@ -43,6 +44,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
     canceledAt: status === 'canceled' ? readTime(attributes['ends_at']) : null,
     scheduledChange: readScheduledChange(attributes, status),
     lines: readLines(event, period),
+    ...readOrderOptions(attributes['custom_data']),
     ...readWord(attributes['status']),
   };
   const order: PaymentFact = {

@@ -8,6 +8,7 @@ import {
 } from '../../facts.ts';
 import { describeUnknownValue } from '../../rules/event-state.ts';
 import { defineDataReader } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import { readCountry, readCurrency, readPeriod, readTax, readTime, readWord } from '../fields.ts';
 import {
   readAmount,
@@ -40,6 +41,7 @@ export const readTransaction = defineDataReader(Transaction, (transaction, { occ
       origin: ORIGINS.get(transaction.origin ?? '') ?? 'other',
       customerId: transaction.customer_id ?? null,
       customer: readCustomData(transaction.custom_data),
+      ...readOrderOptions(transaction.custom_data),
       ...occurrence,
       period: readPeriod(transaction.billing_period),
       lines,
@@ -90,6 +92,7 @@ export const readSubscription = defineDataReader(Subscription, (subscription, ev
       transactionId: subscription.transaction_id ?? named,
       customerId: subscription.customer_id ?? null,
       customer: readCustomData(subscription.custom_data),
+      ...readOrderOptions(subscription.custom_data),
       ...occurrence,
       status,
       period: readPeriod(subscription.current_billing_period),

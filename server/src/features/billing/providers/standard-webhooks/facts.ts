@@ -10,6 +10,7 @@ import {
 } from '../../facts.ts';
 import { ATTENTION_PREFIX } from '../../rules/event-state.ts';
 import { defineDataReader } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readCountry,
   readCurrency,
@@ -55,6 +56,7 @@ export const readPayment = defineDataReader(Payment, (data, { occurrence, type }
       ...occurrence,
       period: readPeriod(data.period),
       lines,
+      ...readOrderOptions(data.custom_data),
       total: data.total ?? null,
       ...readMoney(data),
       ...readCountry(data.country),
@@ -86,6 +88,7 @@ export const readSubscription = defineDataReader(Subscription, (data, { occurren
       canceledAt: status === 'canceled' ? readTime(data.canceled_at) : null,
       scheduledChange,
       lines,
+      ...readOrderOptions(data.custom_data),
     },
   ];
 });

@@ -40,6 +40,7 @@ export const Payment = Type.Object({
   ...money,
   fee: Amount,
   country: Type.Optional(Type.Unknown()),
+  custom_data: Type.Optional(Type.Unknown()),
 });
 export type Payment = Static<typeof Payment>;
 
@@ -55,6 +56,7 @@ export const Subscription = Type.Object({
     Type.Object({ action: Type.String({ maxLength: 64 }), effective_at: Time }),
   ),
   lines: optional(Type.Array(Line, { maxItems: 500 })),
+  custom_data: Type.Optional(Type.Unknown()),
 });
 export type Subscription = Static<typeof Subscription>;
 

@@ -21,6 +21,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readMetadata, readOrderOptions } from '../custom-data.ts';
 import { readPriceCycle } from './lines.ts';
 
 /**
@@ -93,6 +94,7 @@ function toFacts(
     customer,
     total,
     ...readMoney(session),
+    ...readOrderOptions(...readMetadata(session)),
     ...payment,
   };
   return customerId === null

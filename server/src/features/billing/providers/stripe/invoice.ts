@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readMetadata, readOrderOptions } from '../custom-data.ts';
 import { readInvoiceLines, readProrations, withOwnPeriods, type InvoiceLine } from './lines.ts';
 
 /** Reads a paid invoice: the first one of a subscription is a purchase, later ones are renewals. */
@@ -43,6 +44,7 @@ export function readInvoice(event: ProviderEvent): Interpretation {
       lines: withOwnPeriods(lines),
       ...(prorations.length === 0 ? {} : { prorations }),
       ...readMoney(invoice),
+      ...readOrderOptions(...readMetadata(invoice)),
       ...readCountry(readObject(invoice['customer_address'])['country']),
       ...readWord(invoice['billing_reason']),
     },

@@ -9,6 +9,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readMetadata, readOrderOptions } from '../custom-data.ts';
 import { readUnixPeriod, readSubscriptionLines } from './lines.ts';
 
 export function readSubscription(event: ProviderEvent): Interpretation {
@@ -35,6 +36,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
       canceledAt: status === 'canceled' ? readUnixSeconds(subscription['ended_at']) : null,
       scheduledChange: readScheduledChange(subscription, status, period),
       lines: readSubscriptionLines(subscription),
+      ...readOrderOptions(...readMetadata(subscription)),
       ...readWord(subscription['status']),
     },
   ];

@@ -1,0 +1,94 @@
+/** What a seller adds to a checkout in the provider's custom data, under the same names at each provider. */
+import { isUuid } from '@latchkey/contract';
+
+import { isRecord } from '#server/lib/unknown-values.ts';
+
+import type { PaymentFact } from '../facts.ts';
+import { isObject, readEmail, readObject, readText, type JsonObject } from './fields.ts';
+
+/** The fields in which providers report custom data. */
+const CONTAINERS: ReadonlySet<string> = new Set(['custom_data', 'metadata']);
+
+/** The fields of custom data that name a license. */
+const LICENSE_FIELDS = ['license_id', 'license_key'];
+
+/** Begins a license key that is stored encrypted. */
+export const SEALED_PREFIX = 'sealed:';
+
+const MAX_KEY_CHARACTERS = 200;
+const MAX_SEALED_CHARACTERS = 1_000;
+const MAX_DEPTH = 10;
+const MAX_NAME_CHARACTERS = 200;
+
+/** The license that a purchase renews or upgrades; none if the custom data name none. */
+function readRenewed(sources: readonly unknown[]): Pick<PaymentFact, 'renews'> {
+  const named = sources
+    .flatMap((source) => LICENSE_FIELDS.map((field) => readText(readObject(source)[field])))
+    .find((value) => value !== null);
+  const limit = named?.startsWith(SEALED_PREFIX) ? MAX_SEALED_CHARACTERS : MAX_KEY_CHARACTERS;
+  if (named === undefined || named === null) return {};
+  return { renews: named.slice(0, limit).trim() };
+}
+
+/**
+ * Replaces the license keys in the custom data of an event, because events are stored as received. Returns the same body if
+ * it contains none.
+ * @param seal returns the text to store instead of a key
+ */
+export function sealLicenseKeys(body: object, seal: (licenseKey: string) => string): object {
+  let isChanged = false;
+  const replace = (value: unknown, isCustomData: boolean, depth: number): unknown => {
+    if (depth > MAX_DEPTH) return value;
+    if (Array.isArray(value)) return value.map((each) => replace(each, false, depth + 1));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => {
+        if (isCustomData && isKey(name, each)) {
+          isChanged = true;
+          return [name, `${SEALED_PREFIX}${seal(each.trim())}`];
+        }
+        return [name, replace(each, CONTAINERS.has(name), depth + 1)];
+      }),
+    );
+  };
+  const sealed = replace(body, false, 0);
+  return isChanged && isRecord(sealed) ? sealed : body;
+}
+
+/** Whether a field contains a key, also in the wrong field; a key may have the form of an id. */
+function isKey(name: string, value: unknown): value is string {
+  if (!LICENSE_FIELDS.includes(name) || typeof value !== 'string') return false;
+  if (value.startsWith(SEALED_PREFIX)) return false;
+  return name === 'license_key' || !isUuid(value.trim());
+}
+
+/** The fields of custom data with the address of the person who gets the license as a gift. */
+const RECIPIENT_FIELDS = ['gift_to', 'recipient_email'];
+
+/**
+ * What custom data say about the license of a purchase, as fields of its facts.
+ * @param sources custom data; the first that has a field counts
+ */
+export function readOrderOptions(
+  ...sources: readonly unknown[]
+): Pick<PaymentFact, 'renews' | 'recipient'> {
+  return { ...readRenewed(sources), ...readRecipient(sources) };
+}
+
+function readRecipient(sources: readonly unknown[]): Pick<PaymentFact, 'recipient'> {
+  const objects = sources.map(readObject);
+  const address = objects
+    .flatMap((source) => RECIPIENT_FIELDS.map((field) => source[field]))
+    .find((value) => value !== undefined && value !== null && value !== '');
+  if (address === undefined) return {};
+  const names = objects.map((source) => readText(source['recipient_name'], MAX_NAME_CHARACTERS));
+  const name = names.find((each) => each !== null) ?? null;
+  return { recipient: { email: readEmail(address), name } };
+}
+
+/** Reads the custom data of a Stripe object and of its subscription. */
+export function readMetadata(object: JsonObject): readonly unknown[] {
+  const parent = readObject(readObject(object['parent'])['subscription_details']);
+  const details = readObject(object['subscription_details']);
+  return [object['metadata'], parent['metadata'], details['metadata']];
+}
