@@ -1,4 +1,4 @@
-/** Events of a shop of the vendor's own, in the format of docs/operations/payments.md. */
+/** Events of a shop of the vendor's own, in the format of docs/integrations/payments/own-shop.md. */
 import type { MoneyBack, Sale, Shop, ShopEvent, SubscriptionChange } from './sale.ts';
 import { startOfPeriod, totalOf } from './sale.ts';
 

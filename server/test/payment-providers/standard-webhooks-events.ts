@@ -10,7 +10,7 @@ export interface StandardTestEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event in the format of docs/operations/payments.md. */
+/** An event in the format of docs/integrations/payments/own-shop.md. */
 export function standardEvent(
   type: string,
   data: Readonly<Record<string, unknown>>,

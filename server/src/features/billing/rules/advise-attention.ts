@@ -13,6 +13,9 @@ const PLACES: Readonly<Record<string, string>> = {
   paddle: 'the transaction in Paddle (Transactions)',
   stripe: 'the payment in the dashboard of Stripe (Payments)',
   lemonsqueezy: 'the order in Lemon Squeezy (Orders)',
+  polar: 'the order in Polar (Sales)',
+  dodo: 'the payment in Dodo Payments (Transactions)',
+  creem: 'the transaction in Creem (Transactions)',
 };
 
 const CAUSES: readonly Cause[] = [

@@ -24,7 +24,7 @@ const READERS: ReadonlyMap<string, DataReader> = new Map([
 ]);
 
 /**
- * For any shop that signs by the Standard Webhooks specification. Translates an event in this project's own format, documented in docs/operations/payments.md. Its id is the header
+ * For any shop that signs by the Standard Webhooks specification. Translates an event in this project's own format, documented in docs/integrations/payments/own-shop.md. Its id is the header
  * `webhook-id`.
  * @throws MalformedEventError if the body does not have that format; the message names the field
  */

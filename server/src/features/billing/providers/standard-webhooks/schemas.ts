@@ -1,4 +1,4 @@
-/** Schemas of this project's own event format, documented in docs/operations/payments.md. */
+/** Schemas of this project's own event format, documented in docs/integrations/payments/own-shop.md. */
 import { Type, type Static } from 'typebox';
 
 import { Id, optional } from '../fields.ts';
