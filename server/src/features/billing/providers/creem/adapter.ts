@@ -43,7 +43,7 @@ function verify({ headers, rawBody }: WebhookDelivery, { secrets }: VerifyOption
 }
 
 /**
- * Translates an event of Creem. Its data are in `object`; its mode tells test purchases.
+ * Translates an event of Creem. Its data are in `object`, whose mode marks test purchases.
  * @throws MalformedEventError if the body is not an event, or lacks an id that its type requires
  * @see https://docs.creem.io/learn/webhooks/event-types
  */
