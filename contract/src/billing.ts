@@ -22,6 +22,19 @@ export const ProviderPath = Type.Object({
   }),
 });
 
+/** The address of the webhook of Gumroad, which does not sign. */
+export const GumroadPath = Type.Object({
+  secret: text({
+    description: 'A secret of `LATCHKEY_GUMROAD_SECRETS`.',
+    examples: ['0f3a9c5b7d1e8246a0c2e4f6'],
+  }),
+});
+
+/** The body of a ping. */
+export const gumroadPing = freeObject({
+  description: 'The fields of the ping, as a form or as JSON.',
+});
+
 /** The body of a webhook in the provider's format. */
 export const webhookPayload = freeObject({
   description: 'The event, in the exact bytes that the provider signed.',

@@ -13,6 +13,7 @@ import { createEventQueue } from './features/analytics/event-queue.ts';
 import { EventCounts } from './features/analytics/event-counts.ts';
 import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
+import type { GumroadApi } from './features/billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createPaymentEventBatch } from './features/billing/payment-event-batch.ts';
 import { BuyerLimits } from './features/buyers/limits.ts';
@@ -80,6 +81,8 @@ export interface ContextOptions {
   readonly isDiskLow?: () => boolean;
   /** Null: no API key of Paddle is configured. Default: null. */
   readonly paddleApi?: PaddleApi | null;
+  /** Null: no access token of Gumroad is configured. Default: null. */
+  readonly gumroadApi?: GumroadApi | null;
   /** The counters of limits that this process shares with others; null: it counts alone. Default: null. */
   readonly sharedCounters?: Counters | null;
   /** Default: with the cost of a service. */
@@ -134,6 +137,7 @@ export function createContext(options: ContextOptions) {
     outreachMail: options.outreachMail ?? null,
     outreach,
     paddleApi: options.paddleApi ?? null,
+    gumroadApi: options.gumroadApi ?? null,
     batches: {
       ...createLicenseBatches({ clock, pool }, metrics),
       trials: createTrialBatch(

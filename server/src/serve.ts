@@ -12,6 +12,7 @@ import { chooseAccount, type Account } from './db/embedded/account.ts';
 import { DiskSpace } from './db/embedded/disk-space.ts';
 import { openDatabase, type OpenDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
+import { openGumroadApi } from './features/billing/providers/gumroad/gumroad-api.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createFirstLink, logMissingOperator } from './features/operators/first-operator.ts';
 import type { WorkerCounts } from './features/health/dependencies.ts';
@@ -226,6 +227,7 @@ async function openContext(
     outreachMail?.close();
   });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
+  const gumroadApi = openGumroadApi(config, secrets, systemClock);
   const parts = {
     config,
     secrets,
@@ -242,6 +244,7 @@ async function openContext(
     settings,
     warnings,
     paddleApi,
+    gumroadApi,
     isDiskLow: () => disk?.isLow ?? false,
     catalog: () => catalog.current(),
     sharedCounters: limits.counters,

@@ -16,6 +16,7 @@ import {
 } from '#server/features/licenses/issue.ts';
 import { PasswordHasher, type PasswordCost } from '#server/features/operators/passwords.ts';
 import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
+import type { GumroadApi } from '#server/features/billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/connections.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
@@ -95,6 +96,7 @@ export interface TestServiceOptions {
   /** The sender of mail. */
   readonly mailFrom?: string;
   readonly paddleApi?: PaddleApi | null;
+  readonly gumroadApi?: GumroadApi | null;
   readonly storageQuotaMib?: number;
   readonly isDiskLow?: () => boolean;
   /** Default: {@link TEST_PASSWORD_COST}. */
@@ -225,7 +227,7 @@ function createTestContext(
     mail: options.mail ?? null,
     outreachMail: options.outreachMail ?? null,
     outreachLimits: options.outreachLimits ?? {},
-    paddleApi: options.paddleApi ?? null,
+    ...readApis(options),
     passwords: createHasher(options),
     isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
@@ -237,6 +239,10 @@ function createTestContext(
       catalog = next;
     },
   };
+}
+
+function readApis({ paddleApi = null, gumroadApi = null }: TestServiceOptions) {
+  return { paddleApi, gumroadApi };
 }
 
 function createHasher({ passwordCost = TEST_PASSWORD_COST }: TestServiceOptions): PasswordHasher {

@@ -9,6 +9,7 @@ import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
 import { createPool } from '#server/db/pool.ts';
+import { openGumroadApi } from '#server/features/billing/providers/gumroad/gumroad-api.ts';
 import { openPaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { version } from '#server/lib/version.ts';
 import { type Logger, createLog } from '#server/log.ts';
@@ -56,6 +57,7 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
       pool,
       replica,
       paddleApi: openPaddleApi(config, secrets, systemClock),
+      gumroadApi: openGumroadApi(config, secrets, systemClock),
     });
     await loadSigningKeys(context);
     return work(context);

@@ -35,6 +35,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
       revealHours: 24,
       rawKeepDays: 396,
       paddleApiUrl: 'https://api.paddle.com',
+      gumroadApiUrl: 'https://api.gumroad.com',
     },
     mail: { from: null, dkim: null },
     subscribers: { doubleOptIn: true, rate: { perMinute: 5, burst: 5 } },

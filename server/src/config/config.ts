@@ -52,6 +52,7 @@ export interface Config {
     /** How long the body of a payment event is stored. */
     readonly rawKeepDays: number;
     readonly paddleApiUrl: string;
+    readonly gumroadApiUrl: string;
   };
   readonly mail: {
     /** Null while no mail is configured. */
@@ -115,6 +116,7 @@ export const defaults = {
   billingRawKeepDays: 396,
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
+  gumroadApiUrl: 'https://api.gumroad.com',
   doubleOptIn: true,
   subscribeRate: { perMinute: 5, burst: 5 },
   passwords: true,
@@ -255,6 +257,7 @@ function toBilling(environment: Environment): Config['billing'] {
     revealHours: environment.checkRevealHours ?? defaults.checkRevealHours,
     rawKeepDays: environment.billingRawKeepDays ?? defaults.billingRawKeepDays,
     paddleApiUrl: environment.paddleApiUrl ?? defaults.paddleApiUrl,
+    gumroadApiUrl: environment.gumroadApiUrl ?? defaults.gumroadApiUrl,
   };
 }
 

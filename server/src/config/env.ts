@@ -85,6 +85,8 @@ function readVariables({ plain, secret }: Reader) {
     billingRawKeepDays: plain('LATCHKEY_BILLING_RAW_KEEP_DAYS', values.wholeNumber(30, 36_500)),
     paddleApiKey: secret('LATCHKEY_PADDLE_API_KEY', values.anyText),
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
+    gumroadAccessToken: secret('LATCHKEY_GUMROAD_ACCESS_TOKEN', values.anyText),
+    gumroadApiUrl: plain('LATCHKEY_GUMROAD_API_URL', values.webUrl),
 
     smtpUrl: secret(
       'LATCHKEY_SMTP_URL',

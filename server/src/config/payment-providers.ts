@@ -162,8 +162,8 @@ export const PROVIDER_SETTINGS: Readonly<Record<PaymentProvider, ProviderSetting
     readSecrets: textSecrets,
     page: 'gumroad.md',
     prices: {
-      pattern: /^[\w-]+={0,2}$/u,
-      wanted: "it is a product's id, or the end of its address after /l/",
+      pattern: /^[\w-]{20,30}={1,2}(?::[\w.!~*'()%-]{1,100}){0,10}$/u,
+      wanted: "it is a product's id, which ends with =, and a colon with each chosen option",
     },
     idKinds: {},
   },

@@ -22,6 +22,7 @@ export interface Secrets {
   /** The current signing secrets of each payment provider; empty: not configured. */
   readonly webhooks: Readonly<Record<PaymentProvider, readonly string[]>>;
   readonly paddleApiKey: string | null;
+  readonly gumroadAccessToken: string | null;
   readonly smtpUrl: string | null;
   readonly dkimPrivateKey: string | null;
 }
@@ -46,6 +47,7 @@ export function toSecrets(
     oidcClientSecret: environment.oidcClientSecret ?? null,
     webhooks: forEachProvider((provider) => environment.webhookSecrets[provider] ?? []),
     paddleApiKey: environment.paddleApiKey ?? null,
+    gumroadAccessToken: environment.gumroadAccessToken ?? null,
     smtpUrl: environment.smtpUrl ?? null,
     dkimPrivateKey: environment.dkimPrivateKey ?? null,
   };

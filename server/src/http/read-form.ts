@@ -5,6 +5,11 @@ export type FormFields = ReadonlyMap<string, string>;
 
 const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/iu;
 
+/** Whether a content type is that of a form. */
+export function isForm(contentType: string | undefined): contentType is string {
+  return contentType !== undefined && FORM_TYPE.test(contentType);
+}
+
 /**
  * Reads the form that a browser sent. A later field of the same name counts only if it is not empty, so that an empty
  * file does not replace a text.
@@ -17,7 +22,7 @@ export async function readForm(
 ): Promise<FormFields> {
   const fields = new Map<string, string>();
   if (!Buffer.isBuffer(body) || body.length === 0) return fields;
-  if (contentType === undefined || !FORM_TYPE.test(contentType)) throw badRequest();
+  if (!isForm(contentType)) throw badRequest();
   const headers = { 'content-type': contentType };
   const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null);
   if (form === null) throw badRequest('The body is not the form that its type declares.');

@@ -52,6 +52,11 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
   },
+  /** Asks the provider for the facts of an event that is not signed. */
+  look_up_event: {
+    payload: Type.Object({ provider: Identifier, eventId: Identifier }),
+    priority: URGENT,
+  },
   /** Mails a buyer the code for the page for buyers, if a license has the address. */
   send_buyer_code: {
     payload: Type.Object({ tokenHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),

@@ -60,6 +60,7 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['POST', '/api/v1/trial/start', '200 413 415 422 429 500 503'],
   ['POST', '/api/v1/usage/heartbeat', '200 413 415 422 429 500 503'],
   ['POST', '/api/v1/webhooks/billing', '200 401 413 415 422 500 503'],
+  ['POST', '/api/v1/webhooks/gumroad/{secret}', '200 400 401 413 414 415 422 500 503'],
   ['POST', '/api/v1/webhooks/{provider}', '200 202 400 401 404 413 414 415 422 500 503'],
 ];
 

@@ -191,6 +191,7 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
     stripe,
     lemonsqueezy,
     fastspring,
+    gumroad,
     standard,
   } = TEST_WEBHOOK_SECRETS;
   const [polarSecret = ''] = TEST_WEBHOOK_SECRETS.polar;
@@ -229,6 +230,11 @@ function createPaymentEvents(text: string, shape: Shape): HostileRequest[] {
     {
       path: '/api/v1/webhooks/creem',
       ...creemDelivery({ ...creem, object: fillIn(creem.object) }, { secret: creemSecret }),
+    },
+    {
+      path: `/api/v1/webhooks/gumroad/${encodeURIComponent(gumroad[0] ?? '')}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ resource_name: 'sale', sale_id: text, email: text }).toString(),
     },
     {
       path: '/api/v1/webhooks/standard',

@@ -1,3 +1,5 @@
+import { nameProvider, providerOf } from '@latchkey/contract';
+
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransactionOnce } from '#server/db/transaction.ts';
 
@@ -14,7 +16,7 @@ import {
 import { insertFacts, lockBilling } from './queries/ledger.ts';
 import { findPurchases } from './find-purchases.ts';
 import type { LedgerReference } from './queries/purchases.ts';
-import { queueNotifications } from './queue-jobs.ts';
+import { queueEventLookUps, queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
 import type { Purchase } from './rules/group-purchases.ts';
 import { syncLicenses, type SyncedLicenses } from './sync-licenses.ts';
@@ -35,6 +37,9 @@ export async function applyEvents(
       client,
       events.filter((_, index) => isNew[index]),
     );
+    // A repeated ping may report news that the first one could not know.
+    const repeated = events.filter((event, index) => !isNew[index] && requiresLookUp(event));
+    if (repeated.length > 0) await queueEventLookUps(client, repeated);
     const remarkable = outcomes.filter(({ message }) => message !== null);
     if (remarkable.length > 0) await updateEventOutcomes(client, remarkable);
     const newOutcomes = outcomes.values();
@@ -43,13 +48,18 @@ export async function applyEvents(
 }
 
 function toReceipt(outcome: EventOutcome | undefined): Receipt {
-  const status = outcome?.status === 'ignored' ? 'ignored' : 'processed';
-  return { status, message: outcome?.message ?? null };
+  const { status, message = null } = outcome ?? {};
+  const isOther = status === 'ignored' || status === 'deferred';
+  return { status: isOther ? status : 'processed', message };
+}
+
+function requiresLookUp(event: BillingEvent): boolean {
+  return event.requiresLookUp === true;
 }
 
 /**
  * Inserts the facts of events, recomputes the purchases that they belong to and synchronizes the licenses; returns an
- * outcome for each event, in their order. Applying an event again changes nothing.
+ * outcome for each event, in their order. Applying an event again changes nothing. Events without facts are looked up by jobs.
  * @param client in a transaction that has the lock of billing
  */
 export async function applyFacts(
@@ -57,10 +67,13 @@ export async function applyFacts(
   client: Queryable,
   events: readonly BillingEvent[],
 ): Promise<EventOutcome[]> {
+  const now = deps.clock.now();
+  const questions = events.filter(requiresLookUp);
+  if (questions.length > 0) await queueEventLookUps(client, questions);
   const facts = events.flatMap(({ provider, eventId, facts: own }) =>
     own.map((fact) => ({ provider, eventId, fact })),
   );
-  if (facts.length === 0) return events.map((event) => toOutcome(event, null));
+  if (facts.length === 0) return events.map((event) => toOutcome(event, null, now));
   await insertFacts(client, facts);
   const references = facts.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
   const { synced, attention } = await recompute(deps, client, references, events);
@@ -70,7 +83,7 @@ export async function applyFacts(
     ),
   );
   return events.map((event) => {
-    const outcome = toOutcome(event, attention.get(toKey(event)) ?? null);
+    const outcome = toOutcome(event, attention.get(toKey(event)) ?? null, now);
     const isNoted = outcome.message === null && started.has(toKey(event));
     return isNoted ? { ...outcome, message: STARTED_EARLIER } : outcome;
   });
@@ -174,10 +187,16 @@ function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {
   }
 }
 
-function toOutcome(
-  { provider, eventId, type, occurredAt, ignoredBecause }: BillingEvent,
-  attention: Attention | null,
-): EventOutcome {
+/** If the job is lost, the retry of deferred events queues another one. */
+const LOOK_UP_MS = 15 * 60_000;
+
+function toOutcome(event: BillingEvent, attention: Attention | null, now: Date): EventOutcome {
+  const { provider, eventId, type, occurredAt, ignoredBecause } = event;
+  if (requiresLookUp(event)) {
+    const message = `The event is not signed: ${nameProvider(providerOf(provider))} is asked for its facts.`;
+    const nextAttemptAt = new Date(now.getTime() + LOOK_UP_MS);
+    return { provider, eventId, type, occurredAt, status: 'deferred', message, nextAttemptAt };
+  }
   const message = ignoredBecause ?? attention?.message ?? null;
   const isIgnored = ignoredBecause !== null || attention?.isUnmatched === true;
   const status = isIgnored ? 'ignored' : 'processed';

@@ -7,6 +7,7 @@ import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { sendLicenseKey } from './key-emails/resend-license-key.ts';
 import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
+import { lookUpEvent } from './look-up-event.ts';
 import { removeEventBodies } from './queries/events.ts';
 import { reconcilePaddle } from './reconcile.ts';
 import { retryDueEvents } from './stored-events.ts';
@@ -24,6 +25,7 @@ export function createBillingJobs(deps: BillingDependencies): readonly JobHandle
     defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
     defineJobHandler('send_license_key', (job, signal) => sendLicenseKey(deps, job, signal)),
     defineJobHandler('look_up_customer', (key, signal) => lookUpCustomer(deps, key, signal)),
+    defineJobHandler('look_up_event', (key, signal) => lookUpEvent(deps, key, signal)),
   ];
 }
 

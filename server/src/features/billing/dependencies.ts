@@ -9,6 +9,7 @@ import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
+import type { GumroadApi } from './providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
 import type { Receipt, ReceivedEvent } from './received-event.ts';
 
@@ -35,6 +36,8 @@ export interface BillingDependencies extends ApplyDependencies {
   };
   /** Null: no API key of Paddle is configured. */
   readonly paddleApi: PaddleApi | null;
+  /** Null: no access token of Gumroad is configured. */
+  readonly gumroadApi: GumroadApi | null;
   readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
   readonly webhookSecrets: Secrets['webhooks'];
 }

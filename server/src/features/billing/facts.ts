@@ -28,6 +28,8 @@ export interface BillingEvent extends EventHeader {
   readonly facts: readonly BillingFact[];
   /** Why the event has no effect; null if it has one. A sentence for people. */
   readonly ignoredBecause: string | null;
+  /** The event has no facts, because it is not signed: they are looked up at the provider. Absent: it has its facts. */
+  readonly requiresLookUp?: true;
 }
 
 const Text = Type.String();

@@ -4,6 +4,7 @@ import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
+import type { EventKey } from './facts.ts';
 import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
 import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
@@ -40,6 +41,23 @@ export async function queueCustomerLookUps(
       name: 'look_up_customer',
       payload: { provider, customerId },
       key: `${provider}:${customerId}`,
+      runAt,
+    })),
+  );
+}
+
+/** Queues look-ups of the facts of stored events, at most one for each; `runAt` is the earliest start. */
+export async function queueEventLookUps(
+  db: Queryable,
+  events: readonly EventKey[],
+  runAt?: Date,
+): Promise<void> {
+  await addJobs(
+    db,
+    events.map(({ provider, eventId }) => ({
+      name: 'look_up_event',
+      payload: { provider, eventId },
+      key: `${provider}:${eventId}`,
       runAt,
     })),
   );

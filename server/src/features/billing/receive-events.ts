@@ -12,7 +12,7 @@ export interface PartialReceipt {
 }
 
 /** The events of a delivery that are received at once; the provider sends the others again. */
-export const MAX_EVENTS = 200;
+const MAX_EVENTS = 200;
 
 /**
  * Receives the events of a delivery together, so that they share a transaction of the batch.

@@ -39,7 +39,7 @@ const UNKNOWN_TYPE = 'unknown';
  * Receives a delivery of a payment provider: verifies the signature, then reads the body, then stores and applies its events
  * before it answers.
  * @param provider as named in the path
- * @param readJson reads the body once the signature is verified
+ * @param readBody reads the body once the signature is verified
  * @returns the ids of the received events if others of the delivery could not be received
  * @throws unknownProvider (404), billingNotConfigured (503), invalidSignature, staleSignature (401)
  * @throws InvalidRequestError (422) if the signed body is not an event
@@ -48,23 +48,22 @@ export async function receiveWebhook(
   deps: BillingDependencies,
   provider: string,
   delivery: WebhookDelivery,
-  readJson: () => unknown,
+  readBody: () => unknown,
 ): Promise<WebhookResponse | PartialReceipt> {
   const known = findAdapter(provider);
   if (known === undefined) throw unknownProvider();
   const adapter = verify(deps, known, delivery);
   const { split } = adapter;
-  const read = (): object => requireObject(readJson());
-  if (split === undefined) return receiveEvent(deps, adapter, delivery, read);
-  const events = await storeUnlessRead(deps, adapter, delivery, () => {
-    const listed = split(read());
+  if (split === undefined) return receiveEvent(deps, adapter, delivery, readBody);
+  const events = await storeUnlessRead(deps, adapter, delivery, async () => {
+    const listed = split(requireObject(await readBody()), deps.clock.now());
     if (listed === null) throw invalidEvent('the body is not a list of events');
     return listed;
   });
   return receiveEvents(deps, provider, events, (event) => {
     // Each event is stored by itself: it can be applied, replayed and removed without the others.
     const part = { headers: delivery.headers, rawBody: Buffer.from(JSON.stringify(event)) };
-    return receiveEvent(deps, adapter, part, () => requireObject(event));
+    return receiveEvent(deps, adapter, part, () => event);
   });
 }
 
@@ -72,10 +71,10 @@ async function receiveEvent(
   deps: BillingDependencies,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
-  readBody: () => object,
+  readBody: () => unknown,
 ): Promise<EventResponse> {
   const event = await storeUnlessRead(deps, adapter, delivery, () =>
-    readEvent(deps, adapter, delivery, readBody()),
+    readEvent(deps, adapter, delivery, requireObject(readBody())),
   );
   const receipt = await applyOrDefer(deps, event);
   deps.metrics.countPaymentEvent(event.provider, receipt.status);
@@ -120,10 +119,10 @@ async function storeUnlessRead<Value>(
   deps: BillingDependencies,
   { provider }: BillingAdapter,
   delivery: WebhookDelivery,
-  read: () => Value,
+  read: () => Value | Promise<Value>,
 ): Promise<Value> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
       const stored = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };

@@ -1,4 +1,6 @@
 import {
+  GumroadPath,
+  gumroadPing,
   ProviderPath,
   WebhookHeaders,
   WebhookResponse,
@@ -9,6 +11,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser, readJsonBody } from '#server/http/json-parser.ts';
+import { isForm, readForm } from '#server/http/read-form.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
 import { receiveWebhook } from './receive-webhook.ts';
@@ -75,6 +78,24 @@ export function registerBillingRoutes(app: App, deps: BillingDependencies): void
       },
       (request, reply) => receive(deps, request.params.provider, request, reply),
     );
+
+    scope.post(
+      '/api/v1/webhooks/gumroad/:secret',
+      {
+        ...unvalidated,
+        schema: {
+          ...common,
+          body: gumroadPing,
+          operationId: 'receiveGumroadPing',
+          summary: 'Receive a ping of Gumroad',
+          description:
+            'Gumroad signs nothing: the address contains a secret, and a ping changes nothing until the API of Gumroad has confirmed it.',
+          params: GumroadPath,
+          problems: ['invalid_signature', 'billing_not_configured'],
+        },
+      },
+      (request, reply) => receive(deps, 'gumroad', request, reply, request.params.secret),
+    );
   });
 }
 
@@ -83,11 +104,15 @@ async function receive(
   provider: string,
   { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
   reply: FastifyReply,
+  addressSecret?: string,
 ): Promise<WebhookResponse | void> {
   const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-  const delivery = { headers, rawBody };
+  const secret = addressSecret === undefined ? {} : { addressSecret };
+  const delivery = { headers, rawBody, ...secret };
   const received = await receiveWebhook(deps, provider, delivery, () =>
-    readJsonBody(headers, rawBody),
+    addressSecret !== undefined && isForm(headers['content-type'])
+      ? readForm(headers['content-type'], rawBody).then(Object.fromEntries)
+      : readJsonBody(headers, rawBody),
   );
   if (!('finishedIds' in received)) return received;
   await reply.code(202).type('text/plain; charset=utf-8').send(received.finishedIds.join('\n'));

@@ -198,7 +198,9 @@ async function applyAgain(
   requirePast(event, now > stored.receivedAt ? now : stored.receivedAt);
   const [applied] = await applyFacts(deps, client, [{ ...event, eventId, provider }]);
   if (applied === undefined) throw new Error('applying an event returned no outcome');
-  const outcome = { ...applied, attempts };
+  // The attempt of a look-up is counted when it fails.
+  const isAsked = event.requiresLookUp === true;
+  const outcome = { ...applied, attempts: isAsked ? stored.attempts : attempts };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }

@@ -18,8 +18,11 @@ export interface BillingAdapter {
   readonly provider: BillingProvider;
   /** Verifies the signature of a delivery. */
   readonly verify: (delivery: WebhookDelivery, options: VerifyOptions) => Verification;
-  /** Lists the events of a delivery, which may contain several; null for another body. Absent: the body is the event. */
-  readonly split?: (body: object) => readonly unknown[] | null;
+  /**
+   * Lists the events of a delivery, which may contain several; null for another body. Absent: the body is the event.
+   * @param receivedAt for events that contain no time
+   */
+  readonly split?: (body: object, receivedAt: Date) => readonly unknown[] | null;
   /**
    * Translates a verified body into facts. Never throws for an unknown type or value: such an event is ignored, with
    * the reason.
@@ -32,6 +35,8 @@ export interface BillingAdapter {
 export interface WebhookDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
+  /** The secret in the address, of a provider that does not sign. */
+  readonly addressSecret?: string;
 }
 
 export interface VerifyOptions {
@@ -92,6 +97,8 @@ const PARTS = ['eventId', 'type', 'occurrence', 'data'] as const;
 /** The format of a provider's events. */
 interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify' | 'split'> {
   readonly provider: PaymentProvider;
+  /** Whether the facts of a type must be looked up at the provider. Absent: none. */
+  readonly requiresLookUp?: (type: string) => boolean;
   /** The names of the parts, for the error about a missing one. */
   readonly fields: Readonly<Record<(typeof PARTS)[number], string>>;
   readonly read: (body: JsonObject, delivery: WebhookDelivery) => EventParts<Data>;
@@ -100,7 +107,7 @@ interface ProviderFormat<Data> extends Pick<BillingAdapter, 'verify' | 'split'> 
 }
 
 export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapter {
-  const { fields, read, interpret, ...adapter } = format;
+  const { fields, read, interpret, requiresLookUp, ...adapter } = format;
   return {
     ...adapter,
     normalize: (body, delivery) => {
@@ -117,7 +124,12 @@ export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapte
       const result = interpret({ ...header, occurrence, data }) ?? `No license depends on ${type}.`;
       return typeof result === 'string'
         ? { ...header, facts: [], ignoredBecause: result }
-        : { ...header, facts: result, ignoredBecause: null };
+        : {
+            ...header,
+            facts: result,
+            ignoredBecause: null,
+            ...(requiresLookUp?.(type) === true ? { requiresLookUp: true } : {}),
+          };
     },
   };
 }

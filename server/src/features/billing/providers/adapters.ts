@@ -5,6 +5,7 @@ import { toTestAdapter, type BillingAdapter } from './adapter.ts';
 import { fastSpringAdapter } from './fastspring/adapter.ts';
 import { creemAdapter } from './creem/adapter.ts';
 import { dodoAdapter } from './dodo/adapter.ts';
+import { gumroadAdapter } from './gumroad/adapter.ts';
 import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
 import { paddleAdapter } from './paddle/adapter.ts';
 import { polarAdapter } from './polar/adapter.ts';
@@ -19,6 +20,7 @@ const ADAPTERS: readonly BillingAdapter[] = [
   polarAdapter,
   dodoAdapter,
   creemAdapter,
+  gumroadAdapter,
   standardWebhooksAdapter,
 ];
 

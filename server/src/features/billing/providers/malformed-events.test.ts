@@ -35,6 +35,12 @@ const noTime = lemonSqueezyOrder('order_created', {
   attributes: { updated_at: 'x', created_at: null },
 });
 const fastSpring = fastSpringOrder();
+const ping = {
+  event_id: 'sale:a==:0',
+  resource_name: 'sale',
+  received_at: TEST_START.toISOString(),
+};
+const lookedUp = { ...ping, resource_name: 'sale.looked_up' };
 const standard = standardEvent('payment.refunded', {});
 const polar = polarOrder('order.paid');
 const dodo = dodoPayment('payment.succeeded');
@@ -53,6 +59,9 @@ for (const [provider, why, body, header] of [
   ['fastspring', 'data', { ...fastSpring, data: {} }, ['order.completed', TEST_START]],
   ['fastspring', 'time', { ...fastSpring, created: 1.5 }, ['order.completed', null]],
   ['fastspring', 'type', { ...fastSpring, type: 7 }, [null, TEST_START]],
+  ['gumroad', 'data', lookedUp, ['sale.looked_up', TEST_START]],
+  ['gumroad', 'time', { ...ping, received_at: 'x' }, ['sale', null]],
+  ['gumroad', 'type', { ...ping, resource_name: 7 }, [null, TEST_START]],
   ['stripe', 'data', { ...stripe, data: {} }, [stripe.type, TEST_START]],
   ['stripe', 'time', { ...stripe, created: -1 }, [stripe.type, null]],
   ['stripe', 'type', { ...stripe, type: '' }, [null, TEST_START]],

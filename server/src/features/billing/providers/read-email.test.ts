@@ -7,6 +7,7 @@ import {
 } from '../../../../test/payment-providers/fastspring-events.ts';
 import { creemCheckout } from '../../../../test/payment-providers/creem-events.ts';
 import { dodoPayment } from '../../../../test/payment-providers/dodo-events.ts';
+import { gumroadSale } from '../../../../test/payment-providers/gumroad-sales.ts';
 import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
 import {
   paddleCustomer,
@@ -19,6 +20,7 @@ import {
   stripeCustomer,
   stripeInvoicePaid,
 } from '../../../../test/payment-providers/stripe-events.ts';
+import { TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingProvider } from '../facts.ts';
 import { findAdapter } from './adapters.ts';
 
@@ -40,6 +42,16 @@ const EVENTS_WITH_ADDRESS: readonly (readonly [
   ['polar', 'a customer', (email) => polarCustomer('customer.updated', email)],
   ['dodo', 'a payment', (email) => dodoPayment('payment.succeeded', { email })],
   ['creem', 'a checkout', (email) => creemCheckout({ email })],
+  [
+    'gumroad',
+    'a sale',
+    (email) => ({
+      event_id: 'sale:a==:0',
+      resource_name: 'sale.looked_up',
+      received_at: TEST_START.toISOString(),
+      sale: gumroadSale({ purchase_email: email, email: null }),
+    }),
+  ],
   [
     'standard',
     'a customer',

@@ -28,7 +28,7 @@ export function readSubscription(event: ProviderEvent): Interpretation {
 }
 
 /** Finds the subscription of an event; null if only its id is in it, because webhook expansion is disabled. */
-export function findSubscription(data: JsonObject): JsonObject | null {
+function findSubscription(data: JsonObject): JsonObject | null {
   const own = data['subscription'];
   if (isObject(own)) return own;
   return data['state'] === undefined ? null : data;

@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+
+import type { Clock } from '#server/clock.ts';
+import type { Config } from '#server/config/config.ts';
+import type { Secrets } from '#server/config/secrets.ts';
+
+import { isObject, type JsonObject } from '../fields.ts';
+import { getJson, invalidResponse, type ProviderApiOptions } from '../provider-api.ts';
+
+interface GumroadApiOptions {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly accessToken: string;
+  readonly clock: Clock;
+  /** Of a request, including its response. */
+  readonly timeoutMs?: number;
+}
+
+/** A client of Gumroad's API, which confirms what the unsigned pings report. */
+export interface GumroadApi {
+  /** Returns a sale of the token's account, or null if it has none with that id. @throws ProviderApiError */
+  findSale(saleId: string, signal?: AbortSignal): Promise<JsonObject | null>;
+  /** Returns the state of a membership, or null if there is none with that id. @throws ProviderApiError */
+  findSubscriber(subscriptionId: string, signal?: AbortSignal): Promise<JsonObject | null>;
+}
+
+/** A sale is a few kilobytes. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
+
+const Answer = Type.Object({
+  success: Type.Boolean(),
+  sale: Type.Optional(Type.Unknown()),
+  subscriber: Type.Optional(Type.Unknown()),
+});
+
+/** Ids become part of a path. */
+const ID = /^[\w=-]{1,100}$/u;
+
+/** Creates the client from the settings; null without an access token. */
+export function openGumroadApi(
+  { billing }: Pick<Config, 'billing'>,
+  { gumroadAccessToken: accessToken }: Pick<Secrets, 'gumroadAccessToken'>,
+  clock: Clock,
+): GumroadApi | null {
+  if (accessToken === null) return null;
+  return createGumroadApi({ url: billing.gumroadApiUrl, accessToken, clock });
+}
+
+export function createGumroadApi({ accessToken, ...options }: GumroadApiOptions): GumroadApi {
+  const api: ProviderApiOptions = {
+    name: 'Gumroad',
+    headers: { authorization: `Bearer ${accessToken}` },
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    ...options,
+  };
+  return {
+    findSale: (saleId, signal) => find(api, 'sale', saleId, signal),
+    findSubscriber: (subscriptionId, signal) => find(api, 'subscriber', subscriptionId, signal),
+  };
+}
+
+/** Gumroad answers an unknown id with 404, or with 200 and `success: false`. */
+async function find(
+  api: ProviderApiOptions,
+  kind: 'sale' | 'subscriber',
+  id: string,
+  signal?: AbortSignal,
+): Promise<JsonObject | null> {
+  if (!ID.test(id)) return null;
+  const answer = await getJson(api, `/v2/${kind}s/${encodeURIComponent(id)}`, Answer, signal);
+  if (answer === null || !answer.success) return null;
+  const found = answer[kind];
+  if (!isObject(found) || found['id'] !== id) throw invalidResponse(api);
+  return found;
+}

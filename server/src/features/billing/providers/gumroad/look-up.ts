@@ -1,0 +1,122 @@
+import type { BillingEvent } from '../../facts.ts';
+import { readId, readObject, type JsonObject } from '../fields.ts';
+import { digest, isAboutSale } from './ping.ts';
+
+/** The objects that Gumroad returned; null: it has no such object, or was not asked. */
+export interface LookedUp {
+  readonly sale: JsonObject | null;
+  readonly subscriber: JsonObject | null;
+}
+
+export const SALE_LOOKED_UP = 'sale.looked_up';
+export const SUBSCRIBER_LOOKED_UP = 'subscriber.looked_up';
+
+/** The fields of a sale that are stored. */
+const SALE_FIELDS = [
+  'id',
+  'created_at',
+  'seller_id',
+  'purchaser_id',
+  'product_id',
+  'variants',
+  'quantity',
+  'price',
+  'gumroad_fee',
+  'email',
+  'purchase_email',
+  'full_name',
+  'country_iso2',
+  'subscription_id',
+  'subscription_duration',
+  'recurring_charge',
+  'is_upgrade_purchase',
+  'is_preorder_authorization',
+  'is_gift_sender_purchase',
+  'is_gift_receiver_purchase',
+  'refunded',
+  'partially_refunded',
+  'chargedback',
+  'disputed',
+  'dispute_won',
+];
+
+const SUBSCRIBER_FIELDS = [
+  'id',
+  'status',
+  'free_trial_ends_at',
+  'cancelled_at',
+  'ended_at',
+  'failed_at',
+];
+
+/** What a sale does not contain of its membership. */
+const MEMBERSHIP_FIELDS = ['recurrence', 'free_trial_ends_at'];
+
+/** The ids that a ping asks about. */
+export interface Question {
+  readonly eventId: string;
+  /** Null: it is about a subscription only. */
+  readonly saleId: string | null;
+  readonly subscriptionId: string | null;
+  readonly isTest: boolean;
+}
+
+/** Reads what a stored ping asks. Its subscription is asked for too, because a sale does not contain its state. */
+export function readQuestion(
+  { eventId, type }: Pick<BillingEvent, 'eventId' | 'type'>,
+  body: unknown,
+): Question {
+  const ping = readObject(body);
+  return {
+    eventId,
+    saleId: isAboutSale(type) ? readId(ping['sale_id']) : null,
+    subscriptionId: readId(ping['subscription_id']),
+    isTest: ping['is_test'] === true,
+  };
+}
+
+/**
+ * Creates the bodies of the events that contain the answer: of the membership first, so that its sale creates a license in the right
+ * state. An event has the id of its ping and of its content: a ping that is repeated without news is the same event, and a state
+ * that returns after another ping is a new one.
+ */
+export function toLookUpBodies(
+  question: Question,
+  { sale, subscriber }: LookedUp,
+  askedAt: Date,
+): JsonObject[] {
+  const membership = subscriber === null ? null : pick(subscriber, MEMBERSHIP_FIELDS);
+  return [
+    ...(subscriber === null
+      ? []
+      : [
+          toBody(question, SUBSCRIBER_LOOKED_UP, askedAt, {
+            subscriber: pick(subscriber, SUBSCRIBER_FIELDS),
+          }),
+        ]),
+    ...(sale === null
+      ? []
+      : [toBody(question, SALE_LOOKED_UP, askedAt, { sale: pick(sale, SALE_FIELDS), membership })]),
+  ];
+}
+
+function toBody(
+  { eventId, isTest }: Question,
+  type: string,
+  askedAt: Date,
+  content: JsonObject,
+): JsonObject {
+  return {
+    event_id: `${eventId}:${digest(content)}`,
+    resource_name: type,
+    received_at: askedAt.toISOString(),
+    is_test: isTest,
+    ...content,
+  };
+}
+
+function pick(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    fields.flatMap((field) => (object[field] == null ? [] : [[field, object[field]]])),
+  );
+}
