@@ -229,7 +229,7 @@ export const LicenseImport = Type.Object(
     csv: Type.Optional(
       text({
         description:
-          'CSV with a header. Columns: license_key, product, customer_email, customer_name, transaction_id, max_activations, expires_at, subscription, status, note. Only license_key is required.',
+          'CSV with a header. Columns: license_key, product, customer_email, customer_name, transaction_id, max_activations, devices, expires_at, subscription, subscription_id, provider, status, note, created_at, license_id. Only license_key is required.',
         minLength: 1,
         maxLength: MAX_IMPORT_LENGTH,
         examples: ['license_key,product\nACME-4711-QX7R-92KD,personal\n'],
@@ -263,12 +263,15 @@ export const ImportedLicenses = Type.Object(
   {
     dry_run: Type.Boolean(),
     created: Type.Integer({ description: 'Licenses that were, or would be, created.' }),
-    present: Type.Integer({ description: 'Keys that a license has already; left unchanged.' }),
+    present: Type.Integer({
+      description:
+        'Keys that a license has already, or an earlier record; left unchanged, except for a later end.',
+    }),
     failed: Type.Integer({ description: 'Records that cannot be imported.' }),
     problems: Type.Array(
       Type.Object({
         line: Type.Integer({ description: 'Counted from 1, the header included.', examples: [2] }),
-        problem: Type.String({ examples: ['The license_key is empty.'] }),
+        problem: Type.String({ examples: ['The key is empty.'] }),
       }),
       { description: 'The problems of the first 100 records that cannot be imported.' },
     ),

@@ -70,7 +70,8 @@ const summary = {
   }),
   note: nullableString({ description: 'A note of operators.' }),
   is_test: Type.Boolean({
-    description: "Whether a purchase in a payment provider's test mode created it; no number counts it.",
+    description:
+      "Whether a purchase in a payment provider's test mode created it; no number counts it.",
   }),
   created_at: dateTime({ examples: [EXAMPLE_TIME] }),
   version: expectedVersion,

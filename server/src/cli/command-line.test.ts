@@ -71,7 +71,6 @@ test('has every command', async () => {
       'license reinstate',
       'license revoke',
       'license rekey',
-      'license import',
       'import',
       'imports list',
       'imports show',

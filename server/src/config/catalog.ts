@@ -238,8 +238,7 @@ function indexPrices(
   const listProducts = (source: PaymentSource, priceId: string): readonly string[] =>
     byPrice.get(`${providerOf(source)} ${priceId}`) ?? [];
   return {
-    findPrice: (source, priceId) =>
-      products.get(listProducts(source, priceId)[0] ?? '') ?? null,
+    findPrice: (source, priceId) => products.get(listProducts(source, priceId)[0] ?? '') ?? null,
     listBundled: (source, priceId) => {
       const ids = listProducts(source, priceId);
       return ids.length > 1 ? ids : [];

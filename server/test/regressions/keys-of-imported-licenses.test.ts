@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { importLicenses } from '#server/features/licenses/import.ts';
+import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
 
 import { readBody } from '../acceptance/bodies.ts';
 import { startTestService } from '../harness.ts';
@@ -15,18 +15,10 @@ const KEYS = ['IMPORTED-KEY-1', 'IMPORTED-KEY-2', 'IMPORTED-KEY-3'];
  */
 test('check shows no key of an imported license, and limits the transaction ids of a network', async () => {
   const service = await startTestService();
-  const product = service.context.catalog().products.get('personal');
-  assert.ok(product);
-  const orders = KEYS.map((licenseKey, index) => ({
-    product,
-    licenseKey,
-    transactionId: String(1001 + index),
-  }));
-  await importLicenses(service.context, orders, {
-    actor: 'test',
-    reason: 'moved here',
-    allowWeakKeys: true,
-  });
+  const orders = KEYS.map((licenseKey, index) =>
+    foreign({ licenseKey, transactionId: String(1001 + index) }),
+  );
+  await runImport(service.context, orders, { allowWeakKeys: true });
 
   const guesser = anyAddress();
   const ids = Array.from({ length: 300 }, (_, index) => String(900 + index));

@@ -8,7 +8,7 @@ import { listAuditEntries } from '#server/features/audit/queries.ts';
 import { verifyAuditLog } from '#server/features/audit/verify-chain.ts';
 import { toAddress } from '#server/features/customers/find-person.ts';
 import { readPersonalData } from '#server/features/customers/personal-data.ts';
-import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
+import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
 import { countStoredRows } from '#server/features/master-secret/queries.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
@@ -206,13 +206,22 @@ test('a key that is stored under the previous secret is not imported again', asy
   const service = await startTestService();
   const { licenseKey } = await service.issue();
   const next = await afterChange(service);
-  const product = next.context.catalog().products.get('personal') ?? null;
-  assert.ok(product !== null);
-  const change = { actor: 'test', reason: 'a test' };
-  assert.deepEqual(await importLicenses(next.context, [{ product, licenseKey }], change), [
-    'present',
-  ]);
-  assert.deepEqual(await previewImport(next.context, [{ product, licenseKey }], {}), ['present']);
+  for (const dryRun of [true, false]) {
+    const { report } = await runImport(next.context, [foreign({ licenseKey })], { dryRun });
+    assert.deepEqual([report.outcomes.same, report.outcomes.new], [1, 0]);
+  }
+});
+
+test('an imported key is found in its other spellings while and after the secret is exchanged', async () => {
+  const service = await startTestService();
+  const licenseKey = 'F4A29C1D-0B7E6A38-91C4D2E5-7780ABCD';
+  await runImport(service.context, [foreign({ licenseKey })]);
+  const next = await afterChange(service);
+  const machine = anyMachine();
+  const { activation_id: id } = await activate(next, licenseKey.toLowerCase(), machine);
+  await rotate(next);
+  const spelling = licenseKey.replaceAll('-', '');
+  assert.equal((await activate(next, spelling, machine)).activation_id, id);
 });
 
 test('a subscriber stored under the previous secret is shown, subscribed once and erased', async () => {

@@ -111,7 +111,7 @@ function ImportFields({ csv, onCsv }: ImportFieldsProps) {
         maxLength={MAX_CHARACTERS}
         spellcheck={false}
         placeholder={'license_key,product,customer_email\n…'}
-        hint="CSV with a header, or a JSON object on each line. Only license_key is required; also customer_name, transaction_id, max_activations, expires_at, subscription, status, note. At most some 5,000 licenses; the command line imports more."
+        hint="CSV with a header, or a JSON object on each line. Only license_key is required; also customer_name, transaction_id, max_activations, expires_at, subscription, subscription_id, provider, status, note. At most some 5,000 licenses; the command line imports more."
       />
       <Field
         label="Product of lines without one"

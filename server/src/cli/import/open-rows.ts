@@ -34,12 +34,17 @@ export async function* openFileRows(options: FileOptions): AsyncGenerator<Foreig
   }
   try {
     for (const each of [path, ...related]) await requireFile(each);
-    const file = path === '-' ? () => commandProcess().stdin : toFile(path);
+    const file = path === '-' ? readInput : toFile(path);
     yield* readFile({ source, file, related: related.map(toFile), columns });
   } catch (error) {
     if (error instanceof ImportFileError) throw failed(error.message);
     throw error;
   }
+}
+
+/** Reads standard input as bytes, also when its stream decodes them. */
+async function* readInput(): AsyncGenerator<Uint8Array> {
+  for await (const chunk of commandProcess().stdin) yield Buffer.from(chunk);
 }
 
 function toFile(path: string): OpenFile {

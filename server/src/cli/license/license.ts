@@ -29,7 +29,6 @@ import {
   suspendCommand,
 } from './change.ts';
 import { freeMachineCommand } from './free-machine.ts';
-import { importCommand } from './import.ts';
 import { rekeyCommand } from './rekey.ts';
 import { listCommand, showCommand } from './show.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
@@ -116,7 +115,7 @@ Activate it on a machine:
     -d '${body}'`;
 }
 
-export const licenseCommand = commandGroup('license', 'Issue, list, change and import licenses.', [
+export const licenseCommand = commandGroup('license', 'Issue, list and change licenses.', [
   issueCommand,
   listCommand,
   showCommand,
@@ -129,5 +128,4 @@ export const licenseCommand = commandGroup('license', 'Issue, list, change and i
   reinstateCommand,
   revokeCommand,
   rekeyCommand,
-  importCommand,
 ]);

@@ -55,7 +55,8 @@ async function exportFrom(index: number): Promise<Record<string, unknown>[]> {
     .map((line) => ({ ...JSON.parse(line), license_id: null, created_at: null }));
 }
 
-const IMPORTS = `select action, reason, details from audit_log where action = 'license.import'`;
+const IMPORTS = `select reason, details ->> 'new' as created from audit_log where action = 'license.import_finished'
+  order by sequence`;
 
 test('keeps licenses unchanged through an export and an import elsewhere', async () => {
   const lapsed = new Date(Date.now() - 3 * DAY_MS).toISOString();
@@ -65,18 +66,9 @@ test('keeps licenses unchanged through an export and an import elsewhere', async
     { license_key: 'OLD-3', expires_at: lapsed, transaction_id: 'txn 1' },
     { license_key: 'OLD-4', product: 'sellers', expires_at: '2100-01-01', subscription: false },
   ].map((record) => JSON.stringify(record));
-  const importing = [
-    'license',
-    'import',
-    '-',
-    '--format',
-    'jsonl',
-    '--product',
-    'personal',
-    '--allow-weak-keys',
-  ];
+  const importing = ['import', '--from', 'csv', '-', '--product', 'personal', '--allow-weak-keys'];
   const filled = await runOn(0, [...importing, '--json'], source.join('\n'));
-  assert.equal(JSON.parse(filled.stdout).created, 4, filled.stderr);
+  assert.equal(JSON.parse(filled.stdout).outcomes.new, 4, filled.stderr);
   const exported = await exportFrom(0);
   assert.deepEqual(
     exported.map(({ status, subscription, transaction_id: checkout }) => [
@@ -98,30 +90,38 @@ test('keeps licenses unchanged through an export and an import elsewhere', async
   ] as const) {
     const file = join(directory, `licenses.${format}`);
     await runOn(0, ['export', 'licenses', '--reveal', '--format', format, '--output', file]);
-    const moved = await runOn(index, ['license', 'import', file, '--allow-weak-keys', '--json']);
-    assert.equal(JSON.parse(moved.stdout).created, 4, moved.stderr);
-    assert.deepEqual(await exportFrom(index), exported, format);
-    assert.deepEqual(await query(index, IMPORTS), [
-      { action: 'license.import', reason: `import of ${file}`, details: { created: 4, weak: 4 } },
+    const moved = await runOn(index, [
+      'import',
+      '--from',
+      'csv',
+      file,
+      '--allow-weak-keys',
+      '--json',
     ]);
+    assert.equal(JSON.parse(moved.stdout).outcomes.new, 4, moved.stderr);
+    assert.deepEqual(await exportFrom(index), exported, format);
+    assert.deepEqual(await query(index, IMPORTS), [{ reason: `import of ${file}`, created: '4' }]);
   }
 });
 
-test('records the reason of an import, and rejects a revoked license', async () => {
+test('records the reason of an import, and keeps a revoked license revoked', async () => {
   const file = join(directory, 'revoked.csv');
-  await writeFile(file, 'license_key,status\nOLD-8,revoked\nOLD-9,\n');
+  await writeFile(file, 'license_key,status\nOLD-8,revoked\nOLD-9,stolen\n');
   const reason = 'bought the other shop';
   const { code, stderr } = await runOn(1, [
-    'license',
     'import',
+    '--from=csv',
     file,
     '--product=personal',
     '--allow-weak-keys',
     `--reason=${reason}`,
   ]);
-  assert.deepEqual([code, /^line 2: .*\brevoked\b/u.test(stderr)], [1, true]);
+  assert.deepEqual([code, /^line 3: bad: .*"stolen"/u.test(stderr)], [1, true]);
+  const all = await query(1, IMPORTS);
+  assert.deepEqual(all.at(-1), { reason, created: '1' });
+  const exported = await exportFrom(1);
   assert.deepEqual(
-    await query(1, 'select reason, details from audit_log order by occurred_at desc limit 1'),
-    [{ reason, details: { created: 1, weak: 1 } }],
+    exported.filter(({ status }) => status === 'revoked').map((each) => each['license_key']),
+    ['OLD-8'],
   );
 });

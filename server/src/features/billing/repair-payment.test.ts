@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { importLicenses } from '#server/features/licenses/import.ts';
+import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
 
 import { standardEvent } from '../../../test/payment-providers/standard-webhooks-events.ts';
 import { startTestService } from '../../../test/harness.ts';
@@ -168,19 +168,15 @@ describe('a license issued from an event', () => {
 
 describe('a subscription that is a license', () => {
   test('adopts an imported license instead of the one that a renewal created', async () => {
-    const product = context.catalog().products.get('personal');
-    assert.ok(product);
-    const license = {
-      product,
+    const license = foreign({
       licenseKey: 'OLDK-7Q2M-9V4X-LINKED',
-      subscription: true,
+      isSubscription: true,
       expiresAt: new Date(TEST_START.getTime() - 90 * DAY_MS),
       maxActivations: 2,
       customerEmail: 'link@example.com',
-    };
-    assert.deepEqual(await importLicenses(context, [license], { ...WHO, allowWeakKeys: true }), [
-      'created',
-    ]);
+    });
+    const { report } = await runImport(context, [license], { ...WHO, allowWeakKeys: true });
+    assert.equal(report.outcomes.new, 1);
     const { rows } = await pool.query<{ id: string }>(
       `select id from licenses where customer_email = 'link@example.com'`,
     );

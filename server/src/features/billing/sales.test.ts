@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { Catalog, Product } from '#server/config/catalog-model.ts';
-import { importLicenses } from '#server/features/licenses/import.ts';
+import type { ForeignLicense } from '#server/features/imports/facts.ts';
+import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
 
 import { startTestService } from '../../../test/harness.ts';
 import { applyCatalogToSold, type ChangedLicense } from './apply-catalog-to-sold.ts';
@@ -130,19 +131,19 @@ describe('a changed catalogue', () => {
   });
 });
 
-async function importOne(suffix: string, more: object): Promise<void> {
+async function importOne(suffix: string, more: Partial<ForeignLicense>): Promise<void> {
   const product = context.catalog().findPrice('paddle', PRICES.personal);
   assert.ok(product !== null);
-  const license = {
-    product,
+  const license = foreign({
+    products: [{ id: product.id, name: null }],
     licenseKey: `OLDK-${crypto.randomUUID().toUpperCase()}`,
-    subscription: true,
+    isSubscription: true,
     expiresAt: month(4),
     maxActivations: 9,
     ...more,
-  };
-  const by = { actor: 'test', reason: suffix };
-  assert.deepEqual(await importLicenses(context, [license], by), ['created']);
+  });
+  const { report } = await runImport(context, [license], { reason: suffix });
+  assert.equal(report.outcomes.new, 1);
 }
 
 describe('applyCatalogToSold', () => {

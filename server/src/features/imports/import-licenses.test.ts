@@ -187,7 +187,7 @@ describe('importLicenses', () => {
           line: 5,
           outcome: 'weak',
           problem:
-            'The key can be guessed: import it with --allow-weak-keys, or issue a new license to the customer.',
+            'The license_key can be guessed: import it with --allow-weak-keys, or issue a new key.',
         },
         {
           line: 6,

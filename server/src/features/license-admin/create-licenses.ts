@@ -8,16 +8,17 @@ import {
   type LicenseIssue,
   type LicensesIssue,
 } from '@latchkey/contract';
-import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
 import type { Product } from '#server/config/catalog.ts';
 import { emptyToNull } from '#server/lib/text.ts';
 
 import { queueIssuedKey } from '../billing/key-emails/resend-license-key.ts';
-import { importAll } from '../licenses/import-all.ts';
-import { ImportFileError, readRecords, type ImportFormat } from '../licenses/import-file.ts';
-import { importLicenses, previewImport } from '../licenses/import.ts';
+import { ImportFileError } from '../imports/files/import-file-error.ts';
+import { readFile } from '../imports/files/read-file.ts';
+import { importLicenses } from '../imports/import-licenses.ts';
+import { readMapping } from '../imports/rules/map-product.ts';
+import { FAILED_OUTCOMES, type ImportReport, type RowOutcome } from '../imports/rules/report.ts';
 import { issueLicense, issueLicenses, type NewLicense } from '../licenses/issue.ts';
 import { readTime, refuseField } from './change-license.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
@@ -108,40 +109,59 @@ export async function importForOperator(
   actor: string,
 ): Promise<ImportedLicenses> {
   const { format, text } = readSource(body);
-  const defaultProduct =
-    (body.product ?? null) === null ? null : requireProduct(deps, body.product ?? '');
-  const change = {
-    actor,
-    reason: body.reason ?? 'import in the console',
-    allowWeakKeys: body.allow_weak_keys === true,
-  };
-  const apply = body.dry_run ? previewImport : importLicenses;
+  const rows = readFile({ source: 'csv', file: () => readInParts(text), related: [], columns: [] });
+  const product = body.product ?? null;
+  if (product !== null) requireProduct(deps, product);
+  const pairs = product === null ? [] : [['*', product] as const];
   try {
-    const { problems, ...counts } = await importAll(
-      readRecords(Readable.from(readInParts(text)), format),
-      { catalog: deps.catalog(), defaultProduct },
-      (licenses) => apply(deps, licenses, change),
-    );
-    return { dry_run: body.dry_run, ...counts, problems: [...problems] };
+    const { report } = await importLicenses(deps, rows, {
+      source: 'csv',
+      origin: 'operator interface',
+      mapping: readMapping(pairs, deps.catalog()),
+      actor,
+      reason: body.reason ?? 'import in the console',
+      dryRun: body.dry_run,
+      allowWeakKeys: body.allow_weak_keys === true,
+    });
+    return { dry_run: body.dry_run, ...describeReport(report) };
   } catch (error) {
     if (error instanceof ImportFileError) throw refuseField(format, error.message);
     throw error;
   }
 }
 
+/** Problems that an answer lists. */
+const MAX_PROBLEMS = 100;
+
+function describeReport({ outcomes, problems }: ImportReport): Omit<ImportedLicenses, 'dry_run'> {
+  const failed: readonly RowOutcome[] = FAILED_OUTCOMES.filter(
+    (outcome) => outcome !== 'duplicate',
+  );
+  return {
+    created: outcomes.new,
+    present: outcomes.same + outcomes.renewed + outcomes.duplicate,
+    failed: failed.reduce((sum, outcome) => sum + outcomes[outcome], 0),
+    problems: problems
+      .filter(({ outcome }) => failed.includes(outcome))
+      .slice(0, MAX_PROBLEMS)
+      .map(({ line, problem }) => ({ line, problem })),
+  };
+}
+
 /** The records of a part take some 20 ms; those of the longest text would hold the event loop for 300 ms. */
-const PART_CHARACTERS = 65_536;
+const PART_BYTES = 65_536;
 
 /** Yields a text in parts, between which other requests are served. */
-async function* readInParts(text: string): AsyncGenerator<string> {
-  for (let start = 0; start < text.length; start += PART_CHARACTERS) {
-    yield text.slice(start, start + PART_CHARACTERS);
+async function* readInParts(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += PART_BYTES) {
+    yield bytes.subarray(start, start + PART_BYTES);
     await setImmediate();
   }
 }
 
 function readSource({ csv, jsonl }: LicenseImport): {
-  readonly format: ImportFormat;
+  readonly format: 'csv' | 'jsonl';
   readonly text: string;
 } {
   if (csv !== undefined && jsonl === undefined) return { format: 'csv', text: csv };

@@ -97,7 +97,7 @@ export async function issueLicenses(
 }
 
 /** Creates a license in the transaction of the caller. */
-export async function createLicense(
+async function createLicense(
   deps: LicenseChangeDependencies,
   db: Queryable,
   newLicense: NewLicense,
@@ -152,7 +152,7 @@ export function listNames(
 }
 
 /** The given key belongs to another license. */
-export class LicenseKeyTakenError extends Error {
+class LicenseKeyTakenError extends Error {
   constructor() {
     super('the key belongs to another license already');
     this.name = 'LicenseKeyTakenError';

@@ -37,7 +37,7 @@ export interface RowFacts {
 }
 
 const WEAK_KEY =
-  'The key can be guessed: import it with --allow-weak-keys, or issue a new license to the customer.';
+  'The license_key can be guessed: import it with --allow-weak-keys, or issue a new key.';
 
 /** Decides what happens to a planned license. */
 export function decideRow(
