@@ -1,4 +1,4 @@
-import { isTestSource } from '@latchkey/contract';
+import { isTestSource, providerOf } from '@latchkey/contract';
 
 import type { Product } from '#server/config/catalog-model.ts';
 
@@ -62,6 +62,7 @@ export function createSaleFinder(
   const { provider } = purchase.facts;
   const found = new Map<string, FoundLine>();
   const candidates = listCandidates(purchase, adoptable);
+  const isStartKnown = purchase.facts.payments.some(({ origin }) => origin === 'purchase');
   const findLine: SaleFinder['findLine'] = ({ lineKey, transactionId, priceIds = [] }) => {
     const known = found.get(lineKey);
     if (known !== undefined) return known;
@@ -95,8 +96,12 @@ export function createSaleFinder(
     if (own !== undefined) return toSold(own, own.machines, catalog);
     if (line?.renews === true) return product;
     const earlier = sales.find((sale) => sale.priceId === '');
-    const isEarlier = context.priceIds.size === 1 || product?.id === earlier?.productId;
-    if (earlier === undefined || !isEarlier) return product;
+    if (earlier === undefined) return product;
+    const isSame = product === null || product.id === earlier.productId;
+    const isOnly = isStartKnown
+      ? context.priceIds.size === 1
+      : !isOnSale(catalog, provider, earlier);
+    if (!isSame && !isOnly) return product;
     return toSold(earlier, divide(earlier, context.quantities, product), catalog);
   };
   const countParts: CountParts = (priceId, { lineKey }) => {
@@ -106,7 +111,9 @@ export function createSaleFinder(
         line.sales?.some((sale) => sale.priceId === nameSale(priceId, line)),
     );
     const bundled = catalog.listBundled?.(provider, priceId) ?? [];
-    return sold.length > 0 ? sold.length : Math.max(1, bundled.length);
+    // Two purchases that turned out to be one have a license each for the same line.
+    const parts = new Set(sold.map((line) => line.lineKey)).size;
+    return parts > 0 ? parts : Math.max(1, bundled.length);
   };
   const findEnd = (context: LineContext): Date | null => {
     const { line, adopted } = findLine(context);
@@ -115,6 +122,15 @@ export function createSaleFinder(
   };
   const isNamed = candidates.some(({ kind }) => kind === 'subscription') || lines.length > 0;
   return { findProduct, countParts, findLine, findEnd, isNamed };
+}
+
+/** Whether a product has a price: a license from elsewhere whose subscription has another product's price was changed there. */
+function isOnSale(
+  { products }: SoldCatalog,
+  provider: BillingProvider,
+  { productId }: Sale,
+): boolean {
+  return (products.get(productId)?.prices[providerOf(provider)] ?? []).length > 0;
 }
 
 /** Finds the product that a price sells now. @param part its place in a bundle */

@@ -5,24 +5,14 @@
  */
 import type { BillingFact, BillingLine, BillingPeriod, PaymentFact } from '../facts.ts';
 import { adjustment, monthly, payment, snapshot, month, PRICES } from './facts.fixture.ts';
+import {
+  machinesAfter,
+  type ModelLicense,
+  type ModelOptions,
+  type Step,
+} from './model-steps.fixture.ts';
 
 const DAY_MS = 86_400_000;
-
-/** What happens after some days. The numbers of the other kinds have no meaning. */
-export interface Step {
-  readonly kind:
-    | 'renew'
-    | 'fail'
-    | 'payLate'
-    | 'upgrade'
-    | 'downgrade'
-    | 'move'
-    | 'refund'
-    | 'cancel'
-    | 'dispute'
-    | 'win';
-  readonly days: number;
-}
 
 /** What the model knows of a payment. */
 interface ModelPayment {
@@ -42,15 +32,6 @@ function endOf({ until, cuts }: ModelPayment): number {
   return Math.min(until, ...effective.map(({ on }) => on));
 }
 
-/** The license as the model expects it; days since the start. */
-export interface ModelLicense {
-  readonly endsOn: number;
-  readonly isRefunded: boolean;
-  readonly isCanceled: boolean;
-  readonly isDisputed: boolean;
-  readonly productId: string;
-}
-
 const at = (day: number): Date => new Date(month(3).getTime() + day * DAY_MS);
 const span = (from: number, until: number): BillingPeriod => ({
   startsAt: at(from),
@@ -60,6 +41,17 @@ const span = (from: number, until: number): BillingPeriod => ({
 /** A subscription whose history grows by steps. */
 export class SubscriptionModel {
   readonly facts: BillingFact[] = [];
+  /** How many facts there were at each edit of the catalogue. */
+  readonly edits: number[] = [];
+  /** The transactions of payments that need an operator. */
+  readonly attention: string[] = [];
+  /** Whether a price was sold only in passing between two edits: then it depends on the order what it was sold as. */
+  isAmbiguous = false;
+  readonly #options: ModelOptions;
+  /** The number of edits when a price was sold first. */
+  readonly #sold = new Map<string, number>();
+  readonly #passing = new Map<string, number>();
+  #paused = false;
   readonly #payments: ModelPayment[] = [];
   #today = 0;
   /** The end that the provider reports; null: the subscription is past due or canceled. */
@@ -70,15 +62,32 @@ export class SubscriptionModel {
   #disputes = 0;
   #wins = 0;
   #lastReported = 0;
+  #wrong = 0;
   #price: string = PRICES.personal;
 
-  constructor() {
-    this.#pay('purchase', 0, 30);
+  constructor(options: ModelOptions) {
+    this.#options = options;
+    if (options.isImported) {
+      this.#payments.push({
+        id: '',
+        from: 0,
+        until: 30,
+        price: this.#price,
+        refundedOn: null,
+        cuts: [],
+      });
+      this.#periodEnd = 30;
+      this.#sold.set(this.#price, 0);
+    } else {
+      this.#pay('purchase', 0, 30);
+    }
     this.#report('active', 0, 30);
   }
 
   take({ kind, days }: Step): void {
-    if (this.#canceled && !['refund', 'dispute', 'win'].includes(kind)) return;
+    const isOver = ['refund', 'dispute', 'win', 'payAfterEnd', 'editCatalog'].includes(kind);
+    if (this.#canceled && !isOver) return;
+    if (this.#paused && !isOver && kind !== 'resume' && kind !== 'cancel') return;
     this.#today += days;
     const actions: Readonly<Record<Step['kind'], () => void>> = {
       renew: () => this.#renew(true),
@@ -91,6 +100,13 @@ export class SubscriptionModel {
       cancel: () => this.#cancel(),
       dispute: () => this.#dispute(),
       win: () => this.#win(),
+      pause: () => this.#pause(),
+      resume: () => this.#resume(),
+      renewUnseen: () => this.#renew(true, false),
+      payAfterEnd: () => this.#payAfterEnd(),
+      payNegative: () => this.#payWrongly({ total: -1_000 }),
+      payByStranger: () => this.#payWrongly({ customerId: 'ctm_stranger' }),
+      editCatalog: () => this.#editCatalog(),
     };
     actions[kind]();
   }
@@ -105,6 +121,7 @@ export class SubscriptionModel {
       paid < reported - 1 &&
       refunded.some((each) => Math.abs(endOf(each) - reported) <= 1);
     const usable = reported === null || isTaken ? paid : this.#endFrom(reported, kept);
+    const productId = this.#price === PRICES.sellers ? 'sellers' : 'personal';
     const last = refunded.toSorted((a, b) => endOf(a) - endOf(b)).at(-1);
     const isRefunded =
       last?.refundedOn != null &&
@@ -115,7 +132,9 @@ export class SubscriptionModel {
       isRefunded,
       isCanceled: this.#canceled,
       isDisputed: this.#disputes > this.#wins,
-      productId: this.#price === PRICES.sellers ? 'sellers' : 'personal',
+      isPaused: this.#paused,
+      productId,
+      machines: machinesAfter(this.#sold.get(this.#price) ?? this.edits.length, productId),
     };
   }
 
@@ -129,8 +148,11 @@ export class SubscriptionModel {
     return new Date(at(this.#today).getTime() + this.facts.length * 60_000);
   }
 
-  #lines(): { readonly lines: readonly BillingLine[] } {
-    return { lines: [monthly(this.#price, { lineId: 'si_1' })] };
+  #lines(id: string | null = null): { readonly lines: readonly BillingLine[] } {
+    const own = id === null ? this.#price : `item_${id}`;
+    return {
+      lines: [monthly(this.#price, { lineId: this.#options.hasStableLines ? 'si_1' : own })],
+    };
   }
 
   #pay(
@@ -139,7 +161,7 @@ export class SubscriptionModel {
     until: number,
     more: Partial<PaymentFact> = {},
   ): ModelPayment {
-    const id = `txn_${this.#payments.length}`;
+    const id = `txn_${this.#payments.length + this.#wrong}`;
     const own = { id, from, until, price: this.#price, refundedOn: null, cuts: [] };
     this.#payments.push(own);
     this.facts.push(
@@ -149,7 +171,7 @@ export class SubscriptionModel {
         origin,
         occurredAt: this.#now(),
         period: span(from, until),
-        ...this.#lines(),
+        ...this.#lines(id),
         ...more,
       }),
     );
@@ -180,15 +202,17 @@ export class SubscriptionModel {
 
   #cancel(): void {
     this.#canceled = true;
+    this.#paused = false;
     this.#reported = null;
     this.facts.push(snapshot(this.#now(), 'canceled', null, this.#lines()));
   }
 
-  #renew(isPaid: boolean): void {
+  #renew(isPaid: boolean, isReported = true): void {
     if (this.#unpaid !== null) return;
     const from = this.#periodEnd;
     this.#today = Math.max(this.#today, from);
-    this.#report('active', from, from + 30);
+    if (isReported) this.#report('active', from, from + 30);
+    this.#periodEnd = from + 30;
     if (isPaid) {
       this.#pay('renewal', from, from + 30);
     } else {
@@ -209,6 +233,8 @@ export class SubscriptionModel {
   #change(price: string, length: number): void {
     if (this.#unpaid !== null || this.#today >= this.#periodEnd || price === this.#price) return;
     const before = this.#price;
+    const { hasStableLines } = this.#options;
+    if (this.#sold.get(before) === undefined) this.#passing.set(before, this.edits.length);
     const credit = {
       lineId: 'si_1',
       priceId: before,
@@ -217,8 +243,9 @@ export class SubscriptionModel {
     };
     const replaced = this.#payments.filter((each) => each.price === before);
     this.#price = price;
-    const by = this.#pay('change', this.#today, this.#today + length, { prorations: [credit] });
-    for (const each of replaced) {
+    const more = hasStableLines ? { prorations: [credit] } : {};
+    const by = this.#pay('change', this.#today, this.#today + length, more);
+    for (const each of hasStableLines ? replaced : []) {
       if (each.from < this.#today && this.#today < each.until) {
         each.cuts.push({ on: this.#today, by });
       }
@@ -226,9 +253,52 @@ export class SubscriptionModel {
     this.#report('active', this.#today, this.#today + length);
   }
 
+  #pause(): void {
+    if (this.#unpaid !== null) return;
+    this.#paused = true;
+    this.#reported = null;
+    this.facts.push(snapshot(this.#now(), 'paused', null, this.#lines()));
+  }
+
+  /** A paused subscription begins a new period, which is paid at once. */
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#report('active', this.#today, this.#today + 30);
+    this.#pay('renewal', this.#today, this.#today + 30);
+  }
+
+  /** It pays its period, but the license stays canceled. */
+  #payAfterEnd(): void {
+    if (!this.#canceled) return;
+    const { id } = this.#pay('renewal', this.#periodEnd, this.#periodEnd + 30);
+    this.#periodEnd += 30;
+    this.attention.push(id);
+  }
+
+  /** A payment that cannot be right changes nothing. */
+  #payWrongly(wrong: Partial<PaymentFact>): void {
+    if (this.#options.isImported && this.#payments.length === 1) return;
+    const { id } = this.#pay('renewal', this.#today, this.#today + 300, wrong);
+    this.#payments.splice(-1);
+    this.#wrong += 1;
+    this.attention.push(id);
+  }
+
+  #editCatalog(): void {
+    for (const [price, edits] of this.#passing) {
+      if (!this.#sold.has(price) && price !== this.#price) this.isAmbiguous ||= edits >= 0;
+    }
+    this.#passing.clear();
+    if (!this.#sold.has(this.#price)) this.#sold.set(this.#price, this.edits.length);
+    this.edits.push(this.facts.length);
+  }
+
   #refund(number: number): void {
     const paid = this.#payments[number % this.#payments.length];
-    if (paid === undefined || paid.refundedOn !== null) return;
+    if (paid === undefined || paid.refundedOn !== null || paid.id === '') return;
+    // A refunded late payment needs nobody.
+    if (this.attention.includes(paid.id)) this.attention.splice(this.attention.indexOf(paid.id), 1);
     paid.refundedOn = this.#today;
     this.facts.push(
       adjustment({
@@ -240,6 +310,7 @@ export class SubscriptionModel {
   }
 
   #dispute(): void {
+    if (this.#options.isImported) return;
     this.#disputes += 1;
     this.#reportDispute('chargeback', this.#disputes);
   }

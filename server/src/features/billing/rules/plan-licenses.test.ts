@@ -99,6 +99,31 @@ describe('planLicenses for a line', () => {
     );
   });
 
+  test('keeps the product of a line that has a license under two transactions', () => {
+    const sale = { priceId: PRICES.personal, productId: 'personal', machines: 2 };
+    const sold = { ...sale, durationDays: null, hasFixedEnd: false, endsAt: null };
+    const lines = ['a', 'b'].map((id, index) => ({
+      ...billedLine(`txn_${index + 4}`, 'recurring:0', id),
+      sales: [sold],
+    }));
+    const { existing, orphaned } = plan([renewal(4), renewal(5)], lines);
+    assert.deepEqual(
+      existing.map((each) => [each.line.licenseId, each.terms?.productId]),
+      [['a', 'personal']],
+    );
+    assert.equal(orphaned.length, 1);
+  });
+
+  test('finds the license that a payment created before it turned out to be wrong', () => {
+    const facts = [renewal(4), renewal(5, { customerId: 'ctm_stranger' })];
+    const { existing, missing } = plan(facts, [billedLine('txn_5', 'recurring:0', 'a')]);
+    assert.deepEqual(
+      existing.map((each) => [each.line.licenseId, each.draft.expiresAt]),
+      [['a', month(5)]],
+    );
+    assert.deepEqual(missing, []);
+  });
+
   test('adopts the license of an import after a renewal received one, and lists that one as orphaned', () => {
     const own = billedLine('txn_4', 'recurring:0', 'a');
     const imported: AdoptableLicense = {

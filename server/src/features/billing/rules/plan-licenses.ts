@@ -161,6 +161,7 @@ export function listTransactions({
 }: Purchase): Pick<BilledLine, 'provider' | 'transactionId'>[] {
   const ids = [
     ...facts.payments.flatMap(({ transactionId, aliases = [] }) => [transactionId, ...aliases]),
+    ...facts.setAside.map(({ transactionId = null }) => transactionId),
     ...facts.snapshots.map(({ transactionId }) => transactionId),
     ...facts.snapshots.slice(0, 1).map((each) => nameSubscription(each.subscriptionId)),
   ];

@@ -10,7 +10,13 @@ const MACHINES: Readonly<Record<string, number>> = { personal: 2, sellers: 10, y
 
 function toProduct(id: string): Product {
   const maxActivations = MACHINES[id] ?? 1;
-  return anyProduct({ id, maxActivations, durationDays: id === 'yearly' ? 365 : null });
+  const { prices, ...product } = anyProduct({ id, maxActivations });
+  const paddle = Object.entries(PRICES).flatMap(([name, price]) => (name === id ? [price] : []));
+  return {
+    ...product,
+    durationDays: id === 'yearly' ? 365 : null,
+    prices: { ...prices, paddle },
+  };
 }
 
 /** The products of the test catalogue by id. */

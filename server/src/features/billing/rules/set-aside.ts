@@ -5,7 +5,6 @@ import type {
   PaymentFact,
   SubscriptionFact,
 } from '../facts.ts';
-import { findFirst } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
 import type { MergedPayment } from './group-purchases.ts';
 import { findRefund } from './money-back.ts';
@@ -15,6 +14,8 @@ export interface SetAsideFact {
   readonly eventId: string;
   /** A sentence for operators: the cause and the repair. */
   readonly reason: string;
+  /** Of a payment: a license may have been created under it before it turned out to be wrong. */
+  readonly transactionId?: string;
 }
 
 type Sourced<Fact> = Fact & { readonly eventId: string };
@@ -47,15 +48,15 @@ export function setAside(all: SourcedFacts): SourcedFacts & {
   readonly setAside: readonly SetAsideFact[];
 } {
   const found: SetAsideFact[] = [];
-  const keep = ({ eventId }: Sourced<object>, reason: string | null): boolean => {
-    if (reason !== null) found.push({ eventId, reason });
+  const keep = ({ eventId }: Sourced<object>, reason: string | null, of: object = {}): boolean => {
+    if (reason !== null) found.push({ eventId, reason, ...of });
     return reason === null;
   };
   // What was paid back needs nobody.
   const keepPayment = (payment: MergedPayment, reason: string | null): boolean =>
     reason !== null && findRefund(payment, all.adjustments, null) !== null
       ? false
-      : keep(payment, reason);
+      : keep(payment, reason, { transactionId: payment.transactionId });
   const plausible = all.payments.filter((each) => keepPayment(each, findOwnCause(each)));
   const payments = plausible.filter((each) =>
     keepPayment(each, findForeignCause(each, plausible, all.snapshots)),
@@ -85,8 +86,9 @@ function findForeignCause(
   payments: readonly MergedPayment[],
   snapshots: readonly SubscriptionFact[],
 ): string | null {
-  const first = findFirst(payments);
-  if (payment.origin === 'other' || first === null || payment === first) return null;
+  // The oldest one, also if only a change is known.
+  const first = payments.find(({ origin }) => origin !== 'other');
+  if (payment.origin === 'other' || first === undefined || payment === first) return null;
   const { currency } = payment;
   if (currency !== undefined && first.currency !== undefined && currency !== first.currency) {
     return CAUSES.currency(currency, first.currency);

@@ -104,6 +104,14 @@ export const strangeHistories: readonly BuyerHistory[] = [
     expected: { licenses: [{ ...MOVED, expiresAt: month(5) }] },
   },
   {
+    name: 'I moved here with my old key, and upgraded before any other event arrived',
+    facts: [snapshot(month(4), 'active', 4, { lines: [monthly(PRICES.sellers)] })],
+    elsewhere: [imported],
+    expected: {
+      licenses: [{ ...MOVED, productId: 'sellers', machines: 10, expiresAt: month(5) }],
+    },
+  },
+  {
     name: 'I moved here with my old key, and my card was declined',
     facts: [snapshot(month(4), 'past_due', 4)],
     elsewhere: [imported],
