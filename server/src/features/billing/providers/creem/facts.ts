@@ -9,6 +9,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   isObject,
   readCountry,
@@ -24,6 +25,7 @@ import {
   readTax,
   readText,
   readTime,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 
@@ -63,6 +65,7 @@ export function readCheckout(event: ProviderEvent): Interpretation {
     const reported = readObject(subscription);
     const data = {
       units: checkout['units'],
+      metadata: checkout['metadata'],
       ...reported,
       customer: checkout['customer'] ?? reported['customer'],
       product: checkout['product'] ?? reported['product'],
@@ -87,10 +90,12 @@ export function readCheckout(event: ProviderEvent): Interpretation {
     customer: readBuyer(checkout),
     ...occurrence,
     lines: readLines(checkout, null),
+    ...readOrderOptions(checkout['metadata']),
     total,
     ...readCurrency(order['currency']),
     ...readTax(readInteger(order['tax_amount']), total),
     ...readCountry(readObject(checkout['customer'])['country']),
+    ...readWord(order['status']),
   };
   return [payment, ...readCustomer(event, checkout)];
 }
@@ -130,6 +135,8 @@ function toSnapshot(
         ? { action: 'cancel', effectiveAt: period.endsAt }
         : null,
     lines: readLines(data, subscriptionId),
+    ...readOrderOptions(data['metadata']),
+    ...readWord(data['status']),
   };
 }
 

@@ -48,6 +48,7 @@ test('a one-time checkout becomes a payment under its order, and the customer', 
       currency: 'EUR',
       tax: 190,
       country: 'AT',
+      reported: 'paid',
     },
     { kind: 'customer', customerId: CUSTOMER_ID, occurredAt: TEST_START, customer: ANN },
   ]);

@@ -32,6 +32,7 @@ const PAYMENT = {
   currency: 'EUR',
   tax: 190,
   country: 'AT',
+  reported: 'succeeded',
 };
 
 const fullOf = (isPartial: boolean) => {

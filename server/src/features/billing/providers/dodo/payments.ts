@@ -5,6 +5,7 @@ import {
   type CustomerDetails,
 } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readCountry,
   readCurrency,
@@ -17,6 +18,7 @@ import {
   readQuantity,
   readTax,
   readText,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 
@@ -42,6 +44,8 @@ export function readPayment(event: ProviderEvent): Interpretation {
     ...readCurrency(data['currency']),
     ...readTax(readInteger(data['tax']), total),
     ...readCountry(readObject(data['billing'])['country']),
+    ...readOrderOptions(data['metadata']),
+    ...readWord(data['status']),
   };
   if (subscriptionId !== null) {
     return [{ ...paid, subscriptionId, origin: isCard ? 'other' : 'renewal' }];

@@ -5,6 +5,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readId,
   readInteger,
@@ -13,6 +14,7 @@ import {
   readQuantity,
   readText,
   readTime,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 import { readBuyer } from './payments.ts';
@@ -63,6 +65,8 @@ export function readSubscription(event: ProviderEvent): Interpretation {
           : null,
       scheduledChange: isRunning ? readScheduledChange(data, period) : null,
       lines: readLines(data, subscriptionId),
+      ...readOrderOptions(data['metadata']),
+      ...readWord(data['status']),
     },
   ];
 }

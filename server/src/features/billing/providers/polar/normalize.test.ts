@@ -57,6 +57,7 @@ test('an order becomes a payment with its tax, country and seats', () => {
         currency: 'EUR',
         tax: 190,
         country: 'AT',
+        reported: 'paid',
       },
     ],
   });

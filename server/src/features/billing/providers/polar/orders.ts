@@ -1,6 +1,7 @@
 import type { AdjustmentFact, BillingCycle, BillingLine, PaymentFact } from '../../facts.ts';
 import { INTERVALS, LINKING_PAYMENT, type CustomerDetails } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readCountry,
   readCurrency,
@@ -13,6 +14,7 @@ import {
   readReference,
   readTax,
   readText,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 
@@ -43,10 +45,12 @@ export function readOrder(event: ProviderEvent): Interpretation {
     customer: readBuyer(order),
     ...(readOccurrence(order['created_at']) ?? occurrence),
     lines: readLines(order, total),
+    ...readOrderOptions(order['metadata']),
     total,
     ...readCurrency(order['currency']),
     ...readTax(readInteger(order['tax_amount']), total),
     ...readCountry(readObject(order['billing_address'])['country']),
+    ...readWord(order['status']),
   };
   const refund = readRefund(event, transactionId);
   return refund === null ? [payment] : [payment, refund];

@@ -1,11 +1,13 @@
 import type { SubscriptionFact } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   readId,
   readInteger,
   readPeriod,
   readReference,
   readTime,
+  readWord,
   type JsonObject,
 } from '../fields.ts';
 import { readBuyer, readCycle, toLine } from './orders.ts';
@@ -54,6 +56,8 @@ export function readSubscription(event: ProviderEvent): Interpretation {
         productId === null
           ? []
           : [toLine(data, subscriptionId, productId, readCycle(data), readInteger(data['amount']))],
+      ...readOrderOptions(data['metadata']),
+      ...readWord(data['status']),
     },
   ];
 }
