@@ -80,7 +80,7 @@ export function requireReference(value: unknown, field: string, event: ProviderE
   return id;
 }
 
-/** Names the payment of a further subscription of an order: each subscription is a purchase of its own. */
+/** Names the payment of a further subscription of an order: each subscription is a separate purchase. */
 export function nameSubscriptionOfOrder(orderId: string, subscriptionId: string): string {
   return `${orderId}:${subscriptionId}`;
 }

@@ -266,7 +266,7 @@ describe('a charge', () => {
 });
 
 describe('a return', () => {
-  test('becomes a refund of its order by items, with an id of its own', () => {
+  test('becomes a refund of its order by items, under its own id', () => {
     const event = fastSpringReturn({
       at: later(3),
       total: 25,
