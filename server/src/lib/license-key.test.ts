@@ -5,6 +5,8 @@ import {
   decodeSymbol,
   encodeSymbol,
   generateLicenseKey,
+  listKeyLookups,
+  listSentLookups,
   MAX_LICENSE_KEY_CHARACTERS,
   readLicenseKey,
   toCanonicalSymbols,
@@ -168,4 +170,18 @@ test('decodes I and L as 1, O as 0, and U and other characters as -1', () => {
 test('converts symbols to their canonical spelling', () => {
   assert.equal(toCanonicalSymbols('oOiIlLaZ9'), '001111AZ9');
   assert.equal(toCanonicalSymbols('00111AZ9'), '00111AZ9');
+});
+
+test('a key from elsewhere has a folded form unless its letters have both cases', () => {
+  assert.deepEqual(listKeyLookups('ab12-cd34', 'LK'), ['ab12-cd34', 'AB12CD34']);
+  assert.deepEqual(listKeyLookups('AB12CD34', 'LK'), ['AB12CD34']);
+  assert.deepEqual(listKeyLookups('Ab12-cd34', 'LK'), ['Ab12-cd34']);
+  assert.deepEqual(listKeyLookups('key/eyJh.b-c', 'LK'), ['key/eyJh.b-c']);
+  assert.deepEqual(listKeyLookups('', 'LK'), []);
+});
+
+test('a sent key is looked up as it is, then folded', () => {
+  assert.deepEqual(listSentLookups(' Ab12 cd34 ', 'LK'), ['Ab12 cd34', 'AB12CD34']);
+  assert.deepEqual(listSentLookups('AB12CD34', 'LK'), ['AB12CD34']);
+  assert.deepEqual(listSentLookups('ab/12', 'LK'), ['ab/12']);
 });

@@ -11,6 +11,8 @@ import {
 import { paddleTransactionCompleted } from '../../../test/payment-providers/paddle-events.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
+import { countUse } from '../compatible-licenses/queries/uses.ts';
+import { findSeatByInstance, recordSeatUse } from '../licenses/queries/imported-seats.ts';
 import { foreign, runImport } from './import-steps.fixture.ts';
 import { showImport } from './show-imports.ts';
 import { undoImport } from './undo-import.ts';
@@ -127,6 +129,52 @@ test('keeps licenses that were activated, paid or changed, and releases those fr
   const shown = await showImport(context, importId, 10);
   assert.equal(shown?.licenses.length, 3);
   assert.ok(shown.record.undoneAt);
+});
+
+test('keeps licenses that programs of the previous system used here', async () => {
+  const device = { id: 'instance-1', label: null, lastSeenAt: null };
+  const [seated, counted] = ['seated', 'counted'].map((id) =>
+    foreign({ sourceId: `o-${id}`, licenseKey: anyKey(), devices: [device] }),
+  );
+  assert.ok(seated && counted);
+  const { importId } = await runImport(context, [seated, counted]);
+  assert.ok(importId);
+  const seat = await findSeatByInstance(
+    pool,
+    (await idOf(seated.licenseKey ?? '')) ?? '',
+    'instance-1',
+  );
+  assert.ok(seat);
+  await recordSeatUse(pool, seat, service.clock.now(), service.clock.now());
+  await countUse(pool, (await idOf(counted.licenseKey ?? '')) ?? '');
+  const result = await undoImport(context, { importId, ...by, dryRun: false });
+  assert.deepEqual(result?.kept, { activated: 2, paid: 0, changed: 0 });
+});
+
+test('an undo and an activation at the same time keep the license or refuse the machine', async () => {
+  const licenses = Array.from({ length: 20 }, (_, index) =>
+    foreign({ sourceId: `race-${index}`, licenseKey: anyKey() }),
+  );
+  const { importId } = await runImport(context, licenses);
+  assert.ok(importId);
+  const activating = licenses.map(({ licenseKey }) =>
+    service.post('/api/v1/licenses/activate', {
+      license_key: licenseKey,
+      machine_fingerprint: { machine_id: 'one' },
+    }),
+  );
+  const [result, ...answers] = await Promise.all([
+    undoImport(context, { importId, ...by, dryRun: false }),
+    ...activating,
+  ]);
+  const activated = answers.filter(({ status }) => status === 200).length;
+  assert.ok(answers.every(({ status }) => status === 200 || status === 404));
+  const { rows } = await pool.query(
+    `select count(*)::int as orphans from activations a
+     where not exists (select from licenses l where l.id = a.license_id)`,
+  );
+  assert.deepEqual(rows, [{ orphans: 0 }]);
+  assert.deepEqual([result?.removed, result?.kept.activated], [20 - activated, activated]);
 });
 
 test('returns null for an unknown import', async () => {

@@ -110,7 +110,8 @@ export type ListedLicense = Readonly<Static<typeof PageRow>>;
 /** What happened to the license `l` of the row `i` since its import. */
 const EVENTS_SINCE = `
   exists (select from activations a where a.license_id = i.license_id)
-    or exists (select from imported_seats s where s.license_id = i.license_id and s.used_at is not null) as "isActivated",
+    or exists (select from imported_seats s where s.license_id = i.license_id and s.used_at is not null)
+    or exists (select from license_uses u where u.license_id = i.license_id) as "isActivated",
   exists (select from billing_licenses b where b.license_id = i.license_id) as "isPaid",
   coalesce(l.version, 2) > 1 as "isChanged"`;
 
