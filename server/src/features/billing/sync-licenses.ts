@@ -1,4 +1,4 @@
-import { isTestSource } from '@latchkey/contract';
+import { isTestSource, providerOf } from '@latchkey/contract';
 
 import type { Queryable } from '#server/db/statement.ts';
 
@@ -102,8 +102,10 @@ interface PlannedPurchases extends SharedPurchases {
   readonly updates: NonNullable<Parameters<typeof planLicenses>[5]>;
 }
 
+/** At Creem the checkout arrives together with its first payment, in any order. */
 function isStartedEarlier({ facts }: Purchase): boolean {
   return (
+    providerOf(facts.provider) !== 'creem' &&
     findPurchase(facts.payments) === null &&
     facts.snapshots.every(({ transactionId }) => transactionId === null)
   );
