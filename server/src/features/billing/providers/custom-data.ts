@@ -7,7 +7,7 @@ import type { PaymentFact } from '../facts.ts';
 import { isObject, readEmail, readObject, readText, type JsonObject } from './fields.ts';
 
 /** The fields in which providers report custom data. */
-const CONTAINERS: ReadonlySet<string> = new Set(['custom_data', 'metadata']);
+const CONTAINERS: ReadonlySet<string> = new Set(['custom_data', 'metadata', 'tags']);
 
 /** The fields of custom data that name a license. */
 const LICENSE_FIELDS = ['license_id', 'license_key'];

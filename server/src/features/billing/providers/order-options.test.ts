@@ -6,6 +6,10 @@ import {
   creemSubscription,
 } from '../../../../test/payment-providers/creem-events.ts';
 import { dodoPayment, dodoSubscription } from '../../../../test/payment-providers/dodo-events.ts';
+import {
+  fastSpringOrder,
+  fastSpringSubscription,
+} from '../../../../test/payment-providers/fastspring-events.ts';
 import { polarOrder, polarSubscription } from '../../../../test/payment-providers/polar-events.ts';
 import { findAdapter } from './adapters.ts';
 
@@ -20,9 +24,11 @@ for (const [provider, event] of [
   ['creem', creemCheckout({ object })],
   ['creem', creemCheckout({ isRecurring: true, object })],
   ['creem', creemSubscription('subscription.active', { object })],
+  ['fastspring', fastSpringOrder({ data: { tags: OPTIONS } })],
+  ['fastspring', fastSpringSubscription('activated', { data: { tags: OPTIONS } })],
 ] as const) {
   const type = 'type' in event ? event.type : event.eventType;
-  test(`${provider}, ${type}: reads the renewed license and the recipient from the metadata`, () => {
+  test(`${provider}, ${type}: reads the renewed license and the recipient from the custom data`, () => {
     const delivery = { headers: { 'webhook-id': 'msg_1' }, rawBody: Buffer.alloc(0) };
     const fact = findAdapter(provider)?.normalize(event, delivery).facts[0];
     assert.ok(fact?.kind === 'payment' || fact?.kind === 'subscription');

@@ -6,6 +6,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import type { Interpretation, ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import {
   isObject,
   readCountry,
@@ -141,6 +142,7 @@ function readCommon(order: JsonObject, event: ProviderEvent): Common {
       readReference(recipient?.['account'], 'account') ?? readReference(account, 'account'),
     customer: readBuyer([recipient, order['customer'], holder], language),
     occurredAt: readMillis(order['changed']) ?? event.occurredAt,
+    ...readOrderOptions(order['tags']),
     total,
     ...readCurrency(currency),
     ...readTax(readAmount(order['tax'], currency), total),

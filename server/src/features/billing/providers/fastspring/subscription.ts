@@ -6,6 +6,7 @@ import {
   type SubscriptionFact,
 } from '../../facts.ts';
 import { MalformedEventError, type Interpretation, type ProviderEvent } from '../adapter.ts';
+import { readOrderOptions } from '../custom-data.ts';
 import { isObject, readQuantity, readWord, type JsonObject } from '../fields.ts';
 import {
   readAmount,
@@ -66,6 +67,7 @@ export function toSnapshot(
     canceledAt: status === 'canceled' ? readEnd(subscription, occurrence) : null,
     scheduledChange: readScheduledChange(subscription),
     lines: readLines(subscription, subscriptionId),
+    ...readOrderOptions(subscription['tags']),
     ...readWord(subscription['state']),
   };
 }
