@@ -74,7 +74,6 @@ function makeRow(context: Context, product: Product, index: number) {
     trial: false,
     subscription: false,
     expiresAt: null,
-    updatesUntil: null,
     cancelScheduledFor: null,
     canceledAt: null,
     pausedAt: null,

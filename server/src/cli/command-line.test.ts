@@ -63,7 +63,6 @@ test('has every command', async () => {
       'license list',
       'license show',
       'license extend',
-      'license updates',
       'license limit',
       'license allow-move',
       'license owner',

@@ -1,7 +1,9 @@
 /** `latchkey import`: licenses of other systems. */
 import { FILE_SOURCES } from '#server/features/imports/files/read-file.ts';
-import { importLicenses, TooManyRowsError } from '#server/features/imports/import-licenses.ts';
+import { ApiImportError } from '#server/features/imports/import-from-api.ts';
+import { TooManyRowsError } from '#server/features/imports/import-licenses.ts';
 import { MappingError, readMapping } from '#server/features/imports/rules/map-product.ts';
+import { API_SOURCES } from '#server/features/imports/provider-api/api-sources.ts';
 import type { RowProblem } from '#server/features/imports/rules/report.ts';
 import type { Context } from '#server/context.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
@@ -12,11 +14,12 @@ import { failed, usageError } from '../command-error.ts';
 import { command } from '../command.ts';
 import { shortText } from '../options.ts';
 import { printNote, withProgress } from '../output.ts';
-import { anyText, argument, choice, flag, option } from '../parameters.ts';
+import { anyText, choice, flag, option, optionalArgument } from '../parameters.ts';
 import { cleanText } from '../terminal-text.ts';
 import { withContext } from '../with-context.ts';
+import { apiAddress } from './api-account.ts';
 import { formatReport, hasFailures } from './format-report.ts';
-import { openFileRows } from './open-rows.ts';
+import { openSource } from './open-source.ts';
 import { pairs, readPairsFile, type Pair } from './pairs.ts';
 
 const DESCRIPTION = `Import licenses from another system, with their keys, devices and ends. Try it with --dry-run first: the report says for each row what would happen.
@@ -25,7 +28,11 @@ A license is imported once for each source and id, so that an import can be repe
 
 Sources: keygen, lemonsqueezy (JSON of the interface), cryptlex, edd, woocommerce (JSON or a table), gumroad, paddle-classic (tables), and csv: a table or JSON lines with the columns of latchkey export licenses, or with those that you name with --columns. Tables may be separated by commas, semicolons or tabs, in UTF-8 or UTF-16.
 
+Without a file, the running subscriptions of an account at stripe, paddle, lemonsqueezy, polar or fastspring are read by its API, and the license keys of lemonsqueezy and polar. The key may be restricted to reading; docs/moving.md names its permissions.
+
 Fields for --columns: key, id, product, email, name, machines, devices (how many are in use), expires, subscription (true or false), status, transaction, subscription_id, provider, note, created. Without a column of ends, the term of the product applies; an empty end means perpetual. transaction and subscription_id are ids at the payment provider: its next event adopts the license.`;
+
+const SOURCES = [...new Set([...FILE_SOURCES, ...API_SOURCES])];
 
 export const importCommand = command({
   name: 'import',
@@ -35,16 +42,24 @@ export const importCommand = command({
       'Show what an import of sales of Gumroad would do',
     'import --from keygen licenses.json --related machines.json --map-file products.txt':
       'Import licenses of Keygen with their machines',
+    'import --from stripe --key-file stripe.key --dry-run':
+      'Show what an import of running subscriptions of Stripe would do',
     'import --from csv keys.csv --columns key=License,email=Mail --product personal':
       'Import a table of your own',
   },
   parameters: [
-    argument(
-      '<file>',
-      'file of the source; - reads standard input, where it is read once',
+    optionalArgument(
+      '[file]',
+      'file of the source; - reads standard input, where it is read once; without it, the API is read',
       anyText,
     ),
-    choice('--from <source>', 'system that the file comes from', FILE_SOURCES).required(),
+    choice('--from <source>', 'system that the licenses come from', SOURCES).required(),
+    option(
+      '--key-file <file>',
+      'file with the key of the account at the API; - reads standard input',
+      anyText,
+    ),
+    option('--api-url <url>', "address of the API (default: the provider's)", apiAddress),
     option(
       '--related <file>',
       'further file of the same source with devices, customers or orders; may be repeated',
@@ -66,30 +81,22 @@ export const importCommand = command({
       `import keys that can be guessed: those with less than ${MIN_KEY_BITS} bits of entropy`,
     ),
   ],
-  run({ file: path, from, related, columns, map, mapFile, product, reason, ...flags }) {
-    const origin = path === '-' ? 'standard input' : path;
+  async run({ map, mapFile, product, reason, ...options }) {
+    const flags = options;
+    const source = await openSource(options);
     return withContext(async (context) => {
-      const mapping = await openMapping(context, { map, mapFile, product });
-      const rows = openFileRows({
-        source: from,
-        path,
-        related: related ?? [],
-        columns: columns ?? [],
-      });
       const request = {
-        source: from,
-        origin,
-        mapping,
+        mapping: await openMapping(context, { map, mapFile, product }),
         actor: currentActor(),
-        reason: reason ?? `import of ${origin}`,
+        reason: reason ?? `import of ${source.origin}`,
         dryRun: flags.dryRun,
         sendKeys: flags.sendKeys,
         allowWeakKeys: flags.allowWeakKeys,
       };
       requireMail(context, flags);
       const { importId, report } = await withProgress('rows', (onProgress) =>
-        importLicenses(context, rows, request, { onProgress, onProblem: printProblem }),
-      ).catch(explainLimit);
+        source.run(context, request, { onProgress, onProblem: printProblem }),
+      ).catch(explainFailure);
       const hidden = report.further_problems;
       return {
         json: { import_id: importId, dry_run: flags.dryRun, ...report },
@@ -139,7 +146,8 @@ function printProblem({ line, outcome, problem }: RowProblem): void {
   printNote(cleanText(`line ${line}: ${outcome}: ${problem}`));
 }
 
-function explainLimit(error: unknown): never {
-  if (error instanceof TooManyRowsError) throw failed(error.message);
+function explainFailure(error: unknown): never {
+  const isExplained = error instanceof TooManyRowsError || error instanceof ApiImportError;
+  if (isExplained) throw failed(error.message);
   throw error;
 }

@@ -12,7 +12,6 @@ import {
   expiryOptions,
   reasonOption,
   shortText,
-  timestamp,
   wholeNumber,
 } from '../options.ts';
 import { paint } from '../output.ts';
@@ -28,7 +27,6 @@ import {
   reinstateCommand,
   revokeCommand,
   suspendCommand,
-  updatesCommand,
 } from './change.ts';
 import { freeMachineCommand } from './free-machine.ts';
 import { rekeyCommand } from './rekey.ts';
@@ -58,11 +56,6 @@ const issueCommand = contextCommand({
       wholeNumber(1, MAX_MACHINES),
     ),
     ...expiryOptions('term of the product'),
-    option(
-      '--updates-until <time>',
-      'end of updates, a date or date-time in UTC (default: days of updates of the product)',
-      timestamp,
-    ),
     option('--note <text>', 'note for operators', shortText),
     reasonOption,
     option(
@@ -72,7 +65,7 @@ const issueCommand = contextCommand({
     ),
   ],
   async run(context, { count, reason, ...options }) {
-    const { maxActivations, expires, days, updatesUntil } = options;
+    const { maxActivations, expires, days } = options;
     const now = context.clock.now().getTime();
     const expiresAt = days === null ? expires : new Date(now + days * DAY_MS);
     const newLicense = {
@@ -83,7 +76,6 @@ const issueCommand = contextCommand({
       note: options.note,
       ...(maxActivations === null ? {} : { maxActivations }),
       ...(expiresAt === null ? {} : { expiresAt }),
-      ...(updatesUntil === null ? {} : { updatesUntil }),
     };
     const change = { actor: currentActor(), reason };
     const issued = await issueLicenses(context, newLicense, count ?? 1, change);
@@ -128,7 +120,6 @@ export const licenseCommand = commandGroup('license', 'Issue, list and change li
   listCommand,
   showCommand,
   extendCommand,
-  updatesCommand,
   limitCommand,
   allowMoveCommand,
   ownerCommand,

@@ -36,7 +36,6 @@ import {
 import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
 import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
-import { listUpdates, syncUpdates } from './sync-updates.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
@@ -59,25 +58,17 @@ export async function syncLicenses(
   const { purchases, lines, renewed } = await addSharing(deps, client, changed);
   const names = listOpenPurchases(purchases, lines).flatMap(listNames);
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
-  const updates = await listUpdates(client, purchases, lines);
   const { buyers, buyerProblems } = await findBuyers(client, purchases);
-  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable, updates });
+  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable });
   const created = await createLicenses(deps, client, plans.missing, buyers);
   const updated = await changeLicenses(deps, client, plans, buyers);
   await recordSales(deps, client, created, plans.existing);
-  const synced = await syncUpdates(client, {
-    licenses: [...created.map((each) => each.synced), ...updated],
-    sold: [...created, ...plans.existing],
-    renewals: plans.renewals,
-    known: updates,
-    buyers,
-  });
   return {
     purchases,
-    licenses: synced.licenses,
+    licenses: [...created.map(({ synced }) => synced), ...updated],
     unmatched: plans.unmatched,
     // Of two problems of an event, the last one is reported.
-    problems: [...buyerProblems, ...plans.problems, ...synced.problems],
+    problems: [...buyerProblems, ...plans.problems],
     startedEarlier: plans.missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
   };
 }
@@ -86,20 +77,18 @@ export async function syncLicenses(
 async function planAll(
   deps: ApplyDependencies,
   client: Queryable,
-  { purchases, lines, adoptable, renewed, updates }: PlannedPurchases,
+  { purchases, lines, adoptable, renewed }: PlannedPurchases,
 ): Promise<LicensePlans> {
   const catalog = deps.catalog();
-  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed, updates);
+  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed);
   if (plans.unmatched.length + plans.problems.length === 0) return plans;
   const assigned = await listAssignedPrices(client);
   if (assigned.length === 0) return plans;
-  const extended = withAssignedPrices(catalog, assigned);
-  return planLicenses(purchases, lines, extended, adoptable, renewed, updates);
+  return planLicenses(purchases, lines, withAssignedPrices(catalog, assigned), adoptable, renewed);
 }
 
 interface PlannedPurchases extends SharedPurchases {
   readonly adoptable: NonNullable<Parameters<typeof planLicenses>[3]>;
-  readonly updates: NonNullable<Parameters<typeof planLicenses>[5]>;
 }
 
 /** At Creem the checkout arrives together with its first payment, in any order. */

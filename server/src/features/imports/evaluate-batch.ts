@@ -8,6 +8,7 @@ import { listLicensesByIds } from '../licenses/queries/licenses.ts';
 import type { ImportDependencies } from './dependencies.ts';
 import type { ForeignProduct, ForeignRow, ImportSource, KnownLicense } from './facts.ts';
 import { listKnownLicenses } from './queries/imported-licenses.ts';
+import { listSoldLicenses, type PaymentName } from './queries/sold-licenses.ts';
 import {
   decideRow,
   type Decision,
@@ -146,11 +147,13 @@ async function readExisting(
     licenseKey === null ? [] : hashWithAllSecrets(deps, licenseKey),
   );
   const stored = await listStoredKeys(db, [...new Set(hashes)]);
-  const ids = [...known, ...stored].map(({ licenseId }) => licenseId);
+  const sold = await listSoldLicenses(db, source, licenses.flatMap(listPaymentNames));
+  const ids = [...known, ...stored, ...sold].map(({ licenseId }) => licenseId);
   const records = await listLicensesByIds(db, [...new Set(ids)]);
   const recordOf = new Map(records.map((record) => [record.id, record]));
   const ownerOf = new Map(stored.map(({ keyHash, licenseId }) => [keyHash, licenseId]));
   const knownOf = new Map<string, KnownLicense>(known.map((each) => [each.sourceId, each]));
+  const soldOf = Map.groupBy(sold, toText);
   return {
     findKnown: ({ knownAs }) => knownOf.get(knownAs) ?? null,
     findRecord: (id) => recordOf.get(id) ?? null,
@@ -161,7 +164,31 @@ async function readExisting(
       );
       return recordOf.get(owners[0] ?? '') ?? null;
     },
+    findSold: (license) => {
+      const named = listPaymentNames(license).flatMap((name) => soldOf.get(toText(name)) ?? []);
+      // The next event of a purchase without its checkout adopts the license with the old key.
+      const fitting = named.filter(({ hasCheckout }) => hasCheckout || license.licenseKey === null);
+      const sameName = fitting.flatMap(({ licenseId }) => recordOf.get(licenseId) ?? []);
+      return sameName.find(({ productId }) => productId === license.product.id) ?? null;
+    },
   };
+}
+
+function listPaymentNames({
+  provider,
+  subscriptionId,
+  transactionId,
+}: EvaluatedLicense): PaymentName[] {
+  if (provider === null) return [];
+  const ids = [
+    { kind: 'subscription' as const, name: subscriptionId },
+    { kind: 'transaction' as const, name: transactionId },
+  ];
+  return ids.flatMap(({ kind, name }) => (name === null ? [] : [{ provider, kind, name }]));
+}
+
+function toText({ provider, kind, name }: PaymentName): string {
+  return `${provider} ${kind} ${name}`;
 }
 
 function findWeak(licenses: readonly EvaluatedLicense[], { catalog }: PlanRules): Set<string> {

@@ -4,6 +4,7 @@ import { isUniqueViolation } from '#server/db/database-errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
+import { isBillingLockTimeout, lockBilling } from '../billing/queries/ledger.ts';
 import type { ImportDependencies } from './dependencies.ts';
 import {
   evaluateBatch,
@@ -24,8 +25,8 @@ const BATCH_ROWS = 200;
 /** The keys of all rows are remembered, in about 300 bytes each. */
 export const MAX_IMPORT_ROWS = 500_000;
 
-/** How often a batch is evaluated again because another process created one of its licenses at the same time. */
-const MAX_ATTEMPTS = 3;
+/** How often a batch is evaluated because another process created one of its licenses at the same time, or holds the lock of billing. */
+const MAX_ATTEMPTS = 5;
 
 /** An import, or its rehearsal. */
 export interface ImportRequest {
@@ -121,14 +122,21 @@ async function runBatch(
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await inTransaction(deps.pool, async (client) => {
+        // Otherwise a payment could create the license of a row at the same time.
+        if (rows.some(isNamedByPayment)) await lockBilling(client);
         const evaluated = await evaluateBatch(deps, client, rows, options, seen);
         await storeBatch(deps, client, evaluated, { importId, source, sendKeys });
         return evaluated;
       });
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isUniqueViolation(error)) throw error;
+      const isRetried = isUniqueViolation(error) || isBillingLockTimeout(error);
+      if (attempt === MAX_ATTEMPTS || !isRetried) throw error;
     }
   }
+}
+
+function isNamedByPayment(row: ForeignRow): boolean {
+  return 'license' in row && row.license.provider !== null;
 }
 
 function addRow(report: ReportBuilder, row: EvaluatedRow): RowProblem | null {

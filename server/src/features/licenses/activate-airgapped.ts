@@ -24,7 +24,6 @@ import {
   type AirgapRequest,
   type AirgapRequestProblem,
 } from './rules/airgap-request.ts';
-import { viewUpdates } from './view-updates.ts';
 
 /** A machine that was activated by its request. */
 export interface AirgappedActivation extends Activation {
@@ -77,7 +76,6 @@ export function toAirgapResponse(activation: AirgappedActivation): LicenseAirgap
     features: [...terms.features],
     tier: terms.tier,
     status,
-    ...viewUpdates(activation),
     entitlement: entitlement.token,
     entitlement_expires_at: entitlement.expiresAt.toISOString(),
   };

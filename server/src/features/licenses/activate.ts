@@ -32,7 +32,6 @@ import { decideActivation, findMachine, readMoveAllowance } from './rules/decide
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
-import { viewUpdates } from './view-updates.ts';
 
 /** Why a license may not be activated on another machine. */
 export const ACTIVATION_PROBLEMS = [
@@ -53,8 +52,6 @@ export interface Activation {
   readonly activationId: string;
   readonly status: UsableStatus;
   readonly expiresAt: Date | null;
-  /** The end of updates; null: it gets all. */
-  readonly updatesUntil: Date | null;
   readonly terms: LicenseTerms;
   readonly token: string;
 }
@@ -82,7 +79,6 @@ export async function activateLicense(
     features: [...terms.features],
     tier: terms.tier,
     status,
-    ...viewUpdates(activation),
     entitlement: token,
   };
 }
@@ -196,15 +192,7 @@ export async function activateOnLocked(
   } else {
     await refreshActivation(client, change, now);
   }
-  const { updatesUntil } = license;
-  return {
-    activationId: id,
-    status,
-    expiresAt: publicExpiry(license, now),
-    updatesUntil,
-    terms,
-    token,
-  };
+  return { activationId: id, status, expiresAt: publicExpiry(license, now), terms, token };
 }
 
 /** Finds the existing activation of a machine; null when the machine may have a new one. */

@@ -195,17 +195,13 @@ async function compose(
 
 export function toEmailedKey(
   { catalog, vault }: BillingDependencies,
-  license: Pick<
-    BoughtLicense,
-    'id' | 'productId' | 'keySealed' | 'maxActivations' | 'updatesUntil'
-  >,
+  license: Pick<BoughtLicense, 'id' | 'productId' | 'keySealed' | 'maxActivations'>,
 ): EmailedKey {
-  const { id, productId, keySealed, maxActivations, updatesUntil } = license;
+  const { id, productId, keySealed, maxActivations } = license;
   return {
     productName: catalog().products.get(productId)?.name ?? productId,
     licenseKey: vault.open(keySealed, licenseKeyLabel(id)),
     maxActivations,
-    updatesUntil,
   };
 }
 

@@ -1,6 +1,5 @@
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import { formatDate } from '#server/pages/format-date.ts';
 
 import type { Language } from '@latchkey/contract';
 
@@ -23,8 +22,6 @@ export interface EmailedKey {
   readonly productName: string;
   readonly licenseKey: string;
   readonly maxActivations: number;
-  /** The end of updates; null: it gets all. */
-  readonly updatesUntil: Date | null;
 }
 
 /** Writes the e-mail with the keys of a transaction. */
@@ -105,30 +102,24 @@ function render(
 const MAX_BLOCKS = 10;
 
 function listKeys(language: Language, keys: readonly EmailedKey[]): MailBlock[] {
+  const texts = keyEmailTexts[language];
   if (keys.length <= MAX_BLOCKS) {
-    return keys.map((key) => ({
+    return keys.map(({ productName, licenseKey, maxActivations }) => ({
       kind: 'code',
-      label: key.productName,
-      code: key.licenseKey,
-      note: describeKey(language, key),
+      label: productName,
+      code: licenseKey,
+      note: texts.machines(maxActivations),
     }));
   }
-  const sameKind = Map.groupBy(keys, (key) => `${key.productName} ${describeKey(language, key)}`);
+  const sameKind = Map.groupBy(keys, (key) => `${key.productName} ${key.maxActivations}`);
   return [...sameKind.values()].flatMap((same): MailBlock[] => {
-    const [first] = same;
-    if (first === undefined) return [];
+    const { productName = '', maxActivations = 1 } = same[0] ?? {};
     return [
-      { kind: 'heading', text: `${first.productName} (${same.length})` },
-      { kind: 'paragraph', text: describeKey(language, first) },
+      { kind: 'heading', text: `${productName} (${same.length})` },
+      { kind: 'paragraph', text: texts.machines(maxActivations) },
       { kind: 'lines', lines: same.map(({ licenseKey }) => licenseKey) },
     ];
   });
-}
-
-function describeKey(language: Language, { maxActivations, updatesUntil }: EmailedKey): string {
-  const { machines, updates } = keyEmailTexts[language];
-  if (updatesUntil === null) return machines(maxActivations);
-  return `${machines(maxActivations)} ${updates(formatDate(language, updatesUntil))}`;
 }
 
 const MAX_NAME_CHARACTERS = 60;
@@ -148,13 +139,11 @@ export const exampleKeyEmail: KeyEmailFacts = {
       productName: 'Example Studio',
       licenseKey: 'LK-EXAMP-LE000-00000-00000-00000',
       maxActivations: 2,
-      updatesUntil: null,
     },
     {
       productName: 'Example Server',
       licenseKey: 'LK-EXAMP-LE000-00000-00000-00001',
       maxActivations: 1,
-      updatesUntil: null,
     },
   ],
   transactionId: 'txn_01example',
@@ -194,7 +183,6 @@ export const exampleReplacedKey: ReplacedKeyFacts = {
   productName: 'Example Studio',
   licenseKey: 'LK-EXAMP-LE000-00000-00000-00002',
   maxActivations: 2,
-  updatesUntil: null,
   machinesKept: true,
   buyerPage: 'https://license.example.com/my',
 };

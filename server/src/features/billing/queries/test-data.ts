@@ -36,7 +36,6 @@ export const LICENSE_TABLES = [
   'license_activity',
   'license_refusals',
   'license_uses',
-  'license_updates',
   'billing_sales',
   'billing_licenses',
 ] as const;

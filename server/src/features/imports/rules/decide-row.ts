@@ -28,6 +28,8 @@ export interface ExistingLicenses {
   readonly findKnown: (license: EvaluatedLicense) => KnownLicense | null;
   readonly findRecord: (licenseId: string) => LicenseFacts | null;
   readonly findByKey: (license: EvaluatedLicense) => LicenseFacts | null;
+  /** The license of the same product that a payment created, or that the next payment adopts. */
+  readonly findSold: (license: EvaluatedLicense) => LicenseFacts | null;
 }
 
 export interface RowFacts {
@@ -55,6 +57,8 @@ export function decideRow(
   const owner = existing.findByKey(license);
   if (owner !== null) return decideOwned(license, owner);
   if (isWeak) return { outcome: 'weak', problem: WEAK_KEY, ...none };
+  const sold = existing.findSold(license);
+  if (sold !== null) return decideSold(license, sold);
   return { outcome: 'new', problem: null, ...none };
 }
 
@@ -87,6 +91,16 @@ function decideOwned(license: EvaluatedLicense, owner: LicenseFacts): Decision {
   }
   const problem = `A license of the product ${owner.productId} has the key already.`;
   return { outcome: 'conflict', problem, existing: owner, isUnlisted: false };
+}
+
+const SOLD_BEFORE =
+  'Its payment was reported here before the import and created a license with another key: the customer has two keys, and only the newer one works here.';
+
+/** A license of a payment that was reported here before the import. */
+function decideSold({ licenseKey }: EvaluatedLicense, sold: LicenseFacts): Decision {
+  return licenseKey === null
+    ? { outcome: 'same', problem: null, existing: sold, isUnlisted: true }
+    : { outcome: 'conflict', problem: SOLD_BEFORE, existing: sold, isUnlisted: false };
 }
 
 /** Null is perpetual. */

@@ -32,15 +32,6 @@ export const RARE_TIMESTAMPS = `
                           l.disputed_at)
   end`;
 
-/**
- * Milliseconds from 1970 to the end of license `l`, and after a slash to the end of its updates, which few have: a column for
- * both costs less than two.
- */
-export const LICENSE_ENDS = `
-  case when l.updates_until is null then (extract(epoch from l.expires_at) * 1000)::text
-    else concat(extract(epoch from l.expires_at) * 1000, '/', extract(epoch from l.updates_until) * 1000)
-  end`;
-
 /** Bits of the column that packs the booleans of a license. */
 export const [TRIAL, SUBSCRIPTION] = [1, 2];
 
@@ -52,7 +43,7 @@ const findStatement = {
       l.id,
       l.product_id,
       l.trial::int * ${TRIAL} + l.subscription::int * ${SUBSCRIPTION},
-      ${LICENSE_ENDS},
+      extract(epoch from l.expires_at) * 1000,
       ${RARE_TIMESTAMPS},
       a.id,
       a.machine_id,
@@ -92,7 +83,7 @@ function readRow(row: TextRow): FoundLicense {
 /** The timestamps of {@link RARE_TIMESTAMPS}. */
 export type RareTimestamps = Omit<
   LicenseStatusFacts,
-  'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt' | 'updatesUntil'
+  'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'
 > &
   Pick<ActivationFacts, 'deactivatedAt'>;
 
@@ -128,20 +119,19 @@ export function readRareTimestamps(json: string | null | undefined): RareTimesta
   };
 }
 
-/** Reads a license from the second to the fifth column: id, product, flags, and {@link LICENSE_ENDS}. */
+/** Reads a license from the second to the fifth column: id, product, flags, and milliseconds from 1970 to its end. */
 export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseStatusFacts {
   const id = row[1];
   const productId = row[2];
   if (id == null || productId == null) throw new Error('a statement returned a license without id');
   const flags = Number(row[3]);
-  const [expiresAtMs, updatesUntilMs] = row[4]?.split('/', 2) ?? [];
+  const expiresAtMs = row[4];
   return {
     id,
     productId,
     trial: (flags & TRIAL) !== 0,
     subscription: (flags & SUBSCRIPTION) !== 0,
-    expiresAt: readTime(expiresAtMs),
-    updatesUntil: readTime(updatesUntilMs),
+    expiresAt: expiresAtMs == null ? null : new Date(Number(expiresAtMs)),
     cancelScheduledFor: timestamps.cancelScheduledFor,
     canceledAt: timestamps.canceledAt,
     pausedAt: timestamps.pausedAt,
@@ -150,8 +140,4 @@ export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseSt
     revokedAt: timestamps.revokedAt,
     disputedAt: timestamps.disputedAt,
   };
-}
-
-function readTime(milliseconds: string | undefined): Date | null {
-  return milliseconds === undefined || milliseconds === '' ? null : new Date(Number(milliseconds));
 }

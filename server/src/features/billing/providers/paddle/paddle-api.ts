@@ -81,13 +81,13 @@ export function openPaddleApi(
   return apiKey === null ? null : createPaddleApi({ url: billing.paddleApiUrl, apiKey, clock });
 }
 
-/** Describes Paddle's API for requests. */
-export function describePaddleApi({ apiKey, ...options }: PaddleApiOptions): ProviderApiOptions {
-  return { name: NAME, headers: { authorization: `Bearer ${apiKey}` }, ...options };
-}
-
 export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
-  const api = describePaddleApi(options);
+  const { apiKey, ...address } = options;
+  const api: ProviderApiOptions = {
+    name: NAME,
+    headers: { authorization: `Bearer ${apiKey}` },
+    ...address,
+  };
   return {
     async findCustomer(customerId, signal) {
       // The id becomes part of a path.
