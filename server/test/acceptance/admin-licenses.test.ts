@@ -79,6 +79,8 @@ describe('listing licenses', () => {
           customer_name: 'Ann Example',
           transaction_id: 'txn_ann',
           note: null,
+          is_test: false,
+          updates_until: null,
           created_at: NOW,
           version: 1,
         },
@@ -368,7 +370,7 @@ describe('exporting licenses', () => {
     assert.match(answer.headers.get('content-disposition') ?? '', /licenses\.csv/u);
     assert.equal(
       answer.text,
-      `license_id,key_hint,product,tier,features,status,expires_at,max_activations,trial,subscription,customer_email,customer_name,note,transaction_id,created_at\r\n${annId},${ann.license.keyHint},personal,personal,history gpu,active,,2,false,false,Ann@Example.com,Ann Example,,txn_ann,${NOW}\r\n`,
+      `license_id,key_hint,product,tier,features,status,expires_at,updates_until,max_activations,trial,subscription,customer_email,customer_name,note,is_test,transaction_id,created_at\r\n${annId},${ann.license.keyHint},personal,personal,history gpu,active,,,2,false,false,Ann@Example.com,Ann Example,,false,txn_ann,${NOW}\r\n`,
     );
     assert.deepEqual((await listAudited(service, 'licenses')).at(-1), {
       action: 'license.export',
