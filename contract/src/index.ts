@@ -16,6 +16,7 @@ import { subscriberSchemas } from './admin-subscribers.ts';
 import { mailSchemas } from './admin-mails.ts';
 import { PaymentRepairRequest } from './admin-payment-repairs.ts';
 import { paymentSchemas } from './admin-payments.ts';
+import { revenueSchemas } from './admin-revenue.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
   AuditChain,
@@ -132,6 +133,7 @@ export * from './admin-operators.ts';
 export * from './admin-mails.ts';
 export * from './admin-payments.ts';
 export * from './admin-payment-repairs.ts';
+export * from './admin-revenue.ts';
 export * from './payment-providers.ts';
 export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';
@@ -276,6 +278,7 @@ export const namedSchemas = [
   HTTPValidationError,
   Problem,
   ...paymentSchemas,
+  ...revenueSchemas,
   PaymentRepairRequest,
   ...webhookSchemas,
   ...outreachSchemas,

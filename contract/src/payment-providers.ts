@@ -91,6 +91,17 @@ export function decimalsOf(source: string, currency: string): number {
   return DECIMALS[rule].get(currency) ?? 2;
 }
 
+/**
+ * Writes an amount as a decimal number without rounding, such as `19.90` for 1990 with two decimals.
+ * @param minorUnits an integer
+ */
+export function writeAmount(minorUnits: number, decimals: number): string {
+  const digits = String(Math.abs(minorUnits)).padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const sign = minorUnits < 0 ? '-' : '';
+  return decimals === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(-decimals)}`;
+}
+
 /** Creates a value for each payment provider. */
 export function forEachProvider<Value>(
   create: (provider: PaymentProvider) => Value,

@@ -6,6 +6,7 @@ import { registerAnalyticsRoutes } from './features/analytics/routes.ts';
 import { registerAdminApiKeyRoutes } from './features/api-keys/admin-routes.ts';
 import { authenticateApiKey } from './features/api-keys/authenticate.ts';
 import { registerAuditRoutes } from './features/audit/admin-routes.ts';
+import { registerRevenueRoutes } from './features/billing/admin-revenue-routes.ts';
 import { registerPaymentEventRoutes } from './features/billing/admin-routes.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerSigningKeyRoutes } from './features/entitlements/admin-routes.ts';
@@ -97,6 +98,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     refuseUnstorableText(scope);
     runInDatabaseSlots(scope, context.databaseLimiter);
     registerPaymentEventRoutes(scope, context);
+    registerRevenueRoutes(scope, context);
     registerWebhookRoutes(scope, context);
     registerFleetRoutes(scope, context);
     registerMailRoutes(scope, context);

@@ -89,6 +89,8 @@ test('has every command', async () => {
       'signing-key list',
       'signing-key rotate',
       'signing-key revoke',
+      'revenue show',
+      'revenue rebuild',
       'webhook list',
       'webhook replay',
       'webhook dismiss',

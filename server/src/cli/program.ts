@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   operator: async () => (await import('./operator.ts')).operatorCommand(),
   secret: async () => (await import('./secret.ts')).secretCommand(),
   'signing-key': async () => (await import('./signing-key.ts')).signingKeyCommand(),
+  revenue: async () => (await import('./revenue.ts')).revenueCommand(),
   webhook: async () => (await import('./webhook.ts')).webhookCommand(),
   endpoint: async () => (await import('./endpoint/endpoint.ts')).endpointCommand(),
   fleet: async () => (await import('./fleet.ts')).fleetCommand(),

@@ -130,6 +130,8 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/payment-events/replay 200 401 403 413 415 422 500 503
   POST /api/v1/admin/payment-events/dismiss 200 401 403 413 415 422 500 503
   POST /api/v1/admin/payment-events/delete-test-data 200 401 403 413 415 422 500 503
+  GET /api/v1/admin/revenue 200 401 403 422 500 503
+  GET /api/v1/admin/revenue/export 200 401 403 422 500 503
   POST /api/v1/admin/payment-events/reconcile 200 401 403 413 415 422 500 503
   GET /api/v1/admin/usage 200 401 403 422 500 503
   GET /api/v1/admin/usage/export 200 401 403 422 500 503

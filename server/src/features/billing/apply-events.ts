@@ -16,6 +16,7 @@ import {
 import { insertFacts, lockBilling } from './queries/ledger.ts';
 import { findPurchases } from './find-purchases.ts';
 import type { LedgerReference } from './queries/purchases.ts';
+import { insertRevenueDue } from './queries/revenue.ts';
 import { queueEventLookUps, queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
 import type { Purchase } from './rules/group-purchases.ts';
@@ -75,7 +76,7 @@ export async function applyFacts(
   );
   if (facts.length === 0) return events.map((event) => toOutcome(event, null, now));
   await insertFacts(client, facts);
-  const references = facts.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
+  const references = events.flatMap(listReferences);
   const { synced, attention } = await recompute(deps, client, references, events);
   const started = new Set(
     synced.startedEarlier.flatMap(({ facts: { provider }, eventIds }) =>
@@ -99,6 +100,15 @@ export async function recomputePurchases(
   references: readonly LedgerReference[],
 ): Promise<void> {
   await recompute(deps, client, references, []);
+  await insertRevenueDue(client, references);
+}
+
+/** Lists the names of what an event reports. */
+export function listReferences({
+  provider,
+  facts,
+}: Pick<BillingEvent, 'provider' | 'facts'>): LedgerReference[] {
+  return facts.map((fact) => ({ provider, ...toReference(fact) }));
 }
 
 async function recompute(

@@ -105,11 +105,16 @@ test('enables only what is configured', () => {
     createBillingTasks(dependencies)
       .filter(({ isEnabled = true }) => isEnabled)
       .map(({ name }) => name);
-  const all = ['payment_retry', 'payment_reconciliation', 'payment_body_removal'];
+  const all = [
+    'payment_retry',
+    'payment_reconciliation',
+    'revenue_roll_up',
+    'payment_body_removal',
+  ];
   assert.deepEqual(listEnabled(context), all);
-  assert.deepEqual(listEnabled({ ...context, paddleApi: null }), [all[0], all[2]]);
+  assert.deepEqual(listEnabled({ ...context, paddleApi: null }), [all[0], ...all.slice(2)]);
   const webhookSecrets = forEachProvider(() => []);
-  assert.deepEqual(listEnabled({ ...context, webhookSecrets }), [all[2]]);
+  assert.deepEqual(listEnabled({ ...context, webhookSecrets }), all.slice(2));
 });
 
 const KEEP_DAYS = context.config.billing.rawKeepDays;

@@ -10,11 +10,18 @@ import { lookUpCustomer } from './look-up-customer.ts';
 import { lookUpEvent } from './look-up-event.ts';
 import { removeEventBodies } from './queries/events.ts';
 import { reconcilePaddle } from './reconcile.ts';
+import { backfillRevenue, rollUpDueRevenue } from './roll-up-revenue.ts';
 import { retryDueEvents } from './stored-events.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+
+/** Purchases that change several times within it are counted once. */
+const REVENUE_INTERVAL_MS = 10_000;
+
+/** In one run, between which new payments are counted first. */
+const BACKFILL_PAGES = 50;
 
 /** In one run; if there are more, the next run starts at once. */
 const MAX_RETRIED = 100;
@@ -57,6 +64,19 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
       run: async (signal) => {
         const reconciliation = await reconcilePaddle(deps, { actor: 'latchkey', signal });
         return reconciliation?.reachedEnd === false ? 0 : HOUR_MS;
+      },
+    },
+    {
+      ...common,
+      name: 'revenue_roll_up',
+      intervalMs: REVENUE_INTERVAL_MS,
+      timeoutMs: 2 * MINUTE_MS,
+      event: 'payments.revenue_roll_up',
+      action: 'add payments to revenue',
+      run: async (signal) => {
+        await rollUpDueRevenue(deps, signal);
+        const isDone = await backfillRevenue(deps, { signal, maxPages: BACKFILL_PAGES });
+        return isDone ? REVENUE_INTERVAL_MS : 0;
       },
     },
     {

@@ -7,7 +7,7 @@ import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
-import { applyFacts } from './apply-events.ts';
+import { applyFacts, listReferences } from './apply-events.ts';
 import { requirePast } from './check-clock.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
@@ -27,6 +27,7 @@ import {
   type EventStatus,
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
+import { insertRevenueDue } from './queries/revenue.ts';
 import { DISMISSED_PREFIX } from './rules/event-state.ts';
 
 const PAGE_SIZE = 200;
@@ -197,6 +198,7 @@ async function applyAgain(
   const now = deps.clock.now();
   requirePast(event, now > stored.receivedAt ? now : stored.receivedAt);
   const [applied] = await applyFacts(deps, client, [{ ...event, eventId, provider }]);
+  await insertRevenueDue(client, listReferences({ provider, facts: event.facts }));
   if (applied === undefined) throw new Error('applying an event returned no outcome');
   // The attempt of a look-up is counted when it fails.
   const isAsked = event.requiresLookUp === true;

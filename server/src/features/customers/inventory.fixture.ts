@@ -36,6 +36,11 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   },
   billing_reconciliations: { none: 'event_id failure provider' },
   billing_repairs: { person: 'fact', linked: 'transaction_id', none: 'provider' },
+  billing_revenue: { none: 'entries provider transaction_id' },
+  billing_revenue_backfill: { none: 'provider transaction_id' },
+  billing_revenue_days: { none: 'country currency product_id provider' },
+  billing_revenue_due: { none: 'id kind provider' },
+  billing_revenue_months: { none: 'country currency product_id provider' },
   billing_sales: { none: 'price_id product_id currency quantity_as' },
   billing_subscriptions: {
     person: 'fact',

@@ -55,24 +55,31 @@ interface SourcedFact extends EventKey {
 }
 
 /**
- * Declares how facts are inserted into their ledger; those already inserted stay unchanged.
+ * Declares how facts are inserted into their ledger, and their purchases marked for the roll-up of revenue; those already
+ * inserted stay unchanged.
+ * @param kind of the first column of the key
  * @param key the columns of the primary key besides provider and event id
  * @param references further columns with ids
  */
 function defineInsert(
   name: string,
   table: string,
+  kind: 'transaction' | 'subscription',
   key: readonly string[],
   references: readonly string[],
 ) {
   const columns = [...key, ...references];
   return defineCommand(
     name,
-    `insert into ${table} (${columns.join(', ')}, provider, event_id, occurred_at, fact)
-     select ${columns.map((column) => `fact->>'${toField(column)}'`).join(', ')}, provider, event_id,
-            (fact->>'occurredAt')::timestamptz, fact
-     from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
-     on conflict (${key.join(', ')}, provider, event_id) do nothing`,
+    `with stored as (
+       insert into ${table} (${columns.join(', ')}, provider, event_id, occurred_at, fact)
+       select ${columns.map((column) => `fact->>'${toField(column)}'`).join(', ')}, provider, event_id,
+              (fact->>'occurredAt')::timestamptz, fact
+       from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
+       on conflict (${key.join(', ')}, provider, event_id) do nothing
+       returning provider, ${key[0]} as id
+     )
+     insert into billing_revenue_due (provider, kind, id) select provider, '${kind}', id from stored`,
   );
 }
 
@@ -106,18 +113,21 @@ const INSERTS = {
   payment: defineInsert(
     'billing_payment_insert',
     'billing_payments',
+    'transaction',
     ['transaction_id'],
     ['subscription_id', 'customer_id'],
   ),
   subscription: defineInsert(
     'billing_subscription_insert',
     'billing_subscriptions',
+    'subscription',
     ['subscription_id'],
     ['transaction_id', 'customer_id'],
   ),
   adjustment: defineInsert(
     'billing_adjustment_insert',
     'billing_adjustments',
+    'transaction',
     ['transaction_id', 'adjustment_id'],
     [],
   ),

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { startTestService } from '../../../test/harness.ts';
+import { applyEvents } from './apply-events.ts';
+import { parseStoredFact, type BillingFact } from './facts.ts';
+import { groupPurchases, type LedgerEntry } from './rules/group-purchases.ts';
+import {
+  adjustment,
+  began,
+  checkout,
+  month,
+  monthly,
+  payment,
+  PRICES,
+  renewal,
+  snapshot,
+  toEvents,
+} from './rules/facts.fixture.ts';
+import { computeRevenue } from './rules/revenue/compute-revenue.ts';
+import { addEntries, MEASURES, type RevenueSum } from './rules/revenue/measures.ts';
+import { backfillRevenue, restartRevenue, rollUpDueRevenue } from './roll-up-revenue.ts';
+
+const service = await startTestService();
+const { context, pool } = service;
+
+const EUR = { currency: 'EUR', tax: 160, country: 'DE' } as const;
+
+/** What a purchase of a shop may report: also a change, refunds, disputes, and one of another currency. */
+const FACTS: readonly BillingFact[] = [
+  payment({ transactionId: 'txn_once', ...EUR, fee: 50 }),
+  payment({
+    transactionId: 'txn_cart',
+    lines: [
+      monthly(PRICES.sellers, { cycle: null, total: 333 }),
+      { ...monthly(PRICES.personal), cycle: null, total: 667 },
+    ],
+    ...EUR,
+  }),
+  adjustment({
+    transactionId: 'txn_cart',
+    adjustmentId: 'adj_cart',
+    full: false,
+    total: 401,
+    currency: 'EUR',
+  }),
+  adjustment({
+    transactionId: 'txn_cart',
+    adjustmentId: 'adj_rest',
+    full: true,
+    occurredAt: month(4),
+  }),
+  checkout({ ...EUR }),
+  began(),
+  renewal(4, EUR),
+  renewal(5, { ...EUR, total: 1_500, lines: [monthly(PRICES.sellers, { total: 1_500 })] }),
+  renewal(6, { ...EUR, total: 700 }),
+  renewal(8, EUR),
+  snapshot(month(8, 10), 'canceled', 8, { canceledAt: month(8, 10) }),
+  adjustment({
+    transactionId: 'txn_5',
+    adjustmentId: 'adj_5',
+    occurredAt: month(5, 9),
+    full: true,
+  }),
+  adjustment({
+    transactionId: 'txn_6',
+    adjustmentId: 'dispute_6',
+    effect: 'chargeback',
+    full: null,
+    total: 700,
+    occurredAt: month(6, 20),
+  }),
+];
+
+let copies = 0;
+
+/** Adds a suffix to every id, so that each run has purchases of its own. */
+function copy(facts: readonly BillingFact[]): BillingFact[] {
+  const suffix = `~${(copies += 1)}`;
+  return facts.map((fact) => {
+    const ids = Object.entries(fact).flatMap(([name, value]) =>
+      name.endsWith('Id') && typeof value === 'string' ? [[name, `${value}${suffix}`]] : [],
+    );
+    return { ...fact, ...Object.fromEntries(ids) };
+  });
+}
+
+async function apply(facts: readonly BillingFact[]): Promise<void> {
+  const events = toEvents(facts, `evt_${(copies += 1)}`).map((event) => ({
+    ...event,
+    receivedAt: event.occurredAt,
+    raw: Buffer.from('{}'),
+    headers: {},
+  }));
+  await applyEvents(context, events);
+}
+
+type Rows = ReadonlyMap<string, readonly number[]>;
+
+/** Computes the roll-up from all stored facts, slowly. */
+async function computeSlowly(): Promise<{ readonly months: Rows; readonly days: Rows }> {
+  const { rows } = await pool.query<{ provider: 'paddle'; eventId: string; fact: string }>(
+    `select provider, event_id as "eventId", fact::text from billing_payments
+     union all select provider, event_id, fact::text from billing_subscriptions
+     union all select provider, event_id, fact::text from billing_adjustments`,
+  );
+  const entries: LedgerEntry[] = rows.map((row) => ({ ...row, fact: parseStoredFact(row.fact) }));
+  const catalog = context.catalog();
+  const revenue = groupPurchases(entries).flatMap((purchase) =>
+    computeRevenue(purchase, (priceId) => catalog.findPrice('paddle', priceId)?.id ?? ''),
+  );
+  const months = new Map<string, RevenueSum>();
+  const days = new Map<string, RevenueSum>();
+  addEntries(months, revenue, 1, (day) => `${day.slice(0, 7)}-01`);
+  addEntries(days, revenue, 1);
+  return { months: toRows(months, MEASURES), days: toRows(days, RECURRING) };
+}
+
+const RECURRING = MEASURES.slice(8);
+
+function toRows(
+  sums: ReadonlyMap<string, RevenueSum>,
+  measures: typeof MEASURES | typeof RECURRING,
+): Rows {
+  const rows = [...sums].map(
+    ([name, sum]) => [name, measures.map((measure) => sum.measures[measure])] as const,
+  );
+  return new Map(rows.filter(([, row]) => row.some((value) => value !== 0)).sort(byName));
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+async function readTable(table: string, time: string): Promise<Rows> {
+  const { rows } = await pool.query<{ row: Readonly<Record<string, string | number>> }>(
+    `select to_jsonb(t) as row from ${table} t`,
+  );
+  const found = rows.map(({ row: value }) => {
+    const key = [
+      value['provider'],
+      value[time],
+      value['product_id'],
+      value['country'],
+      value['currency'],
+    ];
+    const measures = table.endsWith('_days') ? RECURRING : MEASURES;
+    const numbers = measures.map((measure) =>
+      Number(value[measure.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)]),
+    );
+    return [JSON.stringify(key), numbers] as const;
+  });
+  return new Map(found.filter(([, row]) => row.some((each) => each !== 0)).sort(byName));
+}
+
+async function readRollUp() {
+  return {
+    months: await readTable('billing_revenue_months', 'month'),
+    days: await readTable('billing_revenue_days', 'day'),
+  };
+}
+
+const history = fc
+  .subarray([...FACTS], { minLength: 1 })
+  .chain((facts) =>
+    fc.tuple(fc.shuffledSubarray(facts, { minLength: facts.length }), fc.nat(facts.length)),
+  );
+
+describe('the roll-up of revenue', () => {
+  test('equals a computation over all facts, whatever their order, batches and repetitions', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async ([drawn, cut]) => {
+        const facts = copy(drawn);
+        await apply(facts.slice(0, cut));
+        await rollUpDueRevenue(context);
+        await apply(facts.slice(cut));
+        await apply(facts.slice(0, 2));
+        await rollUpDueRevenue(context);
+        assert.deepEqual(await readRollUp(), await computeSlowly());
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('is the same after it was deleted and computed again, also while payments arrive', async () => {
+    await rollUpDueRevenue(context);
+    const before = await readRollUp();
+    await restartRevenue(context, { actor: 'test', reason: 'test' });
+    assert.equal((await readRollUp()).months.size, 0);
+    await apply(copy([FACTS[0] ?? assert.fail()]));
+    await rollUpDueRevenue(context);
+    const progress: number[] = [];
+    assert.ok(await backfillRevenue(context, { onProgress: (counted) => progress.push(counted) }));
+    assert.ok((progress.at(-1) ?? 0) > 0);
+    const after = await readRollUp();
+    assert.deepEqual(after, await computeSlowly());
+    assert.ok(before.months.size <= after.months.size);
+  });
+
+  test('does not count the test modes of providers', async () => {
+    const [fact] = copy([payment(EUR)]);
+    const before = await readRollUp();
+    const events = toEvents([fact ?? assert.fail()], 'evt_test').map((event) => ({
+      ...event,
+      provider: 'paddle:test' as const,
+      receivedAt: event.occurredAt,
+      raw: Buffer.from('{}'),
+      headers: {},
+    }));
+    await applyEvents(context, events);
+    await rollUpDueRevenue(context);
+    assert.deepEqual(await readRollUp(), before);
+  });
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { BillingFact } from '../../facts.ts';
+import {
+  adjustment,
+  began,
+  checkout,
+  line,
+  month,
+  payment,
+  renewal,
+  snapshot,
+} from '../facts.fixture.ts';
+import { groupPurchases } from '../group-purchases.ts';
+import { computeRevenue } from './compute-revenue.ts';
+import { splitAmount } from './measures.ts';
+import { summarizeRevenue, type RevenueSums } from './summarize-revenue.ts';
+
+/** Lists what facts add to revenue, as `day product measures`. */
+function list(facts: readonly BillingFact[]): string[] {
+  const entries = facts.flatMap((fact, index) =>
+    fact.kind === 'customer'
+      ? []
+      : [{ provider: 'paddle' as const, eventId: `evt_${index}`, fact }],
+  );
+  return groupPurchases(entries)
+    .flatMap((purchase) => computeRevenue(purchase, (priceId) => priceId))
+    .map(({ day, productId, measures }) => `${day} ${productId} ${JSON.stringify(measures)}`);
+}
+
+function recurring(facts: readonly BillingFact[]): string[] {
+  return list(facts).filter((each) => each.includes('mrr'));
+}
+
+const EUR = { currency: 'EUR', tax: 160, country: 'DE' } as const;
+
+describe('money', () => {
+  test('a cart is divided by the totals of its lines, to the last cent', () => {
+    const lines = [line('a', { total: 333 }), line('b', { total: 667 })];
+    assert.deepEqual(list([payment({ lines, ...EUR, fee: 51 })]), [
+      '2027-03-01 a {"payments":1,"gross":333,"tax":53,"fees":17}',
+      '2027-03-01 b {"payments":0,"gross":667,"tax":107,"fees":34}',
+    ]);
+  });
+
+  test('refunds count in their month, with their part of the tax, up to what was paid', () => {
+    const facts = [
+      payment({ lines: [line('a')], ...EUR }),
+      adjustment({ adjustmentId: 'one', full: false, total: 400, occurredAt: month(4) }),
+      adjustment({ adjustmentId: 'rest', full: true, total: 900, occurredAt: month(5) }),
+    ];
+    assert.deepEqual(list(facts).slice(1), [
+      '2027-04-01 a {"refunds":400,"refundedTax":64}',
+      '2027-05-01 a {"refunds":600,"refundedTax":96}',
+    ]);
+  });
+
+  test('a chargeback counts until it is reversed', () => {
+    const dispute = adjustment({ effect: 'chargeback', full: null, total: 1_000 });
+    const facts = [payment({ lines: [line('a')], ...EUR }), dispute];
+    assert.deepEqual(list(facts).slice(1), ['2027-03-01 a {"disputes":1000,"disputedTax":160}']);
+    const won = adjustment({ effect: 'chargeback_reverse', adjustmentId: 'won' });
+    assert.equal(list([...facts, won]).length, 1);
+  });
+
+  test('an invoice of a checkout that counts is not counted again', () => {
+    const sold = payment({ lines: [line('a')], aliases: ['in_1'], ...EUR });
+    const invoice = payment({ transactionId: 'in_1', origin: 'other', lines: [line('a')], ...EUR });
+    assert.equal(list([sold, invoice]).length, 1);
+    assert.equal(list([invoice]).length, 1);
+  });
+});
+
+describe('recurring revenue', () => {
+  const price = 'a';
+  const monthly = (total: number) => [
+    line(price, { cycle: { interval: 'month', frequency: 1 }, total }),
+  ];
+
+  test('begins, changes and ends by the paid periods, without tax', () => {
+    const facts = [
+      checkout({ lines: monthly(1_000), ...EUR }),
+      began(),
+      renewal(4, { lines: monthly(1_000), ...EUR }),
+      renewal(5, { lines: monthly(1_500), total: 1_500, ...EUR }),
+      renewal(6, { lines: monthly(500), total: 500, ...EUR }),
+    ];
+    assert.deepEqual(recurring(facts), [
+      '2027-03-01 a {"mrrNew":840,"subscriptionsNew":1}',
+      '2027-05-01 a {"mrrExpansion":500}',
+      '2027-06-01 a {"mrrContraction":-1000}',
+      '2027-07-02 a {"mrrLost":-340,"subscriptionsLost":1}',
+    ]);
+  });
+
+  test('of a year is a twelfth for each month, and ends with a cancellation', () => {
+    const yearly = [line(price, { cycle: { interval: 'year', frequency: 1 }, total: 12_000 })];
+    const facts = [
+      checkout({ lines: yearly, total: 12_000, currency: 'EUR' }),
+      began({ lines: yearly, period: null }),
+      snapshot(month(6), 'canceled', null, { lines: yearly }),
+    ];
+    assert.deepEqual(recurring(facts), [
+      '2027-03-01 a {"mrrNew":1000,"subscriptionsNew":1}',
+      '2027-06-02 a {"mrrLost":-1000,"subscriptionsLost":1}',
+    ]);
+  });
+
+  test('is lost in a gap and reactivated after it', () => {
+    const facts = [
+      checkout({ lines: monthly(1_000), subscriptionId: 'sub_1' }),
+      renewal(6, { lines: monthly(1_000) }),
+    ];
+    assert.deepEqual(recurring(facts), [
+      '2027-03-01 a {"mrrNew":1000,"subscriptionsNew":1}',
+      '2027-04-02 a {"mrrLost":-1000,"subscriptionsLost":1}',
+      '2027-06-01 a {"mrrReactivated":1000,"subscriptionsReactivated":1}',
+      '2027-07-02 a {"mrrLost":-1000,"subscriptionsLost":1}',
+    ]);
+  });
+});
+
+test('splitAmount gives away every cent', () => {
+  assert.deepEqual(splitAmount(100, [1, 1, 1]), [33, 34, 33]);
+  assert.deepEqual(splitAmount(5, [0, 0]), [3, 2]);
+});
+
+describe('summarizeRevenue', () => {
+  const none = {
+    productId: '',
+    country: '',
+    payments: 0,
+    gross: 0,
+    tax: 0,
+    fees: 0,
+    refunds: 0,
+    refundedTax: 0,
+    disputes: 0,
+    disputedTax: 0,
+    mrrNew: 0,
+    mrrExpansion: 0,
+    mrrContraction: 0,
+    mrrLost: 0,
+    mrrReactivated: 0,
+    subscriptionsNew: 0,
+    subscriptionsLost: 0,
+    subscriptionsReactivated: 0,
+  };
+  const sums: RevenueSums[] = [
+    {
+      ...none,
+      month: '2027-01',
+      provider: 'stripe',
+      currency: 'ISK',
+      gross: 500_000,
+      payments: 1,
+      mrrNew: 100_000,
+      subscriptionsNew: 1,
+    },
+    { ...none, month: '2027-01', provider: 'paddle', currency: 'ISK', gross: 5_000, payments: 1 },
+    {
+      ...none,
+      month: '2027-03',
+      provider: 'paddle',
+      currency: 'EUR',
+      gross: 1_190,
+      tax: 190,
+      refunds: 119,
+      refundedTax: 19,
+      payments: 1,
+    },
+  ];
+  const read = (more: Partial<Parameters<typeof summarizeRevenue>[1]>) =>
+    summarizeRevenue(sums, {
+      by: new Set(['month']),
+      from: '2027-01',
+      to: '2027-03',
+      conversion: null,
+      ...more,
+    }).map(({ month: of, currency, decimals, gross, net, mrr }) => [
+      of,
+      currency,
+      decimals,
+      gross,
+      net,
+      mrr,
+    ]);
+
+  test('adds amounts of one currency whatever their decimals, and never two currencies', () => {
+    assert.deepEqual(read({}), [
+      ['2027-01', 'ISK', 2, 1_000_000, 1_000_000, 100_000],
+      ['2027-02', 'ISK', 2, 0, 0, 100_000],
+      ['2027-03', 'EUR', 2, 1_190, 900, 0],
+      ['2027-03', 'ISK', 2, 0, 0, 100_000],
+    ]);
+  });
+
+  test('adds currencies with a stated rate', () => {
+    const conversion = {
+      currency: 'EUR',
+      rates: new Map([
+        ['ISK', 0.007],
+        ['EUR', 1],
+      ]),
+    };
+    assert.deepEqual(read({ conversion, by: new Set() }), [[null, 'EUR', 2, 8_190, 7_900, 700]]);
+  });
+});
