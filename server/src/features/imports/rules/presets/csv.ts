@@ -36,7 +36,7 @@ export type CsvField = keyof typeof CSV_FIELDS;
 export type CsvColumns = Readonly<Record<CsvField, string>>;
 
 /** Further columns of an export of Latchkey: true in `trial` is refused, the others are ignored. */
-const OTHER_EXPORTED_COLUMNS = ['key_hint', 'tier', 'features', 'trial'];
+const OTHER_EXPORTED_COLUMNS = ['key_hint', 'tier', 'features', 'trial', 'is_test'];
 
 /** Assigns columns to fields. @returns a problem for a field that does not exist */
 export function assignColumns(
