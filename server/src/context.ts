@@ -15,6 +15,7 @@ import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
 import type { GumroadApi } from './features/billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
+import type { StripeApi } from './features/billing/providers/stripe/stripe-api.ts';
 import { createPaymentEventBatch } from './features/billing/payment-event-batch.ts';
 import { BuyerLimits } from './features/buyers/limits.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
@@ -34,7 +35,7 @@ import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import { LocalCounters, type Counters } from './lib/counters.ts';
 import { TaskStatuses } from './jobs/task-statuses.ts';
-import { createVault } from './lib/vault.ts';
+import { createVault, type Vault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
 import { StorageQuota } from './lib/storage-quota.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
@@ -83,6 +84,8 @@ export interface ContextOptions {
   readonly paddleApi?: PaddleApi | null;
   /** Null: no access token of Gumroad is configured. Default: null. */
   readonly gumroadApi?: GumroadApi | null;
+  /** Null: no API key of Stripe is configured. Default: null. */
+  readonly stripeApi?: StripeApi | null;
   /** The counters of limits that this process shares with others; null: it counts alone. Default: null. */
   readonly sharedCounters?: Counters | null;
   /** Default: with the cost of a service. */
@@ -138,19 +141,8 @@ export function createContext(options: ContextOptions) {
     outreach,
     paddleApi: options.paddleApi ?? null,
     gumroadApi: options.gumroadApi ?? null,
-    batches: {
-      ...createLicenseBatches({ clock, pool }, metrics),
-      trials: createTrialBatch(
-        { catalog, clock, config, pool, signingKeys, vault, eventSubscriptions },
-        metrics,
-      ),
-      paymentEvents: createPaymentEventBatch(
-        { catalog, clock, config, log, pool, vault, eventSubscriptions },
-        metrics,
-      ),
-      heartbeats: createHeartbeatQueue({ clock, pool }, metrics),
-      events: createEventQueue({ clock, pool }, metrics),
-    },
+    stripeApi: options.stripeApi ?? null,
+    batches: createBatches(options, { vault, signingKeys, eventSubscriptions }),
     ...limiters,
     licenseActivity: new LicenseActivity(clock),
     passwords: options.passwords ?? new PasswordHasher(),
@@ -177,6 +169,28 @@ export function createContext(options: ContextOptions) {
 }
 
 /** The facts of the installation that operators see, and the doctor checks. */
+/** The parts of a context that batches use. */
+interface BatchParts {
+  readonly vault: Vault;
+  readonly signingKeys: SigningKeyRing;
+  readonly eventSubscriptions: EventSubscriptions;
+}
+
+function createBatches(options: ContextOptions, parts: BatchParts) {
+  const { catalog, clock, config, log, metrics, pool, stripeApi = null } = options;
+  const { vault, eventSubscriptions } = parts;
+  return {
+    ...createLicenseBatches({ clock, pool }, metrics),
+    trials: createTrialBatch({ catalog, clock, config, pool, ...parts }, metrics),
+    paymentEvents: createPaymentEventBatch(
+      { catalog, clock, config, log, pool, vault, eventSubscriptions, stripeApi },
+      metrics,
+    ),
+    heartbeats: createHeartbeatQueue({ clock, pool }, metrics),
+    events: createEventQueue({ clock, pool }, metrics),
+  };
+}
+
 function describeInstallation({ secrets, settings = [], warnings = [] }: ContextOptions) {
   const { databaseUrl = null, replicaUrl = null, redisUrl = null } = secrets;
   const { smtpUrl = null, paddleApiKey = null } = secrets;

@@ -14,6 +14,7 @@ import { openDatabase, type OpenDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { openGumroadApi } from './features/billing/providers/gumroad/gumroad-api.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
+import { openStripeApi } from './features/billing/providers/stripe/stripe-api.ts';
 import { createFirstLink, logMissingOperator } from './features/operators/first-operator.ts';
 import type { WorkerCounts } from './features/health/dependencies.ts';
 import { BacklogCounter } from './features/health/count-backlog.ts';
@@ -228,6 +229,7 @@ async function openContext(
   });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
   const gumroadApi = openGumroadApi(config, secrets, systemClock);
+  const stripeApi = openStripeApi(config, secrets, systemClock);
   const parts = {
     config,
     secrets,
@@ -245,6 +247,7 @@ async function openContext(
     warnings,
     paddleApi,
     gumroadApi,
+    stripeApi,
     isDiskLow: () => disk?.isLow ?? false,
     catalog: () => catalog.current(),
     sharedCounters: limits.counters,

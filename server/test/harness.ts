@@ -18,6 +18,7 @@ import { PasswordHasher, type PasswordCost } from '#server/features/operators/pa
 import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
 import type { GumroadApi } from '#server/features/billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
+import type { StripeApi } from '#server/features/billing/providers/stripe/stripe-api.ts';
 import { prepareToClose } from '#server/http/connections.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
@@ -97,6 +98,7 @@ export interface TestServiceOptions {
   readonly mailFrom?: string;
   readonly paddleApi?: PaddleApi | null;
   readonly gumroadApi?: GumroadApi | null;
+  readonly stripeApi?: StripeApi | null;
   readonly storageQuotaMib?: number;
   readonly isDiskLow?: () => boolean;
   /** Default: {@link TEST_PASSWORD_COST}. */
@@ -241,8 +243,8 @@ function createTestContext(
   };
 }
 
-function readApis({ paddleApi = null, gumroadApi = null }: TestServiceOptions) {
-  return { paddleApi, gumroadApi };
+function readApis({ paddleApi = null, gumroadApi = null, stripeApi = null }: TestServiceOptions) {
+  return { paddleApi, gumroadApi, stripeApi };
 }
 
 function createHasher({ passwordCost = TEST_PASSWORD_COST }: TestServiceOptions): PasswordHasher {

@@ -11,6 +11,7 @@ import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
 import { createPool } from '#server/db/pool.ts';
 import { openGumroadApi } from '#server/features/billing/providers/gumroad/gumroad-api.ts';
 import { openPaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
+import { openStripeApi } from '#server/features/billing/providers/stripe/stripe-api.ts';
 import { version } from '#server/lib/version.ts';
 import { type Logger, createLog } from '#server/log.ts';
 import { formatForTerminal } from '#server/log-terminal.ts';
@@ -58,6 +59,7 @@ export async function withContext<T>(work: (context: Context) => Promise<T>): Pr
       replica,
       paddleApi: openPaddleApi(config, secrets, systemClock),
       gumroadApi: openGumroadApi(config, secrets, systemClock),
+      stripeApi: openStripeApi(config, secrets, systemClock),
     });
     await loadSigningKeys(context);
     return work(context);

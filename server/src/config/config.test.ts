@@ -36,6 +36,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
       rawKeepDays: 396,
       paddleApiUrl: 'https://api.paddle.com',
       gumroadApiUrl: 'https://api.gumroad.com',
+      stripeApiUrl: 'https://api.stripe.com',
     },
     mail: { from: null, dkim: null },
     subscribers: { doubleOptIn: true, rate: { perMinute: 5, burst: 5 } },

@@ -53,6 +53,7 @@ export interface Config {
     readonly rawKeepDays: number;
     readonly paddleApiUrl: string;
     readonly gumroadApiUrl: string;
+    readonly stripeApiUrl: string;
   };
   readonly mail: {
     /** Null while no mail is configured. */
@@ -117,6 +118,7 @@ export const defaults = {
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
   gumroadApiUrl: 'https://api.gumroad.com',
+  stripeApiUrl: 'https://api.stripe.com',
   doubleOptIn: true,
   subscribeRate: { perMinute: 5, burst: 5 },
   passwords: true,
@@ -258,6 +260,7 @@ function toBilling(environment: Environment): Config['billing'] {
     rawKeepDays: environment.billingRawKeepDays ?? defaults.billingRawKeepDays,
     paddleApiUrl: environment.paddleApiUrl ?? defaults.paddleApiUrl,
     gumroadApiUrl: environment.gumroadApiUrl ?? defaults.gumroadApiUrl,
+    stripeApiUrl: environment.stripeApiUrl ?? defaults.stripeApiUrl,
   };
 }
 

@@ -65,6 +65,7 @@ function describePlain(config: Config, env: Environment): readonly PlainSetting[
     ['LATCHKEY_BILLING_RAW_KEEP_DAYS', String(billing.rawKeepDays), env.billingRawKeepDays],
     ['LATCHKEY_PADDLE_API_URL', billing.paddleApiUrl, env.paddleApiUrl],
     ['LATCHKEY_GUMROAD_API_URL', billing.gumroadApiUrl, env.gumroadApiUrl],
+    ['LATCHKEY_STRIPE_API_URL', billing.stripeApiUrl, env.stripeApiUrl],
     ['LATCHKEY_MAIL_FROM', mail.from, env.mailFrom],
     ['LATCHKEY_DOUBLE_OPT_IN', config.subscribers.doubleOptIn ? 'on' : 'off', env.doubleOptIn],
     [
@@ -114,6 +115,7 @@ function describeSecrets(config: Config, environment: Environment): DescribedSet
     ),
     secret('LATCHKEY_PADDLE_API_KEY', environment.paddleApiKey),
     secret('LATCHKEY_GUMROAD_ACCESS_TOKEN', environment.gumroadAccessToken),
+    secret('LATCHKEY_STRIPE_API_KEY', environment.stripeApiKey),
     secret('LATCHKEY_SMTP_URL', environment.smtpUrl),
     secret('LATCHKEY_DKIM_PRIVATE_KEY', environment.dkimPrivateKey),
     secret('LATCHKEY_OUTREACH_API_KEY', environment.outreachApiKey),

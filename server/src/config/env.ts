@@ -87,6 +87,8 @@ function readVariables({ plain, secret }: Reader) {
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
     gumroadAccessToken: secret('LATCHKEY_GUMROAD_ACCESS_TOKEN', values.anyText),
     gumroadApiUrl: plain('LATCHKEY_GUMROAD_API_URL', values.webUrl),
+    stripeApiKey: secret('LATCHKEY_STRIPE_API_KEY', values.anyText),
+    stripeApiUrl: plain('LATCHKEY_STRIPE_API_URL', values.webUrl),
 
     smtpUrl: secret(
       'LATCHKEY_SMTP_URL',

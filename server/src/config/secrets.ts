@@ -23,6 +23,7 @@ export interface Secrets {
   readonly webhooks: Readonly<Record<PaymentProvider, readonly string[]>>;
   readonly paddleApiKey: string | null;
   readonly gumroadAccessToken: string | null;
+  readonly stripeApiKey: string | null;
   readonly smtpUrl: string | null;
   readonly dkimPrivateKey: string | null;
 }
@@ -48,6 +49,7 @@ export function toSecrets(
     webhooks: forEachProvider((provider) => environment.webhookSecrets[provider] ?? []),
     paddleApiKey: environment.paddleApiKey ?? null,
     gumroadAccessToken: environment.gumroadAccessToken ?? null,
+    stripeApiKey: environment.stripeApiKey ?? null,
     smtpUrl: environment.smtpUrl ?? null,
     dkimPrivateKey: environment.dkimPrivateKey ?? null,
   };

@@ -47,6 +47,15 @@ export const jobDefinitions = {
     }),
     priority: URGENT,
   },
+  /** Asks Stripe what a checkout sold. */
+  look_up_checkout: {
+    payload: Type.Object({
+      provider: Type.Enum(['stripe', 'stripe:test']),
+      transactionId: Identifier,
+      checkoutId: Identifier,
+    }),
+    priority: URGENT,
+  },
   /** Asks the provider for a customer that no event has described. */
   look_up_customer: {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),

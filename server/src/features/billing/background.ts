@@ -6,6 +6,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { sendLicenseKey } from './key-emails/resend-license-key.ts';
 import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
+import { lookUpCheckout } from './look-up-checkout.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import { lookUpEvent } from './look-up-event.ts';
 import { removeEventBodies } from './queries/events.ts';
@@ -31,6 +32,9 @@ export function createBillingJobs(deps: BillingDependencies): readonly JobHandle
     defineJobHandler('send_key_email', (key, signal) => sendKeyEmail(deps, key, signal)),
     defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
     defineJobHandler('send_license_key', (job, signal) => sendLicenseKey(deps, job, signal)),
+    defineJobHandler('look_up_checkout', (checkout, signal) =>
+      lookUpCheckout(deps, checkout, signal),
+    ),
     defineJobHandler('look_up_customer', (key, signal) => lookUpCustomer(deps, key, signal)),
     defineJobHandler('look_up_event', (key, signal) => lookUpEvent(deps, key, signal)),
   ];

@@ -10,6 +10,7 @@ import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import type { GumroadApi } from './providers/gumroad/gumroad-api.ts';
+import type { StripeApi } from './providers/stripe/stripe-api.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
 import type { Receipt, ReceivedEvent } from './received-event.ts';
 
@@ -20,6 +21,8 @@ export type PaymentEventBatch = BatchQueue<ReceivedEvent, Receipt>;
 export interface ApplyDependencies extends LicenseChangeDependencies {
   readonly config: Pick<Config, 'billing'>;
   readonly log: Logger;
+  /** Null: no API key of Stripe is configured. */
+  readonly stripeApi: StripeApi | null;
 }
 
 /** The dependencies of receiving and retrying events, and of sending keys. */

@@ -6,6 +6,7 @@ import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import type { EventKey } from './facts.ts';
 import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
+import type { Purchase } from './rules/group-purchases.ts';
 import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
 /**
@@ -46,6 +47,30 @@ export async function queueCustomerLookUps(
   );
 }
 
+/** A checkout whose lines no event reported. */
+export interface OpenCheckout {
+  readonly provider: 'stripe' | 'stripe:test';
+  readonly transactionId: string;
+  readonly checkoutId: string;
+}
+
+/** Queues look-ups of checkouts at their provider, at most one for each; `runAt` is the earliest start. */
+export async function queueCheckoutLookUps(
+  db: Queryable,
+  checkouts: readonly OpenCheckout[],
+  runAt?: Date,
+): Promise<void> {
+  await addJobs(
+    db,
+    checkouts.map((payload) => ({
+      name: 'look_up_checkout',
+      payload,
+      key: `${payload.provider}:${payload.checkoutId}`,
+      runAt,
+    })),
+  );
+}
+
 /** Queues look-ups of the facts of stored events, at most one for each; `runAt` is the earliest start. */
 export async function queueEventLookUps(
   db: Queryable,
@@ -63,6 +88,18 @@ export async function queueEventLookUps(
   );
 }
 
+/** Lists the paid checkouts of Stripe whose events do not report what they sold. */
+function listOpenCheckouts(purchases: readonly Purchase[]): OpenCheckout[] {
+  return purchases.flatMap(({ facts: { provider, payments } }) => {
+    if (provider !== 'stripe' && provider !== 'stripe:test') return [];
+    return payments.flatMap(({ origin, problem, transactionId, checkoutId }) =>
+      origin === 'purchase' && problem !== undefined && checkoutId !== undefined
+        ? [{ provider, transactionId, checkoutId }]
+        : [],
+    );
+  });
+}
+
 /**
  * Queues the jobs and messages for created and changed licenses: e-mails with keys, look-ups of buyers without an
  * address, and outgoing webhooks.
@@ -71,7 +108,7 @@ export async function queueEventLookUps(
 export async function queueNotifications(
   deps: ApplyDependencies,
   client: Queryable,
-  { licenses }: SyncedLicenses,
+  { licenses, purchases }: SyncedLicenses,
 ): Promise<void> {
   await queueKeyEmails(client, licenses.filter(isNewlySendable));
   const withoutAddress = licenses.flatMap(({ before, license, provider, customerId }) =>
@@ -80,6 +117,7 @@ export async function queueNotifications(
       : [{ provider, customerId }],
   );
   await queueCustomerLookUps(client, withoutAddress);
+  if (deps.stripeApi !== null) await queueCheckoutLookUps(client, listOpenCheckouts(purchases));
   const changes = licenses.map(({ before, license }) => ({ before, after: license }));
   await recordLicenseChanges(deps, client, changes, deps.clock.now());
 }

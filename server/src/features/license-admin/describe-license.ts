@@ -6,6 +6,7 @@ import type { Config } from '#server/config/config.ts';
 import { licenseNotFound } from '#server/errors.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
+import type { ApplyDependencies } from '../billing/dependencies.ts';
 import { listLastUsesOf } from '../licenses/list-activations.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { listActivationsOf } from '../licenses/queries/activations.ts';
@@ -30,6 +31,7 @@ export interface LicenseAdminDependencies extends LicenseChangeDependencies {
   readonly config: Pick<Config, 'billing' | 'mail'>;
   readonly databaseLimiter: ConcurrencyLimiter;
   readonly log: Logger;
+  readonly stripeApi: ApplyDependencies['stripeApi'];
 }
 
 const MAX_LISTED = 1_000;

@@ -12,7 +12,6 @@ import {
   readId,
   readInteger,
   readObject,
-  readObjects,
   readQuantity,
   readReference,
   readTax,
@@ -22,7 +21,7 @@ import {
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import { readMetadata, readOrderOptions } from '../custom-data.ts';
-import { readPriceCycle } from './lines.ts';
+import { readLineItems } from './lines.ts';
 
 /**
  * Reads a completed checkout. A one-time payment has the id of its payment intent, which refunds and disputes refer to. A
@@ -67,15 +66,15 @@ function findProblem(session: JsonObject, lines: readonly BillingLine[]): Partia
   if (lines.length === 0) {
     return {
       problem:
-        'Stripe does not report what this checkout sold. Set metadata.price_id on the session or payment link, or let it create an invoice, for the next sales; issue a license for this one.',
+        'Stripe does not report what this checkout sold. Set LATCHKEY_STRIPE_API_KEY and replay the event, and Stripe is asked; or set metadata.price_id on the session or payment link, or let it create an invoice, for the next sales, and issue a license for this one.',
     };
   }
   const { quantity } = readObject(session['metadata']);
-  const isKnown = quantity !== undefined || readExpandedLines(session).length > 0;
+  const isKnown = quantity !== undefined || readLineItems(session['line_items']).length > 0;
   if (isKnown || readReference(session['payment_link']) === null) return {};
   return {
     problem:
-      'Stripe does not report how many were sold by this payment link, and one was assumed. Let the link create an invoice, or set its metadata.quantity if customers cannot adjust it; compare the amount of this sale, and change the limit of machines if more were sold.',
+      'Stripe does not report how many were sold by this payment link, and one was assumed. Set LATCHKEY_STRIPE_API_KEY and replay the event, and Stripe is asked; or let the link create an invoice, or set its metadata.quantity if customers cannot adjust it; compare the amount of this sale, and change the limit of machines if more were sold.',
   };
 }
 
@@ -127,7 +126,7 @@ function readCustomer(session: JsonObject): CustomerDetails {
  * from `metadata.price_id` and, if more than one was sold, `metadata.quantity`.
  */
 function readSessionLines(session: JsonObject): BillingLine[] {
-  const expanded = readExpandedLines(session);
+  const expanded = readLineItems(session['line_items']);
   if (expanded.length > 0) return expanded;
   const metadata = readObject(session['metadata']);
   const priceId = readId(metadata['price_id']);
@@ -140,18 +139,4 @@ function readSessionLines(session: JsonObject): BillingLine[] {
 /** An empty text is no number, although `Number` reads it as 0. */
 function toNumber(value: unknown): number {
   return value === '' ? Number.NaN : Number(value);
-}
-
-function readExpandedLines(session: JsonObject): BillingLine[] {
-  return readObjects(session['line_items']).flatMap((item) => {
-    const priceId = readReference(item['price']);
-    if (priceId === null) return [];
-    return {
-      lineId: readReference(item) ?? priceId,
-      priceId,
-      quantity: readQuantity(item['quantity']),
-      cycle: readPriceCycle(item['price']),
-      total: readInteger(item['amount_total']),
-    };
-  });
 }

@@ -24,6 +24,21 @@ export interface InvoiceLine {
   readonly period: BillingPeriod | null;
 }
 
+/** Reads the line items of a checkout session, in their order. */
+export function readLineItems(list: unknown): BillingLine[] {
+  return readObjects(list).flatMap((item) => {
+    const priceId = readReference(item['price']);
+    if (priceId === null) return [];
+    return {
+      lineId: readReference(item) ?? priceId,
+      priceId,
+      quantity: readQuantity(item['quantity']),
+      cycle: readPriceCycle(item['price']),
+      total: readInteger(item['amount_total']),
+    };
+  });
+}
+
 /** Reads the billing cycle of a price; null for a one-time price, or one that is not expanded. */
 export function readPriceCycle(price: unknown): BillingCycle | null {
   const recurring = readObject(readObject(price)['recurring']);
