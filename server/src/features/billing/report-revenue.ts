@@ -35,6 +35,8 @@ export async function reportRevenue(
   const sums = await listRevenueSums(pool, {
     byProduct: by.has('product'),
     byCountry: by.has('country'),
+    byMonth: by.has('month'),
+    from: `${from}-01`,
     until: `${to}-01`,
     today,
   });

@@ -59,16 +59,22 @@ function sum(columns: readonly string[], sign = ''): string {
 const KEYS = `provider, case when $1::boolean then product_id else '' end as "productId",
           case when $2::boolean then country else '' end as country, currency`;
 
+/** Months before the first one are one, and so are the others if they are not asked for: fewer rows are validated, and times are formatted after the sums. */
+function bucket(time: string): string {
+  return `case when ${time} < $5::date then $5::date - 1 when $6::boolean then ${time} else $5::date end`;
+}
+
 /** Recurring revenue of a month that has not ended counts until today. */
 const listStatement = defineStatement(
   'billing_revenue_report',
   Sums,
-  `select to_char(month, 'YYYY-MM') as month, ${KEYS}, ${sum(MONEY)}, ${sum(RECURRING)}
+  `select to_char(time, 'YYYY-MM') as month, sums.* from (
+   select ${bucket('month')} as time, ${KEYS}, ${sum(MONEY)}, ${sum(RECURRING)}
    from billing_revenue_months where month <= $3::date group by 1, 2, 3, 4, 5
    union all
-   select to_char(day, 'YYYY-MM'), ${KEYS}, ${MONEY.map(() => '0::float8').join(', ')}, ${sum(RECURRING, '-')}
+   select ${bucket('day')}, ${KEYS}, ${MONEY.map(() => '0::float8').join(', ')}, ${sum(RECURRING, '-')}
    from billing_revenue_days
-   where day > $4::date and day < $3::date + interval '1 month' group by 1, 2, 3, 4, 5`,
+   where day > $4::date and day < $3::date + interval '1 month' group by 1, 2, 3, 4, 5) as sums`,
 );
 
 /** Lists the sums of all months until one, by provider and currency, and further by what is asked for. */
@@ -77,15 +83,20 @@ export async function listRevenueSums(
   {
     byProduct,
     byCountry,
+    byMonth,
+    from,
     until,
     today,
   }: {
     readonly byProduct: boolean;
     readonly byCountry: boolean;
+    readonly byMonth: boolean;
+    /** The first day of the first month. */
+    readonly from: string;
     /** The first day of the last month. */
     readonly until: string;
     readonly today: string;
   },
 ): Promise<RevenueSums[]> {
-  return queryRows(db, listStatement, [byProduct, byCountry, until, today]);
+  return queryRows(db, listStatement, [byProduct, byCountry, until, today, from, byMonth]);
 }
