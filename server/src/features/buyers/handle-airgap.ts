@@ -6,7 +6,7 @@ import { buyerCookie, readBuyerCookie } from '#server/http/session-cookie.ts';
 
 import { readMachineRequest } from '../licenses/activate-airgapped.ts';
 import { activateOwnMachine } from './activate-own-machine.ts';
-import { formatDate } from './format-date.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 import { airgapDaysOf, listOwnLicenses, requireOwnLicense } from './own-licenses.ts';
 import {
   frameOf,

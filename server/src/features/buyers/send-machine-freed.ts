@@ -6,7 +6,7 @@ import type { BillingDependencies } from '../billing/dependencies.ts';
 import { sendToOwner } from '../billing/key-emails/send-to-owner.ts';
 import { findMachineOf } from '../licenses/queries/machine-pages.ts';
 import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
-import { formatDateTime } from './format-date.ts';
+import { formatDateTime } from '#server/pages/format-date.ts';
 import { renderFreedMail } from './mails/freed-mail.ts';
 
 type FreedJob = JobPayload<'send_machine_freed'>;

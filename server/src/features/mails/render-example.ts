@@ -14,7 +14,7 @@ import {
   writeKeyEmail,
   writeReplacedKeyEmail,
 } from '../billing/key-emails/write-key-email.ts';
-import { formatDateTime } from '../buyers/format-date.ts';
+import { formatDateTime } from '#server/pages/format-date.ts';
 import { renderCodeMail } from '../buyers/mails/code-mail.ts';
 import { renderFreedMail } from '../buyers/mails/freed-mail.ts';
 import { renderTemplate } from '../outreach/templates/render-template.ts';

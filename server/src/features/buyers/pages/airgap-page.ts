@@ -2,7 +2,7 @@ import { markup } from '#server/pages/markup.ts';
 
 import type { AirgappedActivation } from '../../licenses/activate-airgapped.ts';
 import type { PageFrame } from '../../suppressions/page-frame.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 import { errorLine, invalidField, textsOf, type BuyerPage } from './frame.ts';
 import { qrCode } from './qr-code.ts';
 

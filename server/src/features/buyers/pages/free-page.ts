@@ -1,7 +1,7 @@
 import { markup } from '#server/pages/markup.ts';
 
 import type { PageFrame } from '../../suppressions/page-frame.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 import type { OwnMachine } from '../own-licenses.ts';
 import type { FreeingDecision } from '../rules/decide-freeing.ts';
 import { errorLine, postButton, textsOf, type BuyerPage } from './frame.ts';

@@ -2,7 +2,7 @@ import { cutText } from '#server/lib/text.ts';
 import { markup, type Markup } from '#server/pages/markup.ts';
 
 import type { PageFrame } from '../../suppressions/page-frame.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 import type { OwnMachine, OwnMachines } from '../own-licenses.ts';
 import { noticeLine, showNotice, textsOf, type BuyerPage, type Notice } from './frame.ts';
 import { sendKeysForm, type LicenseView } from './license-list.ts';

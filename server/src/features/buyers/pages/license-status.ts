@@ -3,7 +3,7 @@ import type { Language } from '@latchkey/contract';
 
 import type { LicenseRecord } from '../../licenses/queries/licenses.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../../licenses/rules/status.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 import { buyerTexts } from '../texts/buyer-texts.ts';
 import type { StatusText } from '../texts/texts.ts';
 
