@@ -74,6 +74,7 @@ function makeRow(context: Context, product: Product, index: number) {
     trial: false,
     subscription: false,
     expiresAt: null,
+    updatesUntil: null,
     cancelScheduledFor: null,
     canceledAt: null,
     pausedAt: null,

@@ -3,6 +3,11 @@ import { type Static, Type } from 'typebox';
 import { PAYMENT_PROVIDERS } from './payment-providers.ts';
 import { nullable, nullableString, oneOf, ref } from './schema.ts';
 
+const CatalogPrice = Type.Object({
+  provider: oneOf(PAYMENT_PROVIDERS),
+  price_id: Type.String({ examples: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'] }),
+});
+
 export const CatalogProductView = Type.Object(
   {
     id: Type.String({ examples: ['personal'] }),
@@ -15,6 +20,13 @@ export const CatalogProductView = Type.Object(
       Type.Unsafe<number>({
         type: 'integer',
         description: 'Null: perpetual, or as long as its subscription is paid.',
+        examples: [365],
+      }),
+    ),
+    updates_days: nullable(
+      Type.Unsafe<number>({
+        type: 'integer',
+        description: 'Days of updates from a payment. Null: all updates.',
         examples: [365],
       }),
     ),
@@ -34,12 +46,10 @@ export const CatalogProductView = Type.Object(
       extra: Type.Integer({ examples: [3] }),
       days: Type.Integer({ examples: [30] }),
     }),
-    prices: Type.Array(
-      Type.Object({
-        provider: oneOf(PAYMENT_PROVIDERS),
-        price_id: Type.String({ examples: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'] }),
-      }),
-    ),
+    prices: Type.Array(CatalogPrice),
+    updates_prices: Type.Array(CatalogPrice, {
+      description: 'The prices that renew the updates of a license of this product.',
+    }),
     is_trial: Type.Boolean({ description: 'Whether trials are of this product.' }),
   },
   { $id: 'CatalogProductView' },

@@ -59,6 +59,32 @@ export const LicenseExtend = Type.Object(
 );
 export type LicenseExtend = Static<typeof LicenseExtend>;
 
+export const LicenseUpdatesChange = Type.Object(
+  {
+    ...based,
+    days: Type.Optional(
+      integer({
+        description:
+          'Days to add to the end of updates, or to now if that has passed. Either `days` or `until`.',
+        minimum: 1,
+        maximum: MAX_DAYS,
+      }),
+    ),
+    until: Type.Optional(
+      nullable(
+        dateTime({
+          description: 'The new end of updates; null: all updates. Either `days` or `until`.',
+        }),
+      ),
+    ),
+  },
+  {
+    $id: 'LicenseUpdatesChange',
+    examples: [{ expected_version: 3, reason: 'Paid by invoice', days: 365 }],
+  },
+);
+export type LicenseUpdatesChange = Static<typeof LicenseUpdatesChange>;
+
 export const LicenseLimitChange = Type.Object(
   { ...based, max_activations: machines },
   { $id: 'LicenseLimitChange' },
@@ -161,6 +187,14 @@ const issued = {
       dateTime({
         description:
           'The end; null: perpetual. Without `expires_at` and `days`, the term of the product starts now.',
+      }),
+    ),
+  ),
+  updates_until: Type.Optional(
+    nullable(
+      dateTime({
+        description:
+          'The end of updates; null: all updates. Without it, the days of updates of the product start now.',
       }),
     ),
   ),
@@ -284,6 +318,7 @@ export type ImportedLicenses = Static<typeof ImportedLicenses>;
 export const licenseChangeSchemas = [
   LicenseChange,
   LicenseExtend,
+  LicenseUpdatesChange,
   LicenseLimitChange,
   LicenseMovesChange,
   LicenseOwnerChange,

@@ -58,6 +58,9 @@ const summary = {
   trial: Type.Boolean(),
   subscription: Type.Boolean({ description: 'Whether it is paid periodically.' }),
   expires_at: nullableTime('The end of the license; null: perpetual.'),
+  updates_until: nullableTime(
+    'The end of the time in which it gets new versions; null: it gets all.',
+  ),
   max_activations: count('How many machines may be active at once.', 2),
   active_machines: count('How many machines are active now.', 1),
   last_seen_at: nullableTime('The newest validation of any machine; null: none was ever active.'),

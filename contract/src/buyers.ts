@@ -68,6 +68,12 @@ export const BuyerLicense = Type.Object(
     key_hint: Type.String({ description: 'The end of the key.', examples: ['5WVR0'] }),
     status: Type.String({ examples: ['active'] }),
     expires_at: nullable(dateTime({ examples: ['2027-11-20T10:00:00.000Z'] })),
+    updates_until: nullable(
+      dateTime({
+        description: 'The end of the time in which it gets new versions; null: it gets all.',
+        examples: ['2027-11-20T10:00:00.000Z'],
+      }),
+    ),
     max_activations: count('How many machines may be active at once.', 3),
     active_activations: count('How many machines are active now.', 2),
     airgap_days: nullable(

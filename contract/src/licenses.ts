@@ -63,6 +63,13 @@ export const features = Type.Optional(
   }),
 );
 const tier = Type.Optional(nullableString({ examples: ['personal'] }));
+const updatesUntil = Type.Optional(
+  dateTime({
+    description:
+      'The end of the time in which the license gets new versions; absent: it gets all. The license itself goes on.',
+    examples: ['2027-11-20T10:00:00.000Z'],
+  }),
+);
 export const entitlement = Type.Optional(
   nullableString({
     description:
@@ -87,6 +94,7 @@ export const LicenseActivateResponse = Type.Object(
     features,
     tier,
     status: Type.Optional(Type.String({ default: 'active', examples: ['active'] })),
+    updates_until: updatesUntil,
     entitlement,
   },
   { $id: 'LicenseActivateResponse' },
@@ -124,6 +132,7 @@ export const LicenseAirgapActivateResponse = Type.Object(
     features,
     tier,
     status: Type.String({ examples: ['active'] }),
+    updates_until: updatesUntil,
     entitlement: Type.String({
       description:
         'A signed statement (JWS, Ed25519) for this machine alone. It repeats the `nonce` of the request. It is valid until ' +
@@ -180,6 +189,7 @@ export const LicenseValidateResponse = Type.Object(
         examples: ['license_expired'],
       }),
     ),
+    updates_until: updatesUntil,
     entitlement,
   },
   { $id: 'LicenseValidateResponse' },

@@ -58,6 +58,7 @@ export const TEST_WEBHOOK_SECRETS = {
 export type LicenseFactsChange = Partial<
   Record<
     | 'expires_at'
+    | 'updates_until'
     | 'cancel_scheduled_for'
     | 'canceled_at'
     | 'paused_at'

@@ -25,6 +25,11 @@ export function listAcceptedTokens(): TokenVector[] {
       'ok',
       signToken({ payload: claimsWith({ seats: 5 }) }),
     ),
+    vector(
+      'a license with updates until a date',
+      'ok',
+      signToken({ payload: claimsWith({ updates_until: NOW_S - DAY_S }) }),
+    ),
     ...listKeyVariants(),
     ...listSpellings(),
     ...listMachines(),

@@ -63,6 +63,7 @@ test('has every command', async () => {
       'license list',
       'license show',
       'license extend',
+      'license updates',
       'license limit',
       'license allow-move',
       'license owner',

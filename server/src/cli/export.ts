@@ -117,6 +117,7 @@ function licenseColumns(
     features: (license) => license.features.join(' '),
     status: (license) => licenseStatus(license, context.clock.now()),
     expires_at: (license) => publicExpiry(license, context.clock.now()),
+    updates_until: (license) => license.updatesUntil,
     max_activations: (license) => license.maxActivations,
     trial: (license) => license.trial,
     subscription: (license) => license.subscription,

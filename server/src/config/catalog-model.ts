@@ -22,6 +22,8 @@ export interface Catalog {
   readonly bundles: readonly Bundle[];
   /** Returns the product that a payment provider's price buys, also in its test mode; of a bundle the first one, or null. */
   readonly findPrice: (source: PaymentSource, priceId: string) => Product | null;
+  /** Returns the product for whose licenses a price buys updates, or null. */
+  readonly findUpdatesPrice: (source: PaymentSource, priceId: string) => Product | null;
   /** Returns the ids of the products that a bundle's price buys; empty for the price of a single product. */
   readonly listBundled: (source: PaymentSource, priceId: string) => readonly string[];
 }
@@ -72,6 +74,8 @@ export interface Product {
   readonly maxActivations: number;
   /** The term of a license; null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
+  /** For how many days a license gets new versions after its payment. Absent: it gets all. */
+  readonly updatesDays?: number;
   /** Whether a quantity of n is n licenses. Absent: one license for n times the machines. */
   readonly quantityAs?: 'keys';
   /** The number of days that a client may run without a validation. */
@@ -81,6 +85,8 @@ export interface Product {
   readonly moves: CatalogMoves;
   readonly compatible: CatalogCompatible;
   readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
+  /** The prices that renew the updates of a license of this product. Absent: none. */
+  readonly updatesPrices?: Product['prices'];
 }
 
 /** Products that are sold together: each purchase has a license for each of them. */

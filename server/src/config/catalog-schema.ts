@@ -48,6 +48,7 @@ const ProductSchema = mapping({
   features: Type.Optional(features),
   max_activations: integer(1, 1_000_000),
   duration_days: Type.Optional(integer(1, 36_500)),
+  updates_days: Type.Optional(integer(1, 36_500)),
   quantity: Type.Optional(choice('machines', 'keys')),
   offline_days: Type.Optional(integer(1, 365)),
   airgap_days: Type.Optional(integer(1, 3_650)),
@@ -59,6 +60,7 @@ const ProductSchema = mapping({
   ),
   compatible: Type.Optional(CompatibleSchema),
   prices: Type.Optional(ProviderPrices),
+  updates_prices: Type.Optional(ProviderPrices),
 });
 
 /** Products that are sold together, under prices of their own. */

@@ -146,7 +146,17 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, quantity, offline_days, airgap_days, moves, compatible, prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, updates_days, quantity, offline_days, airgap_days, moves, compatible, prices, updates_prices',
+  ],
+  [
+    'prices of updates without their days',
+    `${smallest}    updates_prices: {standard: [year]}\n`,
+    'catalog.yaml:9: products[0].updates_prices needs updates_days, which a payment adds',
+  ],
+  [
+    'a price that sells a license and updates',
+    `${smallest}    updates_days: 365\n    prices: {standard: [one]}\n    updates_prices: {standard: [one]}\n`,
+    'catalog.yaml:11: products[0].updates_prices.standard repeats one, a price of products[0]',
   ],
   [
     'a link that is not a web address',

@@ -111,8 +111,12 @@ function readCatalogFile(path: string): string {
 function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): CatalogProblem[] {
   const problems: CatalogProblem[] = [];
   const ids = new Set(products.map(({ id }) => id));
-  for (const [index, { id }] of products.entries()) {
-    const first = products.findIndex((product) => product.id === id);
+  for (const [index, { id, ...product }] of products.entries()) {
+    if (product.updates_prices !== undefined && product.updates_days === undefined) {
+      const text = 'needs updates_days, which a payment adds';
+      problems.push({ path: ['products', index, 'updates_prices'], text });
+    }
+    const first = products.findIndex((each) => each.id === id);
     if (first < index) {
       const text = `repeats ${id}, the id of products[${first}]`;
       problems.push({ path: ['products', index, 'id'], text });
@@ -143,10 +147,21 @@ function findRepeatedPrices({
 }: Pick<CatalogFile, 'products' | 'bundles'>): CatalogProblem[] {
   const owners = new Map<string, string>();
   const lists = [
-    ...products.map(({ prices = {} }, index) => ({ list: 'products', index, prices })),
-    ...bundles.map(({ prices }, index) => ({ list: 'bundles', index, prices })),
+    ...products.map(({ prices = {} }, index) => ({
+      list: 'products',
+      index,
+      field: 'prices',
+      prices,
+    })),
+    ...products.map(({ updates_prices: prices = {} }, index) => ({
+      list: 'products',
+      index,
+      field: 'updates_prices',
+      prices,
+    })),
+    ...bundles.map(({ prices }, index) => ({ list: 'bundles', index, field: 'prices', prices })),
   ];
-  return lists.flatMap(({ list, index, prices }) =>
+  return lists.flatMap(({ list, index, field, prices }) =>
     PAYMENT_PROVIDERS.flatMap((provider) =>
       (prices[provider] ?? []).flatMap((priceId): CatalogProblem[] => {
         const key = `${provider} ${priceId}`;
@@ -154,7 +169,7 @@ function findRepeatedPrices({
         if (owner === undefined) owners.set(key, `${list}[${index}]`);
         if (owner === undefined) return [];
         const text = `repeats ${priceId}, a price of ${owner}`;
-        return [{ path: [list, index, 'prices', provider], text }];
+        return [{ path: [list, index, field, provider], text }];
       }),
     ),
   );
@@ -173,6 +188,7 @@ function toProduct(entry: ProductEntry): Product {
     maxActivations: entry.max_activations,
     durationDays: entry.duration_days ?? null,
     ...(entry.quantity === 'keys' ? { quantityAs: 'keys' } : {}),
+    ...toUpdates(entry),
     offlineDays,
     airgapDays: entry.airgap_days ?? null,
     moves: {
@@ -190,6 +206,18 @@ function toCompatible(entry: NonNullable<ProductEntry['compatible']>): CatalogCo
   if (lemonsqueezy === undefined) return { lemonSqueezy: null, gumroad, showsCustomer };
   const { store_id: storeId, product_id: productId, variant_id: variantId } = lemonsqueezy;
   return { lemonSqueezy: { storeId, productId, variantId }, gumroad, showsCustomer };
+}
+
+function toUpdates({
+  updates_days: updatesDays,
+  updates_prices: prices,
+}: CatalogFile['products'][number]): Pick<Product, 'updatesDays' | 'updatesPrices'> {
+  return {
+    ...(updatesDays === undefined ? {} : { updatesDays }),
+    ...(prices === undefined
+      ? {}
+      : { updatesPrices: forEachProvider((provider) => prices[provider] ?? []) }),
+  };
 }
 
 function toBuyers({ portals = {} }: NonNullable<CatalogFile['buyers']>): CatalogBuyers {
@@ -224,7 +252,7 @@ function toLinks(links: NonNullable<OutreachEntry['links']>): CatalogOutreach['l
 function indexPrices(
   products: ReadonlyMap<string, Product>,
   bundles: readonly Bundle[],
-): Pick<Catalog, 'findPrice' | 'listBundled'> {
+): Pick<Catalog, 'findPrice' | 'findUpdatesPrice' | 'listBundled'> {
   const byPrice = new Map<string, readonly string[]>();
   const sold = [
     ...[...products.values()].map(({ id, prices }) => ({ productIds: [id], prices })),
@@ -235,10 +263,18 @@ function indexPrices(
       for (const priceId of prices[provider]) byPrice.set(`${provider} ${priceId}`, productIds);
     }
   }
+  const updates = new Map<string, Product>();
+  for (const product of products.values()) {
+    for (const provider of PAYMENT_PROVIDERS) {
+      for (const priceId of product.updatesPrices?.[provider] ?? [])
+        updates.set(`${provider} ${priceId}`, product);
+    }
+  }
   const listProducts = (source: PaymentSource, priceId: string): readonly string[] =>
     byPrice.get(`${providerOf(source)} ${priceId}`) ?? [];
   return {
     findPrice: (source, priceId) => products.get(listProducts(source, priceId)[0] ?? '') ?? null,
+    findUpdatesPrice: (source, priceId) => updates.get(`${providerOf(source)} ${priceId}`) ?? null,
     listBundled: (source, priceId) => {
       const ids = listProducts(source, priceId);
       return ids.length > 1 ? ids : [];

@@ -7,6 +7,9 @@ import { describeId, isPriceId, PROVIDER_SETTINGS } from './payment-providers.ts
 export function findPriceWarnings({ products, bundles }: Catalog): string[] {
   const sold = [
     ...[...products.values()].map((each) => ({ ...each, name: `The product ${each.id}` })),
+    ...[...products.values()].flatMap(({ id, updatesPrices: prices }) =>
+      prices === undefined ? [] : [{ name: `The product ${id}`, prices, durationDays: null }],
+    ),
     ...bundles.map(({ productIds, prices }) => ({
       name: `The bundle of ${productIds.join(', ')}`,
       prices,

@@ -349,6 +349,7 @@ describe('GET /catalog', () => {
         features: ['history'],
         max_activations: 2,
         duration_days: null,
+        updates_days: null,
         quantity: 'machines',
         offline_days: 14,
         airgap_days: null,
@@ -358,6 +359,7 @@ describe('GET /catalog', () => {
           { provider: 'paddle', price_id: 'pri_2' },
           { provider: 'stripe', price_id: 'price_1' },
         ],
+        updates_prices: [],
         is_trial: true,
       },
     ]);

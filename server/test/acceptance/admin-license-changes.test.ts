@@ -60,7 +60,15 @@ describe('suspending, reinstating and revoking', () => {
     ]);
   });
 
-  for (const verb of ['suspend', 'reinstate', 'revoke', 'change-limit', 'extend', 'rekey']) {
+  for (const verb of [
+    'suspend',
+    'reinstate',
+    'revoke',
+    'change-limit',
+    'extend',
+    'change-updates',
+    'rekey',
+  ]) {
     test(`${verb} rejects a stale version with the current state, and changes nothing`, async () => {
       const { license } = await service.issue();
       await service.setFacts(license.id, { paused_at: null });
@@ -141,6 +149,29 @@ describe('changing the limit of machines', () => {
       assert.equal(answer.status, 422);
     });
   }
+});
+
+test('changing the end of updates sets a date, adds days and removes it, with an audit entry each', async () => {
+  const { license } = await service.issue();
+  const path = `${LICENSES}/${license.id}/change-updates`;
+  const end = new Date(TEST_START.getTime() + 10 * DAY_MS);
+  const dated = readLicense(await support.post(path, { ...based, until: end.toISOString() }));
+  assert.deepEqual([dated.updates_until, dated.expires_at], [end.toISOString(), null]);
+  const body = { ...based, expected_version: dated.version };
+  const later = readLicense(await support.post(path, { ...body, days: 5 }));
+  const moved = new Date(end.getTime() + 5 * DAY_MS).toISOString();
+  assert.equal(later.updates_until, moved);
+  const last = { ...based, expected_version: later.version, until: null };
+  assert.equal(readLicense(await support.post(path, last)).updates_until, null);
+  const entries = await listAudited(service, license.id);
+  assert.deepEqual(
+    entries.map((entry) => Object(entry).details),
+    [
+      { updates_until: end.toISOString(), previous_updates_until: null },
+      { updates_until: moved, previous_updates_until: end.toISOString() },
+      { updates_until: null, previous_updates_until: moved },
+    ],
+  );
 });
 
 test('allowing moves raises the unused moves', async () => {

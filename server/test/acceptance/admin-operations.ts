@@ -85,6 +85,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/licenses/{id}/reinstate 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/revoke 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/extend 200 400 401 403 404 409 413 414 415 422 500 503
+  POST /api/v1/admin/licenses/{id}/change-updates 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/change-limit 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/change-owner 200 400 401 403 404 409 413 414 415 422 500 503
   POST /api/v1/admin/licenses/{id}/allow-moves 200 400 401 403 404 409 413 414 415 422 500 503

@@ -46,6 +46,18 @@ describe('the door by key', () => {
     );
   });
 
+  test('shows until when a license gets updates, and that it works after that', async () => {
+    const end = new Date(TEST_START.getTime() + 10 * DAY_MS);
+    const { answer } = await open({ updatesUntil: end });
+    assert.match(answer.text, /<p class="hint">Gets updates until 11 March 2027\.<\/p>/u);
+    const over = await open({ updatesUntil: TEST_START }, 'de');
+    assert.match(
+      over.answer.text,
+      /Die Updates endeten am 1\. März 2027\. Versionen, die bis dahin/u,
+    );
+    assert.match(over.answer.text, /<p class="good">/u);
+  });
+
   test('refuses an unknown key', async () => {
     const key = anyUnknownKey();
     const answer = await openBrowser(service).submit('/my/key', { key });

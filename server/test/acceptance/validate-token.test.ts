@@ -38,6 +38,35 @@ describe('200, the token', () => {
   });
 
   test(
+    'and the answer contain the end of updates, also after it; nothing without one',
+    inProcess,
+    async () => {
+      const { licenseKey, license, activationId, machineId } = await issueActivatedLicense(service);
+      const all = await validate(service, licenseKey, activationId, machineId);
+      assert.ok(!('updates_until' in all));
+      const { claims: claimsBefore } = await verifyEntitlement(
+        service,
+        all.entitlement,
+        TEST_START,
+      );
+      assert.ok(!('updates_until' in claimsBefore));
+      const end = new Date(TEST_START.getTime() - DAY_MS);
+      await service.own.setFacts(license.id, { updates_until: end });
+      const over = await validate(service, licenseKey, activationId, machineId);
+      assert.deepEqual(
+        [over.valid, over.expires_at, over.updates_until],
+        [true, null, end.toISOString()],
+      );
+      const { claims } = await verifyEntitlement(service, over.entitlement, TEST_START);
+      assert.equal(claims['updates_until'], end.getTime() / 1000);
+      const again = await validate(service, licenseKey, activationId, machineId);
+      assert.equal(again.entitlement, over.entitlement);
+      const activated = await activate(service, licenseKey, { machine_id: machineId });
+      assert.equal(activated.updates_until, end.toISOString());
+    },
+  );
+
+  test(
     'expires with the grace period, at the latest after the offline days',
     inProcess,
     async () => {

@@ -53,10 +53,10 @@ export function Revoke({ license }: LicenseProps) {
 }
 
 export function Extend({ license }: LicenseProps) {
-  const [end, setEnd] = useState('days');
   return (
-    <Action
-      {...based(license, 'extend')}
+    <EndAction
+      license={license}
+      verb="extend"
       label="Extend"
       title="Change the end"
       explanation={
@@ -64,12 +64,55 @@ export function Extend({ license }: LicenseProps) {
           ? 'The license is perpetual. Choose a date to give it an end.'
           : 'A later payment may move the end further, never back.'
       }
+      done="The end is changed."
+      never={license.trial ? null : 'Never: perpetual'}
+      days="30"
+      hint="The license ends at 0:00 UTC."
+    />
+  );
+}
+
+export function ChangeUpdates({ license }: LicenseProps) {
+  return (
+    <EndAction
+      license={license}
+      verb="change-updates"
+      label="Updates"
+      title="Change the end of updates"
+      explanation="Until then the license gets new versions. Renewals extend from the new end."
+      done="The end of updates is changed."
+      never="Never: all updates"
+      days="365"
+      hint="Updates end at 0:00 UTC."
+    />
+  );
+}
+
+interface EndActionProps extends LicenseProps {
+  readonly verb: string;
+  readonly label: string;
+  readonly title: string;
+  readonly explanation: string;
+  readonly done: string;
+  /** The choice of no end; null: it needs one. */
+  readonly never: string | null;
+  /** The days to add, as offered. */
+  readonly days: string;
+  readonly hint: string;
+}
+
+/** Moves an end of a license by days, or to a date. */
+function EndAction({ license, verb, never, days: offered, hint, ...texts }: EndActionProps) {
+  const [end, setEnd] = useState('days');
+  return (
+    <Action
+      {...based(license, verb)}
+      {...texts}
       role="support"
       body={({ end: kind, days = '', until = '' }) => {
         if (kind === 'never') return { until: null };
         return kind === 'until' ? { until: `${until}T00:00:00Z` } : { days: Number(days) };
       }}
-      done="The end is changed."
     >
       <Field
         label="New end"
@@ -81,7 +124,7 @@ export function Extend({ license }: LicenseProps) {
         options={[
           { value: 'days', label: 'Some days later' },
           { value: 'until', label: 'On a date' },
-          ...(license.trial ? [] : [{ value: 'never', label: 'Never: perpetual' }]),
+          ...(never === null ? [] : [{ value: 'never', label: never }]),
         ]}
       />
       {end === 'days' && (
@@ -89,22 +132,14 @@ export function Extend({ license }: LicenseProps) {
           label="Days to add"
           name="days"
           type="number"
-          value="30"
+          value={offered}
           min={1}
           max={36_500}
           required
           hint="Counted from the end, or from now if that has passed."
         />
       )}
-      {end === 'until' && (
-        <Field
-          label="Date"
-          name="until"
-          type="date"
-          required
-          hint="The license ends at 0:00 UTC."
-        />
-      )}
+      {end === 'until' && <Field label="Date" name="until" type="date" required hint={hint} />}
     </Action>
   );
 }

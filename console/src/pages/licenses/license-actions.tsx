@@ -7,6 +7,7 @@ import {
   AllowMoves,
   ChangeLimit,
   ChangeOwner,
+  ChangeUpdates,
   Extend,
   Reinstate,
   Revoke,
@@ -24,6 +25,7 @@ export function LicenseActions({ license }: { readonly license: AdminLicenseDeta
       <div class="action-list">
         <Resend license={license} />
         <Extend license={license} />
+        {license.updates_until !== null && <ChangeUpdates license={license} />}
         <AllowMoves license={license} />
         <ChangeLimit license={license} />
         <ChangeOwner license={license} />

@@ -35,6 +35,7 @@ export function LicenseFacts({ license }: { readonly license: AdminLicenseDetail
           ['Tier', license.tier],
           ['Features', features.length === 0 ? undefined : features.join(', ')],
           ['Ends', <End license={license} />],
+          ...updates(license),
           ...changes(license),
           ['Offline', `${license.offline_days} days without the service`],
           [
@@ -73,6 +74,11 @@ function End({ license }: { readonly license: AdminLicenseDetails }) {
 }
 
 type Items = readonly (readonly [string, preact.ComponentChildren])[];
+
+/** The end of updates, unless the license gets all. */
+function updates({ updates_until: end }: AdminLicenseDetails): Items {
+  return end === null ? [] : [['Updates until', <Time at={end} as="date" />]];
+}
 
 /** The times that explain the status. */
 function changes(license: AdminLicenseDetails): Items {

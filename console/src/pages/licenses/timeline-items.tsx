@@ -55,6 +55,7 @@ const AUDIT_TITLES: Readonly<Record<string, string>> = {
   'license.reinstate': 'Reinstated',
   'license.revoke': 'Revoked',
   'license.extend': 'End changed',
+  'license.change_updates': 'End of updates changed',
   'license.allow_move': 'Move allowed',
   'license.change_limit': 'Machine limit changed',
   'license.apply_catalog': 'Catalogue applied',

@@ -15,7 +15,8 @@ interface ProductProps {
 
 /** A product on sale, with its prices at the payment providers. */
 export function Product({ product, catalog, problems }: ProductProps) {
-  const { id, name, tier, features, duration_days: days, airgap_days: airgap, moves } = product;
+  const { id, name, tier, features, airgap_days: airgap, moves } = product;
+  const { duration_days: days, updates_days: updates } = product;
   return (
     <section class="card">
       <h3>
@@ -34,10 +35,19 @@ export function Product({ product, catalog, problems }: ProductProps) {
           ['Features', features.length === 0 ? 'none' : features.join(', ')],
           ['Machines', formatNumber(product.max_activations)],
           ['Term', days === null ? 'perpetual, or as long as it is paid' : `${days} days`],
+          ...(updates === null ? [] : [['Updates', `${updates} days from a payment`] as const]),
           ['Offline', `${product.offline_days} days without a check`],
           ['Air-gapped activation', airgap === null ? 'not offered' : `for ${airgap} days`],
           ['Moves', `${moves.extra} more machines in ${moves.days} days`],
-          ['Prices', <Prices product={product} providers={catalog.providers} />],
+          ['Prices', <Prices prices={product.prices} providers={catalog.providers} />],
+          ...(product.updates_prices.length === 0
+            ? []
+            : [
+                [
+                  'Prices of updates',
+                  <Prices prices={product.updates_prices} providers={catalog.providers} />,
+                ] as const,
+              ]),
         ]}
       />
     </section>
@@ -45,11 +55,11 @@ export function Product({ product, catalog, problems }: ProductProps) {
 }
 
 interface PricesProps {
-  readonly product: CatalogProductView;
+  readonly prices: CatalogProductView['prices'];
   readonly providers: CatalogView['providers'];
 }
 
-function Prices({ product: { prices }, providers }: PricesProps) {
+function Prices({ prices, providers }: PricesProps) {
   if (prices.length === 0) {
     return <span class="dim">none: no payment creates its licenses</span>;
   }

@@ -1,4 +1,4 @@
-/** `latchkey license extend`, `limit`, `allow-move`, `owner`, `suspend`, `reinstate` and `revoke`. */
+/** `latchkey license extend`, `updates`, `limit`, `allow-move`, `owner`, `suspend`, `reinstate` and `revoke`. */
 import { MAX_MACHINES } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
@@ -6,6 +6,7 @@ import { reinstateAndSend } from '#server/features/billing/reinstate-license.ts'
 import {
   allowMoves,
   changeMachineLimit,
+  changeUpdates,
   extendLicense,
   type Extension,
   type ManualChange,
@@ -72,6 +73,43 @@ export const extendCommand = command({
       const license = await extendLicense(context, change, extension);
       if (days !== null && license.expiresAt === null) {
         printNote('The license is perpetual and stays perpetual; --until sets an expiry.');
+      }
+      return license;
+    });
+  },
+});
+
+export const updatesCommand = command({
+  name: 'updates',
+  description:
+    'Change until when a license gets new versions, by days or to a date. Renewals extend from there.',
+  examples: {
+    'license updates LK-… --days 365 --reason "renewed by invoice"': 'A year more',
+    'license updates LK-… --until 2028-01-01 --reason "agreed by phone"': 'A new end',
+  },
+  parameters: [
+    licenseArgument,
+    option(
+      '--days <n>',
+      'days to add to the end of updates, or to now if that has passed',
+      wholeNumber(1, MAX_DAYS),
+    ),
+    option(
+      '--until <time>',
+      'new end of updates, a date or date-time in UTC, or "never" for all updates',
+      readUntil,
+    ),
+    requiredReasonOption,
+  ],
+  run({ license: name, days, until, reason }) {
+    const extension = days === null ? until : { days };
+    if (extension === null || (days !== null && until !== null)) {
+      throw usageError('Use either --days or --until.');
+    }
+    return runChange(name, reason, async (context, change) => {
+      const license = await changeUpdates(context, change, extension);
+      if (days !== null && license.updatesUntil === null) {
+        printNote('The license gets all updates; --until sets an end.');
       }
       return license;
     });

@@ -189,6 +189,20 @@ test('makes a license perpetual with --until never, which --days does not change
   assert.equal((await runJson(['license', 'show', id])).expires_at, null);
 });
 
+test('changes the end of updates, and adds no days to all updates', async () => {
+  const { license_id: id } = await issue('--updates-until', '2028-01-01');
+  const reason = ['--reason', 'renewed by invoice'];
+  const dated = await runJson(['license', 'show', id]);
+  assert.equal(dated.updates_until, '2028-01-01T00:00:00.000Z');
+  const longer = await runJson(['license', 'updates', id, '--days', '10', ...reason]);
+  assert.equal(longer.updates_until, '2028-01-11T00:00:00.000Z');
+  const all = await runJson(['license', 'updates', id, '--until', 'never', ...reason]);
+  assert.equal(all.updates_until, null);
+  const unchanged = await run(['license', 'updates', id, '--days', '5', ...reason]);
+  assert.match(unchanged.stderr, /gets all updates/u);
+  assert.equal((await run(['license', 'updates', id, ...reason])).code, 2);
+});
+
 test('limits the expiry to the year 9999', async () => {
   const { license_id: id } = await issue('--expires', '9999-12-31');
   const { expires_at: end } = await runJson([

@@ -12,6 +12,7 @@ import {
   expiryOptions,
   reasonOption,
   shortText,
+  timestamp,
   wholeNumber,
 } from '../options.ts';
 import { paint } from '../output.ts';
@@ -27,6 +28,7 @@ import {
   reinstateCommand,
   revokeCommand,
   suspendCommand,
+  updatesCommand,
 } from './change.ts';
 import { freeMachineCommand } from './free-machine.ts';
 import { rekeyCommand } from './rekey.ts';
@@ -56,6 +58,11 @@ const issueCommand = contextCommand({
       wholeNumber(1, MAX_MACHINES),
     ),
     ...expiryOptions('term of the product'),
+    option(
+      '--updates-until <time>',
+      'end of updates, a date or date-time in UTC (default: days of updates of the product)',
+      timestamp,
+    ),
     option('--note <text>', 'note for operators', shortText),
     reasonOption,
     option(
@@ -65,7 +72,7 @@ const issueCommand = contextCommand({
     ),
   ],
   async run(context, { count, reason, ...options }) {
-    const { maxActivations, expires, days } = options;
+    const { maxActivations, expires, days, updatesUntil } = options;
     const now = context.clock.now().getTime();
     const expiresAt = days === null ? expires : new Date(now + days * DAY_MS);
     const newLicense = {
@@ -76,6 +83,7 @@ const issueCommand = contextCommand({
       note: options.note,
       ...(maxActivations === null ? {} : { maxActivations }),
       ...(expiresAt === null ? {} : { expiresAt }),
+      ...(updatesUntil === null ? {} : { updatesUntil }),
     };
     const change = { actor: currentActor(), reason };
     const issued = await issueLicenses(context, newLicense, count ?? 1, change);
@@ -120,6 +128,7 @@ export const licenseCommand = commandGroup('license', 'Issue, list and change li
   listCommand,
   showCommand,
   extendCommand,
+  updatesCommand,
   limitCommand,
   allowMoveCommand,
   ownerCommand,

@@ -10,7 +10,8 @@ export const TABLES: readonly string[] = `
   billing_revenue_due billing_revenue_months billing_sales billing_subscriptions buyer_codes ended_buyer_sessions event_archives
   event_days event_drops event_ids event_name_days event_prop_days events fleet_servers imported_licenses imported_seats
   imports jobs
-  key_emails license_activity license_days license_keys license_names license_refusals license_transactions license_uses
+  key_emails license_activity license_days license_keys license_names license_refusals license_transactions
+  license_updates license_uses
   licenses operator_networks operator_passkeys operator_recovery_codes operator_sessions
   operator_sign_in_links operator_used_challenges operators outreach_campaigns outreach_idempotency_keys outreach_messages
   outreach_recipients owner_emails removal_clock rollup_marks rollup_run signing_keys

@@ -105,6 +105,8 @@ async function notify(
         max_activations: after.maxActivations,
         expires_at_before: before.expiresAt?.toISOString() ?? null,
         expires_at: after.expiresAt?.toISOString() ?? null,
+        updates_until_before: before.updatesUntil?.toISOString() ?? null,
+        updates_until: after.updatesUntil?.toISOString() ?? null,
       },
     });
   }
@@ -115,6 +117,7 @@ function toChange({ before, license: after }: SyncedLicense): ChangedLicense[] {
   const isChanged =
     before.productId !== after.productId ||
     before.maxActivations !== after.maxActivations ||
-    before.expiresAt?.getTime() !== after.expiresAt?.getTime();
+    before.expiresAt?.getTime() !== after.expiresAt?.getTime() ||
+    before.updatesUntil?.getTime() !== after.updatesUntil?.getTime();
   return isChanged ? [{ before, after }] : [];
 }

@@ -120,7 +120,7 @@ async function recompute(
   readonly synced: SyncedLicenses;
   readonly attention: ReadonlyMap<string, Attention>;
 }> {
-  const purchases = await findPurchases(client, references);
+  const purchases = await findPurchases(deps, client, references);
   const synced = await syncLicenses(deps, client, purchases);
   await queueNotifications(deps, client, synced);
   const attention = listAttention(synced);

@@ -38,7 +38,7 @@ export async function addSharing(
     );
     if (missing.length === 0 || round === MAX_ROUNDS) return { purchases, lines, renewed };
     const knownEvents = new Set(purchases.flatMap(listEventNames));
-    const found = (await findPurchases(client, missing)).filter(
+    const found = (await findPurchases(deps, client, missing)).filter(
       (purchase) => !listEventNames(purchase).some((name) => knownEvents.has(name)),
     );
     if (found.length === 0) return { purchases, lines, renewed };

@@ -38,6 +38,7 @@ function toNewSale({ purchase, draft, line }: CreatedLine, soldAt: Date): NewSal
     machines,
     ...(quantityAs === undefined ? {} : { quantityAs }),
     durationDays,
+    updatesDays: product.updatesDays ?? null,
     hasFixedEnd: endsAt !== undefined,
     endsAt: endsAt ?? null,
     total,

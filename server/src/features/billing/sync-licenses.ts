@@ -36,6 +36,7 @@ import {
 import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
 import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
+import { listUpdates, syncUpdates } from './sync-updates.ts';
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {
@@ -58,17 +59,25 @@ export async function syncLicenses(
   const { purchases, lines, renewed } = await addSharing(deps, client, changed);
   const names = listOpenPurchases(purchases, lines).flatMap(listNames);
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
+  const updates = await listUpdates(client, purchases, lines);
   const { buyers, buyerProblems } = await findBuyers(client, purchases);
-  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable });
+  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable, updates });
   const created = await createLicenses(deps, client, plans.missing, buyers);
   const updated = await changeLicenses(deps, client, plans, buyers);
   await recordSales(deps, client, created, plans.existing);
+  const synced = await syncUpdates(client, {
+    licenses: [...created.map((each) => each.synced), ...updated],
+    sold: [...created, ...plans.existing],
+    renewals: plans.renewals,
+    known: updates,
+    buyers,
+  });
   return {
     purchases,
-    licenses: [...created.map(({ synced }) => synced), ...updated],
+    licenses: synced.licenses,
     unmatched: plans.unmatched,
     // Of two problems of an event, the last one is reported.
-    problems: [...buyerProblems, ...plans.problems],
+    problems: [...buyerProblems, ...plans.problems, ...synced.problems],
     startedEarlier: plans.missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
   };
 }
@@ -77,18 +86,20 @@ export async function syncLicenses(
 async function planAll(
   deps: ApplyDependencies,
   client: Queryable,
-  { purchases, lines, adoptable, renewed }: PlannedPurchases,
+  { purchases, lines, adoptable, renewed, updates }: PlannedPurchases,
 ): Promise<LicensePlans> {
   const catalog = deps.catalog();
-  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed);
+  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed, updates);
   if (plans.unmatched.length + plans.problems.length === 0) return plans;
   const assigned = await listAssignedPrices(client);
   if (assigned.length === 0) return plans;
-  return planLicenses(purchases, lines, withAssignedPrices(catalog, assigned), adoptable, renewed);
+  const extended = withAssignedPrices(catalog, assigned);
+  return planLicenses(purchases, lines, extended, adoptable, renewed, updates);
 }
 
 interface PlannedPurchases extends SharedPurchases {
   readonly adoptable: NonNullable<Parameters<typeof planLicenses>[3]>;
+  readonly updates: NonNullable<Parameters<typeof planLicenses>[5]>;
 }
 
 /** At Creem the checkout arrives together with its first payment, in any order. */

@@ -45,6 +45,7 @@ function viewLicense(deps: BuyerDependencies, license: OwnLicense): BuyerLicense
     key_hint: license.keyHint,
     status: licenseStatus(license, now),
     expires_at: publicExpiry(license, now)?.toISOString() ?? null,
+    updates_until: license.updatesUntil?.toISOString() ?? null,
     max_activations: license.maxActivations,
     active_activations: license.active,
     airgap_days: airgapDaysOf(deps, license),

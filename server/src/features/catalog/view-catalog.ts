@@ -30,10 +30,15 @@ export function viewCatalog(deps: CatalogDependencies): CatalogView {
     products: products.map((product) => viewProduct(product, catalog)),
     providers: PAYMENT_PROVIDERS.map((provider) => ({
       provider,
-      prices: [...products, ...catalog.bundles].reduce(
-        (sum, { prices }) => sum + prices[provider].length,
-        0,
-      ),
+      prices:
+        [...products, ...catalog.bundles].reduce(
+          (sum, { prices }) => sum + prices[provider].length,
+          0,
+        ) +
+        products.reduce(
+          (sum, { updatesPrices }) => sum + (updatesPrices?.[provider].length ?? 0),
+          0,
+        ),
       is_configured: deps.webhookSecrets[provider].length > 0,
       setting: PROVIDER_SETTINGS[provider].secretsVariable,
     })),
@@ -78,17 +83,25 @@ function viewProduct(
     features: [...product.features],
     max_activations: product.maxActivations,
     duration_days: product.durationDays,
+    updates_days: product.updatesDays ?? null,
     quantity: product.quantityAs ?? 'machines',
     offline_days: product.offlineDays,
     airgap_days: product.airgapDays,
     moves: product.moves,
-    prices: PAYMENT_PROVIDERS.flatMap((provider) =>
-      [product, ...bundled]
-        .flatMap(({ prices }) => prices[provider])
-        .map((priceId) => ({ provider, price_id: priceId })),
-    ),
+    prices: listPrices([product, ...bundled].map(({ prices }) => prices)),
+    updates_prices: listPrices([product.updatesPrices ?? null]),
     is_trial: product.id === trial.productId,
   };
+}
+
+function listPrices(
+  all: readonly (Product['prices'] | null)[],
+): CatalogView['products'][number]['prices'] {
+  return PAYMENT_PROVIDERS.flatMap((provider) =>
+    all
+      .flatMap((prices) => prices?.[provider] ?? [])
+      .map((priceId) => ({ provider, price_id: priceId })),
+  );
 }
 
 function viewMail({ config, installation: { smtpUrl } }: CatalogDependencies): CatalogView['mail'] {

@@ -33,6 +33,8 @@ export interface EntitlementClaims {
   readonly status: UsableStatus;
   readonly license_expires_at: number | null;
   readonly trial: boolean;
+  /** The end of updates; absent: the license gets all versions. */
+  readonly updates_until?: number;
   /** That of the request of a machine without a connection; absent in every other token. */
   readonly nonce?: string;
 }
@@ -77,6 +79,7 @@ export function buildClaims(
     status: subject.status,
     license_expires_at: expiresAt === null ? null : toSeconds(expiresAt),
     trial: license.trial,
+    ...(license.updatesUntil === null ? {} : { updates_until: toSeconds(license.updatesUntil) }),
   };
 }
 

@@ -72,6 +72,8 @@ export interface ForeignLicense {
    * is paid for 31 days from now.
    */
   readonly expiresAt: Date | null | 'unknown';
+  /** The end of updates. Null: all. `unknown`: the days of updates of the product from `createdAt` apply. */
+  readonly updatesUntil: Date | null | 'unknown';
   /** Has a grace period after its end. */
   readonly isSubscription: boolean;
   /** When a subscription that is paid until `expiresAt` ends by the customer's wish. */
@@ -127,6 +129,7 @@ export const UNKNOWN_LICENSE: ForeignLicense = {
   maxActivations: null,
   quantity: 1,
   expiresAt: 'unknown',
+  updatesUntil: 'unknown',
   isSubscription: false,
   cancelScheduledFor: null,
   provider: null,

@@ -3,10 +3,11 @@ import { v7 as makeUuid } from 'uuid';
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import { draftLicense, listNames, type LicenseDraft } from '../licenses/issue.ts';
+import { draftLicense, findUpdatesEnd, listNames, type LicenseDraft } from '../licenses/issue.ts';
 import { insertImportedSeats } from '../licenses/queries/imported-seats.ts';
 import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import { insertLicenseNames } from '../licenses/queries/license-names.ts';
+import { manualUpdates, upsertLicenseUpdates } from '../licenses/queries/license-updates.ts';
 import { upsertLicenseTransactions } from '../licenses/queries/license-transactions.ts';
 import { insertLicenses } from '../licenses/queries/licenses.ts';
 import type { ImportDependencies } from './dependencies.ts';
@@ -73,6 +74,10 @@ function toDraft(deps: ImportDependencies, planned: EvaluatedLicense, now: Date)
     maxActivations: planned.maxActivations,
     subscription: planned.subscription,
     expiresAt: planned.expiresAt,
+    updatesUntil:
+      planned.updatesUntil === 'unknown'
+        ? findUpdatesEnd(product, planned.createdAt ?? now)
+        : planned.updatesUntil,
     cancelScheduledFor: planned.cancelScheduledFor,
     canceledAt: planned.canceledAt,
     pausedAt: planned.pausedAt,
@@ -105,6 +110,10 @@ async function insertCreated(
     db,
     created.map(({ draft }) => draft.license),
   );
+  const updates = created.flatMap(({ draft: { license } }) =>
+    license.updatesUntil === null ? [] : [manualUpdates(license.id, license.updatesUntil, now)],
+  );
+  if (updates.length > 0) await upsertLicenseUpdates(db, updates);
   await upsertLicenseTransactions(db, created.flatMap(listTransactions));
   const names = created.flatMap(({ planned, draft }) => listNames(planned, draft.license));
   await insertLicenseNames(db, names);

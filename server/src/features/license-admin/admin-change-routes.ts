@@ -16,6 +16,7 @@ import {
   LicenseOwnerChange,
   LicenseReason,
   LicenseRekey,
+  LicenseUpdatesChange,
   RekeyedLicense,
   ref,
 } from '@latchkey/contract';
@@ -35,7 +36,7 @@ import {
 } from '../licenses/change-license.ts';
 import { changeOwner } from '../licenses/change-owner.ts';
 import { freeMachine } from '../licenses/free-machine.ts';
-import { applyChange, applyExtension, applyRekey } from './change-license.ts';
+import { applyChange, applyExtension, applyRekey, applyUpdatesChange } from './change-license.ts';
 import { importForOperator, issueForOperator, issueManyForOperator } from './create-licenses.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
 
@@ -85,6 +86,9 @@ function registerStates(app: App, deps: LicenseAdminDependencies): void {
 function registerTerms(app: App, deps: LicenseAdminDependencies): void {
   app.post(`${PATH}/:id/extend`, { config: SUPPORT, schema: extendOperation }, (request) =>
     applyExtension(deps, request.params.id, request.body, operatorOf(request).actor),
+  );
+  app.post(`${PATH}/:id/change-updates`, { config: SUPPORT, schema: updatesOperation }, (request) =>
+    applyUpdatesChange(deps, request.params.id, request.body, operatorOf(request).actor),
   );
   app.post(`${PATH}/:id/change-limit`, { config: ADMIN, schema: limitOperation }, (request) => {
     const { params, body } = request;
@@ -167,6 +171,16 @@ const extendOperation = {
   summary: 'Change the expiry of a license',
   description: 'By days, or to a date. Payments do not move it back.',
   body: ref(LicenseExtend),
+  response: changed,
+  problems: CHANGE,
+} satisfies FastifySchema;
+
+const updatesOperation = {
+  ...common,
+  operationId: 'changeLicenseUpdates',
+  summary: 'Change until when a license gets new versions',
+  description: 'By days, or to a date. Later renewals of its updates extend from the new end.',
+  body: ref(LicenseUpdatesChange),
   response: changed,
   problems: CHANGE,
 } satisfies FastifySchema;

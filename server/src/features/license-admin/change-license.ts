@@ -2,6 +2,7 @@ import type {
   AdminLicenseDetails,
   LicenseExtend,
   LicenseRekey,
+  LicenseUpdatesChange,
   RekeyedLicense,
 } from '@latchkey/contract';
 import { parseDateTime } from '@latchkey/contract';
@@ -11,6 +12,7 @@ import { conflict, invalidRequest, licenseNotFound } from '#server/errors.ts';
 import { recordAccess } from '../audit/record-access.ts';
 import { rekeyAndSend } from '../billing/key-emails/send-replaced-key.ts';
 import {
+  changeUpdates,
   extendLicense,
   LicenseChangeError,
   LicenseVersionError,
@@ -74,7 +76,18 @@ export async function applyExtension(
   return applyChange(deps, id, body, actor, (change) => extendLicense(deps, change, extension));
 }
 
-function readExtension({ days, until }: LicenseExtend): Extension {
+/** Changes the end of updates of a license. @throws as {@link applyExtension} */
+export async function applyUpdatesChange(
+  deps: LicenseAdminDependencies,
+  id: string,
+  body: LicenseUpdatesChange,
+  actor: string,
+): Promise<AdminLicenseDetails> {
+  const extension = readExtension(body);
+  return applyChange(deps, id, body, actor, (change) => changeUpdates(deps, change, extension));
+}
+
+function readExtension({ days, until }: Pick<LicenseExtend, 'days' | 'until'>): Extension {
   if (days !== undefined && until === undefined) return { days };
   if (days !== undefined || until === undefined) {
     throw refuseField('days', 'Give either days or until.');

@@ -73,6 +73,7 @@ function readNewLicense(
   body: LicenseIssue | LicensesIssue,
 ): NewLicense {
   const expiresAt = readEnd(body, deps.clock.now());
+  const { updates_until: updates } = body;
   return {
     product: requireProduct(deps, body.product),
     customerEmail: body.customer_email ?? null,
@@ -81,6 +82,9 @@ function readNewLicense(
     note: emptyToNull(body.note),
     ...(body.max_activations === undefined ? {} : { maxActivations: body.max_activations }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(updates === undefined
+      ? {}
+      : { updatesUntil: updates === null ? null : readTime('updates_until', updates) }),
   };
 }
 

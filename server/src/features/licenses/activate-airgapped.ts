@@ -24,6 +24,7 @@ import {
   type AirgapRequest,
   type AirgapRequestProblem,
 } from './rules/airgap-request.ts';
+import { viewUpdates } from './view-updates.ts';
 
 /** A machine that was activated by its request. */
 export interface AirgappedActivation extends Activation {
@@ -76,6 +77,7 @@ export function toAirgapResponse(activation: AirgappedActivation): LicenseAirgap
     features: [...terms.features],
     tier: terms.tier,
     status,
+    ...viewUpdates(activation),
     entitlement: entitlement.token,
     entitlement_expires_at: entitlement.expiresAt.toISOString(),
   };

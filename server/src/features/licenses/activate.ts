@@ -32,6 +32,7 @@ import { decideActivation, findMachine, readMoveAllowance } from './rules/decide
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
+import { viewUpdates } from './view-updates.ts';
 
 /** Why a license may not be activated on another machine. */
 export const ACTIVATION_PROBLEMS = [
@@ -52,6 +53,8 @@ export interface Activation {
   readonly activationId: string;
   readonly status: UsableStatus;
   readonly expiresAt: Date | null;
+  /** The end of updates; null: it gets all. */
+  readonly updatesUntil: Date | null;
   readonly terms: LicenseTerms;
   readonly token: string;
 }
@@ -79,6 +82,7 @@ export async function activateLicense(
     features: [...terms.features],
     tier: terms.tier,
     status,
+    ...viewUpdates(activation),
     entitlement: token,
   };
 }
@@ -192,7 +196,15 @@ export async function activateOnLocked(
   } else {
     await refreshActivation(client, change, now);
   }
-  return { activationId: id, status, expiresAt: publicExpiry(license, now), terms, token };
+  const { updatesUntil } = license;
+  return {
+    activationId: id,
+    status,
+    expiresAt: publicExpiry(license, now),
+    updatesUntil,
+    terms,
+    token,
+  };
 }
 
 /** Finds the existing activation of a machine; null when the machine may have a new one. */

@@ -9,6 +9,7 @@ import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { resolveLicenseId } from './find-license.ts';
 import type { LicenseChangeDependencies } from './dependencies.ts';
 import { refreshLicenseActivity } from './queries/license-activity.ts';
+import { manualUpdates, upsertLicenseUpdates } from './queries/license-updates.ts';
 import {
   findLicenseVersion,
   lockLicense,
@@ -19,6 +20,7 @@ import {
 } from './queries/licenses.ts';
 import { addExtraMoves } from './queries/moves.ts';
 import type { LicenseFacts } from './rules/facts.ts';
+import { addUpdateDays } from './rules/updates-until.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -116,6 +118,31 @@ export async function changeMachineLimit(
   });
 }
 
+/**
+ * Changes until when a license gets new versions; null: always. Days are added to the present end, or to now when that has
+ * passed; a license that gets all updates continues to. Later renewals extend from the new end.
+ */
+export async function changeUpdates(
+  deps: LicenseChangeDependencies,
+  change: ManualChange,
+  extension: Extension,
+): Promise<LicenseRecord> {
+  const decide = ({ updatesUntil: end }: LicenseRecord, now: Date): Date | null => {
+    if ('until' in extension) return extension.until;
+    return end === null ? null : addUpdateDays(end, extension.days, now);
+  };
+  return changeLicense(deps, change, {
+    action: 'license.change_updates',
+    decide: (license, now) => ({ updatesUntil: decide(license, now) }),
+    record: (db, { id, updatesUntil }, now) =>
+      upsertLicenseUpdates(db, [manualUpdates(id, updatesUntil, now)]),
+    describe: (before, after) => ({
+      updates_until: after.updatesUntil?.toISOString() ?? null,
+      previous_updates_until: before.updatesUntil?.toISOString() ?? null,
+    }),
+  });
+}
+
 function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | null {
   if (expiresAt === null) return null;
   const from = Math.max(expiresAt.getTime(), now.getTime());
@@ -133,7 +160,7 @@ interface ChangeSteps {
   readonly action: string;
   readonly decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>;
   /** Stores the part of the change that is not in the license's facts. */
-  readonly record?: (db: Queryable, changed: LicenseRecord) => Promise<void>;
+  readonly record?: (db: Queryable, changed: LicenseRecord, now: Date) => Promise<void>;
   /** The details for the audit log. Default: the expiry. */
   readonly describe?: (before: LicenseRecord, after: LicenseRecord) => AuditEntry['details'];
 }
@@ -150,7 +177,7 @@ async function changeLicense(
     const now = deps.clock.now();
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
-    await record?.(client, changed);
+    await record?.(client, changed, now);
     await recordLicenseChanges(deps, client, [{ before: license, after: changed }], now);
     await insertAuditEntry(client, {
       occurredAt: now,

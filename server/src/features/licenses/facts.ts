@@ -9,6 +9,7 @@ export const StatusRow = Type.Object({
   trial: Type.Boolean(),
   subscription: Type.Boolean(),
   expiresAt: Nullable.Timestamp,
+  updatesUntil: Nullable.Timestamp,
   cancelScheduledFor: Nullable.Timestamp,
   canceledAt: Nullable.Timestamp,
   pausedAt: Nullable.Timestamp,

@@ -16,6 +16,7 @@ import type { BilledFacts, BilledTerms } from './queries/billed-licenses.ts';
 import { insertLicenseKey, insertLicenseKeys } from './queries/license-keys.ts';
 import { insertLicenseNames, type LicenseName } from './queries/license-names.ts';
 import { upsertLicenseTransactions } from './queries/license-transactions.ts';
+import { manualUpdates, upsertLicenseUpdates } from './queries/license-updates.ts';
 import { insertLicenses, type LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './license-key.ts';
 
@@ -28,6 +29,8 @@ export interface NewLicense {
   /** Null is perpetual. Default: the product's term starts now. */
   readonly expiresAt?: Date | null;
   readonly maxActivations?: number;
+  /** Null: all updates. Default: the days of updates of the product start now. */
+  readonly updatesUntil?: Date | null;
   /** Has a grace period after its end. Default: false. */
   readonly subscription?: boolean;
   /** An existing key from elsewhere. Default: a generated key. */
@@ -111,7 +114,13 @@ async function createLicense(
     maxActivations: newLicense.maxActivations ?? product.maxActivations,
     subscription: newLicense.subscription ?? false,
     expiresAt:
-      newLicense.expiresAt === undefined ? endOfTerm(product, createdAt) : newLicense.expiresAt,
+      newLicense.expiresAt === undefined
+        ? addDays(createdAt, product.durationDays)
+        : newLicense.expiresAt,
+    updatesUntil:
+      newLicense.updatesUntil === undefined
+        ? findUpdatesEnd(product, createdAt)
+        : newLicense.updatesUntil,
     customerEmail: newLicense.customerEmail ?? null,
     customerName: newLicense.customerName ?? null,
     note: newLicense.note ?? null,
@@ -124,6 +133,9 @@ async function createLicense(
   if (newLicense.transactionId != null) {
     const { transactionId } = newLicense;
     await upsertLicenseTransactions(db, [{ transactionId, licenseId, position: 0 }]);
+  }
+  if (license.updatesUntil !== null) {
+    await upsertLicenseUpdates(db, [manualUpdates(licenseId, license.updatesUntil, createdAt)]);
   }
   const names = listNames(newLicense, license);
   if (names.length > 0) await insertLicenseNames(db, names);
@@ -159,10 +171,14 @@ class LicenseKeyTakenError extends Error {
   }
 }
 
-/** Returns the end of a product's term from its start; null is perpetual. */
-function endOfTerm(product: Product, from: Date): Date | null {
-  if (product.durationDays === null) return null;
-  return new Date(from.getTime() + product.durationDays * DAY_MS);
+/** Returns the end of the updates that a product includes; null: all. */
+export function findUpdatesEnd({ updatesDays }: Product, from: Date): Date | null {
+  return addDays(from, updatesDays ?? null);
+}
+
+/** Returns the end of a term of a product; null: it has none. */
+function addDays(from: Date, days: number | null): Date | null {
+  return days === null ? null : new Date(from.getTime() + days * DAY_MS);
 }
 
 /** A license that a purchase creates. */
@@ -209,6 +225,7 @@ export interface LicenseDraft extends IssuedLicense {
 const UNSET = {
   trial: false,
   subscription: false,
+  updatesUntil: null,
   cancelScheduledFor: null,
   canceledAt: null,
   pausedAt: null,

@@ -16,6 +16,7 @@ import { decideValidation, type ValidationDecision } from './rules/decide-valida
 import type { LicenseTerms } from './rules/facts.ts';
 import { daysUntilExpiry } from './rules/status.ts';
 import { findCatalogTerms } from './terms.ts';
+import { viewUpdates } from './view-updates.ts';
 
 /**
  * Validates an activation. Every well-formed request is answered in the body; a valid answer is counted
@@ -138,6 +139,7 @@ function toResponse(
     tier: terms.tier,
     status: decision.status,
     reason: decision.valid ? null : decision.reason,
+    ...viewUpdates(license),
     entitlement,
   };
 }

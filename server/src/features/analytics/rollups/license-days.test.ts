@@ -79,7 +79,9 @@ test('counts licenses by the rule of their status, and new ones by day', async (
   const rows = await readDays();
   assert.equal(rows.length, 62);
   const usable = licenses.filter((facts) =>
-    isUsable(licenseStatus({ id: '', productId: '', trial: false, ...facts }, NOW)),
+    isUsable(
+      licenseStatus({ id: '', productId: '', trial: false, updatesUntil: null, ...facts }, NOW),
+    ),
   );
   assert.deepEqual(rows.slice(-6), [
     { day: '2027-03-05', usable: 9, created: 7 },

@@ -16,6 +16,7 @@ const BoughtLicense = Type.Object({
   id: Type.String(),
   productId: Type.String(),
   maxActivations: Type.Integer(),
+  updatesUntil: Nullable.Timestamp,
   keySealed: Bytes,
   customerEmail: Nullable.Text,
   customerName: Nullable.Text,
@@ -28,7 +29,7 @@ export type BoughtLicense = Readonly<Static<typeof BoughtLicense>>;
 const listLicensesStatement = defineStatement(
   'key_email_list_licenses',
   BoughtLicense,
-  `select l.id, l.product_id as "productId", l.max_activations as "maxActivations", l.key_sealed as "keySealed",
+  `select l.id, l.product_id as "productId", l.max_activations as "maxActivations", l.updates_until as "updatesUntil", l.key_sealed as "keySealed",
           l.customer_email as "customerEmail", l.customer_name as "customerName",
           coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid"
    from billing_licenses billed join licenses l on l.id = billed.license_id

@@ -195,13 +195,17 @@ async function compose(
 
 export function toEmailedKey(
   { catalog, vault }: BillingDependencies,
-  license: Pick<BoughtLicense, 'id' | 'productId' | 'keySealed' | 'maxActivations'>,
+  license: Pick<
+    BoughtLicense,
+    'id' | 'productId' | 'keySealed' | 'maxActivations' | 'updatesUntil'
+  >,
 ): EmailedKey {
-  const { id, productId, keySealed, maxActivations } = license;
+  const { id, productId, keySealed, maxActivations, updatesUntil } = license;
   return {
     productName: catalog().products.get(productId)?.name ?? productId,
     licenseKey: vault.open(keySealed, licenseKeyLabel(id)),
     maxActivations,
+    updatesUntil,
   };
 }
 

@@ -16,6 +16,8 @@ interface KeyEmailTexts {
   /** Introduces a key that is sent again or without a purchase. */
   readonly here: string;
   readonly machines: (count: number) => string;
+  /** @param end a day */
+  readonly updates: (end: string) => string;
   readonly howTo: string;
   readonly steps: readonly string[];
   readonly moving: string;
@@ -38,6 +40,7 @@ const keyEnglish: KeyEmailTexts = {
   here: 'Here is your license key.',
   machines: (count) =>
     count === 1 ? 'For one computer.' : `For up to ${count} computers at the same time.`,
+  updates: (end) => `With all updates until ${end}.`,
   howTo: 'How to activate',
   steps: [
     'Install the software and open it.',
@@ -64,6 +67,7 @@ const keyFrench: KeyEmailTexts = {
   here: 'Voici votre clé de licence.',
   machines: (count) =>
     count === 1 ? 'Pour un ordinateur.' : `Pour ${count} ordinateurs au maximum en même temps.`,
+  updates: (end) => `Mises à jour comprises jusqu’au ${end}.`,
   howTo: 'Comment activer votre licence',
   steps: [
     'Installez le logiciel et ouvrez-le.',
@@ -90,6 +94,7 @@ const keyGerman: KeyEmailTexts = {
   here: 'hier ist Ihr Lizenzschlüssel.',
   machines: (count) =>
     count === 1 ? 'Für einen Computer.' : `Für bis zu ${count} Computer gleichzeitig.`,
+  updates: (end) => `Mit allen Updates bis zum ${end}.`,
   howTo: 'So aktivieren Sie die Software',
   steps: [
     'Installieren und öffnen Sie die Software.',

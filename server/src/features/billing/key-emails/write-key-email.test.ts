@@ -46,6 +46,21 @@ for (const language of LANGUAGES) {
 const writeSubject = (keys: KeyEmailFacts['keys']) =>
   writeKeyEmail('en', { ...oneKey, keys }).subject;
 
+test('contains the end of updates in the language of the buyer', () => {
+  const [key] = exampleKeyEmail.keys;
+  assert.ok(key);
+  const updatesUntil = new Date('2028-03-01T12:00:00Z');
+  const sentences = {
+    en: 'For up to 2 computers at the same time. With all updates until 1 March 2028.',
+    fr: 'Pour 2 ordinateurs au maximum en même temps. Mises à jour comprises jusqu’au 1er mars 2028.',
+    de: 'Für bis zu 2 Computer gleichzeitig. Mit allen Updates bis zum 1. März 2028.',
+  };
+  for (const language of LANGUAGES) {
+    const mail = writeKeyEmail(language, { ...exampleKeyEmail, keys: [{ ...key, updatesUntil }] });
+    assert.ok(mail.text.replaceAll(/\s+/gu, ' ').includes(sentences[language]), mail.text);
+  }
+});
+
 test('names a single product and the number of keys in the subject', () => {
   assert.equal(writeSubject([first]), 'Your license key for Example Studio');
   assert.equal(writeSubject([first, first]), 'Your 2 license keys for Example Studio');

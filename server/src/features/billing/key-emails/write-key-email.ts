@@ -1,5 +1,6 @@
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
+import { formatDate } from '#server/pages/format-date.ts';
 
 import type { Language } from '@latchkey/contract';
 
@@ -22,6 +23,8 @@ export interface EmailedKey {
   readonly productName: string;
   readonly licenseKey: string;
   readonly maxActivations: number;
+  /** The end of updates; null: it gets all. */
+  readonly updatesUntil: Date | null;
 }
 
 /** Writes the e-mail with the keys of a transaction. */
@@ -102,24 +105,30 @@ function render(
 const MAX_BLOCKS = 10;
 
 function listKeys(language: Language, keys: readonly EmailedKey[]): MailBlock[] {
-  const texts = keyEmailTexts[language];
   if (keys.length <= MAX_BLOCKS) {
-    return keys.map(({ productName, licenseKey, maxActivations }) => ({
+    return keys.map((key) => ({
       kind: 'code',
-      label: productName,
-      code: licenseKey,
-      note: texts.machines(maxActivations),
+      label: key.productName,
+      code: key.licenseKey,
+      note: describeKey(language, key),
     }));
   }
-  const sameKind = Map.groupBy(keys, (key) => `${key.productName} ${key.maxActivations}`);
+  const sameKind = Map.groupBy(keys, (key) => `${key.productName} ${describeKey(language, key)}`);
   return [...sameKind.values()].flatMap((same): MailBlock[] => {
-    const { productName = '', maxActivations = 1 } = same[0] ?? {};
+    const [first] = same;
+    if (first === undefined) return [];
     return [
-      { kind: 'heading', text: `${productName} (${same.length})` },
-      { kind: 'paragraph', text: texts.machines(maxActivations) },
+      { kind: 'heading', text: `${first.productName} (${same.length})` },
+      { kind: 'paragraph', text: describeKey(language, first) },
       { kind: 'lines', lines: same.map(({ licenseKey }) => licenseKey) },
     ];
   });
+}
+
+function describeKey(language: Language, { maxActivations, updatesUntil }: EmailedKey): string {
+  const { machines, updates } = keyEmailTexts[language];
+  if (updatesUntil === null) return machines(maxActivations);
+  return `${machines(maxActivations)} ${updates(formatDate(language, updatesUntil))}`;
 }
 
 const MAX_NAME_CHARACTERS = 60;
@@ -139,11 +148,13 @@ export const exampleKeyEmail: KeyEmailFacts = {
       productName: 'Example Studio',
       licenseKey: 'LK-EXAMP-LE000-00000-00000-00000',
       maxActivations: 2,
+      updatesUntil: null,
     },
     {
       productName: 'Example Server',
       licenseKey: 'LK-EXAMP-LE000-00000-00000-00001',
       maxActivations: 1,
+      updatesUntil: null,
     },
   ],
   transactionId: 'txn_01example',
@@ -183,6 +194,7 @@ export const exampleReplacedKey: ReplacedKeyFacts = {
   productName: 'Example Studio',
   licenseKey: 'LK-EXAMP-LE000-00000-00000-00002',
   maxActivations: 2,
+  updatesUntil: null,
   machinesKept: true,
   buyerPage: 'https://license.example.com/my',
 };

@@ -110,6 +110,7 @@ const SaleRow = Type.Object({
   productId: Type.String(),
   machines: NullableInteger,
   durationDays: NullableInteger,
+  updatesDays: NullableInteger,
   hasFixedEnd: Type.Boolean(),
   quantityAs: Type.Enum(['machines', 'keys']),
   endsAt: Nullable.Text,
@@ -129,8 +130,9 @@ const listLicensesStatement = defineStatement(
           billed.license_id as "licenseId", billed.renews,
           array(
             select jsonb_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
-                                      'durationDays', sale.duration_days, 'hasFixedEnd', sale.has_fixed_end,
-                                      'endsAt', sale.ends_at, 'quantityAs', sale.quantity_as)
+                                      'durationDays', sale.duration_days, 'updatesDays', sale.updates_days,
+                                      'hasFixedEnd', sale.has_fixed_end, 'endsAt', sale.ends_at,
+                                      'quantityAs', sale.quantity_as)
             from billing_sales sale where sale.license_id = billed.license_id order by sale.price_id
           ) as sales
    from unnest($1::text[], $2::text[]) as input (provider, transaction_id)

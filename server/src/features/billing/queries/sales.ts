@@ -24,10 +24,11 @@ export interface NewSale extends Sale {
 
 const insertStatement = defineCommand(
   'billing_sale_insert_many',
-  `insert into billing_sales (license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at, quantity_as)
+  `insert into billing_sales (license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at,
+                              updates_days, quantity_as)
    select *
    from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::integer[], $6::boolean[], $7::timestamptz[],
-               $8::bigint[], $9::text[], $10::timestamptz[], $11::text[])
+               $8::bigint[], $9::text[], $10::timestamptz[], $11::integer[], $12::text[])
    on conflict (license_id, price_id) do nothing`,
 );
 
@@ -46,6 +47,7 @@ export async function insertSales(db: Queryable, sales: readonly NewSale[]): Pro
       'currency',
       'soldAt',
     ]),
+    sales.map(({ updatesDays = null }) => updatesDays),
     sales.map(({ quantityAs = 'machines' }) => quantityAs),
   ]);
 }
@@ -77,6 +79,7 @@ const takeStatement = defineStatement(
     productId: Type.String(),
     machines: NullableInteger,
     durationDays: NullableInteger,
+    updatesDays: NullableInteger,
     hasFixedEnd: Type.Boolean(),
     endsAt: Nullable.Timestamp,
     total: Type.Union([Type.Number(), Type.Null()]),
@@ -89,7 +92,8 @@ const takeStatement = defineStatement(
      and (price_id <> '' or exists (
        select from billing_licenses billed where billed.license_id = billing_sales.license_id and not billed.renews
      ))
-   returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at, quantity_as`,
+   returning license_id, price_id, product_id, machines, duration_days, has_fixed_end, ends_at, total, currency, sold_at,
+             updates_days, quantity_as`,
 );
 
 /** Deletes what was sold with licenses, and returns it. What a renewed license was before stays. */

@@ -36,6 +36,7 @@ export const LICENSE_TABLES = [
   'license_activity',
   'license_refusals',
   'license_uses',
+  'license_updates',
   'billing_sales',
   'billing_licenses',
 ] as const;

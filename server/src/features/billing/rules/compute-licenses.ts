@@ -3,6 +3,7 @@ import { providerOf } from '@latchkey/contract';
 import type { PaymentFact, SubscriptionFact } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
+import { toPaidTime, type DraftUpdates } from './draft-updates.ts';
 import { findDispute } from './money-back.ts';
 import { computePaidTime, type LinePayment } from './paid-through.ts';
 import { isPlausible, type Unit } from './list-units.ts';
@@ -27,6 +28,10 @@ export interface SoldProduct {
   /** Whether a quantity of n is n licenses. Absent: one license for n times the machines. */
   readonly quantityAs?: 'keys';
   readonly durationDays: number | null;
+  /** Days of updates; null: all. Absent: all. */
+  readonly updatesDays?: number | null;
+  /** Whether it sells updates of the product instead of a license; absent: a license. */
+  readonly givesUpdates?: boolean;
   /** The end of a one-time license that does not follow from `durationDays`. Null: perpetual. */
   readonly endsAt?: Date | null;
 }
@@ -95,6 +100,8 @@ export interface LicenseDraft {
   readonly pausedAt: Date | null;
   readonly disputedAt: Date | null;
   readonly refundedAt: Date | null;
+  /** The updates that the line pays; null: its license gets all. */
+  readonly updates: DraftUpdates | null;
 }
 
 /**
@@ -258,6 +265,7 @@ function computeRecurringLine(
       canceledAt: tracked.removedAt ?? findRemoval(facts, unit) ?? state.canceledAt,
       disputedAt,
       refundedAt: paid.refundedAt,
+      updates: toPaidTime(sold.product, paid, facts, payments, disputedAt),
     };
   });
 }

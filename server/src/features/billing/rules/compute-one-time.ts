@@ -10,6 +10,7 @@ import type {
 } from './compute-licenses.ts';
 import type { MergedPayment } from './group-purchases.ts';
 import { listUnits, nameUnit, type Unit } from './list-units.ts';
+import { toDays } from './draft-updates.ts';
 import { findDispute, findRefund } from './money-back.ts';
 
 const DAY_MS = 86_400_000;
@@ -69,6 +70,7 @@ function computeOneTimeLine(
     expiresAt: endOfTerm(unit?.product ?? null, payment.occurredAt),
     disputedAt,
     refundedAt,
+    updates: toDays(unit?.product ?? null, payment.occurredAt, refundedAt ?? disputedAt),
     ...NO_SUBSCRIPTION,
   }));
 }

@@ -14,6 +14,7 @@ import {
 } from './compute-licenses.ts';
 import { findBuyer, type Purchase } from './group-purchases.ts';
 import { isPartOf } from './list-units.ts';
+import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
 import type { AdoptableLicense, BilledLine, SoldCatalog } from './plan-licenses.ts';
 
 /** What was sold under a price of a license. */
@@ -27,6 +28,8 @@ export interface Sale {
   readonly quantityAs?: 'keys';
   /** Null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
+  /** Days of updates. Absent or null: all. */
+  readonly updatesDays?: number | null;
   /** Whether a one-time license ends at `endsAt`, whatever its term is. */
   readonly hasFixedEnd: boolean;
   readonly endsAt: Date | null;
@@ -52,12 +55,14 @@ export interface SaleFinder extends EarlierLicenses {
 /**
  * Finds what was sold: by the sale of a license, else by the catalogue. A line without a license adopts one from elsewhere
  * that has a name of the purchase; also if it received a second license before that one was known.
+ * @param renewals the lines of the purchase that renew updates already
  */
 export function createSaleFinder(
   purchase: Purchase,
   lines: readonly BilledLine[],
   catalog: SoldCatalog,
   adoptable: readonly AdoptableLicense[],
+  renewals: readonly UpdatesEntry[] = [],
 ): SaleFinder {
   const { provider } = purchase.facts;
   const found = new Map<string, FoundLine>();
@@ -87,7 +92,7 @@ export function createSaleFinder(
     found.set(lineKey, result);
     return result;
   };
-  const findProduct = (priceId: string, context?: LineContext): SoldProduct | null => {
+  const findLicensed = (priceId: string, context?: LineContext): SoldProduct | null => {
     const product = findOnSale(catalog, provider, priceId, context?.part ?? 0);
     if (context === undefined) return product;
     const { line, adopted } = findLine(context);
@@ -104,6 +109,8 @@ export function createSaleFinder(
     if (!isSame && !isOnly) return product;
     return toSold(earlier, divide(earlier, context.quantities, product), catalog);
   };
+  const findProduct: FindProduct = (priceId, context) =>
+    findRenewal(provider, catalog, renewals, priceId, context) ?? findLicensed(priceId, context);
   const countParts: CountParts = (priceId, { lineKey }) => {
     const sold = lines.filter(
       (line) =>
@@ -143,6 +150,28 @@ function findOnSale(
   const bundled = listBundled?.(provider, priceId) ?? [];
   if (bundled.length === 0) return part === 0 ? findPrice(provider, priceId) : null;
   return products.get(bundled[part] ?? '') ?? null;
+}
+
+/** Finds what a price of updates sells: as applied before, whatever the catalogue has now, else as in the catalogue. */
+function findRenewal(
+  provider: Purchase['facts']['provider'],
+  catalog: SoldCatalog,
+  renewals: readonly UpdatesEntry[],
+  priceId: string,
+  context: LineContext | undefined,
+): SoldProduct | null {
+  const product = catalog.findUpdatesPrice?.(provider, priceId) ?? null;
+  const known = renewals.find(({ lineKey }) => lineKey === context?.lineKey);
+  if (product === null && known === undefined) return null;
+  return {
+    id: product?.id ?? '',
+    tier: null,
+    features: null,
+    maxActivations: 1,
+    durationDays: null,
+    updatesDays: known === undefined ? (product?.updatesDays ?? null) : known.days,
+    givesUpdates: true,
+  };
 }
 
 function findOwnLine(
@@ -268,6 +297,7 @@ export function toSold(
     maxActivations: machines ?? product?.maxActivations ?? 1,
     ...(sale.quantityAs === undefined ? {} : { quantityAs: sale.quantityAs }),
     durationDays: sale.durationDays,
+    updatesDays: sale.updatesDays ?? null,
     ...(sale.hasFixedEnd ? { endsAt: sale.endsAt } : {}),
   };
 }

@@ -62,7 +62,13 @@ describe('planLicenses for a line', () => {
       missing.map(({ draft, terms }) => [draft.transactionId, draft.lineKey, terms]),
       [['txn_1', 'once:0', { ...TERMS, maxActivations: 6 }]],
     );
-    assert.deepEqual(rest, { existing: [], orphaned: [], unmatched: [], problems: [] });
+    assert.deepEqual(rest, {
+      existing: [],
+      orphaned: [],
+      renewals: [],
+      unmatched: [],
+      problems: [],
+    });
   });
 
   test('matches a line to its existing license', () => {
@@ -72,7 +78,13 @@ describe('planLicenses for a line', () => {
       existing.map((each) => [each.line, each.terms]),
       [[own, TERMS]],
     );
-    assert.deepEqual(rest, { missing: [], orphaned: [], unmatched: [], problems: [] });
+    assert.deepEqual(rest, {
+      missing: [],
+      orphaned: [],
+      renewals: [],
+      unmatched: [],
+      problems: [],
+    });
   });
 
   test('matches a license that was created under a later payment before the checkout was known', () => {
@@ -186,7 +198,7 @@ describe('planLicenses for a purchase', () => {
       unmatched.map(({ reason }) => reason),
       ['No product of the catalogue has the price a, b, c, d, e.'],
     );
-    assert.deepEqual(rest, { missing: [], existing: [], orphaned: [], problems: [] });
+    assert.deepEqual(rest, { missing: [], existing: [], orphaned: [], renewals: [], problems: [] });
   });
 
   test('ignores a purchase without a payment', () => {

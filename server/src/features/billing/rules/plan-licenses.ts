@@ -1,5 +1,6 @@
 import type { Product } from '#server/config/catalog-model.ts';
 
+import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
 import type { BillingProvider } from '../facts.ts';
 import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
@@ -14,6 +15,7 @@ import {
   type RenewedLicense,
   type RenewedLicenses,
 } from './plan-renewals.ts';
+import { toUpdatesRenewal, type UpdatesRenewal } from './plan-updates.ts';
 import { computeIssued, withRepairs } from './repairs.ts';
 import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
 
@@ -48,6 +50,8 @@ export interface SoldCatalog {
   readonly findPrice: (provider: BillingProvider, priceId: string) => Product | null;
   /** Default: no bundles. */
   readonly listBundled?: (provider: BillingProvider, priceId: string) => readonly string[];
+  /** Default: no price sells updates. */
+  readonly findUpdatesPrice?: SoldCatalog['findPrice'];
   readonly products: ReadonlyMap<string, Product>;
 }
 
@@ -103,6 +107,7 @@ export interface LicensePlans {
   /** The new state of each license of `existing`: of all of its lines. */
   readonly updates: readonly ExistingLicense[];
   readonly orphaned: readonly OrphanedLicense[];
+  readonly renewals: readonly UpdatesRenewal[];
   readonly unmatched: readonly UnmatchedPurchase[];
   /** Payments that do not have all of their licenses, in other purchases. */
   readonly problems: readonly PurchaseProblem[];
@@ -123,6 +128,7 @@ const MAX_ACTIVATIONS = 1_000_000_000;
  * @param lines of the transactions that {@link listTransactions} returns, oldest first
  * @param renewed the licenses that purchases name
  * @param adoptable licenses that have a name of {@link listNames}, oldest first
+ * @param entries what moves the end of updates of the licenses
  */
 export function planLicenses(
   purchases: readonly Purchase[],
@@ -130,15 +136,20 @@ export function planLicenses(
   catalog: SoldCatalog,
   adoptable: readonly AdoptableLicense[] = [],
   renewed: RenewedLicenses = new Map(),
+  entries: readonly UpdatesEntry[] = [],
 ): LicensePlans {
   const linesOf = Map.groupBy(lines, toTransactionName);
+  const renewalsOf = Map.groupBy(
+    entries.filter(({ kind }) => kind === 'renewal'),
+    toTransactionName,
+  );
   const plans = purchases.map((purchase) => {
-    const own = listTransactions(purchase).flatMap(
-      (each) => linesOf.get(toTransactionName(each)) ?? [],
-    );
+    const names = listTransactions(purchase).map(toTransactionName);
+    const own = names.flatMap((name) => linesOf.get(name) ?? []);
+    const known = names.flatMap((name) => renewalsOf.get(name) ?? []);
     const repaired = withRepairs(catalog, purchase.facts);
-    const sale = createSaleFinder(purchase, own, repaired, adoptable);
-    return planPurchase(purchase, own, sale, renewed);
+    const sale = createSaleFinder(purchase, own, repaired, adoptable, known);
+    return planPurchase(purchase, own, sale, { renewed, known });
   });
   const existing = plans.flatMap((plan) => plan.existing);
   const { updates, problems } = combineLines(existing, catalog);
@@ -150,6 +161,7 @@ export function planLicenses(
     orphaned: plans.flatMap((plan) =>
       plan.orphaned.filter(({ line }) => !kept.has(line.licenseId)),
     ),
+    renewals: plans.flatMap(({ renewals }) => renewals),
     unmatched: plans.flatMap(({ unmatched }) => unmatched),
     problems: [...plans.flatMap((plan) => plan.problems), ...problems],
   };
@@ -175,11 +187,18 @@ export function listTransactions({
   );
 }
 
+/** What is known of the licenses that a purchase may renew. */
+interface RenewableLicenses {
+  readonly renewed: RenewedLicenses;
+  /** The lines of the purchase that renew updates already. */
+  readonly known: readonly UpdatesEntry[];
+}
+
 function planPurchase(
   purchase: Purchase,
   lines: readonly BilledLine[],
   sale: SaleFinder,
-  renewed: RenewedLicenses,
+  { renewed, known }: RenewableLicenses,
 ): Omit<LicensePlans, 'updates'> {
   const drafts = [
     ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale),
@@ -187,8 +206,15 @@ function planPurchase(
   ];
   const missing: MissingLicense[] = [];
   const existing: ExistingLicense[] = [];
-  const renewal = findRenewal(purchase, lines, drafts, renewed);
+  const renewals: UpdatesRenewal[] = [];
+  const sold = drafts.filter(({ product }) => product?.givesUpdates !== true);
+  const renewal = findRenewal(purchase, lines, sold, renewed);
   for (const draft of drafts) {
+    const updates = toUpdatesRenewal(purchase, draft, known, renewed);
+    if (updates !== null) {
+      renewals.push(updates);
+      continue;
+    }
     const { line, adopted } = sale.findLine(draft);
     const terms = readTerms(draft);
     const isRenewal = draft.lineKey === renewal?.lineKey;
@@ -206,7 +232,9 @@ function planPurchase(
     .filter(({ licenseId }) => !kept.has(licenseId))
     .map((line) => ({ purchase, line }));
   const isKept = (priceId: string): boolean =>
-    existing.some(({ draft }) => draft.priceId === priceId);
+    [...existing, ...renewals.filter((each) => each.known !== null)].some(
+      ({ draft }) => draft.priceId === priceId,
+    );
   const problems = [
     ...findProblems(purchase.facts, drafts, sale.findProduct, isKept),
     ...(renewal?.problem == null ? [] : [toProblem(purchase, renewal.problem)]),
@@ -216,7 +244,13 @@ function planPurchase(
     missing,
     existing,
     orphaned,
-    ...splitProblems(purchase, drafts, problems, existing.length + missing.length),
+    renewals,
+    ...splitProblems(
+      purchase,
+      drafts,
+      problems,
+      existing.length + missing.length + renewals.length,
+    ),
   };
 }
 

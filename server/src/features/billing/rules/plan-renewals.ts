@@ -71,6 +71,18 @@ export function findRenewal(
   return { lineKey: line.lineKey, license: problem === null ? license : null, problem };
 }
 
+/** The license that a purchase names; `license` is null if it cannot be renewed, and `problem` is the cause. */
+export type NamedLicense = Omit<Renewal, 'lineKey'>;
+
+/** Finds the license that a purchase names; null: it names none. */
+export function findNamed(purchase: Purchase, renewed: RenewedLicenses): NamedLicense | null {
+  const name = findRenewedName(purchase);
+  if (name === null) return null;
+  const license = renewed.get(name) ?? null;
+  const problem = findObstacle(purchase, license);
+  return { license: problem === null ? license : null, problem };
+}
+
 function findObstacle(purchase: Purchase, license: RenewedLicense | null): string | null {
   if (license === null) return CAUSES.unknown;
   if (license.isRevoked) return CAUSES.revoked;

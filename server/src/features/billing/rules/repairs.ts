@@ -1,6 +1,7 @@
 /** What operators repaired: facts beside those of the provider, which replays keep. */
 import type { CustomerDetails, RepairFact } from '../facts.ts';
 import type { FindProduct, LicenseDraft, SoldProduct } from './compute-licenses.ts';
+import { toDays } from './draft-updates.ts';
 import { findDispute, findRefund } from './money-back.ts';
 import type { MergedPayment, Purchase, PurchaseFacts } from './group-purchases.ts';
 import type { SoldCatalog } from './plan-licenses.ts';
@@ -85,6 +86,9 @@ function toDraft(
     quantities: [quantity],
   };
   const product = findProduct(priceId, line);
+  const { occurredAt } = payment ?? repair;
+  const disputedAt = findDispute(payment === null ? [] : [payment], adjustments, () => null);
+  const refundedAt = payment === null ? null : findRefund(payment, adjustments, null);
   return {
     transactionId,
     // Lemon Squeezy numbers its invoices: their ids could be guessed.
@@ -98,12 +102,13 @@ function toDraft(
     total: payment?.total ?? null,
     subscription: false,
     hasGrace: false,
-    expiresAt: endOfTerm(product, (payment ?? repair).occurredAt),
+    expiresAt: endOfTerm(product, occurredAt),
     cancelScheduledFor: null,
     canceledAt: null,
     pausedAt: null,
-    disputedAt: findDispute(payment === null ? [] : [payment], adjustments, () => null),
-    refundedAt: payment === null ? null : findRefund(payment, adjustments, null),
+    disputedAt,
+    refundedAt,
+    updates: toDays(product, occurredAt, refundedAt ?? disputedAt),
   };
 }
 

@@ -28,5 +28,17 @@ export function describeStatus(
 export function statusLines(language: Language, license: LicenseRecord, now: Date): Markup {
   const { advice, isUsable: works, sentence } = describeStatus(language, license, now);
   const name = works && advice === null ? 'good' : 'bad';
-  return markup`<p class="${name}">${sentence}${advice !== null && ` ${advice}`}</p>`;
+  return markup`<p class="${name}">${sentence}${advice !== null && ` ${advice}`}</p>${works && updatesLine(language, license, now)}`;
+}
+
+/** Until when a license gets updates; nothing for one that gets all. */
+function updatesLine(
+  language: Language,
+  { updatesUntil }: LicenseRecord,
+  now: Date,
+): Markup | false {
+  if (updatesUntil === null) return false;
+  const { updates, updatesOver } = buyerTexts[language].license;
+  const write = updatesUntil > now ? updates : updatesOver;
+  return markup`<p class="hint">${write(formatDate(language, updatesUntil))}</p>`;
 }

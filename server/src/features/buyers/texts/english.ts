@@ -109,6 +109,9 @@ export const english: BuyerTexts = {
     back: 'All licenses',
   },
   license: {
+    updates: (end) => `Gets updates until ${end}.`,
+    updatesOver: (end) =>
+      `Updates ended on ${end}. Versions that were published until then go on working.`,
     machines: 'Computers in use',
     none: 'No computer uses this license.',
     unused: 'Enter the key in the software on a computer to use it there.',

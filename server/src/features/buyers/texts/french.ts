@@ -118,6 +118,9 @@ export const french: BuyerTexts = {
     back: 'Toutes les licences',
   },
   license: {
+    updates: (end) => `Mises à jour comprises jusqu’au ${end}.`,
+    updatesOver: (end) =>
+      `Les mises à jour ont pris fin le ${end}. Les versions publiées jusqu’alors continuent de fonctionner.`,
     machines: 'Ordinateurs en service',
     none: 'Aucun ordinateur n’utilise cette licence.',
     unused: 'Saisissez la clé dans le logiciel sur un ordinateur pour l’y utiliser.',

@@ -114,6 +114,9 @@ export const german: BuyerTexts = {
     back: 'Alle Lizenzen',
   },
   license: {
+    updates: (end) => `Erhält Updates bis zum ${end}.`,
+    updatesOver: (end) =>
+      `Die Updates endeten am ${end}. Versionen, die bis dahin erschienen sind, funktionieren weiterhin.`,
     machines: 'Genutzte Computer',
     none: 'Kein Computer nutzt diese Lizenz.',
     unused:

@@ -69,6 +69,10 @@ export interface BuyerTexts {
     readonly back: string;
   };
   readonly license: {
+    /** @param end a day */
+    readonly updates: (end: string) => string;
+    /** After the end of updates. @param end a day */
+    readonly updatesOver: (end: string) => string;
     readonly machines: string;
     readonly none: string;
     readonly unused: string;

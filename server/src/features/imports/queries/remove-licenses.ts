@@ -23,6 +23,7 @@ const REMOVED_WITH_LICENSE = [
   'license_keys',
   'license_transactions',
   'license_names',
+  'license_updates',
   'license_activity',
   'license_refusals',
   'imported_seats',

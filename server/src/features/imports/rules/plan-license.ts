@@ -40,6 +40,7 @@ export interface PlannedLicense {
   readonly maxActivations: number;
   /** Null: perpetual. */
   readonly expiresAt: Date | null;
+  readonly updatesUntil: ForeignLicense['updatesUntil'];
   /** Whether the source does not say when it ends. */
   readonly hasUnknownEnd: boolean;
   readonly subscription: boolean;
@@ -122,6 +123,7 @@ function toPlanned(foreign: ForeignLicense, product: Product, now: Date): Planne
     customerName: cleanText(foreign.customerName),
     maxActivations: countMachines(foreign, product),
     expiresAt: findEnd(foreign, product, now),
+    updatesUntil: foreign.updatesUntil,
     hasUnknownEnd: foreign.expiresAt === 'unknown' && (isSubscription || hasTerm(product)),
     subscription: isSubscription,
     cancelScheduledFor: foreign.cancelScheduledFor,

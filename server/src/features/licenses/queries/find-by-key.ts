@@ -32,6 +32,15 @@ export const RARE_TIMESTAMPS = `
                           l.disputed_at)
   end`;
 
+/**
+ * Milliseconds from 1970 to the end of license `l`, and after a slash to the end of its updates, which few have: a column for
+ * both costs less than two.
+ */
+export const LICENSE_ENDS = `
+  case when l.updates_until is null then (extract(epoch from l.expires_at) * 1000)::text
+    else concat(extract(epoch from l.expires_at) * 1000, '/', extract(epoch from l.updates_until) * 1000)
+  end`;
+
 /** Bits of the column that packs the booleans of a license. */
 export const [TRIAL, SUBSCRIPTION] = [1, 2];
 
@@ -43,7 +52,7 @@ const findStatement = {
       l.id,
       l.product_id,
       l.trial::int * ${TRIAL} + l.subscription::int * ${SUBSCRIPTION},
-      extract(epoch from l.expires_at) * 1000,
+      ${LICENSE_ENDS},
       ${RARE_TIMESTAMPS},
       a.id,
       a.machine_id,
@@ -83,7 +92,7 @@ function readRow(row: TextRow): FoundLicense {
 /** The timestamps of {@link RARE_TIMESTAMPS}. */
 export type RareTimestamps = Omit<
   LicenseStatusFacts,
-  'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'
+  'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt' | 'updatesUntil'
 > &
   Pick<ActivationFacts, 'deactivatedAt'>;
 
@@ -119,19 +128,20 @@ export function readRareTimestamps(json: string | null | undefined): RareTimesta
   };
 }
 
-/** Reads a license from the second to the fifth column: id, product, flags, and milliseconds from 1970 to its end. */
+/** Reads a license from the second to the fifth column: id, product, flags, and {@link LICENSE_ENDS}. */
 export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseStatusFacts {
   const id = row[1];
   const productId = row[2];
   if (id == null || productId == null) throw new Error('a statement returned a license without id');
   const flags = Number(row[3]);
-  const expiresAtMs = row[4];
+  const [expiresAtMs, updatesUntilMs] = row[4]?.split('/', 2) ?? [];
   return {
     id,
     productId,
     trial: (flags & TRIAL) !== 0,
     subscription: (flags & SUBSCRIPTION) !== 0,
-    expiresAt: expiresAtMs == null ? null : new Date(Number(expiresAtMs)),
+    expiresAt: readTime(expiresAtMs),
+    updatesUntil: readTime(updatesUntilMs),
     cancelScheduledFor: timestamps.cancelScheduledFor,
     canceledAt: timestamps.canceledAt,
     pausedAt: timestamps.pausedAt,
@@ -140,4 +150,8 @@ export function readLicense(row: TextRow, timestamps: RareTimestamps): LicenseSt
     revokedAt: timestamps.revokedAt,
     disputedAt: timestamps.disputedAt,
   };
+}
+
+function readTime(milliseconds: string | undefined): Date | null {
+  return milliseconds === undefined || milliseconds === '' ? null : new Date(Number(milliseconds));
 }

@@ -171,7 +171,7 @@ export async function listSoldTerms(
 const updateFactsStatement = defineCommand(
   'license_update_facts',
   `update licenses set expires_at = $2, suspended_at = $3, revoked_at = $4, paused_at = $5,
-                       canceled_at = $6, refunded_at = $7, max_activations = $8
+                       canceled_at = $6, refunded_at = $7, max_activations = $8, updates_until = $9
    where id = $1`,
 );
 
@@ -186,6 +186,7 @@ export async function updateLicenseFacts(db: Queryable, license: LicenseFacts): 
     license.canceledAt,
     license.refundedAt,
     license.maxActivations,
+    license.updatesUntil,
   ]);
 }
 

@@ -9,6 +9,7 @@ import {
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
 
 import {
+  LICENSE_ENDS,
   RARE_TIMESTAMPS,
   SUBSCRIPTION,
   TRIAL,
@@ -65,6 +66,7 @@ const countStatement = {
         l.trial,
         l.subscription,
         l.expires_at,
+        ${LICENSE_ENDS} as license_ends,
         ${RARE_TIMESTAMPS} as rare_timestamps,
         a.id as activation_id,
         a.machine_id,
@@ -95,7 +97,7 @@ const countStatement = {
       f.license_id,
       f.product_id,
       f.trial::int * ${TRIAL} + f.subscription::int * ${SUBSCRIPTION} + (c.position is not null)::int * ${COUNTED},
-      extract(epoch from f.expires_at) * 1000,
+      f.license_ends,
       case when c.position is null then f.rare_timestamps end,
       case when c.position is null then f.activation_id end,
       case when c.position is null then f.machine_id end,

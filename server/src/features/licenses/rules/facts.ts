@@ -9,6 +9,8 @@ export interface LicenseStatusFacts {
   readonly subscription: boolean;
   /** The end of the fixed term or of the paid period; null: perpetual. */
   readonly expiresAt: Date | null;
+  /** The end of the time in which it gets new versions, whatever its status is; null: it gets all. */
+  readonly updatesUntil: Date | null;
   /** When a scheduled cancellation takes effect. */
   readonly cancelScheduledFor: Date | null;
   readonly pausedAt: Date | null;

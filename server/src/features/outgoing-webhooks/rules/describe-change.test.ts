@@ -12,6 +12,19 @@ const DAY_MS = 86_400_000;
 const inDays = (days: number): Date => new Date(now.getTime() + days * DAY_MS);
 const yearly = { ...perpetual, expiresAt: inDays(10) };
 
+test('a later end of updates is a renewal, and an earlier one a status change', () => {
+  const sold = { ...yearly, updatesUntil: inDays(5) };
+  const previous = { previous_updates_until: inDays(5).toISOString() };
+  for (const updatesUntil of [inDays(6), null]) {
+    assert.deepEqual(describeChange(sold, { ...sold, updatesUntil }, now), [
+      { type: 'license.renewed', details: previous },
+    ]);
+  }
+  assert.deepEqual(describeChange(sold, { ...sold, updatesUntil: inDays(4) }, now), [
+    { type: 'license.status_changed', details: { previous_status: 'active', ...previous } },
+  ]);
+});
+
 test('describes a new license as created, whatever its status', () => {
   assert.deepEqual(describeChange(null, yearly, now), [{ type: 'license.created', details: {} }]);
 });
@@ -75,7 +88,8 @@ test('describes a change exactly if the status or the expiry differs', () => {
       const isDescribed = describeChange(before, after, now).length > 0;
       const same =
         licenseStatus(before, now) === licenseStatus(after, now) &&
-        before.expiresAt?.getTime() === after.expiresAt?.getTime();
+        before.expiresAt?.getTime() === after.expiresAt?.getTime() &&
+        before.updatesUntil?.getTime() === after.updatesUntil?.getTime();
       assert.equal(isDescribed, !same);
     }),
   );

@@ -9,8 +9,8 @@ interface ChangeEvent {
 }
 
 /**
- * Describes a change of a license; no events if neither its status nor its expiry changed. A later expiry is a renewal. An
- * earlier expiry is a status change even if the status is the same, because receivers may have stored the expiry.
+ * Describes a change of a license; no events if neither its status nor its expiry nor the end of its updates changed. A later
+ * end is a renewal. An earlier end is a status change even if the status is the same, because receivers may have stored it.
  * @param before null for a new license
  */
 export function describeChange(
@@ -20,13 +20,31 @@ export function describeChange(
 ): ChangeEvent[] {
   if (before === null) return [{ type: 'license.created', details: {} }];
   const events: ChangeEvent[] = [];
-  const moved = expiryOf(after) - expiryOf(before);
-  const previousExpiry = { previous_expires_at: before.expiresAt?.toISOString() ?? null };
-  if (moved > 0) events.push({ type: 'license.renewed', details: previousExpiry });
+  const ends = [
+    {
+      moved: toTime(after.expiresAt) - toTime(before.expiresAt),
+      name: 'previous_expires_at',
+      end: before.expiresAt,
+    },
+    {
+      moved: toTime(after.updatesUntil) - toTime(before.updatesUntil),
+      name: 'previous_updates_until',
+      end: before.updatesUntil,
+    },
+  ];
+  const list = (isListed: (moved: number) => boolean): EventDetails =>
+    Object.fromEntries(
+      ends
+        .filter(({ moved }) => isListed(moved))
+        .map(({ name, end }) => [name, end?.toISOString() ?? null]),
+    );
+  const later = list((moved) => moved > 0);
+  const earlier = list((moved) => moved < 0);
+  if (Object.keys(later).length > 0) events.push({ type: 'license.renewed', details: later });
   const previous = licenseStatus(before, now);
   const status = licenseStatus(after, now);
-  if (status !== previous || moved < 0) {
-    const details = { previous_status: previous, ...(moved < 0 ? previousExpiry : {}) };
+  if (status !== previous || Object.keys(earlier).length > 0) {
+    const details = { previous_status: previous, ...earlier };
     events.push({ type: toEventType(status, previous), details });
   }
   return events;
@@ -46,7 +64,7 @@ function toEventType(status: string, previous: string): EventType {
     : 'license.status_changed';
 }
 
-/** A perpetual license ends after all others. */
-function expiryOf({ expiresAt }: LicenseStatusFacts): number {
-  return expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
+/** What has no end ends after all others. */
+function toTime(end: Date | null): number {
+  return end?.getTime() ?? Number.MAX_SAFE_INTEGER;
 }

@@ -24,6 +24,7 @@ export type EventDetails = Readonly<
     previous_key_hint: string;
     previous_status: LicenseStatus;
     previous_expires_at: string | null;
+    previous_updates_until: string | null;
   }>
 >;
 
@@ -46,6 +47,9 @@ export function formatPayload(
       trial: license.trial,
       status: licenseStatus(license, occurredAt),
       expires_at: publicExpiry(license, occurredAt)?.toISOString() ?? null,
+      ...(license.updatesUntil === null
+        ? {}
+        : { updates_until: license.updatesUntil.toISOString() }),
       ...(customerEmail === null ? {} : { customer_email: customerEmail }),
       ...details,
     },

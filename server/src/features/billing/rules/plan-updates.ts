@@ -1,0 +1,134 @@
+import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
+import type { LicenseDraft } from './compute-licenses.ts';
+import type { DraftUpdates } from './draft-updates.ts';
+import { ATTENTION_PREFIX } from './event-state.ts';
+import type { Purchase } from './group-purchases.ts';
+import type { ExistingLicense, PurchaseProblem, SoldCatalog } from './plan-licenses.ts';
+import { findNamed, type NamedLicense, type RenewedLicenses } from './plan-renewals.ts';
+
+/** A line that renews the updates of a license. */
+export interface UpdatesRenewal {
+  readonly purchase: Purchase;
+  readonly draft: LicenseDraft;
+  readonly updates: DraftUpdates;
+  /** What it renews already; null: its license is not known yet. */
+  readonly known: UpdatesEntry | null;
+  /** The license that the purchase names, or why it cannot be renewed; null: it names none. */
+  readonly named: NamedLicense | null;
+}
+
+/** Returns what a line renews, if it sells updates only; null: it sells a license. @param known what the purchase renews */
+export function toUpdatesRenewal(
+  purchase: Purchase,
+  draft: LicenseDraft,
+  known: readonly UpdatesEntry[],
+  renewed: RenewedLicenses,
+): UpdatesRenewal | null {
+  const { lineKey, product, updates } = draft;
+  if (product?.givesUpdates !== true || updates === null) return null;
+  const own = known.find((each) => each.lineKey === lineKey) ?? null;
+  return { purchase, draft, updates, known: own, named: findNamed(purchase, renewed) };
+}
+
+/** Identifies what moves the end of updates of a license. */
+type EntryKey = Pick<UpdatesEntry, 'licenseId' | 'provider' | 'transactionId' | 'lineKey'>;
+
+/** Returns what a line does to the end of updates of a license. */
+export function toEntry(
+  { licenseId, provider, transactionId, lineKey }: EntryKey,
+  kind: UpdatesEntry['kind'],
+  { days, endsAt, paidAt, withdrawnAt }: DraftUpdates,
+): UpdatesEntry {
+  return {
+    licenseId,
+    provider,
+    transactionId,
+    lineKey,
+    kind,
+    days,
+    endsAt,
+    paidAt,
+    withdrawnAt,
+  };
+}
+
+/** Whether two entries are of the same line. */
+export function isOfLine(one: EntryKey, other: EntryKey): boolean {
+  return (
+    one.licenseId === other.licenseId &&
+    one.provider === other.provider &&
+    one.transactionId === other.transactionId &&
+    one.lineKey === other.lineKey
+  );
+}
+
+/**
+ * Lists the updates that were sold with licenses.
+ * @param known as stored
+ * @returns `outdated`: stored before, of lines that now sell all updates
+ */
+export function listSaleEntries(
+  sold: readonly Pick<ExistingLicense, 'draft' | 'line'>[],
+  known: readonly UpdatesEntry[],
+): { readonly current: readonly UpdatesEntry[]; readonly outdated: readonly UpdatesEntry[] } {
+  const current = sold.flatMap(({ draft, line }) =>
+    draft.updates === null
+      ? []
+      : [toEntry(line, line.renews === true ? 'renewal' : 'sale', draft.updates)],
+  );
+  const unlimited = sold.filter(({ draft }) => draft.product !== null && draft.updates === null);
+  const outdated = known.filter(
+    (entry) => entry.kind !== 'manual' && unlimited.some(({ line }) => isOfLine(entry, line)),
+  );
+  return { current, outdated };
+}
+
+/**
+ * Selects the license whose updates a buyer renews: the only one of the product that the customer bought at the provider, else
+ * the only one with the address.
+ * @returns null if there is none, or if there are several
+ */
+export function selectRenewable(
+  found: readonly {
+    readonly licenseId: string;
+    readonly customerEmail: string | null;
+    readonly isBought: boolean;
+  }[],
+  email: string | null,
+): string | null {
+  const bought = found.filter(({ isBought }) => isBought);
+  const named = found.filter(
+    ({ customerEmail }) => email !== null && customerEmail?.toLowerCase() === email.toLowerCase(),
+  );
+  const [only, ...others] = bought.length > 0 ? bought : named;
+  return only === undefined || others.length > 0 ? null : only.licenseId;
+}
+
+/** Lists the customers of purchases that sell or renew updates: either may arrive first. */
+export function listRenewingCustomers(
+  purchases: readonly Purchase[],
+  catalog: Pick<SoldCatalog, 'findPrice' | 'findUpdatesPrice'>,
+): { readonly provider: string; readonly customerId: string }[] {
+  return purchases.flatMap(({ facts: { provider, payments } }) =>
+    payments.flatMap(({ customerId, lines }) => {
+      const isConcerned = lines.some(
+        ({ priceId }) =>
+          (catalog.findUpdatesPrice?.(provider, priceId) ?? null) !== null ||
+          (catalog.findPrice(provider, priceId)?.updatesDays ?? null) !== null,
+      );
+      return customerId !== null && isConcerned ? [{ provider, customerId }] : [];
+    }),
+  );
+}
+
+const NO_LICENSE = `${ATTENTION_PREFIX}it renews the updates of a license, and the buyer has none of the product, or several. Change the updates of the license that is meant (latchkey license updates), then dismiss the event; or correct the address of the license, then replay it.`;
+
+const OTHER_PRODUCT = `${ATTENTION_PREFIX}it renews the updates of another product than that of the license that it names. Change the updates of the right license (latchkey license updates), and dismiss the event; or refund the payment at the provider.`;
+
+/** Reports each payment for updates of a license that is not known, or that is named and cannot be renewed. */
+export function explainRenewal({ purchase, named }: UpdatesRenewal): PurchaseProblem[] {
+  const reason = named?.problem ?? (named === null ? NO_LICENSE : OTHER_PRODUCT);
+  return purchase.facts.payments
+    .filter(({ origin, total }) => origin !== 'other' && total !== 0)
+    .map(({ eventId }) => ({ purchase, eventId, reason }));
+}
