@@ -30,6 +30,9 @@ export const CatalogProductView = Type.Object(
         examples: [365],
       }),
     ),
+    keys: oneOf(['generated', 'pool'], {
+      description: 'Whether the keys of licenses are generated, or taken from a pool.',
+    }),
     quantity: oneOf(['machines', 'keys'], {
       description: 'Whether a quantity multiplies the machines of a license, or the licenses.',
     }),

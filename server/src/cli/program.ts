@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   license: async () => (await import('./license/license.ts')).licenseCommand(),
   import: async () => (await import('./import/import.ts')).importCommand(),
   imports: async () => (await import('./imports.ts')).importsCommand(),
+  pool: async () => (await import('./pool.ts')).poolCommand(),
   key: async () => (await import('./key.ts')).keyCommand(),
   operator: async () => (await import('./operator.ts')).operatorCommand(),
   secret: async () => (await import('./secret.ts')).secretCommand(),

@@ -74,6 +74,8 @@ export interface Product {
   readonly maxActivations: number;
   /** The term of a license; null: perpetual, or as long as its subscription is paid. */
   readonly durationDays: number | null;
+  /** Whether a license takes the next key of a pool. Absent: keys are generated. */
+  readonly keysFrom?: 'pool';
   /** For how many days a license gets new versions after its payment. Absent: it gets all. */
   readonly updatesDays?: number;
   /** Whether a quantity of n is n licenses. Absent: one license for n times the machines. */

@@ -50,6 +50,7 @@ const ProductSchema = mapping({
   duration_days: Type.Optional(integer(1, 36_500)),
   updates_days: Type.Optional(integer(1, 36_500)),
   quantity: Type.Optional(choice('machines', 'keys')),
+  keys: Type.Optional(choice('generated', 'pool')),
   offline_days: Type.Optional(integer(1, 365)),
   airgap_days: Type.Optional(integer(1, 3_650)),
   moves: Type.Optional(

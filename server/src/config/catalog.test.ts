@@ -146,7 +146,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, updates_days, quantity, offline_days, airgap_days, moves, compatible, prices, updates_prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, updates_days, quantity, keys, offline_days, airgap_days, moves, compatible, prices, updates_prices',
   ],
   [
     'prices of updates without their days',

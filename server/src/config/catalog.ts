@@ -188,6 +188,7 @@ function toProduct(entry: ProductEntry): Product {
     maxActivations: entry.max_activations,
     durationDays: entry.duration_days ?? null,
     ...(entry.quantity === 'keys' ? { quantityAs: 'keys' } : {}),
+    ...(entry.keys === 'pool' ? { keysFrom: 'pool' } : {}),
     ...toUpdates(entry),
     offlineDays,
     airgapDays: entry.airgap_days ?? null,

@@ -351,6 +351,7 @@ describe('GET /catalog', () => {
         duration_days: null,
         updates_days: null,
         quantity: 'machines',
+        keys: 'generated',
         offline_days: 14,
         airgap_days: null,
         moves: { extra: 3, days: 30 },

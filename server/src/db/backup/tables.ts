@@ -11,7 +11,7 @@ export const TABLES: readonly string[] = `
   event_days event_drops event_ids event_name_days event_prop_days events fleet_servers imported_licenses imported_seats
   imports jobs
   key_emails license_activity license_days license_keys license_names license_refusals license_transactions
-  license_updates license_uses
+  license_pool_keys license_updates license_uses
   licenses operator_networks operator_passkeys operator_recovery_codes operator_sessions
   operator_sign_in_links operator_used_challenges operators outreach_campaigns outreach_idempotency_keys outreach_messages
   outreach_recipients owner_emails removal_clock rollup_marks rollup_run signing_keys

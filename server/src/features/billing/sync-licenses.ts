@@ -32,6 +32,7 @@ import {
   type MissingLicense,
   type OrphanedLicense,
   type UnmatchedPurchase,
+  explainEmptyPool,
 } from './rules/plan-licenses.ts';
 import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
@@ -63,6 +64,8 @@ export async function syncLicenses(
   const { buyers, buyerProblems } = await findBuyers(client, purchases);
   const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable, updates });
   const created = await createLicenses(deps, client, plans.missing, buyers);
+  const isCreated = new Set(created.map(({ draft }) => draft));
+  const withoutKey = plans.missing.filter(({ draft }) => !isCreated.has(draft));
   const updated = await changeLicenses(deps, client, plans, buyers);
   await recordSales(deps, client, created, plans.existing);
   const synced = await syncUpdates(client, {
@@ -77,8 +80,13 @@ export async function syncLicenses(
     licenses: synced.licenses,
     unmatched: plans.unmatched,
     // Of two problems of an event, the last one is reported.
-    problems: [...buyerProblems, ...plans.problems, ...synced.problems],
-    startedEarlier: plans.missing.map(({ purchase }) => purchase).filter(isStartedEarlier),
+    problems: [
+      ...buyerProblems,
+      ...plans.problems,
+      ...synced.problems,
+      ...withoutKey.flatMap(explainEmptyPool),
+    ],
+    startedEarlier: created.map(({ purchase }) => purchase).filter(isStartedEarlier),
   };
 }
 
@@ -173,7 +181,7 @@ async function createLicenses(
   const licenses = await createBilledLicenses(deps, client, newLicenses);
   const created = missing.flatMap((plan, index) => {
     const license = licenses[index];
-    if (license === undefined) return [];
+    if (license === undefined || license === null) return [];
     const { provider } = plan.purchase.facts;
     const { transactionId, lineKey } = plan.draft;
     const line = { provider, transactionId, lineKey, licenseId: license.id };

@@ -85,6 +85,7 @@ function viewProduct(
     duration_days: product.durationDays,
     updates_days: product.updatesDays ?? null,
     quantity: product.quantityAs ?? 'machines',
+    keys: product.keysFrom ?? 'generated',
     offline_days: product.offlineDays,
     airgap_days: product.airgapDays,
     moves: product.moves,

@@ -70,6 +70,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   license_refusals: { none: 'reason' },
   license_transactions: { linked: 'transaction_id' },
   license_uses: {},
+  license_pool_keys: { none: 'product_id key_hash key_sealed key_hint' },
   license_updates: { linked: 'transaction_id', none: 'kind line_key provider' },
   licenses: {
     person: 'customer_email customer_name note',

@@ -18,6 +18,7 @@ import { insertLicenseNames, type LicenseName } from './queries/license-names.ts
 import { upsertLicenseTransactions } from './queries/license-transactions.ts';
 import { manualUpdates, upsertLicenseUpdates } from './queries/license-updates.ts';
 import { insertLicenses, type LicenseRecord } from './queries/licenses.ts';
+import { takeKeys } from './key-pool.ts';
 import { sealLicenseKey } from './license-key.ts';
 
 const HOUR_MS = 3_600_000;
@@ -126,7 +127,9 @@ async function createLicense(
     note: newLicense.note ?? null,
     createdAt,
   };
-  const { license, licenseKey, keyHash } = draftLicense(deps, facts, newLicense.licenseKey);
+  const id = makeUuid();
+  const givenKey = newLicense.licenseKey ?? (await takeKey(deps, db, product.id, id));
+  const { license, licenseKey, keyHash } = draftLicense(deps, facts, givenKey, id);
   const { id: licenseId } = license;
   if (!(await insertLicenseKey(db, { keyHash, licenseId }))) throw new LicenseKeyTakenError();
   await insertLicenses(db, [license]);
@@ -140,6 +143,28 @@ async function createLicense(
   const names = listNames(newLicense, license);
   if (names.length > 0) await insertLicenseNames(db, names);
   return { license, licenseKey };
+}
+
+/** Takes a key from the pool of the product, if it has one. @throws PoolEmptyError */
+async function takeKey(
+  deps: LicenseChangeDependencies,
+  db: Queryable,
+  productId: string,
+  licenseId: string,
+): Promise<string | undefined> {
+  if (!takesPoolKey(deps, productId)) return undefined;
+  const taken = await takeKeys(deps, db, [{ licenseId, productId }]);
+  const key = taken.get(licenseId);
+  if (key === undefined) throw new PoolEmptyError(productId);
+  return key;
+}
+
+/** The pool of a product has no free key. */
+export class PoolEmptyError extends Error {
+  constructor(productId: string) {
+    super(`the pool of ${productId} has no free key: add keys with latchkey pool add`);
+    this.name = 'PoolEmptyError';
+  }
 }
 
 /** Lists the names by which a purchase finds the license. */
@@ -195,24 +220,44 @@ export interface BilledLicenseDependencies extends LicenseKeyDependencies {
 
 /**
  * Creates the licenses of purchases in a few statements, in the transaction of the caller. Returns them in the order of
- * `newLicenses`. No operator acts, so there is no audit row.
+ * `newLicenses`, null for one whose pool has no free key. No operator acts, so there is no audit row.
  */
 export async function createBilledLicenses(
   deps: BilledLicenseDependencies,
   db: Queryable,
   newLicenses: readonly NewBilledLicense[],
-): Promise<LicenseRecord[]> {
+): Promise<(LicenseRecord | null)[]> {
   if (newLicenses.length === 0) return [];
   const createdAt = deps.clock.now();
   const revealUntil = new Date(createdAt.getTime() + deps.config.billing.revealHours * HOUR_MS);
-  const drafts = newLicenses.map(({ terms, ...facts }) =>
-    draftLicense(deps, { ...terms, ...facts, createdAt, revealUntil }),
+  const planned = newLicenses.map((each) => ({ ...each, id: makeUuid() }));
+  const pooled = planned.filter((each) => !each.isTest && takesPoolKey(deps, each.terms.productId));
+  const taken = await takeKeys(
+    deps,
+    db,
+    pooled.map(({ id, terms }) => ({ licenseId: id, productId: terms.productId })),
   );
-  const keys = drafts.map(({ keyHash, license }) => ({ keyHash, licenseId: license.id }));
-  const licenses = drafts.map(({ license }) => license);
-  await insertLicenseKeys(db, keys);
-  await insertLicenses(db, licenses);
-  return licenses;
+  const isWithoutKey = new Set(pooled.map(({ id }) => id).filter((id) => !taken.has(id)));
+  const drafts = planned.map(({ terms, id, ...facts }) =>
+    isWithoutKey.has(id)
+      ? null
+      : draftLicense(deps, { ...terms, ...facts, createdAt, revealUntil }, taken.get(id), id),
+  );
+  const complete = drafts.filter((draft) => draft !== null);
+  await insertLicenseKeys(
+    db,
+    complete.map(({ keyHash, license }) => ({ keyHash, licenseId: license.id })),
+  );
+  await insertLicenses(
+    db,
+    complete.map(({ license }) => license),
+  );
+  return drafts.map((draft) => draft?.license ?? null);
+}
+
+/** Whether licenses of a product take their keys from its pool. */
+export function takesPoolKey({ catalog }: LicenseKeyDependencies, productId: string): boolean {
+  return catalog().products.get(productId)?.keysFrom === 'pool';
 }
 
 /** A license that is not stored yet, with its key in plain text. */
@@ -243,13 +288,17 @@ const UNSET = {
 type DraftFacts = Omit<LicenseRecord, 'id' | 'keySealed' | 'keyHint' | keyof typeof UNSET> &
   Partial<Pick<LicenseRecord, keyof typeof UNSET>>;
 
-/** Builds a license without storing it. @param licenseKey default: a generated key */
+/**
+ * Builds a license without storing it.
+ * @param licenseKey default: a generated key
+ * @param id default: a new one
+ */
 export function draftLicense(
   deps: LicenseKeyDependencies,
   facts: DraftFacts,
   licenseKey: string = generateLicenseKey(deps.catalog().keyPrefix, randomBytes),
+  id: string = makeUuid(),
 ): LicenseDraft {
-  const id = makeUuid();
   const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
   return { license: { ...UNSET, ...facts, id, ...sealed }, licenseKey, keyHash };
 }

@@ -84,9 +84,18 @@ export function sealLicenseKey(
   licenseId: string,
   licenseKey: string,
 ): StoredKey {
+  return sealKey(deps, licenseKeyLabel(licenseId), licenseKey);
+}
+
+/** Hashes and seals a key under a label. @throws {Error} for a mistyped key */
+export function sealKey(
+  deps: LicenseKeyDependencies,
+  label: string,
+  licenseKey: string,
+): StoredKey {
   return {
     keyHash: requireKeyHash(deps, licenseKey),
-    keySealed: deps.vault.seal(licenseKey.trim(), licenseKeyLabel(licenseId)),
+    keySealed: deps.vault.seal(licenseKey.trim(), label),
     keyHint: hintOf(licenseKey.trim()),
   };
 }

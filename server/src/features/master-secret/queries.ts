@@ -44,7 +44,8 @@ const SEALED = (column: string): string => `encode(substring(${column} from 2 fo
 const HASHED = (column: string): string => `encode(substring(${column} from 1 for 3), 'hex')`;
 
 const SOURCES: Readonly<Record<StoredType, string>> = {
-  licenses: `select ${SEALED('key_sealed')} as secret_id from licenses`,
+  licenses: `select ${SEALED('key_sealed')} as secret_id from licenses
+    union all select ${SEALED('key_sealed')} from license_pool_keys where key_sealed is not null`,
   license_keys: `select ${HASHED('key_hash')} as secret_id from license_keys`,
   signing_keys: `select ${SEALED('private_key_sealed')} as secret_id from signing_keys`,
   webhook_secrets: `select ${SEALED('secret_sealed')} as secret_id from webhook_endpoints

@@ -2,6 +2,7 @@
 import { parseEmail } from '@latchkey/contract';
 
 import { insertAuditEntry } from '../audit/queries.ts';
+import { rewritePoolKeys } from '../licenses/key-pool.ts';
 import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
 import { rewriteUsage } from '../usage/machine-key.ts';
 import { listKnownAddresses, listKnownMachineIds } from './queries.ts';
@@ -16,6 +17,7 @@ import {
 
 /** The counts of a rotation, by type of row. */
 export interface RotationResult {
+  /** Their keys, and the free keys of pools. */
   readonly licenses: RewriteResult;
   readonly signingKeys: RewriteResult;
   readonly webhookSecrets: RewriteResult;
@@ -40,7 +42,12 @@ export async function rotateMasterSecret(
   const signingKeys = await rewriteSigningKeys(deps);
   const webhookSecrets = await rewriteEndpoints(deps);
   const operatorTotp = await rewriteTotpSecrets(deps);
-  const licenses = await rewriteLicenses(deps, report);
+  const sold = await rewriteLicenses(deps, report);
+  const pooled = await rewritePoolKeys(deps);
+  const licenses = {
+    rewritten: sold.rewritten + pooled.rewritten,
+    failed: sold.failed + pooled.failed,
+  };
   const rewriteAll = (emails: readonly string[]) =>
     rewriteAddresses(deps, emails.filter(isAddress));
   const addresses = await rewriteInPages(deps, listKnownAddresses, rewriteAll, (done) =>

@@ -284,6 +284,14 @@ function splitProblems(
   return { unmatched: [{ purchase, reason }], problems: [] };
 }
 
+/** Reports the payments of a license whose pool has no free key. */
+export function explainEmptyPool({ purchase, terms }: MissingLicense): PurchaseProblem[] {
+  const reason = `${ATTENTION_PREFIX}the pool of ${terms.productId} has no free key. Add keys (latchkey pool add), then replay the event.`;
+  return purchase.facts.payments
+    .filter(({ origin }) => origin !== 'other')
+    .map(({ eventId }) => ({ purchase, eventId, reason }));
+}
+
 function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
   if (product === null) return null;
   return {
