@@ -136,7 +136,7 @@ async function countPurchases(
 ): Promise<void> {
   const real = references.filter(({ provider }) => !isTestSource(provider));
   if (real.length === 0) return;
-  const purchases = await findPurchases(client, real);
+  const purchases = await findPurchases(deps, client, real);
   const transactions = purchases.flatMap(listTransactions);
   const lines = await listBilledLines(client, transactions);
   const catalog = withAssignedPrices(deps.catalog(), await listAssignedPrices(client));
