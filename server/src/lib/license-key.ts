@@ -81,7 +81,7 @@ const UPPER_CASE = /[A-Z]/;
  * any of these spellings.
  * @returns null for a text with other characters, whose spelling matters
  */
-export function foldForeignKey(text: string): string | null {
+function foldForeignKey(text: string): string | null {
   const compact = text.replace(SEPARATORS, '');
   return FOLDABLE.test(compact) ? compact.toUpperCase() : null;
 }

@@ -2,7 +2,7 @@
 import type { PaymentProvider } from '@latchkey/contract';
 
 /** The systems that licenses are imported from. */
-export const IMPORT_SOURCES = [
+const IMPORT_SOURCES = [
   'keygen',
   'cryptlex',
   'lemonsqueezy',

@@ -23,7 +23,7 @@ import { storeBatch } from './store-batch.ts';
 const BATCH_ROWS = 200;
 
 /** The keys of all rows are remembered, in about 300 bytes each. */
-export const MAX_IMPORT_ROWS = 500_000;
+const MAX_IMPORT_ROWS = 500_000;
 
 /** How often a batch is evaluated because another process created one of its licenses at the same time, or holds the lock of billing. */
 const MAX_ATTEMPTS = 5;

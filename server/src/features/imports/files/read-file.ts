@@ -137,7 +137,7 @@ async function* readRows(open: OpenFile, findProblem: FindProblem): AsyncGenerat
 }
 
 /** Converts a record; returns null for one that is no license. */
-export function convert(line: number, read: () => ReturnType<Preset['read']>): ForeignRow | null {
+function convert(line: number, read: () => ReturnType<Preset['read']>): ForeignRow | null {
   try {
     const result = read();
     return result === null ? null : { line, ...result };

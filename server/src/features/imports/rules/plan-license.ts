@@ -95,7 +95,7 @@ function findProblem(foreign: ForeignLicense, { keyPrefix }: Catalog): string | 
 }
 
 /** Returns why a key cannot be imported; null when it can. */
-export function findKeyProblem(licenseKey: string, keyPrefix: string): string | null {
+function findKeyProblem(licenseKey: string, keyPrefix: string): string | null {
   if (licenseKey.length > MAX_LICENSE_KEY_CHARACTERS) {
     return `The key has ${licenseKey.length} characters; a license key has at most ${MAX_LICENSE_KEY_CHARACTERS}. Send the customer a new key.`;
   }

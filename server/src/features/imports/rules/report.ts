@@ -12,7 +12,7 @@ import { suggestProduct } from './map-product.ts';
  * - `weak`: its key can be guessed. `bad`: it cannot be imported. `skipped`: left out on purpose.
  * - `unknown_product`: its product is not mapped.
  */
-export const ROW_OUTCOMES = [
+const ROW_OUTCOMES = [
   'new',
   'renewed',
   'same',

@@ -7,7 +7,6 @@ import {
   execute,
   Nullable,
   queryRow,
-  queryRows,
   Timestamp,
   toColumns,
   type Queryable,
@@ -72,21 +71,6 @@ export async function takeOverSeat(
   now: Date,
 ): Promise<boolean> {
   return (await queryRow(db, takeOverStatement, [licenseId, activationId, now])) !== null;
-}
-
-const listStatement = defineStatement(
-  'imported_seat_list',
-  SeatRow,
-  `select ${COLUMNS} from imported_seats where license_id = $1 order by id limit $2`,
-);
-
-/** Lists the seats of a license, also those that were taken over. */
-export async function listImportedSeats(
-  db: Queryable,
-  licenseId: string,
-  limit: number,
-): Promise<ImportedSeat[]> {
-  return queryRows(db, listStatement, [licenseId, limit]);
 }
 
 const findInstanceStatement = defineStatement(

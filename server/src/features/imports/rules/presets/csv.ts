@@ -12,7 +12,7 @@ import {
 import { relatesNothing, type Preset } from './preset.ts';
 
 /** The fields of a table, with their columns in an export of Latchkey. */
-export const CSV_FIELDS = {
+const CSV_FIELDS = {
   id: 'license_id',
   key: 'license_key',
   product: 'product',
