@@ -160,7 +160,7 @@ async function takeKey(
 }
 
 /** The pool of a product has no free key. */
-export class PoolEmptyError extends Error {
+class PoolEmptyError extends Error {
   constructor(productId: string) {
     super(`the pool of ${productId} has no free key: add keys with latchkey pool add`);
     this.name = 'PoolEmptyError';
@@ -256,7 +256,7 @@ export async function createBilledLicenses(
 }
 
 /** Whether licenses of a product take their keys from its pool. */
-export function takesPoolKey({ catalog }: LicenseKeyDependencies, productId: string): boolean {
+function takesPoolKey({ catalog }: LicenseKeyDependencies, productId: string): boolean {
   return catalog().products.get(productId)?.keysFrom === 'pool';
 }
 

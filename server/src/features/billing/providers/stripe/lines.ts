@@ -40,7 +40,7 @@ export function readLineItems(list: unknown): BillingLine[] {
 }
 
 /** Reads the billing cycle of a price; null for a one-time price, or one that is not expanded. */
-export function readPriceCycle(price: unknown): BillingCycle | null {
+function readPriceCycle(price: unknown): BillingCycle | null {
   const recurring = readObject(readObject(price)['recurring']);
   return readCycle(recurring['interval'], recurring['interval_count']);
 }
