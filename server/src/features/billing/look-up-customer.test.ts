@@ -88,6 +88,27 @@ test('does not fail for an unknown customer, whom a later event may describe', a
   assert.deepEqual(await countJobs(pool), { open: 0, failed: 0 });
 });
 
+test('looks up a payer who names a license, and then upgrades it', async () => {
+  answer = async () => ann;
+  const { license } = await service.issue({ productId: 'personal', customerEmail: ann.email });
+  const customerId = paddleId('ctm');
+  await deliver(
+    paddleTransactionCompleted({
+      transactionId: paddleId('txn'),
+      customerId,
+      subscriptionId: null,
+      lines: [{ priceId: TEST_PRICES.sellers }],
+      customData: { license_id: license.id },
+    }),
+  );
+  const readProduct = async (): Promise<unknown> =>
+    (await pool.query('select product_id from licenses where id = $1', [license.id])).rows[0];
+  assert.deepEqual(await readProduct(), { product_id: 'personal' });
+  await runDueJobs(context);
+  assert.deepEqual(asked, [customerId]);
+  assert.deepEqual(await readProduct(), { product_id: 'sellers' });
+});
+
 test('the response overrides events before the request, but not later ones', async () => {
   const customerId = paddleId('ctm');
   const deliverEmail = (email: string, occurredAt: Date) =>

@@ -108,7 +108,7 @@ function listOpenCheckouts(purchases: readonly Purchase[]): OpenCheckout[] {
 export async function queueNotifications(
   deps: ApplyDependencies,
   client: Queryable,
-  { licenses, purchases }: SyncedLicenses,
+  { licenses, purchases, unknownCustomers }: SyncedLicenses,
 ): Promise<void> {
   await queueKeyEmails(client, licenses.filter(isNewlySendable));
   const withoutAddress = licenses.flatMap(({ before, license, provider, customerId }) =>
@@ -116,7 +116,7 @@ export async function queueNotifications(
       ? []
       : [{ provider, customerId }],
   );
-  await queueCustomerLookUps(client, withoutAddress);
+  await queueCustomerLookUps(client, [...withoutAddress, ...unknownCustomers]);
   if (deps.stripeApi !== null) await queueCheckoutLookUps(client, listOpenCheckouts(purchases));
   const changes = licenses.map(({ before, license }) => ({ before, after: license }));
   await recordLicenseChanges(deps, client, changes, deps.clock.now());

@@ -18,6 +18,7 @@ import {
   insertBilledLines,
   listCustomers,
   replaceBilledLines,
+  type CustomerKey,
   type StoredCustomer,
 } from './queries/purchases.ts';
 import { listAssignedPrices } from './queries/repairs.ts';
@@ -34,6 +35,7 @@ import {
   type UnmatchedPurchase,
   explainEmptyPool,
 } from './rules/plan-licenses.ts';
+import { findRenewedName } from './rules/plan-renewals.ts';
 import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
 import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
@@ -49,6 +51,8 @@ export interface SyncedLicenses {
   readonly problems: LicensePlans['problems'];
   /** Those whose license was created although their checkout is unknown. */
   readonly startedEarlier: readonly Purchase[];
+  /** The payers of purchases that name a license, whose details are unknown. */
+  readonly unknownCustomers: readonly CustomerKey[];
 }
 
 /** Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones. */
@@ -61,8 +65,9 @@ export async function syncLicenses(
   const names = listOpenPurchases(purchases, lines).flatMap(listNames);
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
   const updates = await listUpdates(client, purchases, lines);
-  const { buyers, buyerProblems } = await findBuyers(client, purchases);
-  const plans = await planAll(deps, client, { purchases, lines, renewed, adoptable, updates });
+  const { buyers, buyerProblems, unknownCustomers } = await findBuyers(client, purchases);
+  const shared = { purchases, lines, renewed, adoptable, updates, buyers };
+  const plans = await planAll(deps, client, shared);
   const created = await createLicenses(deps, client, plans.missing, buyers);
   const isCreated = new Set(created.map(({ draft }) => draft));
   const withoutKey = plans.missing.filter(({ draft }) => !isCreated.has(draft));
@@ -87,6 +92,7 @@ export async function syncLicenses(
       ...withoutKey.flatMap(explainEmptyPool),
     ],
     startedEarlier: created.map(({ purchase }) => purchase).filter(isStartedEarlier),
+    unknownCustomers,
   };
 }
 
@@ -94,20 +100,23 @@ export async function syncLicenses(
 async function planAll(
   deps: ApplyDependencies,
   client: Queryable,
-  { purchases, lines, adoptable, renewed, updates }: PlannedPurchases,
+  { purchases, lines, adoptable, renewed, updates, buyers }: PlannedPurchases,
 ): Promise<LicensePlans> {
   const catalog = deps.catalog();
-  const plans = planLicenses(purchases, lines, catalog, adoptable, renewed, updates);
+  const addressOf = (purchase: Purchase) => buyers.get(purchase)?.customer ?? null;
+  const named = { licenses: renewed, addressOf };
+  const plans = planLicenses(purchases, lines, catalog, adoptable, named, updates);
   if (plans.unmatched.length + plans.problems.length === 0) return plans;
   const assigned = await listAssignedPrices(client);
   if (assigned.length === 0) return plans;
   const extended = withAssignedPrices(catalog, assigned);
-  return planLicenses(purchases, lines, extended, adoptable, renewed, updates);
+  return planLicenses(purchases, lines, extended, adoptable, named, updates);
 }
 
 interface PlannedPurchases extends SharedPurchases {
   readonly adoptable: NonNullable<Parameters<typeof planLicenses>[3]>;
   readonly updates: NonNullable<Parameters<typeof planLicenses>[5]>;
+  readonly buyers: Buyers;
 }
 
 /** At Creem the checkout arrives together with its first payment, in any order. */
@@ -136,10 +145,7 @@ type Buyers = ReadonlyMap<Purchase, Buyer>;
  * Finds the buyer of each purchase, or who gets it as a gift. The stored details of the customer take precedence over those
  * in payments and snapshots.
  */
-async function findBuyers(
-  client: Queryable,
-  purchases: readonly Purchase[],
-): Promise<{ readonly buyers: Buyers; readonly buyerProblems: LicensePlans['problems'] }> {
+async function findBuyers(client: Queryable, purchases: readonly Purchase[]): Promise<FoundBuyers> {
   const buyers = purchases.map((purchase) => ({ purchase, ...findBuyer(purchase) }));
   const keys = buyers.flatMap(({ purchase, customerId }) =>
     customerId === null ? [] : [{ provider: purchase.facts.provider, customerId }],
@@ -148,7 +154,26 @@ async function findBuyers(
   const known = buyers.map(
     ({ purchase, ...buyer }) => [purchase, withStoredDetails(purchase, buyer, stored)] as const,
   );
-  return { buyers: new Map(known), buyerProblems: findBuyerProblems(purchases, stored) };
+  const unknownCustomers = known.flatMap(([purchase, { customerId, customer }]) => {
+    const { provider } = purchase.facts;
+    const isStored = stored.some((each) => isCustomer(each, { provider, customerId }));
+    if (customerId === null || customer.email !== null || isStored) return [];
+    return findRenewedName(purchase) === null ? [] : [{ provider, customerId }];
+  });
+  const buyerProblems = findBuyerProblems(purchases, stored);
+  return { buyers: new Map(known), buyerProblems, unknownCustomers };
+}
+
+interface FoundBuyers extends Pick<SyncedLicenses, 'unknownCustomers'> {
+  readonly buyers: Buyers;
+  readonly buyerProblems: LicensePlans['problems'];
+}
+
+function isCustomer(
+  one: CustomerKey,
+  other: { readonly provider: string; readonly customerId: string | null },
+): boolean {
+  return one.customerId === other.customerId && one.provider === other.provider;
 }
 
 function withStoredDetails(
@@ -157,11 +182,10 @@ function withStoredDetails(
   stored: readonly StoredCustomer[],
 ): Buyer {
   const { provider } = purchase.facts;
-  const isSame = (each: StoredCustomer): boolean =>
-    each.customerId === customerId && each.provider === provider;
-  const details = mergeCustomer(customer, stored.find(isSame) ?? UNKNOWN_CUSTOMER);
+  const details = stored.find((each) => isCustomer(each, { provider, customerId }));
   const recipient = findRecipient(purchase);
-  const owner = recipient === null ? details : { ...recipient, locale: details.locale };
+  const payer = mergeCustomer(customer, details ?? UNKNOWN_CUSTOMER);
+  const owner = recipient === null ? payer : { ...recipient, locale: payer.locale };
   return { customerId, customer: repairCustomer(owner, purchase) };
 }
 

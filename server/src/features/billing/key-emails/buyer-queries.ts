@@ -21,6 +21,8 @@ const BoughtLicense = Type.Object({
   customerEmail: Nullable.Text,
   customerName: Nullable.Text,
   isValid: Type.Boolean(),
+  /** Whether the transaction renews it, so that its buyer did not need its key. */
+  isRenewed: Type.Boolean(),
 });
 
 /** A license of a transaction. It is valid if it is neither refunded, revoked, canceled, suspended nor disputed. */
@@ -31,7 +33,8 @@ const listLicensesStatement = defineStatement(
   BoughtLicense,
   `select l.id, l.product_id as "productId", l.max_activations as "maxActivations", l.updates_until as "updatesUntil", l.key_sealed as "keySealed",
           l.customer_email as "customerEmail", l.customer_name as "customerName",
-          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid"
+          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid",
+          billed.renews as "isRenewed"
    from billing_licenses billed join licenses l on l.id = billed.license_id
    where billed.transaction_id = $1 and billed.provider = $2
    order by split_part(split_part(billed.line_key, '#', 1), '+', 1), l.id

@@ -24,7 +24,7 @@ import {
   updateAddressHash,
 } from './queries.ts';
 import { chooseLanguage } from './texts.ts';
-import { writeKeyEmail, type EmailedKey } from './write-key-email.ts';
+import { toGreetingName, writeKeyEmail, type EmailedKey } from './write-key-email.ts';
 
 /** Longer than a job may take: the process with an older claim was killed. */
 export const CLAIM_TIMEOUT_MS = 180_000;
@@ -59,10 +59,10 @@ export async function sendKeyEmail(
   await insertKeyEmail(pool, key, deps.clock.now());
   const bought = await listBoughtLicenses(pool, key);
   const address = bought.find(({ customerEmail }) => customerEmail !== null)?.customerEmail ?? null;
-  // An operator may have given a license of the purchase to another person.
+  // An operator may have given a license of the purchase to another person, and its buyer may have named any license.
   const valid = bought.filter(
-    ({ isValid, customerEmail }) =>
-      isValid && (customerEmail === null || isSameAddress(customerEmail, address)),
+    ({ isValid, isRenewed, customerEmail }) =>
+      isValid && (customerEmail === null ? !isRenewed : isSameAddress(customerEmail, address)),
   );
   if (valid.length === 0) return holdKeyEmail(pool, key, 'withheld', 'no_license');
   if (address === null) return holdKeyEmail(pool, key, 'waiting', 'no_address');
@@ -183,7 +183,7 @@ async function compose(
   const ids = licenses.map(({ id }) => id).sort();
   return {
     ...written,
-    to: { address, name: customerName ?? null },
+    to: { address, name: toGreetingName(customerName ?? null) },
     messageToken: createMessageToken(deps, 'key', [
       key.provider,
       key.transactionId,

@@ -13,7 +13,7 @@ import { createMessageToken, toEmailedKey, UNCONFIRMED_RETRY_DELAY_MS } from './
 import type { Language } from '@latchkey/contract';
 
 import { chooseLanguage } from './texts.ts';
-import type { EmailedKey, KeyEmailFacts } from './write-key-email.ts';
+import { toGreetingName, type EmailedKey, type KeyEmailFacts } from './write-key-email.ts';
 
 /** The key of a license, the name of its owner, and the page for buyers; null if unknown. */
 type OwnedKey = EmailedKey & Pick<KeyEmailFacts, 'buyerPage' | 'customerName'>;
@@ -88,7 +88,7 @@ async function compose(
       customerName,
       buyerPage: findBuyerPage(deps.config),
     }),
-    to: { address, name: customerName },
+    to: { address, name: toGreetingName(customerName) },
     messageToken: createMessageToken(deps, kind, [
       id,
       keySealed.toString('base64'),

@@ -133,8 +133,8 @@ function describeKey(language: Language, { maxActivations, updatesUntil }: Email
 
 const MAX_NAME_CHARACTERS = 60;
 
-/** Returns the name for the greeting, or null if it contains a link or address: buyers choose it freely. */
-function toGreetingName(name: string | null): string | null {
+/** Returns the name for an e-mail, or null if it contains a link or address: buyers choose it freely, also of other people. */
+export function toGreetingName(name: string | null): string | null {
   const trimmed = name?.replaceAll(/\s+/gu, ' ').trim() ?? '';
   const plain = /^[\p{L}\p{M}\p{N} .'’·,-]+$/u.test(trimmed) && !/\.\p{L}{2,}/u.test(trimmed);
   return plain && trimmed.length <= MAX_NAME_CHARACTERS ? trimmed : null;

@@ -4,6 +4,7 @@ import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
 import type { BillingProvider } from '../facts.ts';
 import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
+import type { RenewedLicense } from './find-obstacle.ts';
 import { explainPrices, findProblems, type Problem } from './find-problems.ts';
 import { isRecipientInvalid } from './find-recipient.ts';
 import type { Purchase } from './group-purchases.ts';
@@ -11,9 +12,9 @@ import {
   combineLines,
   findRenewal,
   toBaseSale,
+  NAMES_NONE,
   toProblem,
-  type RenewedLicense,
-  type RenewedLicenses,
+  type NamedLicenses,
 } from './plan-renewals.ts';
 import { toUpdatesRenewal, type UpdatesRenewal } from './plan-updates.ts';
 import { computeIssued, withRepairs } from './repairs.ts';
@@ -135,7 +136,7 @@ export function planLicenses(
   lines: readonly BilledLine[],
   catalog: SoldCatalog,
   adoptable: readonly AdoptableLicense[] = [],
-  renewed: RenewedLicenses = new Map(),
+  renewed: NamedLicenses = NAMES_NONE,
   entries: readonly UpdatesEntry[] = [],
 ): LicensePlans {
   const linesOf = Map.groupBy(lines, toTransactionName);
@@ -189,7 +190,7 @@ export function listTransactions({
 
 /** What is known of the licenses that a purchase may renew. */
 interface RenewableLicenses {
-  readonly renewed: RenewedLicenses;
+  readonly renewed: NamedLicenses;
   /** The lines of the purchase that renew updates already. */
   readonly known: readonly UpdatesEntry[];
 }

@@ -1,9 +1,9 @@
-import { isTestSource } from '@latchkey/contract';
+import { isUuid } from '@latchkey/contract';
 
-import { compareOccurrences } from '../facts.ts';
+import { compareOccurrences, type CustomerDetails } from '../facts.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
-import { ATTENTION_PREFIX } from './event-state.ts';
 import type { Problem } from './find-problems.ts';
+import { findObstacle, type RenewedLicense } from './find-obstacle.ts';
 import { findRecipient } from './find-recipient.ts';
 import { toSold, type Sale } from './find-sale.ts';
 import { compareText } from './compare-facts.ts';
@@ -11,21 +11,17 @@ import { findBuyer, type Purchase } from './group-purchases.ts';
 import type { BilledLine, ExistingLicense, PurchaseProblem, SoldCatalog } from './plan-licenses.ts';
 import { combinePurchases, type Contribution } from './renew-license.ts';
 
-/** The license that a purchase names, to renew or upgrade it. */
-export interface RenewedLicense {
-  readonly licenseId: string;
-  readonly productId: string;
-  readonly maxActivations: number;
-  readonly expiresAt: Date | null;
-  readonly customerEmail: string | null;
-  readonly isRevoked: boolean;
-  readonly isTrial: boolean;
-  /** Whether a test purchase created it. */
-  readonly isTest: boolean;
-}
-
 /** The licenses that purchases name, by the name in their facts; null: no license has it. */
 export type RenewedLicenses = ReadonlyMap<string, RenewedLicense | null>;
+
+/** The licenses that purchases name, and what is stored of their buyers. */
+export interface NamedLicenses {
+  readonly licenses: RenewedLicenses;
+  /** Returns the stored details of a purchase's buyer; null: none are stored. */
+  readonly addressOf: (purchase: Purchase) => Pick<CustomerDetails, 'email'> | null;
+}
+
+export const NAMES_NONE: NamedLicenses = { licenses: new Map(), addressOf: () => null };
 
 /** Returns how a purchase names the license that it renews, in its oldest fact that names one; null: it names none. */
 export function findRenewedName({ facts }: Purchase): string | null {
@@ -40,14 +36,6 @@ interface Renewal {
   readonly problem: string | null;
 }
 
-const CAUSES = {
-  unknown: `${ATTENTION_PREFIX}it renews a license that does not exist. Extend the right one, or issue one, and dismiss the event; or refund the payment at the provider.`,
-  revoked: `${ATTENTION_PREFIX}it renews a license that is revoked. Refund the payment at the provider, or issue a new license.`,
-  trial: `${ATTENTION_PREFIX}it renews the license of a trial. Issue a license for it, and dismiss the event.`,
-  test: `${ATTENTION_PREFIX}one of the purchase and the license that it renews is of a test mode. Buy a license in the test mode, and renew that.`,
-  customer: `${ATTENTION_PREFIX}it renews a license of another customer. If both are the same person, set the license's address to that of the payment with latchkey license owner, and replay the event; or refund the payment at the provider.`,
-} as const;
-
 /**
  * Decides which line of a purchase renews the license that it names: the first of the license's product, or else the first
  * one. Null: it names none, or one of its lines renews it already.
@@ -56,44 +44,42 @@ export function findRenewal(
   purchase: Purchase,
   lines: readonly BilledLine[],
   drafts: readonly LicenseDraft[],
-  renewed: RenewedLicenses,
+  renewed: NamedLicenses,
 ): Renewal | null {
   const name = findRenewedName(purchase);
   if (name === null || lines.some(({ renews }) => renews === true)) return null;
-  const license = renewed.get(name) ?? null;
+  const license = renewed.licenses.get(name) ?? null;
   if (lines.some(({ licenseId }) => licenseId === license?.licenseId)) return null;
   const sold = drafts.filter(
     ({ product, lineKey }) => product !== null && !lineKey.startsWith('charge:'),
   );
   const line = sold.find(({ product }) => product?.id === license?.productId) ?? sold[0];
   if (line === undefined) return null;
-  const problem = findObstacle(purchase, license);
-  return { lineKey: line.lineKey, license: problem === null ? license : null, problem };
+  const named = findNamed(purchase, renewed, line);
+  return named === null ? null : { lineKey: line.lineKey, ...named };
 }
 
 /** The license that a purchase names; `license` is null if it cannot be renewed, and `problem` is the cause. */
 export type NamedLicense = Omit<Renewal, 'lineKey'>;
 
-/** Finds the license that a purchase names; null: it names none. */
-export function findNamed(purchase: Purchase, renewed: RenewedLicenses): NamedLicense | null {
+/**
+ * Finds the license that a purchase names; null: it names none.
+ * @param line what would renew it; null: something that only adds time
+ */
+export function findNamed(
+  purchase: Purchase,
+  { licenses, addressOf }: NamedLicenses,
+  line: LicenseDraft | null,
+): NamedLicense | null {
   const name = findRenewedName(purchase);
   if (name === null) return null;
-  const license = renewed.get(name) ?? null;
-  const problem = findObstacle(purchase, license);
+  const license = licenses.get(name) ?? null;
+  const known = [findBuyer(purchase).customer, findRecipient(purchase), addressOf(purchase)];
+  const addresses = known.flatMap((each) => each?.email?.toLowerCase() ?? []);
+  const { provider } = purchase.facts;
+  const isNamedByKey = !isUuid(name);
+  const problem = findObstacle(license, { provider, line, isNamedByKey, addresses });
   return { license: problem === null ? license : null, problem };
-}
-
-function findObstacle(purchase: Purchase, license: RenewedLicense | null): string | null {
-  if (license === null) return CAUSES.unknown;
-  if (license.isRevoked) return CAUSES.revoked;
-  if (license.isTrial) return CAUSES.trial;
-  if (license.isTest !== isTestSource(purchase.facts.provider)) return CAUSES.test;
-  const addresses = [findBuyer(purchase).customer.email, findRecipient(purchase)?.email ?? null];
-  const known = addresses.flatMap((email) => (email === null ? [] : [email.toLowerCase()]));
-  const { customerEmail } = license;
-  const isOther =
-    known.length > 0 && customerEmail !== null && !known.includes(customerEmail.toLowerCase());
-  return isOther ? CAUSES.customer : null;
 }
 
 /** What a license was before the first purchase that renewed it, if none sold it here. */

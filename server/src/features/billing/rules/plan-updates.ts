@@ -4,7 +4,7 @@ import type { DraftUpdates } from './draft-updates.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
 import type { Purchase } from './group-purchases.ts';
 import type { ExistingLicense, PurchaseProblem, SoldCatalog } from './plan-licenses.ts';
-import { findNamed, type NamedLicense, type RenewedLicenses } from './plan-renewals.ts';
+import { findNamed, type NamedLicense, type NamedLicenses } from './plan-renewals.ts';
 
 /** A line that renews the updates of a license. */
 export interface UpdatesRenewal {
@@ -22,12 +22,13 @@ export function toUpdatesRenewal(
   purchase: Purchase,
   draft: LicenseDraft,
   known: readonly UpdatesEntry[],
-  renewed: RenewedLicenses,
+  renewed: NamedLicenses,
 ): UpdatesRenewal | null {
   const { lineKey, product, updates } = draft;
   if (product?.givesUpdates !== true || updates === null) return null;
   const own = known.find((each) => each.lineKey === lineKey) ?? null;
-  return { purchase, draft, updates, known: own, named: findNamed(purchase, renewed) };
+  const named = findNamed(purchase, renewed, null);
+  return { purchase, draft, updates, known: own, named };
 }
 
 /** Identifies what moves the end of updates of a license. */

@@ -15,10 +15,11 @@ import {
   snapshot,
   toEvents,
 } from './facts.fixture.ts';
+import type { RenewedLicense } from './find-obstacle.ts';
 import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
 import { planLicenses, type BilledLine } from './plan-licenses.ts';
 import { findPrice, PRODUCTS } from './plan.fixture.ts';
-import type { RenewedLicense } from './plan-renewals.ts';
+import { NAMES_NONE } from './plan-renewals.ts';
 
 const DAY_MS = 86_400_000;
 const KEY = 'the-license';
@@ -40,7 +41,8 @@ function planOf(
     facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
   );
   const catalog = { findPrice, products: PRODUCTS };
-  const plans = planLicenses(groupPurchases(entries), lines, catalog, [], renewed);
+  const named = { ...NAMES_NONE, licenses: renewed };
+  const plans = planLicenses(groupPurchases(entries), lines, catalog, [], named);
   const { updates, missing, problems, unmatched } = plans;
   const licenses = updates.map(({ draft, terms }) => {
     const { expiresAt, subscription, canceledAt, refundedAt, disputedAt } = draft;
