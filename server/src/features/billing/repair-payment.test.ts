@@ -164,6 +164,36 @@ describe('a license issued from an event', () => {
       ['applied', [['personal', 'ada@example.com']]],
     );
   });
+
+  test('exists once for an event from the future, has its buyer and begins now', async () => {
+    const nextYear = new Date(TEST_START.getTime() + 365 * DAY_MS);
+    const body = standardEvent(
+      'purchase.completed',
+      {
+        transaction_id: 'order-future',
+        customer: { id: 'customer-future', email: 'future@example.com' },
+        lines: [{ price_id: 'personal' }],
+      },
+      nextYear,
+    );
+    await pool.query(
+      `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status, message, attempts)
+       values ('future', 'standard', 'purchase.completed', $1, $2, $3, '{"webhook-id":"future"}', 'failed', 'in the future', 1)`,
+      [nextYear, TEST_START, Buffer.from(JSON.stringify(body))],
+    );
+    await repair('future', { kind: 'issue', productId: 'personal', quantity: 1 });
+    await repair('future', { kind: 'issue', productId: 'personal', quantity: 2 });
+    const [issued, ...others] = await soldBy('future');
+    assert.deepEqual(
+      [issued?.customer_email, issued?.max_activations, others],
+      ['future@example.com', 4, []],
+    );
+    assert.equal((await show('future')).state, 'applied');
+    const { rows } = await pool.query<{ occurred_at: Date }>(
+      `select occurred_at from billing_payments where event_id = 'future'`,
+    );
+    assert.deepEqual(rows, [{ occurred_at: TEST_START }]);
+  });
 });
 
 describe('a subscription that is a license', () => {

@@ -11,7 +11,7 @@ import { insertLicenseNames } from '../licenses/queries/license-names.ts';
 import { findLicense } from '../licenses/queries/licenses.ts';
 import { recomputePurchases } from './apply-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
-import { LINKING_PAYMENT, type BillingFact, type PaymentFact } from './facts.ts';
+import { LINKING_PAYMENT, UNKNOWN_CUSTOMER, type BillingFact, type PaymentFact } from './facts.ts';
 import { listUnmatchedOfProvider } from './queries/operator-events.ts';
 import type { StoredEventRecord } from './queries/event-list.ts';
 import { updateEventOutcomes } from './queries/events.ts';
@@ -110,11 +110,12 @@ async function findTarget(
   const [purchase] = groupPurchases(entries);
   const ids = new Set(own.map(({ id }) => id));
   const payments = purchase?.facts.payments ?? [];
-  // A payment without effect is in the event only.
+  const reported = facts.find((fact) => fact.kind === 'payment');
+  // The ledger has no payment of an event that failed; that of another event is not meant.
+  const isFailed = event.status === 'failed' && isOfPayment(repair);
   const payment =
     payments.find(({ transactionId }) => ids.has(transactionId)) ??
-    facts.find((fact) => fact.kind === 'payment') ??
-    payments[0];
+    (isFailed ? undefined : (reported ?? payments[0]));
   const subscriptionId = findSubscription(facts, payments);
   if (payment !== undefined) {
     return { provider, eventId, payment, subscriptionId, references: own, isNew: false };
@@ -123,10 +124,15 @@ async function findTarget(
     const none = { ...LINKING_PAYMENT, transactionId: '', occurredAt: event.occurredAt };
     return { provider, eventId, payment: none, subscriptionId, references: own, isNew: false };
   }
-  if (repair.kind !== 'issue' && repair.kind !== 'address') {
+  if (!isOfPayment(repair)) {
     throw notPossible('The event reports no payment. Issue a license from it instead.');
   }
-  return createTarget(client, event);
+  return createTarget(client, event, reported);
+}
+
+/** Whether a repair needs a payment, but none of its lines. */
+function isOfPayment({ kind }: Repair): boolean {
+  return kind === 'issue' || kind === 'address';
 }
 
 function findSubscription(
@@ -138,11 +144,23 @@ function findSubscription(
   return ids.find((id) => id !== null) ?? null;
 }
 
-/** An event that could not be read becomes a payment without effect of its own, to which repairs can refer. */
-async function createTarget(client: Queryable, event: StoredEventRecord): Promise<Target> {
-  const { provider, eventId, occurredAt } = event;
-  const transactionId = `event:${eventId}`;
-  const payment = { ...LINKING_PAYMENT, transactionId, occurredAt };
+/**
+ * Stores a payment without effect for an event that failed, to which repairs can refer.
+ * @param reported what could be read of its payment, whose id refunds name
+ */
+async function createTarget(
+  client: Queryable,
+  { provider, eventId, ...event }: StoredEventRecord,
+  reported: PaymentFact | undefined,
+): Promise<Target> {
+  const {
+    transactionId = `event:${eventId}`,
+    customerId = null,
+    customer = UNKNOWN_CUSTOMER,
+  } = reported ?? {};
+  // The term begins now at the latest: the event may be dated in the future.
+  const occurredAt = event.occurredAt < event.receivedAt ? event.occurredAt : event.receivedAt;
+  const payment = { ...LINKING_PAYMENT, transactionId, customerId, customer, occurredAt };
   await insertFacts(client, [{ provider, eventId, fact: payment }]);
   const references = [{ provider, kind: 'transaction' as const, id: transactionId }];
   return { provider, eventId, payment, subscriptionId: null, references, isNew: true };
