@@ -31,7 +31,7 @@ import type { SyncedLicense } from './sync-licenses.ts';
 /** What was sold, and the licenses after the synchronization of everything but updates. */
 interface SoldLicenses {
   readonly licenses: readonly SyncedLicense[];
-  readonly sold: readonly Pick<ExistingLicense, 'purchase' | 'draft' | 'line'>[];
+  readonly sold: readonly Pick<ExistingLicense, 'purchase' | 'draft' | 'line' | 'baseSale'>[];
   readonly renewals: readonly UpdatesRenewal[];
   /** What moves the ends of updates, as stored. */
   readonly known: readonly UpdatesEntry[];

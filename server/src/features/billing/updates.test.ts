@@ -190,6 +190,38 @@ describe('a subscription', () => {
   });
 });
 
+describe('an upgrade of a license that a purchase names', () => {
+  const back = (id: string) =>
+    shop.send(
+      'payment.refunded',
+      { refund_id: `back-${id}`, transaction_id: id, full: true },
+      later(30),
+    );
+  const named = async (buyer: string, id: string) => {
+    const { rows } = await pool.query<{ id: string }>(
+      'select id from licenses where customer_email = $1',
+      [`${buyer}@example.com`],
+    );
+    return { transaction_id: id, custom_data: { license_id: rows[0]?.id } };
+  };
+
+  test('to a product with updates for a year has them for a year, and its refund takes the limit back', async () => {
+    await buy('upgrade', 'forever', 0);
+    const receipt = await buy('upgrade', 'studio', 20, await named('upgrade', 'upgraded'));
+    assert.deepEqual([receipt.message, await read('upgrade')], [null, [[385, null]]]);
+    await back('upgraded');
+    assert.deepEqual(await read('upgrade'), [[null, null]]);
+  });
+
+  test('to a product with all updates has all, until it is refunded', async () => {
+    await buy('all', 'studio', 0);
+    const receipt = await buy('all', 'forever', 20, await named('all', 'all-updates'));
+    assert.deepEqual([receipt.message, await read('all')], [null, [[null, null]]]);
+    await back('all-updates');
+    assert.deepEqual(await read('all'), [[365, null]]);
+  });
+});
+
 test('a license that was sold with all updates keeps them', async () => {
   await buy('forever', 'forever', 0);
   assert.deepEqual(await read('forever'), [[null, null]]);

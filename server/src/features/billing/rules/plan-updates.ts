@@ -63,25 +63,68 @@ export function isOfLine(one: EntryKey, other: EntryKey): boolean {
   );
 }
 
+/** A line of a license, and what the license was before its first renewal. */
+type SoldLine = Pick<ExistingLicense, 'draft' | 'line' | 'baseSale'>;
+
+/** What lines sell, and what was stored of them that they do not sell any more. */
+interface SaleEntries {
+  readonly current: readonly UpdatesEntry[];
+  readonly outdated: readonly UpdatesEntry[];
+}
+
 /**
- * Lists the updates that were sold with licenses.
+ * Lists the updates that were sold with licenses. An upgrade sells those of its product, until it is taken back.
+ * @param sold with all lines of each license
  * @param known as stored
- * @returns `outdated`: stored before, of lines that now sell all updates
+ * @returns `outdated`: stored before, of lines or licenses that now have all updates
  */
 export function listSaleEntries(
-  sold: readonly Pick<ExistingLicense, 'draft' | 'line'>[],
+  sold: readonly SoldLine[],
   known: readonly UpdatesEntry[],
-): { readonly current: readonly UpdatesEntry[]; readonly outdated: readonly UpdatesEntry[] } {
-  const current = sold.flatMap(({ draft, line }) =>
-    draft.updates === null
-      ? []
-      : [toEntry(line, line.renews === true ? 'renewal' : 'sale', draft.updates)],
+): SaleEntries {
+  const licenses = [...Map.groupBy(sold, ({ line }) => line.licenseId).values()];
+  const listed = licenses.map((lines) => listOfLicense(lines, known));
+  return {
+    current: listed.flatMap(({ current }) => current),
+    outdated: listed.flatMap(({ outdated }) => outdated),
+  };
+}
+
+function listOfLicense(lines: readonly SoldLine[], known: readonly UpdatesEntry[]): SaleEntries {
+  const base = findBaseProduct(lines);
+  const upgrades = lines.filter((each) => isUpgrade(each, base));
+  const hasAll = upgrades.some(({ draft }) => draft.updates === null);
+  const limited = lines.flatMap(({ line, draft: { updates } }) =>
+    updates === null ? [] : [{ line, updates }],
   );
-  const unlimited = sold.filter(({ draft }) => draft.product !== null && draft.updates === null);
+  const current = limited.map(({ line, updates }) => {
+    const isSale = line.renews !== true || upgrades.some((each) => each.line === line);
+    return toEntry(line, isSale ? 'sale' : 'renewal', updates);
+  });
+  const unlimited = lines.filter(({ draft }) => draft.product !== null && draft.updates === null);
   const outdated = known.filter(
-    (entry) => entry.kind !== 'manual' && unlimited.some(({ line }) => isOfLine(entry, line)),
+    (entry) =>
+      entry.kind !== 'manual' &&
+      (unlimited.some(({ line }) => isOfLine(entry, line)) ||
+        (hasAll && limited.some(({ line }) => isOfLine(entry, line)))),
   );
-  return { current, outdated };
+  return { current: hasAll ? [] : current, outdated };
+}
+
+/** Whether a line changes a license to another product, and was not taken back. */
+function isUpgrade({ draft, line }: SoldLine, base: string | null): boolean {
+  if (line.renews !== true || base === null || draft.product === null) return false;
+  return draft.product.id !== base && (draft.refundedAt ?? draft.disputedAt) === null;
+}
+
+/** Returns the product that a license was sold, issued or imported as; null: unknown. */
+function findBaseProduct(lines: readonly SoldLine[]): string | null {
+  const own = lines.find(({ line }) => line.renews !== true)?.draft.product?.id;
+  const sales = lines.flatMap(({ baseSale, line }) => [
+    ...(baseSale === undefined ? [] : [baseSale]),
+    ...(line.sales ?? []),
+  ]);
+  return own ?? sales.find(({ priceId }) => priceId === '')?.productId ?? null;
 }
 
 /**
