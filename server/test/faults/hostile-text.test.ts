@@ -127,6 +127,14 @@ describe('no request holds the event loop for 100 ms', () => {
     assert.deepEqual(await listHolds(requests), []);
   });
 
+  test('with long texts in the fields of programs of other systems', async () => {
+    const [path = ''] = COMPATIBLE_PATHS;
+    const offered = await fetch(service.url + path, { method: 'POST' });
+    assert.notEqual(offered.status, 404, 'no product offers the interface');
+    const requests = SHAPES.flatMap((shape) => COMPATIBLE_PATHS.flatMap(createPrograms(shape)));
+    assert.deepEqual(await listHolds(requests), []);
+  });
+
   test('with long texts in every member of signed payment events', async () => {
     const requests = SHAPES.flatMap((shape) => createPaymentEvents(repeatTo(shape, 20_000), shape));
     assert.deepEqual(await listHolds(requests), []);
@@ -179,6 +187,45 @@ function createForms(text: string, shape: Shape): HostileRequest[] {
       { name: `${name} in parts`, method: 'POST', path, headers, body: upload },
     ];
   });
+}
+
+const COMPATIBLE_PATHS = [
+  '/v1/licenses/activate',
+  '/v1/licenses/validate',
+  '/v1/licenses/deactivate',
+  '/v2/licenses/verify',
+];
+
+/** Texts in the values and names of each form in which programs send fields, beside a key that exists. */
+function createPrograms(shape: Shape): (path: string) => HostileRequest[] {
+  return (path) => {
+    const known = { license_key: service.licenseKey, product_id: 'shop' };
+    const text = repeatTo(shape, 500);
+    const long = repeatTo(shape, 50_000);
+    const fields = { ...known, instance_name: text, instance_id: text, [text]: text, long };
+    const parts = new FormData();
+    for (const [name, value] of Object.entries(fields)) parts.append(name, value);
+    const query = new URLSearchParams({ ...known, instance_name: repeatTo(shape, 2_000) });
+    const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+    const bodies: Omit<HostileRequest, 'name' | 'method'>[] = [
+      { path, body: JSON.stringify(fields), headers: { 'content-type': 'application/json' } },
+      { path, body: JSON.stringify({ ...known, license_key: long }) },
+      { path, body: new URLSearchParams(fields).toString().slice(0, 65_000) },
+      { path, body: parts },
+      { path: `${path}?${query.toString()}` },
+      ...types.map((type) => ({ path, body: long, headers: { 'content-type': type } })),
+    ];
+    return bodies.map((request) => {
+      const { body, headers } = request;
+      const urlEncoded = { 'content-type': 'application/x-www-form-urlencoded' };
+      return {
+        ...request,
+        method: 'POST',
+        name: `POST ${path} with ${JSON.stringify(shape)}`,
+        ...(typeof body === 'string' ? { headers: headers ?? urlEncoded } : {}),
+      };
+    });
+  };
 }
 
 /** Members by which an event is recognized. */
