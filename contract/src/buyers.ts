@@ -83,6 +83,18 @@ export const BuyerLicense = Type.Object(
         examples: [90],
       }),
     ),
+    renew_url: Type.Optional(
+      Type.String({
+        description: 'Where its owner buys more time or updates for it; absent: not offered.',
+        examples: ['https://shop.example.com/renew?license=0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'],
+      }),
+    ),
+    upgrade_url: Type.Optional(
+      Type.String({
+        description: 'Where its owner exchanges it for a larger product; absent: not offered.',
+        examples: ['https://shop.example.com/upgrade?license=0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'],
+      }),
+    ),
   },
   { $id: 'BuyerLicense' },
 );

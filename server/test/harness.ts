@@ -69,7 +69,7 @@ export type LicenseFactsChange = Partial<
     | 'reveal_until',
     Date | null
   >
-> & { readonly subscription?: boolean };
+> & { readonly subscription?: boolean; readonly is_test?: boolean };
 
 /** The license to issue; default: a perpetual license of the product `personal` for two machines. */
 export interface TestOrder extends Omit<NewLicense, 'product'> {

@@ -89,6 +89,10 @@ export interface Product {
   readonly prices: Readonly<Record<PaymentProvider, readonly string[]>>;
   /** The prices that renew the updates of a license of this product. Absent: none. */
   readonly updatesPrices?: Product['prices'];
+  /** Where a buyer renews a license, as `fillProductLink` fills it. Absent: not offered. */
+  readonly renewUrl?: string;
+  /** Where a buyer exchanges a license for that of a larger product, as `fillProductLink` fills it. Absent: not offered. */
+  readonly upgradeUrl?: string;
 }
 
 /** Products that are sold together: each purchase has a license for each of them. */

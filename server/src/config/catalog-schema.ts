@@ -62,6 +62,8 @@ const ProductSchema = mapping({
   compatible: Type.Optional(CompatibleSchema),
   prices: Type.Optional(ProviderPrices),
   updates_prices: Type.Optional(ProviderPrices),
+  renew_url: Type.Optional(webUrl),
+  upgrade_url: Type.Optional(webUrl),
 });
 
 /** Products that are sold together, under prices of their own. */

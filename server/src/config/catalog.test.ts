@@ -146,7 +146,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, updates_days, quantity, keys, offline_days, airgap_days, moves, compatible, prices, updates_prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, updates_days, quantity, keys, offline_days, airgap_days, moves, compatible, prices, updates_prices, renew_url, upgrade_url',
   ],
   [
     'prices of updates without their days',
@@ -157,6 +157,21 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'a price that sells a license and updates',
     `${smallest}    updates_days: 365\n    prices: {standard: [one]}\n    updates_prices: {standard: [one]}\n`,
     'catalog.yaml:11: products[0].updates_prices.standard repeats one, a price of products[0]',
+  ],
+  [
+    'a link for renewals that names no license',
+    `${smallest}    renew_url: https://shop.example.com/renew\n`,
+    'catalog.yaml:9: products[0].renew_url must contain {license_id} after the host: it becomes the id of the license, which the purchase has to name',
+  ],
+  [
+    'a link for renewals with the license in its host',
+    `${smallest}    renew_url: 'https://{license_id}.example.com/renew'\n`,
+    'catalog.yaml:9: products[0].renew_url must contain {license_id} after the host: it becomes the id of the license, which the purchase has to name',
+  ],
+  [
+    'a link for upgrades without encryption',
+    `${smallest}    upgrade_url: 'http://shop.example.com/?id={license_id}'\n`,
+    'catalog.yaml:9: products[0].upgrade_url must be an address that starts with https://, without a user',
   ],
   [
     'a link that is not a web address',
@@ -343,6 +358,8 @@ test('the example shows or explains every field of a product', () => {
     'airgap_days',
     'moves',
     'compatible',
+    'renew_url',
+    'upgrade_url',
     'portals',
   ]) {
     assert.ok(example.includes(`${field}:`), field);

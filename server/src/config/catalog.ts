@@ -24,6 +24,7 @@ import {
   type Product,
 } from './catalog-model.ts';
 import type { CatalogFile } from './catalog-schema.ts';
+import { findLinkProblem } from './product-links.ts';
 import { StartupError } from './startup-error.ts';
 
 export type { Catalog, CatalogOutreach, CatalogTrial, Product } from './catalog-model.ts';
@@ -116,6 +117,7 @@ function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): 
       const text = 'needs updates_days, which a payment adds';
       problems.push({ path: ['products', index, 'updates_prices'], text });
     }
+    problems.push(...findLinkProblems(product, index));
     const first = products.findIndex((each) => each.id === id);
     if (first < index) {
       const text = `repeats ${id}, the id of products[${first}]`;
@@ -138,6 +140,17 @@ function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): 
     problems.push({ path: ['trial', 'product'], text });
   }
   return problems;
+}
+
+function findLinkProblems(
+  product: Pick<ProductEntry, 'renew_url' | 'upgrade_url'>,
+  index: number,
+): CatalogProblem[] {
+  return (['renew_url', 'upgrade_url'] as const).flatMap((field) => {
+    const link = product[field];
+    const text = link === undefined ? null : findLinkProblem(link);
+    return text === null ? [] : [{ path: ['products', index, field], text }];
+  });
 }
 
 /** A price identifies what was bought: one product, or one bundle. */
@@ -190,6 +203,7 @@ function toProduct(entry: ProductEntry): Product {
     ...(entry.quantity === 'keys' ? { quantityAs: 'keys' } : {}),
     ...(entry.keys === 'pool' ? { keysFrom: 'pool' } : {}),
     ...toUpdates(entry),
+    ...toProductLinks(entry),
     offlineDays,
     airgapDays: entry.airgap_days ?? null,
     moves: {
@@ -218,6 +232,16 @@ function toUpdates({
     ...(prices === undefined
       ? {}
       : { updatesPrices: forEachProvider((provider) => prices[provider] ?? []) }),
+  };
+}
+
+function toProductLinks({
+  renew_url: renewUrl,
+  upgrade_url: upgradeUrl,
+}: ProductEntry): Pick<Product, 'renewUrl' | 'upgradeUrl'> {
+  return {
+    ...(renewUrl === undefined ? {} : { renewUrl }),
+    ...(upgradeUrl === undefined ? {} : { upgradeUrl }),
   };
 }
 

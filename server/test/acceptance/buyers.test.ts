@@ -73,6 +73,7 @@ describe('200', () => {
           key_hint: licenseKey.slice(-4),
           status: 'active',
           expires_at: fromStart(365 * DAY_MS),
+          updates_until: null,
           max_activations: 3,
           active_activations: 1,
           airgap_days: 90,

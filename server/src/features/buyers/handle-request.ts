@@ -14,6 +14,7 @@ import {
 } from '../suppressions/page-frame.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { KNOWN_BROWSER_TERM_MS, sealKnownBrowser } from './known-browser.ts';
+import { findBuyLinks } from './own-licenses.ts';
 import { codePage, doorsPage } from './pages/doors.ts';
 import { textsOf, toDocument, type BuyerPage } from './pages/frame.ts';
 import type { LicenseView } from './pages/license-list.ts';
@@ -44,6 +45,7 @@ export function viewOf(deps: PageDependencies, request: FastifyRequest): License
     now: deps.clock.now(),
     nameProduct: (id) => products.get(id)?.name ?? id,
     hasMail: deps.mail !== null,
+    findBuyLinks: (license) => findBuyLinks(deps, license),
   };
 }
 

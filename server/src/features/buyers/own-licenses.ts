@@ -1,5 +1,6 @@
 import { isUuid } from '@latchkey/contract';
 
+import { fillProductLink } from '#server/config/product-links.ts';
 import { activationNotFound, licenseNotFound } from '#server/errors.ts';
 
 import { listLastUsesOf } from '../licenses/list-activations.ts';
@@ -15,6 +16,7 @@ import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
 import { listTransactionsOfLicense } from '../billing/queries/purchases.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { findOwnLicense, listLicensesOfAddress, type OwnLicense } from './queries/own-licenses.ts';
+import { selectOffers } from './rules/select-offers.ts';
 import { ownsLicense, type BuyerSession } from './session.ts';
 
 /** The maximum length of a list of licenses. */
@@ -189,4 +191,25 @@ export function findPortal(
 ): string | null {
   const entries = Object.entries(catalog().buyers.portals);
   return entries.find(([name]) => name === provider)?.[1] ?? null;
+}
+
+/** Where a buyer buys for a license; null: not offered. */
+export interface BuyLinks {
+  readonly renewal: string | null;
+  readonly upgrade: string | null;
+}
+
+/** Returns where a buyer renews or upgrades a license. */
+export function findBuyLinks(
+  { catalog, clock }: Pick<BuyerDependencies, 'catalog' | 'clock'>,
+  license: OwnLicense,
+): BuyLinks {
+  const product = catalog().products.get(license.productId);
+  const offers = selectOffers(license, clock.now());
+  const fill = (isOffered: boolean, template: string | undefined): string | null =>
+    isOffered && template !== undefined ? fillProductLink(template, license.id) : null;
+  return {
+    renewal: fill(offers.renewal, product?.renewUrl),
+    upgrade: fill(offers.upgrade, product?.upgradeUrl),
+  };
 }

@@ -15,6 +15,7 @@ import type { BuyerDependencies } from './dependencies.ts';
 import { freeOwnMachine } from './free-own-machine.ts';
 import {
   airgapDaysOf,
+  findBuyLinks,
   findPortal,
   listOwnLicenses,
   listOwnMachines,
@@ -38,6 +39,7 @@ export async function viewOwnLicenses(
 
 function viewLicense(deps: BuyerDependencies, license: OwnLicense): BuyerLicense {
   const now = deps.clock.now();
+  const { renewal, upgrade } = findBuyLinks(deps, license);
   return {
     id: license.id,
     product_id: license.productId,
@@ -49,6 +51,8 @@ function viewLicense(deps: BuyerDependencies, license: OwnLicense): BuyerLicense
     max_activations: license.maxActivations,
     active_activations: license.active,
     airgap_days: airgapDaysOf(deps, license),
+    ...(renewal === null ? {} : { renew_url: renewal }),
+    ...(upgrade === null ? {} : { upgrade_url: upgrade }),
   };
 }
 

@@ -86,6 +86,12 @@ function readRecipient(sources: readonly unknown[]): Pick<PaymentFact, 'recipien
   return { recipient: { email: readEmail(address), name } };
 }
 
+/** Reads the id of a license from a field that a seller may use for other ids, too; as custom data, empty for those. */
+export function readLicenseReference(value: unknown): JsonObject {
+  const id = readText(value);
+  return id !== null && isUuid(id) ? { license_id: id } : {};
+}
+
 /** Reads the custom data of a Stripe object and of its subscription. */
 export function readMetadata(object: JsonObject): readonly unknown[] {
   const parent = readObject(readObject(object['parent'])['subscription_details']);

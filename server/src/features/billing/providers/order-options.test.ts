@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import {
   creemCheckout,
@@ -11,6 +11,7 @@ import {
   fastSpringSubscription,
 } from '../../../../test/payment-providers/fastspring-events.ts';
 import { polarOrder, polarSubscription } from '../../../../test/payment-providers/polar-events.ts';
+import { stripeCheckoutCompleted } from '../../../../test/payment-providers/stripe-events.ts';
 import { findAdapter } from './adapters.ts';
 
 const OPTIONS = { license_id: '0199f0a4-0000-7000-8000-000000000001', gift_to: 'eve@example.com' };
@@ -38,3 +39,30 @@ for (const [provider, event] of [
     );
   });
 }
+
+describe('a link can name the license where it cannot contain metadata', () => {
+  const id = OPTIONS.license_id;
+  for (const [provider, field, toEvent] of [
+    [
+      'stripe',
+      'client_reference_id',
+      (value: string) => stripeCheckoutCompleted({ object: { client_reference_id: value } }),
+    ],
+    [
+      'polar',
+      'metadata.reference_id',
+      (value: string) =>
+        polarOrder('order.paid', { object: { metadata: { reference_id: value } } }),
+    ],
+  ] as const) {
+    test(`${provider}: ${field} is a license id if it has the form of one`, () => {
+      const renews = [id, 'user-42'].map((value) => {
+        const delivery = { headers: { 'webhook-id': 'msg_1' }, rawBody: Buffer.alloc(0) };
+        const fact = findAdapter(provider)?.normalize(toEvent(value), delivery).facts[0];
+        assert.ok(fact?.kind === 'payment');
+        return fact.renews;
+      });
+      assert.deepEqual(renews, [id, undefined]);
+    });
+  }
+});

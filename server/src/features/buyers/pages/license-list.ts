@@ -1,7 +1,7 @@
 import { markup, type Markup } from '#server/pages/markup.ts';
 
 import type { PageFrame } from '../../suppressions/page-frame.ts';
-import { MAX_LICENSES } from '../own-licenses.ts';
+import { MAX_LICENSES, type BuyLinks } from '../own-licenses.ts';
 import type { OwnLicense } from '../queries/own-licenses.ts';
 import { postButton, showNotice, textsOf, type BuyerPage, type Notice } from './frame.ts';
 import { statusLines } from './license-status.ts';
@@ -13,6 +13,7 @@ export interface LicenseView {
   readonly nameProduct: (productId: string) => string;
   /** Whether keys can be mailed. */
   readonly hasMail: boolean;
+  readonly findBuyLinks: (license: OwnLicense) => BuyLinks;
 }
 
 /**
@@ -40,11 +41,8 @@ ${view.hasMail && shown.length > 0 && sendKeysForm(view.frame)}`,
   };
 }
 
-function listItem(
-  { frame, nameProduct, now }: LicenseView,
-  license: OwnLicense,
-  isChoice: boolean,
-): Markup {
+function listItem(view: LicenseView, license: OwnLicense, isChoice: boolean): Markup {
+  const { frame, nameProduct, now } = view;
   const { airgap, list } = textsOf(frame);
   const { active, id, keyHint, maxActivations, productId } = license;
   const product = nameProduct(productId);
@@ -56,8 +54,27 @@ function listItem(
 <p class="hint">${keyHint !== '' && `${list.keyEnds(keyHint)} · `}${list.machines(active, maxActivations)}</p>
 ${statusLines(frame.language, license, now)}
 ${isChoice && markup`<p><a class="button" href="/my/licenses/${id}/offline">${airgap.use}${which}</a></p>`}
-<a class="button quiet" href="/my/licenses/${id}">${list.open}${which}</a>
+<p class="row"><a class="button quiet" href="/my/licenses/${id}">${list.open}${which}</a>${buyButtons(view, license, which)}</p>
 </li>`;
+}
+
+/** The links to the shop that are offered for a license. @param which names the license, for a list of several */
+export function buyButtons(
+  { findBuyLinks, frame }: LicenseView,
+  license: OwnLicense,
+  which: Markup | false = false,
+): Markup[] {
+  const texts = textsOf(frame).license;
+  const { renewal, upgrade } = findBuyLinks(license);
+  const buttons = [
+    [renewal, 'button', texts.renew],
+    [upgrade, 'button quiet', texts.upgrade],
+  ] as const;
+  return buttons.flatMap(([href, style, label]) =>
+    href === null
+      ? []
+      : [markup`<a class="${style}" href="${href}" rel="noopener noreferrer">${label}${which}</a>`],
+  );
 }
 
 /** The button that mails the keys. */

@@ -5,7 +5,7 @@ import type { PageFrame } from '../../suppressions/page-frame.ts';
 import { formatDate } from '#server/pages/format-date.ts';
 import type { OwnMachine, OwnMachines } from '../own-licenses.ts';
 import { noticeLine, showNotice, textsOf, type BuyerPage, type Notice } from './frame.ts';
-import { sendKeysForm, type LicenseView } from './license-list.ts';
+import { buyButtons, sendKeysForm, type LicenseView } from './license-list.ts';
 import { statusLines } from './license-status.ts';
 
 /** Enough to recognize a machine; an id may have 1,024 characters. */
@@ -37,6 +37,7 @@ export function licensePage(
   const { frame, hasMail, nameProduct, now } = view;
   const { license, list } = textsOf(frame);
   const { license: own, deactivated } = machines;
+  const offered = buyButtons(view, own);
   const freed = deactivated.find(({ activationId }) => activationId === options.freedId);
   return {
     frame,
@@ -48,6 +49,7 @@ ${freed !== undefined && noticeLine(license.freed(shortMachineId(freed)), hasMai
 ${showNotice(options.notice)}
 ${statusLines(frame.language, own, now)}
 ${own.keyHint !== '' && markup`<p class="hint">${list.keyEnds(own.keyHint)}</p>`}
+${offered.length > 0 && markup`<p class="row">${offered}</p>`}
 ${options.portal !== null && markup`<p><a href="${options.portal}" rel="noopener noreferrer">${license.portal}</a></p>`}
 <p>${license.moves(machines.moves.left, machines.moves.days)}</p>
 ${options.offersAirgap && markup`<p><a class="button quiet" href="/my/licenses/${own.id}/offline">${textsOf(frame).airgap.link}</a></p>`}

@@ -61,6 +61,7 @@ a.button:not(.quiet) { border: 2px solid transparent; background: var(--button);
 a.button.quiet:hover { border-color: var(--quiet); }
 .row { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; margin: 1.5rem 0; }
 .row form, .row p { margin: 0; }
+li .row { margin: 0; }
 summary { min-height: 2rem; color: var(--ink); font-weight: 600; cursor: pointer; }
 details { margin: 1.5rem 0; }
 nav, .pager { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center; margin: 1rem 0; }

@@ -130,6 +130,8 @@ export const english: BuyerTexts = {
         ? `In the ${lastDaysOf(days)}, this license was used on as many different computers as it allows. For now, only those can use a free place.`
         : `You can still use this license on ${left === 1 ? 'one more new computer' : `${left} more new computers`}. A new computer counts for ${daysOf(days)}.`,
     portal: 'Card, invoices and subscription',
+    renew: 'Renew',
+    upgrade: 'Upgrade',
     page: (page, pages) => `Page ${page} of ${pages}`,
     pages: 'Pages of computers',
     newer: 'Seen more recently',

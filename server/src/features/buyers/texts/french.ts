@@ -139,6 +139,8 @@ export const french: BuyerTexts = {
         ? `Au cours ${lastDaysOf(days)}, cette licence a été utilisée sur autant d’ordinateurs différents qu’elle le permet. Pour l’instant, seuls ceux-ci peuvent occuper une place libre.`
         : `Vous pouvez encore utiliser cette licence sur ${left === 1 ? 'un nouvel ordinateur' : `${left}\u00a0nouveaux ordinateurs`}. Un nouvel ordinateur compte pendant ${daysOf(days)}.`,
     portal: 'Carte, factures et abonnement',
+    renew: 'Renouveler',
+    upgrade: 'Passer à une version supérieure',
     page: (page, pages) => `Page ${page} sur ${pages}`,
     pages: 'Pages des ordinateurs',
     newer: 'Vus plus récemment',

@@ -136,6 +136,8 @@ export const german: BuyerTexts = {
         ? `${lastDaysOf(days)} wurde diese Lizenz auf so vielen verschiedenen Computern genutzt, wie sie erlaubt. Vorerst können nur diese einen freien Platz nutzen.`
         : `Sie können diese Lizenz noch auf ${left === 1 ? 'einem weiteren neuen Computer' : `${left} weiteren neuen Computern`} nutzen. Ein neuer Computer zählt ${daysOf(days)} lang.`,
     portal: 'Karte, Rechnungen und Abonnement',
+    renew: 'Verlängern',
+    upgrade: 'Upgrade kaufen',
     page: (page, pages) => `Seite ${page} von ${pages}`,
     pages: 'Seiten der Computer',
     newer: 'Kürzlich gesehene',

@@ -88,6 +88,8 @@ export interface BuyerTexts {
     readonly deactivatedOn: string;
     readonly moves: (left: number, days: number) => string;
     readonly portal: string;
+    readonly renew: string;
+    readonly upgrade: string;
     readonly page: (page: number, pages: number) => string;
     readonly pages: string;
     readonly newer: string;

@@ -1,7 +1,7 @@
 import type { AdjustmentFact, BillingCycle, BillingLine, PaymentFact } from '../../facts.ts';
 import { INTERVALS, LINKING_PAYMENT, type CustomerDetails } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
-import { readOrderOptions } from '../custom-data.ts';
+import { readLicenseReference, readOrderOptions } from '../custom-data.ts';
 import {
   readCountry,
   readCurrency,
@@ -45,7 +45,11 @@ export function readOrder(event: ProviderEvent): Interpretation {
     customer: readBuyer(order),
     ...(readOccurrence(order['created_at']) ?? occurrence),
     lines: readLines(order, total),
-    ...readOrderOptions(order['metadata']),
+    ...readOrderOptions(
+      order['metadata'],
+      // The address of a checkout link can contain this, but no other metadata.
+      readLicenseReference(readObject(order['metadata'])['reference_id']),
+    ),
     total,
     ...readCurrency(order['currency']),
     ...readTax(readInteger(order['tax_amount']), total),

@@ -1,8 +1,9 @@
 import type { SubscriptionFact } from '../../facts.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
-import { readOrderOptions } from '../custom-data.ts';
+import { readLicenseReference, readOrderOptions } from '../custom-data.ts';
 import {
   readId,
+  readObject,
   readInteger,
   readPeriod,
   readReference,
@@ -56,7 +57,10 @@ export function readSubscription(event: ProviderEvent): Interpretation {
         productId === null
           ? []
           : [toLine(data, subscriptionId, productId, readCycle(data), readInteger(data['amount']))],
-      ...readOrderOptions(data['metadata']),
+      ...readOrderOptions(
+        data['metadata'],
+        readLicenseReference(readObject(data['metadata'])['reference_id']),
+      ),
       ...readWord(data['status']),
     },
   ];

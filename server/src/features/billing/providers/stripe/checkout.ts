@@ -20,7 +20,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
-import { readMetadata, readOrderOptions } from '../custom-data.ts';
+import { readLicenseReference, readMetadata, readOrderOptions } from '../custom-data.ts';
 import { readLineItems } from './lines.ts';
 
 /**
@@ -93,7 +93,11 @@ function toFacts(
     customer,
     total,
     ...readMoney(session),
-    ...readOrderOptions(...readMetadata(session)),
+    // The address of a payment link can contain this, but no metadata.
+    ...readOrderOptions(
+      ...readMetadata(session),
+      readLicenseReference(session['client_reference_id']),
+    ),
     ...payment,
   };
   return customerId === null
