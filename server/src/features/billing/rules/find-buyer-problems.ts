@@ -1,3 +1,5 @@
+import { providerOf } from '@latchkey/contract';
+
 import { ATTENTION_PREFIX } from './event-state.ts';
 import type { Purchase } from './group-purchases.ts';
 import type { PurchaseProblem } from './plan-licenses.ts';
@@ -22,7 +24,8 @@ export function findBuyerProblems(
 ): PurchaseProblem[] {
   return purchases.flatMap((purchase) => {
     const { provider, payments, repairs = [] } = purchase.facts;
-    if (provider === 'paddle' || repairs.some(({ repair }) => repair === 'address')) return [];
+    if (providerOf(provider) === 'paddle' || repairs.some(({ repair }) => repair === 'address'))
+      return [];
     return payments
       .filter(({ origin }) => origin === 'purchase')
       .filter(({ customerId, customer, occurredAt }) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { BillingFact } from '../facts.ts';
+import type { BillingFact, BillingProvider } from '../facts.ts';
 import { began, checkout, month, payment, renewal, snapshot, toEvents } from './facts.fixture.ts';
 import { planFacts } from './plan.fixture.ts';
+import { computeIssued } from './repairs.ts';
 
 /** Plans facts, and lists how many licenses there are and what needs attention. */
 function plan(facts: readonly BillingFact[]) {
@@ -33,4 +34,34 @@ describe('a payment with a negative amount', () => {
     assert.deepEqual(after.ends, before.ends);
     assert.equal(after.reasons.length, 1);
   });
+});
+
+test('a number that Lemon Squeezy counts up is no id of a checkout, in its test mode neither', () => {
+  const transactionId = 'order:1';
+  const fact = { ...payment({ transactionId, origin: 'other' }), eventId: 'event' };
+  const checkoutIds = (provider: BillingProvider): (string | null)[] =>
+    computeIssued(
+      {
+        provider,
+        payments: [fact],
+        snapshots: [],
+        adjustments: [],
+        setAside: [],
+        repairs: [
+          {
+            kind: 'repair',
+            repair: 'issue',
+            occurredAt: month(1),
+            transactionId,
+            repairedEventId: 'event',
+            productId: 'personal',
+            quantity: 1,
+          },
+        ],
+      },
+      () => null,
+    ).map(({ checkoutId }) => checkoutId);
+  assert.deepEqual(checkoutIds('lemonsqueezy'), [null]);
+  assert.deepEqual(checkoutIds('lemonsqueezy:test'), [null]);
+  assert.deepEqual(checkoutIds('paddle:test'), [transactionId]);
 });

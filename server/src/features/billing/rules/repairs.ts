@@ -1,4 +1,6 @@
 /** What operators repaired: facts beside those of the provider, which replays keep. */
+import { providerOf } from '@latchkey/contract';
+
 import type { CustomerDetails, RepairFact } from '../facts.ts';
 import type { FindProduct, LicenseDraft, SoldProduct } from './compute-licenses.ts';
 import { toDays } from './draft-updates.ts';
@@ -92,7 +94,8 @@ function toDraft(
   return {
     transactionId,
     // Lemon Squeezy numbers its invoices: their ids could be guessed.
-    checkoutId: provider === 'lemonsqueezy' && payment?.origin !== 'purchase' ? null : checkoutId,
+    checkoutId:
+      providerOf(provider) === 'lemonsqueezy' && payment?.origin !== 'purchase' ? null : checkoutId,
     lineKey,
     position: FIRST_POSITION + index,
     product,
