@@ -11,6 +11,7 @@
  *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
  *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
  *                               and --queries=60 sends fewer queries
+ *   npm run bench -- --revenue  reports of revenue over 1,000,000 payments, and counting these: half an hour
  */
 import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
@@ -30,6 +31,7 @@ import { measureHeartbeats } from './scenarios/heartbeats.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureOutreach } from './scenarios/outreach.ts';
 import { measureReports } from './scenarios/reports.ts';
+import { measureRevenue } from './scenarios/revenue.ts';
 import { measureTrial } from './scenarios/trial.ts';
 import {
   measureByConnections,
@@ -168,6 +170,20 @@ async function measureAlone(
   }
 }
 
+/** Measures reports of revenue, and prints them. */
+async function measureRevenueOnly(): Promise<void> {
+  const payments = values.quick ? 20_000 : 1_000_000;
+  await measureAlone('Each report 200 times, one after the other', async (root) => {
+    const directory = join(root, 'revenue');
+    const measurements = await measureRevenue(directory, { payments, rounds: 200 });
+    const durability = await describeDurability(directory);
+    return () => {
+      console.log(`PostgreSQL: ${JSON.stringify(durability)}`);
+      printMeasurements(measurements);
+    };
+  });
+}
+
 async function keep(report: { readonly measuredAt: string }): Promise<void> {
   const directory = new URL('./results/', import.meta.url);
   await mkdir(directory, { recursive: true });
@@ -184,6 +200,7 @@ const { values } = parseArgs({
     citus: { type: 'boolean', default: false },
     workers: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
+    revenue: { type: 'boolean', default: false },
     data: { type: 'string' },
     only: { type: 'string', default: '' },
     queries: { type: 'string', default: '200' },
@@ -193,5 +210,6 @@ const scale = values.quick ? QUICK : FULL;
 if (values.events) await measureEventsOnly(scale);
 else if (values.citus) await measureCitusOnly(scale);
 else if (values.workers) await measureWorkersOnly(scale);
+else if (values.revenue) await measureRevenueOnly();
 else if (values.console) await measureConsoleOnly(scale);
 else await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

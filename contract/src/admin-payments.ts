@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
 import { PAYMENT_SOURCES } from './payment-providers.ts';
+import { reportedFields } from './reported-money.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, textMap, uuid } from './schema.ts';
 
 /**
@@ -85,6 +86,7 @@ const item = {
   event_id: Type.String({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] }),
   type: Type.String({ examples: ['transaction.completed'] }),
   state: oneOf(PAYMENT_EVENT_STATES, { examples: ['failed'] }),
+  ...reportedFields,
   message: nullableString({
     description: 'Why it was ignored, deferred or failed, or the reason of the dismissal.',
     examples: ['The data of transaction.completed lack data.items.'],

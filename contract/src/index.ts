@@ -134,6 +134,7 @@ export * from './admin-mails.ts';
 export * from './admin-payments.ts';
 export * from './admin-payment-repairs.ts';
 export * from './admin-revenue.ts';
+export * from './reported-money.ts';
 export * from './payment-providers.ts';
 export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';

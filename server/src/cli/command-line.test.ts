@@ -97,6 +97,7 @@ test('has every command', async () => {
       'revenue show',
       'revenue rebuild',
       'webhook list',
+      'webhook show',
       'webhook replay',
       'webhook dismiss',
       'webhook delete-test-data',

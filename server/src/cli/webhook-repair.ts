@@ -1,5 +1,5 @@
-/** The commands of `latchkey webhook` that repair a payment. */
-import { PAYMENT_PROVIDERS } from '@latchkey/contract';
+/** The commands of `latchkey webhook` on one payment: show it, and repair it. */
+import { PAYMENT_SOURCES } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 import { listEvents } from '#server/features/billing/queries/event-list.ts';
@@ -17,7 +17,8 @@ import { failed } from './command-error.ts';
 import { licenseArgument, readLicenseName } from './license/argument.ts';
 import { addressArgument, requiredReasonOption, wholeNumber } from './options.ts';
 import { anyText, argument, choice, flag, option } from './parameters.ts';
-import { formatFields, formatRows, joinSections } from './table.ts';
+import { formatFields, joinSections } from './table.ts';
+import { formatEvent, formatLicenses } from './webhook-view.ts';
 import { contextCommand } from './with-context.ts';
 
 const EVENT = 'evt_01hv8x29kz0t586xy6zn1a62ny';
@@ -27,9 +28,24 @@ const productArgument = argument('<product>', 'id of a product of the catalogue'
 const providerOption = choice(
   '--provider <name>',
   'payment provider of the event (default: the only one with this id)',
-  PAYMENT_PROVIDERS,
+  PAYMENT_SOURCES,
 );
 const common = [providerOption, requiredReasonOption] as const;
+
+export const showCommand = contextCommand({
+  name: 'show',
+  description:
+    'Show what happened in a webhook event of a payment provider: kind, customer, products, amount, the word of the provider, and the licenses of the purchase.',
+  examples: {
+    [`webhook show ${EVENT}`]: 'What it reports, what it did, and what you can do',
+    [`webhook show ${EVENT} --json`]: 'The same as JSON, as the operator interface answers',
+  },
+  parameters: [eventArgument, providerOption],
+  async run(context, { event, provider }) {
+    const shown = await showPaymentEvent(context, await findKey(context, event, provider));
+    return { json: shown, text: formatEvent(shown) };
+  },
+});
 
 export const setProductCommand = contextCommand({
   name: 'set-product',
@@ -118,14 +134,7 @@ async function repair(
     ['state', event.state],
     ['message', event.message],
   ]);
-  const licenses = formatRows(event.licenses, 'The purchase has no license.', [
-    ['license', (license) => license.license_id],
-    ['key', (license) => `…${license.key_hint}`],
-    ['product', (license) => license.product],
-    ['status', (license) => license.status],
-    ['customer', (license) => license.customer_email],
-  ]);
-  return { json: event, text: joinSections(fields, licenses) };
+  return { json: event, text: joinSections(fields, formatLicenses(event)) };
 }
 
 async function findKey(

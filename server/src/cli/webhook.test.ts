@@ -47,7 +47,7 @@ test('lists an event without a product, and replays it once the catalogue has it
   assert.equal(listed.code, 0, listed.stderr);
   assert.match(
     listed.stdout,
-    new RegExp(`paddle +${event.event_id} +transaction.completed +ignored +1 `),
+    new RegExp(`^${event.event_id} +paddle +transaction.completed +ignored +1 +purchase `, 'mu'),
   );
 
   const replay = [
@@ -156,4 +156,32 @@ test('lists and replays only payments that need attention', async () => {
     },
   ]);
   assert.deepEqual(await listIds(), []);
+});
+
+test('lists and shows what happened, with the customer, the product and the amount', async () => {
+  const own = paddleId('pri');
+  await writeCatalog(own);
+  const event = paddleTransactionCompleted({
+    transactionId: paddleId('txn'),
+    lines: [{ priceId: own, unitAmount: 4_900 }],
+  });
+  await deliverPaddle(service, event);
+  const listed = await run('list', '--json');
+  const events: unknown = JSON.parse(listed.stdout);
+  assert.ok(Array.isArray(events));
+  const found = events.map(readBody).find((each) => each['event_id'] === event.event_id);
+  const products = [{ product_id: 'p', name: 'P', price_id: own }];
+  const expected = { kind: 'purchase', products, amount_text: '49.00', currency: 'USD' };
+  assert.deepEqual({ ...found, ...expected }, found);
+
+  const shown = await run('show', event.event_id);
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stdout, /^kind +purchase$/mu);
+  assert.match(shown.stdout, /^products +P$/mu);
+  assert.match(shown.stdout, /^amount +49\.00 USD$/mu);
+  assert.match(shown.stdout, /^reported +web$/mu);
+  const json = readBody(JSON.parse((await run('show', event.event_id, '--json')).stdout));
+  assert.deepEqual({ ...json, ...expected }, json);
+  const unknown = await run('show', 'evt_nobody');
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
 });

@@ -3,7 +3,6 @@ import { PAYMENT_SOURCES } from '@latchkey/contract';
 
 import { listNewestPaymentEvents } from '#server/features/billing/list-payment-events.ts';
 import { deleteTestData } from '#server/features/billing/delete-test-data.ts';
-import type { ListedEvent } from '#server/features/billing/queries/event-list.ts';
 import type { EventFilter, EventStatus } from '#server/features/billing/queries/events.ts';
 import type { Reconciliation } from '#server/features/billing/reconcile.ts';
 import { runReconciliation } from '#server/features/billing/run-reconciliation.ts';
@@ -26,7 +25,9 @@ import {
   linkCommand,
   setAddressCommand,
   setProductCommand,
+  showCommand,
 } from './webhook-repair.ts';
+import { formatEvents, toEventJson } from './webhook-view.ts';
 import { contextCommand, withContext } from './with-context.ts';
 
 /** The options that select events. */
@@ -47,7 +48,7 @@ const attentionFlag = flag('--attention', 'only payments that do not have all of
 const listCommand = contextCommand({
   name: 'list',
   description:
-    'List the latest webhook events of payment providers and their outcome, oldest first.',
+    'List the latest webhook events of payment providers: what happened, and the outcome, oldest first.',
   examples: {
     'webhook list --status failed': 'Events that failed, and why',
     'webhook list --attention': 'Payments that do not have all of their licenses, and why',
@@ -63,33 +64,9 @@ const listCommand = contextCommand({
     if (events.length === limit) {
       printNote(`Only the newest ${limit} events are shown; --limit shows more.`);
     }
-    const text = formatRows(events, 'No matching events.', [
-      ['received', (event) => event.receivedAt],
-      ['provider', (event) => event.provider],
-      ['event', (event) => event.eventId],
-      ['type', (event) => event.type],
-      ['status', (event) => event.status],
-      ['attempts', (event) => event.attempts],
-      ['message', (event) => event.message],
-    ]);
-    return { json: events.map(toEventJson), text };
+    return { json: events.map(toEventJson), text: formatEvents(events) };
   },
 });
-
-/** Without the body, which contains personal data. */
-function toEventJson(event: ListedEvent) {
-  return {
-    event_id: event.eventId,
-    provider: event.provider,
-    type: event.type,
-    status: event.status,
-    message: event.message,
-    attempts: event.attempts,
-    occurred_at: event.occurredAt,
-    received_at: event.receivedAt,
-    next_attempt_at: event.nextAttemptAt,
-  };
-}
 
 /** One event, or every event that options select. */
 const eventArgument = optionalArgument(
@@ -245,9 +222,10 @@ function formatReconciliation({ compared, repaired }: Reconciliation): string {
 
 export const webhookCommand = commandGroup(
   'webhook',
-  'List, replay, dismiss, repair and delete the webhook events of payment providers.',
+  'List, show, replay, dismiss, repair and delete the webhook events of payment providers.',
   [
     listCommand,
+    showCommand,
     replayCommand,
     dismissCommand,
     deleteTestDataCommand,

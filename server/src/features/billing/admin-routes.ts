@@ -17,6 +17,7 @@ import {
   PaymentSummary,
   PaymentTestDataDeletion,
   ref,
+  type Reported,
 } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
@@ -71,12 +72,23 @@ const COLUMNS: CsvColumns<ListedPaymentEvent> = {
   event_id: (event) => event.eventId,
   type: (event) => event.type,
   state: (event) => toPaymentEventItem(event).state,
+  kind: ({ reported }) => reported.kind,
+  products: ({ reported }) => nameSold(reported),
+  amount: ({ reported }) => reported.amount_text,
+  currency: ({ reported }) => reported.currency,
+  country: ({ reported }) => reported.country,
+  reported: ({ reported }) => reported.reported,
   message: (event) => event.message,
   attempts: (event) => event.attempts,
   occurred_at: (event) => event.occurredAt,
   received_at: (event) => event.receivedAt,
   next_attempt_at: (event) => event.nextAttemptAt,
 };
+
+/** Ids of products, separated by spaces. */
+function nameSold({ products }: Reported): string {
+  return products.map(({ product_id: id, price_id: price }) => id ?? price ?? '').join(' ');
+}
 
 export function registerPaymentEventRoutes(app: App, deps: BillingDependencies): void {
   app.get(PATH, { config: VIEWER, schema: listOperation }, (request) =>

@@ -1,10 +1,10 @@
-import type { PaymentEventItem, PaymentEventsExportQuery } from '@latchkey/contract';
+import type { PaymentEventItem, PaymentEventsExportQuery, Reported } from '@latchkey/contract';
 
 import type { Clock } from '#server/clock.ts';
 import {
   condition,
-  queryAllPages,
   queryPage,
+  readAllPages,
   type Condition,
   type ListOrder,
   type Page,
@@ -15,10 +15,17 @@ import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { listEventFacts } from './queries/event-facts.ts';
 import type { ListedEvent } from './queries/event-list.ts';
 import { IS_DISMISSED, IS_UNMATCHED, type EventFilter } from './queries/events.ts';
 import { isOfLicense, matchesSearch, paymentEventList } from './queries/operator-events.ts';
 import { eventState } from './rules/event-state.ts';
+import {
+  reportFact,
+  reportNothing,
+  type FactInPurchase,
+  type ProductNames,
+} from './rules/report-fact.ts';
 
 /** The filters of the list of payment events. */
 export type PaymentEventFilters = Omit<PaymentEventsExportQuery, 'sort'>;
@@ -32,19 +39,57 @@ const STATE_CONDITIONS = {
   ignored: `status = 'ignored' and not coalesce(${IS_UNMATCHED} or ${IS_DISMISSED}, false)`,
 } as const;
 
+type ListDependencies = Pick<BillingDependencies, 'pool' | 'catalog'>;
+
+/** A stored event, its outcome, and what it reports. */
+export type ReportedEvent = ListedEvent & { readonly reported: Reported };
+
 /** Lists payment events for operators. @throws InvalidPositionError */
-export function listPaymentEvents(
-  { pool }: Pick<BillingDependencies, 'pool'>,
+export async function listPaymentEvents(
+  deps: ListDependencies,
   request: PageRequest,
   filters: PaymentEventFilters,
-): Promise<Page<ListedEvent>> {
+): Promise<Page<ReportedEvent>> {
   const conditions = toConditions(filters);
-  return queryPage(pool, paymentEventList, request, conditions);
+  const { rows, next } = await queryPage(deps.pool, paymentEventList, request, conditions);
+  return { rows: await addReported(deps, rows), next };
+}
+
+async function addReported(
+  { pool, catalog }: ListDependencies,
+  events: readonly ListedEvent[],
+): Promise<ReportedEvent[]> {
+  const facts = await listEventFacts(pool, events);
+  const found = new Map(facts.map((each) => [nameEvent(each), each]));
+  const names = catalog();
+  return events.map((event) => ({
+    ...event,
+    reported: reportEvent(event, found.get(nameEvent(event)), names),
+  }));
+}
+
+/** Returns what an event reports. @param known undefined: it has no fact */
+export function reportEvent(
+  event: ListedEvent,
+  known: FactInPurchase | undefined,
+  catalog: ProductNames,
+): Reported {
+  if (known !== undefined) return reportFact(event.provider, known, catalog);
+  // The details of customers are stored without their events.
+  const isOfCustomer = event.status === 'processed' && event.type.startsWith('customer.');
+  return reportNothing(isOfCustomer ? 'customer' : null);
+}
+
+function nameEvent({
+  provider,
+  eventId,
+}: Pick<ListedEvent, 'eventId'> & { readonly provider: string }): string {
+  return `${provider}/${eventId}`;
 }
 
 /** Lists the newest events with a stored status, at most `limit`, oldest first. A filter is null for any. */
 export async function listNewestPaymentEvents(
-  { pool }: Pick<BillingDependencies, 'pool'>,
+  deps: ListDependencies,
   {
     status,
     provider,
@@ -52,7 +97,7 @@ export async function listNewestPaymentEvents(
     attention = false,
   }: Pick<EventFilter, 'status' | 'provider' | 'since'> & { readonly attention?: boolean },
   limit: number,
-): Promise<ListedEvent[]> {
+): Promise<ReportedEvent[]> {
   const conditions = [
     ...(status === null ? [] : [condition('status = ?', status)]),
     ...(provider === null ? [] : [condition('provider = ?', provider)]),
@@ -60,17 +105,17 @@ export async function listNewestPaymentEvents(
     ...(attention ? [condition(IS_UNMATCHED)] : []),
   ];
   const request = { sort: 'received_at', descending: true, after: null, limit };
-  const { rows } = await queryPage(pool, paymentEventList, request, conditions);
-  return rows.toReversed();
+  const { rows } = await queryPage(deps.pool, paymentEventList, request, conditions);
+  return addReported(deps, rows.toReversed());
 }
 
 /** Reads all events of a filter, after an audit entry. They contain no address. */
 export async function exportPaymentEvents(
-  deps: PageReader & { readonly clock: Clock },
+  deps: PageReader & ListDependencies & { readonly clock: Clock },
   order: ListOrder,
   filters: PaymentEventFilters,
   actor: string,
-): Promise<AsyncIterable<ListedEvent>> {
+): Promise<AsyncIterable<ReportedEvent>> {
   const { state = null, provider = null, type = null } = filters;
   await recordAccess(deps, {
     actor,
@@ -79,7 +124,9 @@ export async function exportPaymentEvents(
     reason: null,
     details: { state, provider, type },
   });
-  return queryAllPages(deps, paymentEventList, order, toConditions(filters));
+  return readAllPages(deps.databaseLimiter, order, (request) =>
+    listPaymentEvents(deps, request, filters),
+  );
 }
 
 function toConditions(filters: PaymentEventFilters): Condition[] {
@@ -98,12 +145,13 @@ function toConditions(filters: PaymentEventFilters): Condition[] {
 }
 
 /** Converts an event to an item of the interface. */
-export function toPaymentEventItem(event: ListedEvent): PaymentEventItem {
+export function toPaymentEventItem(event: ReportedEvent): PaymentEventItem {
   return {
     provider: event.provider,
     event_id: event.eventId,
     type: event.type,
     state: eventState(event),
+    ...event.reported,
     message: event.message,
     attempts: event.attempts,
     occurred_at: event.occurredAt.toISOString(),

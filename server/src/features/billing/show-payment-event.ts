@@ -1,4 +1,4 @@
-import type { PaymentEvent, PaymentPayload } from '@latchkey/contract';
+import type { PaymentEvent, PaymentPayload, Reported } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
@@ -7,11 +7,13 @@ import { notFound } from '#server/errors.ts';
 import { recordAccess } from '../audit/record-access.ts';
 import { listLicensesByIds } from '../licenses/queries/licenses.ts';
 import { licenseStatus } from '../licenses/rules/status.ts';
+import type { BillingDependencies } from './dependencies.ts';
 import { MAX_ATTEMPTS } from './failed-events.ts';
 import type { BillingFact } from './facts.ts';
-import { toPaymentEventItem } from './list-payment-events.ts';
+import { reportEvent, toPaymentEventItem } from './list-payment-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findSourceAdapter } from './providers/adapters.ts';
+import { listEventFacts } from './queries/event-facts.ts';
 import { findEvent, type StoredEventRecord } from './queries/event-list.ts';
 import { listFacts } from './queries/operator-events.ts';
 import { listBilledLines, listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
@@ -19,7 +21,7 @@ import { describeFact } from './rules/describe-fact.ts';
 import { explainEvent } from './rules/explain-event.ts';
 import { listIds } from './rules/list-ids.ts';
 
-interface ShowDependencies {
+interface ShowDependencies extends Pick<BillingDependencies, 'catalog'> {
   readonly pool: Pool;
   readonly clock: Clock;
 }
@@ -44,7 +46,7 @@ export async function showPaymentEvent(
   const hasBody = raw !== null;
   const hasLicense = licenses.length > 0;
   return {
-    ...toPaymentEventItem(event),
+    ...toPaymentEventItem({ ...event, reported: await readReported(deps, event, facts) }),
     ...explainEvent({ ...event, hasBody, hasLicense }, MAX_ATTEMPTS),
     has_payload: hasBody,
     payload_removed_at: rawRemovedAt?.toISOString() ?? null,
@@ -79,6 +81,17 @@ export async function readFacts(
     if (error instanceof MalformedEventError || error instanceof SyntaxError) return [];
     throw error;
   }
+}
+
+/** @param facts of the ledgers, or of the body if the event is not applied */
+async function readReported(
+  { pool, catalog }: ShowDependencies,
+  event: StoredEventRecord,
+  [fact]: readonly BillingFact[],
+): Promise<Reported> {
+  const [stored] = await listEventFacts(pool, [event]);
+  const ofBody = fact && { fact, payment: null, email: null, name: null, sold: [] };
+  return reportEvent(event, stored ?? ofBody, catalog());
 }
 
 const MAX_LICENSES = 20;

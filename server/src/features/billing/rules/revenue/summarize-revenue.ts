@@ -69,14 +69,17 @@ export function summarizeRevenue(
   grouping: RevenueGrouping,
 ): RevenueRow[] {
   const decimals = findDecimals(sums, grouping.conversion);
-  const groups = new Map<string, Group>();
-  for (const sum of sums) addSum(groups, sum, decimals, grouping);
-  return [...groups.values()]
+  const series = new Map<string, Series>();
+  for (const sum of sums) addSum(series, sum, decimals, grouping);
+  const months = grouping.by.has('month') ? listMonths(sums, grouping) : [null];
+  return [...series.values()]
+    .flatMap((each) => listGroups(each, months))
     .filter(({ payments, amounts, running, began, lost }) =>
       [payments, running, began, lost, ...Object.values(amounts)].some((value) => value !== 0),
     )
-    .sort(compareGroups)
-    .map((group) => toRow(group, grouping));
+    .map((group) => ({ group, name: nameGroup(group) }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .map(({ group }) => toRow(group, grouping));
 }
 
 /** The most decimals that any provider uses for a currency. */
@@ -93,22 +96,43 @@ function findDecimals(
   return decimals;
 }
 
+/** The groups of a product, country, provider and currency by their months; recurring revenue as its change in the month. */
+type Series = Map<string | null, Group>;
+
 function addSum(
-  groups: Map<string, Group>,
+  series: Map<string, Series>,
   sum: RevenueSums,
   decimals: ReadonlyMap<string, number>,
-  grouping: RevenueGrouping,
+  { by, from, conversion }: RevenueGrouping,
 ): void {
-  const { rate, currency } = convert(sum.currency, grouping.conversion);
+  const { rate, currency } = convert(sum.currency, conversion);
   const target = decimals.get(currency) ?? 2;
   const scale = rate * 10 ** (target - decimalsOf(sum.provider, sum.currency));
-  for (const month of listMonths(sum.month, grouping)) {
-    const group = findGroup(groups, sum, { month, currency, decimals: target }, grouping);
-    const isOwn = sum.month >= grouping.from && (month === null || month === sum.month);
-    if (isOwn) addOwn(group, sum, scale);
-    group.amounts.mrr += scale * sumRecurring(sum);
-    group.running += sum.subscriptionsNew + sum.subscriptionsReactivated - sum.subscriptionsLost;
-  }
+  const product = by.has('product') ? sum.productId : '';
+  const country = by.has('country') ? sum.country : '';
+  const provider = by.has('provider') ? sum.provider : '';
+  const first = sum.month < from ? from : sum.month;
+  const key = { month: by.has('month') ? first : null, product, country, provider, currency };
+  const group = findGroup(series, { ...key, decimals: target });
+  if (sum.month >= from) addOwn(group, sum, scale);
+  group.amounts.mrr += scale * sumRecurring(sum);
+  group.running += sum.subscriptionsNew + sum.subscriptionsReactivated - sum.subscriptionsLost;
+}
+
+/** Lists the groups of months in which something happened or recurs: what began in a month is recurring in all later ones. */
+function listGroups(series: Series, months: readonly (string | null)[]): Group[] {
+  const [any] = series.values();
+  if (any === undefined) return [];
+  let mrr = 0;
+  let running = 0;
+  return months.flatMap((month) => {
+    const group = series.get(month);
+    mrr += group?.amounts.mrr ?? 0;
+    running += group?.running ?? 0;
+    if (group === undefined && mrr === 0 && running === 0) return [];
+    const { amounts, ...own } = group ?? createGroup({ ...any, month });
+    return [{ ...own, running, amounts: { ...amounts, mrr } }];
+  });
 }
 
 function convert(
@@ -121,11 +145,11 @@ function convert(
     : { rate, currency: conversion.currency };
 }
 
-/** What began in a month is recurring in all later ones. */
-function listMonths(month: string, { by, from, to }: RevenueGrouping): (string | null)[] {
-  if (!by.has('month')) return [null];
+/** Lists the months since the first sum, so that a first month of long ago costs nothing. */
+function listMonths(sums: readonly RevenueSums[], { from, to }: RevenueGrouping): string[] {
+  const first = sums.reduce((least, { month }) => (month < least ? month : least), to);
   const months: string[] = [];
-  for (let each = month < from ? from : month; each <= to; each = nextMonth(each))
+  for (let each = first < from ? from : first; each <= to; each = nextMonth(each))
     months.push(each);
   return months;
 }
@@ -137,32 +161,21 @@ function nextMonth(month: string): string {
   return next.toISOString().slice(0, 7);
 }
 
-function findGroup(
-  groups: Map<string, Group>,
-  sum: RevenueSums,
-  own: Pick<Group, 'month' | 'currency' | 'decimals'>,
-  { by }: RevenueGrouping,
-): Group {
-  const product = by.has('product') ? sum.productId : '';
-  const country = by.has('country') ? sum.country : '';
-  const provider = by.has('provider') ? sum.provider : '';
-  const name = [own.month, product, country, provider, own.currency].join('|');
-  const found = groups.get(name);
-  if (found !== undefined) return found;
-  const amounts = noAmounts();
-  const created = {
-    ...own,
-    product,
-    country,
-    provider,
-    amounts,
-    payments: 0,
-    running: 0,
-    began: 0,
-    lost: 0,
-  };
-  groups.set(name, created);
-  return created;
+type GroupKey = Pick<Group, 'month' | 'product' | 'country' | 'provider' | 'currency' | 'decimals'>;
+
+function findGroup(series: Map<string, Series>, key: GroupKey): Group {
+  const { month, product, country, provider, currency } = key;
+  const name = [product, country, provider, currency].join('|');
+  const own = series.get(name) ?? new Map<string | null, Group>();
+  const group = own.get(month) ?? createGroup(key);
+  own.set(month, group);
+  series.set(name, own);
+  return group;
+}
+
+function createGroup({ month, product, country, provider, currency, decimals }: GroupKey): Group {
+  const key = { month, product, country, provider, currency, decimals };
+  return { ...key, amounts: noAmounts(), payments: 0, running: 0, began: 0, lost: 0 };
 }
 
 function noAmounts(): Amounts {
@@ -194,11 +207,8 @@ function sumRecurring(sum: RevenueSums): number {
   return sum.mrrNew + sum.mrrReactivated + sum.mrrExpansion + sum.mrrContraction + sum.mrrLost;
 }
 
-function compareGroups(a: Group, b: Group): number {
-  const [one, other] = [a, b].map(({ month, product, country, provider, currency }) =>
-    [month ?? '', product, country, provider, currency].join('|'),
-  );
-  return (one ?? '') < (other ?? '') ? -1 : 1;
+function nameGroup({ month, product, country, provider, currency }: GroupKey): string {
+  return [month ?? '', product, country, provider, currency].join('|');
 }
 
 function toRow(group: Group, { by }: RevenueGrouping): RevenueRow {

@@ -1,0 +1,84 @@
+/** What a payment event reports, as operators see it. */
+import { type Static, Type } from 'typebox';
+
+import { nullable, nullableString, oneOf } from './schema.ts';
+
+/**
+ * What happened. `payment`: money for which no license depends; `adjustment`: a credit or another change without effect on
+ * licenses; `dispute`: a chargeback, its warning, or its reversal.
+ */
+export const REPORTED_KINDS = [
+  'purchase',
+  'renewal',
+  'change',
+  'payment',
+  'refund',
+  'dispute',
+  'adjustment',
+  'subscription',
+  'customer',
+] as const;
+export type ReportedKind = (typeof REPORTED_KINDS)[number];
+
+export const reportedKind = oneOf(REPORTED_KINDS, { examples: ['renewal'] });
+
+const amount = (description: string) =>
+  nullable(Type.Unsafe<number>({ type: 'number', description, examples: [4_900] }));
+
+const ReportedProduct = Type.Object(
+  {
+    product_id: nullableString({
+      description: 'As it was sold, else by the catalogue; null: unknown.',
+      examples: ['personal'],
+    }),
+    name: nullableString({
+      description: 'In the catalogue; null: the catalogue does not have it.',
+      examples: ['Personal'],
+    }),
+    price_id: nullableString({
+      description: "The provider's price of the line; null: the payment has no line for it.",
+      examples: ['pri_01hv0vax6rv18t4tamj848ne4d'],
+    }),
+  },
+  { description: 'A product that was paid for.' },
+);
+
+/** The fields about money and goods that events and payments of a customer share. */
+export const reportedMoney = {
+  products: Type.Array(ReportedProduct, { description: 'At most 20.' }),
+  amount: amount(
+    'What was paid or paid back, tax included, in the smallest unit of the currency by the rule of the provider.',
+  ),
+  amount_text: nullableString({
+    description: 'The amount as a decimal number; null without an amount or a currency.',
+    examples: ['49.00'],
+  }),
+  tax: amount('Of the amount; null: not reported.'),
+  currency: nullableString({ description: 'The code of ISO 4217.', examples: ['EUR'] }),
+  decimals: nullable(
+    Type.Unsafe<number>({
+      type: 'integer',
+      description: 'Of the amount and the tax: 4900 with two decimals is 49.00.',
+      examples: [2],
+    }),
+  ),
+  country: nullableString({
+    description: 'Of the buyer (ISO 3166-1), if the provider reports it.',
+    examples: ['DE'],
+  }),
+  reported: nullableString({
+    description: "The provider's own word for the origin, the status or the action.",
+    examples: ['subscription_cycle'],
+  }),
+};
+
+/** What an event reports; a kind of null: it has no stored fact. */
+export const reportedFields = {
+  kind: nullable(reportedKind),
+  customer_name: nullableString({ examples: ['Ada Lovelace'] }),
+  customer_email: nullableString({ examples: ['ada@example.com'] }),
+  ...reportedMoney,
+};
+
+const Reported = Type.Object(reportedFields);
+export type Reported = Static<typeof Reported>;
