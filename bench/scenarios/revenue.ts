@@ -136,13 +136,13 @@ async function fill(pool: Pool, payments: number): Promise<number> {
 }
 
 async function inBatches(
-  count: number,
+  total: number,
   size: number,
   insert: (from: number, to: number) => Promise<unknown>,
 ): Promise<void> {
-  for (let from = 1; from <= count; from += size) {
-    await insert(from, Math.min(from + size - 1, count));
-    printProgress(`stored ${Math.min(from + size - 1, count)} of ${count}`);
+  for (let from = 1; from <= total; from += size) {
+    await insert(from, Math.min(from + size - 1, total));
+    printProgress(`stored ${Math.min(from + size - 1, total)} of ${total}`);
   }
 }
 
