@@ -17,6 +17,7 @@ import { mailSchemas } from './admin-mails.ts';
 import { PaymentRepairRequest } from './admin-payment-repairs.ts';
 import { paymentSchemas } from './admin-payments.ts';
 import { revenueSchemas } from './admin-revenue.ts';
+import { customerPaymentSchemas } from './reported-money.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
   AuditChain,
@@ -280,6 +281,7 @@ export const namedSchemas = [
   Problem,
   ...paymentSchemas,
   ...revenueSchemas,
+  ...customerPaymentSchemas,
   PaymentRepairRequest,
   ...webhookSchemas,
   ...outreachSchemas,

@@ -1,7 +1,7 @@
 /** What a payment event reports, as operators see it. */
 import { type Static, Type } from 'typebox';
 
-import { nullable, nullableString, oneOf } from './schema.ts';
+import { dateTime, nullable, nullableString, oneOf, ref } from './schema.ts';
 
 /**
  * What happened. `payment`: money for which no license depends; `adjustment`: a credit or another change without effect on
@@ -82,3 +82,60 @@ export const reportedFields = {
 
 const Reported = Type.Object(reportedFields);
 export type Reported = Static<typeof Reported>;
+
+const CustomerMoney = Type.Object(
+  {
+    kind: reportedKind,
+    provider: Type.String({ examples: ['paddle'] }),
+    transaction_id: Type.String({
+      description: 'Of a refund or dispute: the payment that it is about.',
+      examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
+    }),
+    subscription_id: nullableString({ examples: ['sub_01hv8x29kz0t586xy6zn1a62ny'] }),
+    occurred_at: dateTime({ examples: ['2026-11-20T10:00:00.000Z'] }),
+    status: nullableString({
+      description: 'Of a refund or dispute: `pending`, `approved`, `rejected` or `reversed`.',
+      examples: ['approved'],
+    }),
+    ...reportedMoney,
+  },
+  { $id: 'CustomerMoney', description: 'A payment, a refund or a dispute of a customer.' },
+);
+export type CustomerMoney = Static<typeof CustomerMoney>;
+
+const sum = (description: string) =>
+  Type.Unsafe<number>({ type: 'number', description, examples: [4_900] });
+
+const CustomerTotal = Type.Object(
+  {
+    currency: nullableString({ description: 'Null: not reported.', examples: ['EUR'] }),
+    decimals: Type.Integer({ description: 'Of all amounts.', examples: [2] }),
+    payments: Type.Integer({ examples: [1] }),
+    gross: sum('What was paid, tax included.'),
+    tax: sum('Of the gross.'),
+    refunds: sum('What was refunded, tax included.'),
+    disputes: sum('What open chargebacks took back, tax included.'),
+    net: sum('Gross without tax, refunds and disputes.'),
+  },
+  { $id: 'CustomerTotal', description: 'Totals of a currency, as in the report of revenue.' },
+);
+export type CustomerTotal = Static<typeof CustomerTotal>;
+
+export const CustomerPayments = Type.Object(
+  {
+    payments: Type.Array(ref(CustomerMoney), {
+      description: 'Payments, refunds and disputes, the newest first; at most 1,000.',
+    }),
+    totals: Type.Array(ref(CustomerTotal), {
+      description: 'A row for each currency, without test modes.',
+    }),
+    is_complete: Type.Boolean({
+      description: 'False: the customer has more payments, which are not counted here.',
+    }),
+  },
+  { $id: 'CustomerPayments' },
+);
+export type CustomerPayments = Static<typeof CustomerPayments>;
+
+/** The named schemas of the payments of a customer, for the interface document. */
+export const customerPaymentSchemas = [CustomerMoney, CustomerTotal, CustomerPayments] as const;

@@ -147,6 +147,7 @@ test('has every command', async () => {
       'install erase',
       'machine erase',
       'customer show',
+      'customer payments',
       'customer export',
       'customer erase',
       'audit list',

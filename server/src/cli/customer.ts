@@ -15,6 +15,7 @@ import { countOf } from '#server/lib/text.ts';
 import { auditAccess, currentActor } from './actor.ts';
 import { describeArchives } from './archives.ts';
 import { commandGroup } from './command.ts';
+import { customerPaymentsCommand } from './customer-payments.ts';
 import { outputOption, writeExport } from './export-file.ts';
 import { addressArgument, reasonOption, requiredReasonOption } from './options.ts';
 import { paint, printNote, withProgress } from './output.ts';
@@ -232,6 +233,6 @@ function formatErasure(id: string, result: ErasureResult): string {
 
 export const customerCommand = commandGroup(
   'customer',
-  'Show, export and erase all data stored about the owner of an e-mail address.',
-  [showCommand, exportCommand, eraseCommand],
+  'Show, export and erase all data stored about the owner of an e-mail address, and list their payments.',
+  [showCommand, customerPaymentsCommand, exportCommand, eraseCommand],
 );

@@ -5,7 +5,9 @@ import { describe, test } from 'node:test';
 import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import { openBrowser } from '../operator-steps.ts';
 import { openStandardShop } from '../payment-providers/standard-shop.ts';
+import { standardDelivery, standardEvent } from '../payment-providers/standard-webhooks-events.ts';
 import { CATALOG, testCatalog } from '../test-catalog.ts';
+import { DAY_MS } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
 
 const TEST_SECRET = `whsec_${Buffer.from('the secret of a test shop, 1').toString('base64')}`;
@@ -123,5 +125,89 @@ describe('an event', () => {
     assert.equal(kind, 'customer');
     assert.deepEqual(others['products'], []);
     assert.equal(others['customer_email'], null);
+  });
+});
+
+describe('the payments of a customer', () => {
+  const ANN = { id: 'c-ann', email: 'Ann.Buyer@example.com', name: 'Ann Example' };
+  const PAYMENTS = '/api/v1/admin/customer/payments?email=ann.buyer%40example.com';
+
+  async function list(): Promise<Fields> {
+    const answer = await viewer.get(PAYMENTS);
+    assert.equal(answer.status, 200, answer.text);
+    return readBody(answer.body);
+  }
+
+  test('are empty for an unknown address', async () => {
+    assert.deepEqual(await list(), { payments: [], totals: [], is_complete: true });
+  });
+
+  test('are purchases and refunds with totals of each currency, without test modes', async () => {
+    await sell('ann-1', 'personal', { customer: ANN });
+    await sell('ann-2', 'sellers', {
+      customer: ANN,
+      lines: [{ price_id: 'sellers', total: 1_000 }],
+      total: 1_000,
+      tax: 0,
+      currency: 'JPY',
+    });
+    service.clock.advance(DAY_MS);
+    const refund = { refund_id: 'r-ann', transaction_id: 'ann-1', total: 900 };
+    await shop.send('payment.refunded', refund);
+    const test = standardDelivery(
+      standardEvent('purchase.completed', {
+        transaction_id: 'ann-test',
+        customer: ANN,
+        lines: [{ price_id: 'personal' }],
+        total: 7_000,
+        currency: 'EUR',
+      }),
+      { secret: TEST_SECRET, id: 'msg_test', at: service.clock.now() },
+    );
+    await service.post('/api/v1/webhooks/standard', test.body, test.headers);
+    const { payments, totals } = await list();
+    assert.ok(Array.isArray(payments));
+    assert.deepEqual(
+      payments
+        .map(readBody)
+        .map(({ kind, provider, amount_text: amount, currency, transaction_id: id }) =>
+          [kind, provider, amount, currency, id].join(' '),
+        )
+        .sort(),
+      [
+        'purchase standard 1000 JPY ann-2',
+        'purchase standard 59.00 EUR ann-1',
+        'purchase standard:test 70.00 EUR ann-test',
+        'refund standard 9.00 EUR ann-1',
+      ],
+    );
+    assert.deepEqual(readBody(payments[0])['kind'], 'refund');
+    // Of the refund 942 * 900 / 5900 = 144 is tax: 5900 - 942 - (900 - 144) = 4202.
+    assert.deepEqual(totals, [
+      {
+        currency: 'EUR',
+        decimals: 2,
+        payments: 1,
+        gross: 5_900,
+        tax: 942,
+        refunds: 900,
+        disputes: 0,
+        net: 4_202,
+      },
+      {
+        currency: 'JPY',
+        decimals: 0,
+        payments: 1,
+        gross: 1_000,
+        tax: 0,
+        refunds: 0,
+        disputes: 0,
+        net: 1_000,
+      },
+    ]);
+  });
+
+  test('need a session', async () => {
+    assert.equal((await service.get(PAYMENTS)).status, 401);
   });
 });

@@ -12,6 +12,7 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   POST /api/v1/admin/session/sign-out 200 401 403 404 500 503
   GET /api/v1/admin/overview 200 401 403 500 503
   GET /api/v1/admin/customer 200 401 403 422 500 503
+  GET /api/v1/admin/customer/payments 200 401 403 422 500 503
   POST /api/v1/admin/customer/export 200 401 403 413 415 422 500 503
   POST /api/v1/admin/customer/plan-erasure 200 401 403 413 415 422 500 503
   POST /api/v1/admin/customer/erase 200 401 403 413 415 422 500 503

@@ -5,6 +5,7 @@ import {
   CustomerErasurePlan,
   CustomerErasurePlanRequest,
   CustomerExport,
+  CustomerPayments,
   CustomerQuery,
   ref,
 } from '@latchkey/contract';
@@ -24,6 +25,7 @@ import {
 import { eraseCustomer, type ErasureResult } from './erase-customer.ts';
 import type { SharedDeviceChoice } from './facts.ts';
 import { downloadCustomer } from './download-customer.ts';
+import { listCustomerPayments } from './list-customer-payments.ts';
 import { readPersonalData } from './personal-data.ts';
 import { planErasure } from './plan-erasure.ts';
 import { showCustomer, viewSharedDevices } from './show-customer.ts';
@@ -37,6 +39,9 @@ export function registerCustomerRoutes(app: App, deps: PersonalDataDependencies)
   registerInstallRoutes(app, deps, longWork);
   app.get(PATH, { config: VIEWER, schema: showOperation }, ({ query }) =>
     showCustomer(deps, query.email),
+  );
+  app.get(`${PATH}/payments`, { config: VIEWER, schema: paymentsOperation }, ({ query }) =>
+    listCustomerPayments(deps, query.email),
   );
   app.post(
     `${PATH}/export`,
@@ -104,6 +109,16 @@ const showOperation = {
   description: 'An unknown address is answered with empty lists.',
   querystring: CustomerQuery,
   response: { 200: ref(Customer, 'Licenses, payments, e-mails and subscriptions.') },
+} satisfies FastifySchema;
+
+const paymentsOperation = {
+  operationId: 'listCustomerPayments',
+  tags: TAGS,
+  summary: 'List all purchases and refunds of the owner of an e-mail address',
+  description:
+    'Money that two events report is listed once. An unknown address is answered with empty lists.',
+  querystring: CustomerQuery,
+  response: { 200: ref(CustomerPayments, 'Payments, refunds and disputes, and their totals.') },
 } satisfies FastifySchema;
 
 const exportOperation = {

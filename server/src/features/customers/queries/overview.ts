@@ -15,7 +15,7 @@ import { StatusRow } from '../../licenses/facts.ts';
 import type { Address, CustomerKey } from '../facts.ts';
 
 /** A customer with more rows of one kind is rare; the export has all of them. */
-const MAX_ROWS = 200;
+export const MAX_ROWS = 200;
 
 const LicenseRow = Type.Object({
   ...StatusRow.properties,

@@ -12,18 +12,22 @@ export function computeRevenue({ facts }: Purchase, nameProduct: NameProduct): R
   return [...money, ...computeRecurring(facts, counted, nameProduct)];
 }
 
-/**
- * Lists the payments that count: the same money may be reported twice, by a checkout and its invoice, or by an order and the
- * first invoice of its subscription.
- */
 function listCountedPayments(facts: PurchaseFacts): MergedPayment[] {
+  return listSeparatePayments(facts).filter(({ total }) => (total ?? 0) > 0);
+}
+
+/**
+ * Lists payments without repetitions: the same money may be reported twice, by a checkout and its invoice, or by an order and
+ * the first invoice of its subscription.
+ */
+export function listSeparatePayments(facts: PurchaseFacts): MergedPayment[] {
   const others = facts.payments.filter(({ origin }) => origin !== 'other');
   const names = new Set(others.flatMap(listNames));
   const isRepeated = (payment: MergedPayment): boolean =>
     payment.origin === 'other' &&
     (listNames(payment).some((name) => names.has(name)) ||
       (facts.provider.startsWith('lemonsqueezy') && findPurchase(facts.payments) !== null));
-  return facts.payments.filter((payment) => (payment.total ?? 0) > 0 && !isRepeated(payment));
+  return facts.payments.filter((payment) => !isRepeated(payment));
 }
 
 function listNames({ transactionId, aliases = [], checkoutId }: PaymentFact): string[] {
