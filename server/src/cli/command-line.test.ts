@@ -60,6 +60,7 @@ test('has every command', async () => {
       'doctor',
       'catalog apply-to-sold',
       'license issue',
+      'license import',
       'license list',
       'license show',
       'license extend',

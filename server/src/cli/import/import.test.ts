@@ -133,7 +133,7 @@ test('refuses a product that does not exist, a missing file, and standard input 
     [wrongProduct.code, wrongProduct.stderr],
     [2, 'latchkey: The catalogue has no product "personl": personal was probably meant.\n'],
   );
-  const missing = await run(['import', '--from', 'csv', join(directory, 'none.csv')]);
+  const missing = await run(['license', 'import', join(directory, 'none.csv')]);
   assert.deepEqual(
     [missing.code, missing.stderr],
     [1, `latchkey: The file ${join(directory, 'none.csv')} does not exist.\n`],

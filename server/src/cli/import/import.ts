@@ -1,4 +1,4 @@
-/** `latchkey import`: licenses of other systems. */
+/** `latchkey import` and `latchkey license import`: licenses of other systems. */
 import { FILE_SOURCES } from '#server/features/imports/files/read-file.ts';
 import { ApiImportError } from '#server/features/imports/import-from-api.ts';
 import { TooManyRowsError } from '#server/features/imports/import-licenses.ts';
@@ -44,7 +44,7 @@ export const importCommand = command({
       'Import licenses of Keygen with their machines',
     'import --from stripe --key-file stripe.key --dry-run':
       'Show what an import of running subscriptions of Stripe would do',
-    'import --from csv keys.csv --columns key=License,email=Mail --product personal':
+    'import keys.csv --columns key=License,email=Mail --product personal':
       'Import a table of your own',
   },
   parameters: [
@@ -53,7 +53,7 @@ export const importCommand = command({
       'file of the source; - reads standard input, where it is read once; without it, the API is read',
       anyText,
     ),
-    choice('--from <source>', 'system that the licenses come from', SOURCES).required(),
+    choice('--from <source>', 'system that the licenses come from (default: csv)', SOURCES),
     option(
       '--key-file <file>',
       'file with the key of the account at the API; - reads standard input',
@@ -81,9 +81,8 @@ export const importCommand = command({
       `import keys that can be guessed: those with less than ${MIN_KEY_BITS} bits of entropy`,
     ),
   ],
-  async run({ map, mapFile, product, reason, ...options }) {
-    const flags = options;
-    const source = await openSource(options);
+  async run({ map, mapFile, product, reason, from, ...flags }) {
+    const source = await openSource({ ...flags, from: from ?? 'csv' });
     return withContext(async (context) => {
       const request = {
         mapping: await openMapping(context, { map, mapFile, product }),

@@ -6,6 +6,7 @@ import { type IssuedLicense, issueLicenses } from '#server/features/licenses/iss
 
 import { currentActor } from '../actor.ts';
 import { commandGroup, type Result } from '../command.ts';
+import { importCommand } from '../import/import.ts';
 import {
   DAY_MS,
   emailAddress,
@@ -125,6 +126,7 @@ Activate it on a machine:
 
 export const licenseCommand = commandGroup('license', 'Issue, list and change licenses.', [
   issueCommand,
+  importCommand,
   listCommand,
   showCommand,
   extendCommand,

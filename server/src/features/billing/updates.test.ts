@@ -190,21 +190,24 @@ describe('a subscription', () => {
   });
 });
 
-describe('an upgrade of a license that a purchase names', () => {
-  const back = (id: string) =>
-    shop.send(
-      'payment.refunded',
-      { refund_id: `back-${id}`, transaction_id: id, full: true },
-      later(30),
-    );
-  const named = async (buyer: string, id: string) => {
-    const { rows } = await pool.query<{ id: string }>(
-      'select id from licenses where customer_email = $1',
-      [`${buyer}@example.com`],
-    );
-    return { transaction_id: id, custom_data: { license_id: rows[0]?.id } };
-  };
+/** Refunds an order on day 30. */
+const back = (id: string) =>
+  shop.send(
+    'payment.refunded',
+    { refund_id: `back-${id}`, transaction_id: id, full: true },
+    later(30),
+  );
 
+/** Returns an order that names the license of a buyer. */
+const named = async (buyer: string, id: string) => {
+  const { rows } = await pool.query<{ id: string }>(
+    'select id from licenses where customer_email = $1',
+    [`${buyer}@example.com`],
+  );
+  return { transaction_id: id, custom_data: { license_id: rows[0]?.id } };
+};
+
+describe('an upgrade of a license that a purchase names', () => {
   test('to a product with updates for a year has them for a year, and its refund takes the limit back', async () => {
     await buy('upgrade', 'forever', 0);
     const receipt = await buy('upgrade', 'studio', 20, await named('upgrade', 'upgraded'));
