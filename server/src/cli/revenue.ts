@@ -1,5 +1,6 @@
 /** `latchkey revenue`: what was paid, paid back and recurs. */
 import { writeAmount, type RevenueRow } from '@latchkey/contract';
+import { InvalidArgumentError } from 'commander';
 
 import { reportRevenue } from '#server/features/billing/report-revenue.ts';
 import {
@@ -103,7 +104,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
 function monthText(text: string): string {
   if (MONTH.test(text)) return text;
-  throw new Error('not a month such as 2027-03');
+  throw new InvalidArgumentError('Expected a month such as 2027-03.');
 }
 
 const CURRENCY = /^[A-Z]{3}$/;
@@ -111,7 +112,7 @@ const CURRENCY = /^[A-Z]{3}$/;
 function currencyCode(text: string): string {
   const code = text.toUpperCase();
   if (CURRENCY.test(code)) return code;
-  throw new Error('not a code of ISO 4217 such as EUR');
+  throw new InvalidArgumentError('Expected a code of ISO 4217 such as EUR.');
 }
 
 const rebuildCommand = contextCommand({
