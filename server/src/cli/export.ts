@@ -124,6 +124,7 @@ function licenseColumns(
     customer_email: (license) => license.customerEmail,
     customer_name: (license) => license.customerName,
     note: (license) => license.note,
+    is_test: (license) => license.isTest,
     transaction_id: (license) => license.transactionId,
     created_at: (license) => license.createdAt,
   };

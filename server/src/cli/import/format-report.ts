@@ -20,14 +20,14 @@ const MEANINGS: Readonly<Record<RowOutcome, string>> = {
   unknown_product: 'have a product that is not mapped',
 };
 
+/** With the number, a line has at most 80 characters. */
 const NOTES: Readonly<Record<keyof ImportReport['notes'], string>> = {
-  without_address: 'have no e-mail address: these customers cannot get their keys again on /my',
-  with_generated_key: 'get a new key',
-  with_unknown_end:
-    'have no end in the source: the term of the product, or 31 days of a subscription, applies',
-  not_usable: 'are suspended, refunded, revoked, disputed, canceled or paused',
-  more_devices_than_allowed: 'used more devices than they allow',
-  seats: 'devices of the previous system: the first machines take them over within 90 days',
+  without_address: 'licenses without an e-mail address, which /my cannot find',
+  with_generated_key: 'licenses that get a new key',
+  with_unknown_end: 'licenses without an end: the term of the product applies, or 31 days',
+  not_usable: 'licenses that are not usable, such as suspended or refunded ones',
+  more_devices_than_allowed: 'licenses that used more devices than they allow',
+  seats: 'old devices: the first machines take their seats over in 90 days',
 };
 
 /** Whether rows need a decision of the operator. */
@@ -67,22 +67,29 @@ function formatProducts({ products }: ImportReport): string {
 }
 
 function formatNotes({ notes }: ImportReport): string {
-  const lines = Object.entries(NOTES).flatMap(([name, meaning]) => {
+  const shown = Object.entries(NOTES).flatMap(([name, meaning]) => {
     const count = Object.entries(notes).find(([note]) => note === name)?.[1] ?? 0;
-    return count === 0 ? [] : [`${count} ${meaning}.`];
+    return count === 0 ? [] : [{ count, meaning }];
   });
-  return lines.join('\n');
+  return formatRows(shown, '', [
+    ['note', ({ meaning }) => meaning],
+    ['number', ({ count }) => count],
+  ]);
 }
 
 function formatUnknownProducts({ unknown_products: unknown }: ImportReport): string {
+  if (unknown.length === 0) return '';
   const table = formatRows(unknown, '', [
     ['unknown product', ({ id }) => id],
     ['name', ({ name }) => name],
     ['rows', ({ rows }) => rows],
-    [
-      'suggestion',
-      ({ id, suggestion }) => (suggestion === null ? null : `--map "${id}=${suggestion}"`),
-    ],
+    ['similar', ({ suggestion }) => suggestion],
   ]);
-  return table;
+  return `${table}\n${describeMapping(unknown)}`;
+}
+
+/** Shows the option for the first unknown product. */
+function describeMapping([first]: ImportReport['unknown_products']): string {
+  const example = `${first?.id ?? 'OLD'}=${first?.suggestion ?? 'PRODUCT'}`;
+  return `Map each one, such as --map "${example}", or all with --product.`;
 }

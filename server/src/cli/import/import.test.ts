@@ -69,8 +69,9 @@ unknown_product  7     have a product that is not mapped
 PRODUCT  NEW LICENSES
 sellers  1
 
-UNKNOWN PRODUCT  NAME          ROWS  SUGGESTION
+UNKNOWN PRODUCT  NAME          ROWS  SIMILAR
 pxled            Pixel Editor  7     –
+Map each one, such as --map "pxled=PRODUCT", or all with --product.
 `,
   );
   const lines = stderr.trimEnd().split('\n');
@@ -78,9 +79,9 @@ pxled            Pixel Editor  7     –
     [code, lines[0], lines[1], lines.length],
     [
       1,
-      'line 12: skipped: The sale has no license key.',
-      'line 4: unknown_product: The product "pxled", "Pixel Editor" is not mapped to a product of the catalogue.',
-      8,
+      'row 12: skipped: The sale has no license key.',
+      'row 4: unknown_product: The product "pxled", "Pixel Editor" is not mapped to a product of the catalogue.',
+      2,
     ],
   );
   assert.deepEqual(await query('select count(*)::int as rows from licenses'), [{ rows: 0 }]);

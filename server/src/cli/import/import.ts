@@ -142,7 +142,7 @@ function requireMail(
 }
 
 function printProblem({ line, outcome, problem }: RowProblem): void {
-  printNote(cleanText(`line ${line}: ${outcome}: ${problem}`));
+  printNote(cleanText(`row ${line}: ${outcome}: ${problem}`));
 }
 
 function explainFailure(error: unknown): never {

@@ -116,7 +116,7 @@ test('records the reason of an import, and keeps a revoked license revoked', asy
     '--allow-weak-keys',
     `--reason=${reason}`,
   ]);
-  assert.deepEqual([code, /^line 3: bad: .*"stolen"/u.test(stderr)], [1, true]);
+  assert.deepEqual([code, /^row 3: bad: .*"stolen"/u.test(stderr)], [1, true]);
   const all = await query(1, IMPORTS);
   assert.deepEqual(all.at(-1), { reason, created: '1' });
   const exported = await exportFrom(1);

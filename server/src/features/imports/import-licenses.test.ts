@@ -181,8 +181,8 @@ describe('importLicenses', () => {
       },
       unknown_products: [{ id: '9', name: 'Sellers 2', rows: 1, suggestion: 'sellers' }],
       problems: [
-        { line: 3, outcome: 'duplicate', problem: 'The row in line 2 has the same key or id.' },
-        { line: 4, outcome: 'duplicate', problem: 'The row in line 2 has the same key or id.' },
+        { line: 3, outcome: 'duplicate', problem: 'Row 2 has the same key or id.' },
+        { line: 4, outcome: 'duplicate', problem: 'Row 2 has the same key or id.' },
         {
           line: 5,
           outcome: 'weak',
@@ -216,6 +216,31 @@ describe('importLicenses', () => {
     });
     assert.deepEqual((await runImport(context, rows)).report, rehearsal.report);
     assert.equal(await service.count('licenses'), before + 1);
+  });
+
+  test('refuses a key that a spreadsheet shortened, and lists an unknown product once', async () => {
+    const products = [{ id: '9', name: null }];
+    const { report } = await runImport(
+      context,
+      [
+        foreign({ licenseKey: '1,23457E+19' }),
+        foreign({ licenseKey: '1.2E+15' }),
+        foreign({ licenseKey: anyKey(), products }),
+        foreign({ licenseKey: anyKey(), products }),
+      ],
+      { dryRun: true },
+    );
+    const shortened =
+      'The key is a number that a spreadsheet shortened: export the keys again, and do not save the file in the spreadsheet.';
+    assert.deepEqual(
+      report.problems.map(({ outcome, problem }) => [outcome, problem]),
+      [
+        ['bad', shortened],
+        ['bad', shortened],
+        ['unknown_product', 'The product "9" is not mapped to a product of the catalogue.'],
+      ],
+    );
+    assert.deepEqual([report.outcomes.unknown_product, report.further_problems], [2, 0]);
   });
 
   test('creates a license once, extends it when the source renewed it, and changes nothing else', async () => {

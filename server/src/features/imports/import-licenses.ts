@@ -142,12 +142,13 @@ function isNamedByPayment(row: ForeignRow): boolean {
 function addRow(report: ReportBuilder, row: EvaluatedRow): RowProblem | null {
   const { line, outcome, problem, license, unknownProducts } = row;
   const [unknown] = unknownProducts;
-  if (outcome === 'unknown_product' && unknown !== undefined) report.addUnknownProduct(unknown);
+  const isRepeated =
+    outcome === 'unknown_product' && unknown !== undefined && !report.addUnknownProduct(unknown);
   if (outcome === 'new' && license !== null) {
     report.addProduct(license.product.id);
     addNotes(report, license);
   }
-  return report.add(line, outcome, problem);
+  return report.add(line, outcome, isRepeated ? null : problem);
 }
 
 function addNotes(report: ReportBuilder, license: NonNullable<EvaluatedRow['license']>): void {

@@ -46,7 +46,7 @@ describe('csv', () => {
           'E,,,,,ebay,',
           'F,,,past_due,,,',
           'G,,,,,,maybe',
-          ',,,,,,',
+          ',,x,,,,',
           'H,2027-02-30,,,,,',
           'I,,,,,,,extra',
           'J,1798761600,,,,,',
@@ -55,7 +55,7 @@ describe('csv', () => {
       ),
     );
     const date =
-      'expires_at must be a date such as 2027-01-31 or 2027-01-31 12:00:00, or seconds since 1970.';
+      'expires_at must be a date such as 2027-01-31, 2027-01-31 12:00:00 or 31.01.2027, or seconds since 1970.';
     assert.deepEqual(rows.map(factsOf), [
       date,
       'max_activations is not a whole number.',
@@ -70,6 +70,38 @@ describe('csv', () => {
       { licenseKey: 'J', expiresAt: new Date('2027-01-01T00:00:00Z') },
       { licenseKey: 'K', expiresAt: new Date('2027-01-01T00:00:00Z'), status: 'revoked' },
     ]);
+  });
+
+  test('leaves out empty rows, and reads dates with a time, as spreadsheets save them', async () => {
+    const text =
+      'license_key;expires_at\r\n;\r\nA;05.03.2027 10:11\r\n \t; \r\nB;5.3.2027 10:11:12\r\n;\r\n';
+    const rows = await readAllRows('csv', inChunks(text));
+    assert.deepEqual(
+      rows.map((row) => [row.line, factsOf(row)]),
+      [
+        [3, { licenseKey: 'A', expiresAt: new Date('2027-03-05T10:11:00Z') }],
+        [5, { licenseKey: 'B', expiresAt: new Date('2027-03-05T10:11:12Z') }],
+      ],
+    );
+  });
+
+  test('leaves out licenses of a test mode, which an export marks', async () => {
+    const [row] = await readAllRows('csv', inChunks('license_key,is_test,key_hint\nA,true,A'));
+    assert.deepEqual(factsOf(row), { licenseKey: 'A', isTest: true });
+  });
+
+  test('numbers the records of an array, which interfaces send in one line', async () => {
+    const text =
+      '{"data":[{"license_key":"A"},{"license_key":""}]}\n[{"items":[{"license_key":"B"}]}]';
+    const rows = await readAllRows('csv', inChunks(text, 9));
+    assert.deepEqual(
+      rows.map((row) => [row.line, factsOf(row)]),
+      [
+        [1, { licenseKey: 'A' }],
+        [2, 'The key is empty.'],
+        [3, { licenseKey: 'B' }],
+      ],
+    );
   });
 
   test('reads JSON lines with the fields of an export', async () => {

@@ -18,46 +18,51 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 interface Part {
   readonly line: number;
   readonly text: string;
+  /** Whether it is in an array: the line then does not identify it, because interfaces send the whole array in one. */
+  readonly isListed: boolean;
 }
+
+type Unnumbered =
+  | { readonly record: Readonly<Record<string, unknown>> }
+  | { readonly problem: string };
 
 /**
  * Reads the records of a JSON file as a stream: those of an array, of the pages of an interface (`{"data": [...]}`, one or
- * several in an array or after each other), or of JSON lines.
+ * several in an array or after each other), or of JSON lines. Records of arrays are numbered, the others have their line.
  * @throws ImportFileError for a file that is not JSON, or a record of more than four million characters
  */
 export async function* readJson(chunks: AsyncIterable<string>): AsyncGenerator<SourceRow> {
   const scanner = new JsonScanner();
+  let count = 0;
   for await (const chunk of chunks) {
-    for (const part of scanner.scan(chunk)) yield* readPart(part);
+    for (const part of scanner.scan(chunk)) {
+      for (const row of readPart(part)) {
+        count += 1;
+        yield { line: part.isListed ? count : part.line, ...row };
+      }
+    }
   }
   scanner.end();
 }
 
-function* readPart({ line, text }: Part): Generator<SourceRow> {
+function readPart({ text }: Part): Unnumbered[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    yield { line, problem: 'The record is not JSON.' };
-    return;
+    return [{ problem: 'The record is not JSON.' }];
   }
-  if (!isRecord(value)) {
-    yield { line, problem: 'The record is not an object.' };
-    return;
-  }
-  yield* expand(line, value);
+  return isRecord(value) ? expand(value) : [{ problem: 'The record is not an object.' }];
 }
 
 /** A page of an interface within an array contains records of its own. */
-function* expand(line: number, value: Readonly<Record<string, unknown>>): Generator<SourceRow> {
+function expand(value: Readonly<Record<string, unknown>>): Unnumbered[] {
   const lists = LISTS.flatMap((name) => {
     const list = value[name];
     return Array.isArray(list) && typeof value['id'] === 'undefined' ? [list] : [];
   });
-  if (lists.length === 0) yield { line, record: value };
-  for (const record of lists.flat()) {
-    if (isRecord(record)) yield { line, record };
-  }
+  if (lists.length === 0) return [{ record: value }];
+  return lists.flat().flatMap((record) => (isRecord(record) ? [{ record }] : []));
 }
 
 /** The longest name of a property that is compared with {@link LISTS}. */
@@ -167,7 +172,8 @@ class JsonScanner {
 
   #take(text: string): Part {
     this.#append(text);
-    const part = { line: this.#textLine, text: this.#text ?? '' };
+    const isListed = this.#textDepth > 0;
+    const part = { line: this.#textLine, text: this.#text ?? '', isListed };
     this.#text = null;
     return part;
   }

@@ -17,7 +17,7 @@ const SEPARATOR_LINE = /^sep=(?<separator>[,;\t])$/u;
 
 /**
  * Reads a table with a header as a stream. The separator is the most frequent one in the header: a comma, a semicolon or a
- * tab.
+ * tab. Rows whose cells are all empty, which spreadsheets append, are left out.
  * @param findProblem returns what is wrong with the columns; null when nothing is
  * @throws ImportFileError for invalid quoting or columns
  */
@@ -36,7 +36,7 @@ export async function* readTable(
         header = readHeader(cells);
         const problem = findProblem(header);
         if (problem !== null) throw new ImportFileError(`Line ${line}: ${problem}`);
-      } else {
+      } else if (cells.some((cell) => cell.trim() !== '')) {
         yield toRow(line, header, cells);
       }
     }

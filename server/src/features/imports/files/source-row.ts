@@ -1,5 +1,5 @@
 /** A record of a file, or why it cannot be read. */
 export type SourceRow = {
-  /** Counted from 1. */
+  /** The line of the file, or the number of the record in a JSON array; counted from 1. */
   readonly line: number;
 } & ({ readonly record: Readonly<Record<string, unknown>> } | { readonly problem: string });

@@ -49,7 +49,7 @@ export function decideRow(
 ): Decision {
   const none = { existing: null, isUnlisted: false };
   if (earlier !== null) {
-    const problem = `The row in line ${earlier} has the same key or id.`;
+    const problem = `Row ${earlier} has the same key or id.`;
     return { outcome: 'duplicate', problem, ...none };
   }
   const known = existing.findKnown(license);
@@ -73,7 +73,8 @@ function decideKnown(
   const owner = existing.findByKey(license);
   const hasOtherKey = license.licenseKey !== null && owner?.id !== known.licenseId;
   if (hasOtherKey) {
-    const problem = 'It was imported before with another key, or its key was replaced since.';
+    const problem =
+      'It was imported before with another key, or its key was replaced since: if it is another license, import it without the column of ids.';
     return { outcome: 'conflict', problem, ...facts };
   }
   if (known.digest !== digestLicense(license)) {

@@ -21,6 +21,9 @@ const MAX_DETAILS = 30;
 /** Devices of one license; more are counted only. */
 const MAX_DEVICES = 1_000;
 
+/** A long number as a spreadsheet saves it, such as `1,23457E+19`: its last digits are lost. */
+const SHORTENED_NUMBER = /^\d(?:[.,]\d{1,14})?E\+\d{1,3}$/iu;
+
 export interface PlanRules {
   readonly catalog: Catalog;
   readonly mapping: ProductMapping;
@@ -103,6 +106,9 @@ function findKeyProblem(licenseKey: string, keyPrefix: string): string | null {
     return 'The key has several lines or invalid characters.';
   }
   if (licenseKey.trim() === '') return 'The key is empty.';
+  if (SHORTENED_NUMBER.test(licenseKey.trim())) {
+    return 'The key is a number that a spreadsheet shortened: export the keys again, and do not save the file in the spreadsheet.';
+  }
   if (readLicenseKey(licenseKey, keyPrefix).kind !== 'mistyped') return null;
   return 'The key has the prefix of the catalogue and a wrong checksum: if another system issued it with your prefix, set another key_prefix in the catalogue before the import.';
 }

@@ -15,7 +15,8 @@ const LEAST_MILLISECONDS = 100_000_000_000;
 
 const DATE =
   /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<time>\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))? ?(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/u;
-const GERMAN_DATE = /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})$/u;
+const GERMAN_DATE =
+  /^(?<day>\d{1,2})\.(?<month>\d{1,2})\.(?<year>\d{4})(?: (?<time>\d{2}:\d{2}(?::\d{2})?))?$/u;
 const COUNT = /^(?<count>\d{1,9})(?:[.,]0{1,4})?$/u;
 
 /** Reads a text, trimmed; null when it is absent or empty. The first name that has a value counts. */
@@ -59,8 +60,8 @@ export function readFlag(record: SourceRecord, name: string): boolean {
 }
 
 /**
- * Reads a date or a date-time: ISO 8601, also with a space, seconds or milliseconds since 1970, and day.month.year. No zone
- * means UTC, a date means 00:00.
+ * Reads a date or a date-time: ISO 8601, also with a space, seconds or milliseconds since 1970, and day.month.year, also with a time, as
+ * spreadsheets write it. No zone means UTC, a date means 00:00.
  * @returns null when it is absent or empty
  */
 export function readDate(record: SourceRecord, ...names: readonly string[]): Date | null {
@@ -69,7 +70,7 @@ export function readDate(record: SourceRecord, ...names: readonly string[]): Dat
   const date = parseNumber(text) ?? parseIso(text) ?? parseGerman(text);
   if (date !== undefined) return date;
   throw new RecordProblem(
-    `${names[0]} must be a date such as 2027-01-31 or 2027-01-31 12:00:00, or seconds since 1970.`,
+    `${names[0]} must be a date such as 2027-01-31, 2027-01-31 12:00:00 or 31.01.2027, or seconds since 1970.`,
   );
 }
 
@@ -87,9 +88,9 @@ function parseIso(text: string): Date | undefined {
 }
 
 function parseGerman(text: string): Date | undefined {
-  const { day = '', month = '', year } = GERMAN_DATE.exec(text)?.groups ?? {};
+  const { day = '', month = '', year, time = '00:00' } = GERMAN_DATE.exec(text)?.groups ?? {};
   if (year === undefined) return undefined;
-  return parseDateTime(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T00:00:00Z`);
+  return parseDateTime(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`);
 }
 
 /** Reads a nested object; an empty one when it is absent. */

@@ -123,12 +123,14 @@ export class ReportBuilder {
     increase(this.#notes, note, count);
   }
 
-  addUnknownProduct(product: ForeignProduct): void {
+  /** Counts a row of an unknown product; returns whether it is the first one, whose problem stands for all. */
+  addUnknownProduct(product: ForeignProduct): boolean {
     const known = this.#unknown.get(product.id);
     if (known !== undefined) known.rows += 1;
     else if (this.#unknown.size < MAX_UNKNOWN_PRODUCTS) {
       this.#unknown.set(product.id, { ...product, rows: 1 });
     }
+    return known === undefined;
   }
 
   build(catalog: Catalog): ImportReport {

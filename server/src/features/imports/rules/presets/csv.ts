@@ -36,7 +36,7 @@ export type CsvField = keyof typeof CSV_FIELDS;
 /** The column of each field. */
 export type CsvColumns = Readonly<Record<CsvField, string>>;
 
-/** Further columns of an export of Latchkey: true in `trial` is refused, the others are ignored. */
+/** Further columns of an export of Latchkey: true in `trial` is refused and in `is_test` left out, the others are ignored. */
 const OTHER_EXPORTED_COLUMNS = ['key_hint', 'tier', 'features', 'trial', 'is_test'];
 
 /** Assigns columns to fields. @returns a problem for a field that does not exist */
@@ -116,6 +116,7 @@ function toLicense(record: SourceRecord, columns: CsvColumns): ForeignLicense {
     usedSeats: readCount(record, columns.devices) ?? 0,
     note: readText(record, columns.note),
     createdAt: readDate(record, columns.created),
+    isTest: readFlag(record, 'is_test'),
   };
 }
 
