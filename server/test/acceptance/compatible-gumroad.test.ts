@@ -5,6 +5,8 @@ import { describe, test } from 'node:test';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
+import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
+
 import { startTestService, type TestOrder } from '../harness.ts';
 import { anyAddress } from '../http-client.ts';
 import { anyUnknownKey } from '../license-steps.ts';
@@ -46,6 +48,19 @@ async function verifyNew(order: TestOrder) {
 }
 
 describe('the interface of Gumroad', () => {
+  test('answers for an imported key with the id and the time of its sale', async () => {
+    const licenseKey = '85DB562A-C11D4B06-A2335A6B-8C079166';
+    const createdAt = new Date('2024-05-06T07:08:09Z');
+    await runImport(service.context, [foreign({ licenseKey, sourceId: 'sale==', createdAt })]);
+    const { uses, purchase } = await verify(licenseKey);
+    const { id, sale_id, sale_timestamp, created_at } = purchase;
+    const time = '2024-05-06T07:08:09Z';
+    assert.deepEqual(
+      [uses, id, sale_id, sale_timestamp, created_at],
+      [1, 'sale==', 'sale==', time, time],
+    );
+  });
+
   test('answers for a key with the purchase, and counts uses', async () => {
     const owner = { customerEmail: 'ada@example.com', customerName: 'Ada' };
     const { licenseKey, license } = await service.issue(owner);

@@ -163,10 +163,11 @@ describe('the official client of Lemon Squeezy', () => {
 
 describe('an imported license', () => {
   const KEY = '38b1460a-5104-4067-a91d-77b872934d5';
+  const SOLD = new Date('2024-05-06T07:08:09Z');
 
-  /** Imports a license that was activated on two machines. */
-  async function importLicense(digit: number) {
-    const instanceIds = [randomUUID(), randomUUID()];
+  /** Imports a license for two machines that was activated on some. */
+  async function importLicense(digit: number, machines = 2) {
+    const instanceIds = [randomUUID(), randomUUID()].slice(0, machines);
     const devices = instanceIds.map((id, index) => ({
       id,
       label: `PC ${index}`,
@@ -176,7 +177,7 @@ describe('an imported license', () => {
     const details = { order_id: '7', order_item_id: '8', customer_id: '9', product_name: 'Old' };
     await runImport(
       service.context,
-      [foreign({ licenseKey, devices, details, sourceId: licenseKey })],
+      [foreign({ licenseKey, devices, details, sourceId: licenseKey, createdAt: SOLD })],
       {
         source: 'lemonsqueezy',
       },
@@ -193,6 +194,7 @@ describe('an imported license', () => {
     const { order_id, order_item_id, customer_id } = data?.meta ?? {};
     assert.deepEqual([order_id, order_item_id, customer_id], [7, 8, 9]);
     assert.equal(data?.license_key.activation_usage, 2);
+    assert.equal(data?.license_key.created_at, '2024-05-06T07:08:09.000000Z');
   });
 
   test('loses the machine that was not used for longest to a new one', async () => {
@@ -203,6 +205,16 @@ describe('an imported license', () => {
     assert.equal((await validateLicense(licenseKey, used)).statusCode, 200);
     const lost = await validateLicense(licenseKey, unused);
     assert.deepEqual([lost.statusCode, lost.data?.license_key.activation_usage], [404, 2]);
+  });
+
+  test('keeps the machines of the time before while it has room for another one', async () => {
+    const { licenseKey, instanceIds } = await importLicense(4, 1);
+    const [old = ''] = instanceIds;
+    const { data } = await activateLicense(licenseKey, 'a second one');
+    assert.deepEqual([data?.activated, data?.license_key.activation_usage], [true, 2]);
+    assert.equal((await validateLicense(licenseKey, old)).statusCode, 200);
+    assert.equal((await activateLicense(licenseKey, 'a third one')).statusCode, 200);
+    assert.equal((await validateLicense(licenseKey, old)).statusCode, 404);
   });
 
   test('is deactivated on a machine of the time before', async () => {

@@ -12,6 +12,7 @@ import { formatNumber } from '#console/ui/format.ts';
 import { Card, Page } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
+import { decodeTable } from './decode-table.ts';
 import { AFFECTED, LICENSES } from './license-labels.ts';
 
 /** Imports licenses with the keys of another system: first a check, then the import. */
@@ -59,7 +60,8 @@ const MAX_BYTES = 4 * MAX_CHARACTERS;
 
 const TOO_LONG =
   'The file has more than a million characters. Split it, or import it with the command line.';
-const UNREADABLE = 'The file could not be read. Choose it again, or paste its lines below.';
+const UNREADABLE =
+  'The file could not be read. Save it as "CSV UTF-8" and choose it again, or paste its lines below.';
 
 interface ImportFieldsProps {
   readonly csv: string;
@@ -74,7 +76,7 @@ function ImportFields({ csv, onCsv }: ImportFieldsProps) {
     setProblem('');
     if (file === undefined) return;
     try {
-      const text = file.size > MAX_BYTES ? null : await file.text();
+      const text = file.size > MAX_BYTES ? null : decodeTable(await file.arrayBuffer());
       if (text === null || text.length > MAX_CHARACTERS) setProblem(TOO_LONG);
       else onCsv(text);
     } catch {
@@ -111,7 +113,7 @@ function ImportFields({ csv, onCsv }: ImportFieldsProps) {
         maxLength={MAX_CHARACTERS}
         spellcheck={false}
         placeholder={'license_key,product,customer_email\n…'}
-        hint="CSV with a header, or a JSON object on each line. Only license_key is required; also customer_name, transaction_id, max_activations, expires_at, subscription, subscription_id, provider, status, note. At most some 5,000 licenses; the command line imports more."
+        hint="CSV with a header, or a JSON object on each line. Only license_key is required; also customer_name, transaction_id, max_activations, expires_at, subscription, subscription_id, provider, status, note, and the other columns of an export. At most some 5,000 licenses. The command latchkey import reads more, also the files and accounts of other systems."
       />
       <Field
         label="Product of lines without one"

@@ -87,6 +87,17 @@ Map each one, such as --map "pxled=PRODUCT", or all with --product.
   assert.deepEqual(await query('select count(*)::int as rows from licenses'), [{ rows: 0 }]);
 });
 
+async function showsOrigin(): Promise<void> {
+  const [row] = await query("select license_id from imported_licenses where source_id = 'a100'");
+  const id = String(Object(row).license_id);
+  const { stdout } = await run(['license', 'show', id]);
+  assert.match(stdout, /^imported from +gumroad$/mu);
+  assert.match(stdout, /^id there +a100$/mu);
+  const shown = JSON.parse((await run(['license', 'show', id, '--json'])).stdout);
+  assert.deepEqual([shown.origin.source, shown.origin.source_id], ['gumroad', 'a100']);
+  assert.equal(shown.old_devices, 0);
+}
+
 test('imports, repeats without effect, lists, shows and undoes', async () => {
   const map = join(directory, 'products.txt');
   await writeFile(map, '# Gumroad\npxled = personal\npxled (Pro)=sellers\n');
@@ -97,6 +108,7 @@ test('imports, repeats without effect, lists, shows and undoes', async () => {
     [false, 8, 1, { personal: 7, sellers: 1 }],
   );
   assert.deepEqual(first.notes.not_usable, 3);
+  await showsOrigin();
   const second = await run(importing);
   assert.deepEqual([second.code, JSON.parse(second.stdout).outcomes.same], [0, 8]);
 

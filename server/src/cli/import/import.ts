@@ -30,7 +30,7 @@ Sources: keygen, lemonsqueezy (JSON of the interface), cryptlex, edd, woocommerc
 
 Without a file, the running subscriptions of an account at stripe, paddle, lemonsqueezy, polar or fastspring are read by its API, and the license keys of lemonsqueezy and polar. The key may be restricted to reading; docs/moving.md names its permissions.
 
-Fields for --columns: key, id, product, email, name, machines, devices (how many are in use), expires, subscription (true or false), status, transaction, subscription_id, provider, note, created. Without a column of ends, the term of the product applies; an empty end means perpetual. transaction and subscription_id are ids at the payment provider: its next event adopts the license.`;
+Fields for --columns: key, id, product, email, name, machines, devices (how many are in use), expires, updates (the end of updates), subscription (true or false), status, transaction, subscription_id, provider, note, created. Without a column of ends, the term of the product applies; an empty end means perpetual. transaction and subscription_id are ids at the payment provider: its next event adopts the license.`;
 
 const SOURCES = [...new Set([...FILE_SOURCES, ...API_SOURCES])];
 

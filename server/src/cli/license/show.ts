@@ -1,4 +1,10 @@
 /** `latchkey license list` and `show`. */
+import type { Context } from '#server/context.ts';
+import {
+  findOrigin,
+  type LicenseOrigin,
+} from '#server/features/imports/queries/imported-licenses.ts';
+import { countFreeSeats } from '#server/features/licenses/queries/imported-seats.ts';
 import { LICENSE_STATUSES } from '#server/features/licenses/rules/status.ts';
 import {
   type LicenseMoves,
@@ -25,7 +31,7 @@ import {
   wholeNumber,
 } from '../options.ts';
 import { choice, flag, option } from '../parameters.ts';
-import { formatFields, formatHistory, formatRows, joinSections } from '../table.ts';
+import { formatFields, formatHistory, formatRows, joinSections, type Cell } from '../table.ts';
 import { contextCommand, withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson } from './view.ts';
@@ -116,12 +122,26 @@ export const showCommand = command({
       const key = reveal
         ? revealLicenseKey(context, license, await auditAccess(context, access))
         : null;
-      return { json: toJson(overview, key), text: toText(overview, key) };
+      const past = await readPast(context, license.id);
+      return { json: toJson(overview, past, key), text: toText(overview, past, key) };
     });
   },
 });
 
-function toJson(overview: LicenseOverview, key: string | null) {
+/** Where a license comes from, and how many of its old devices still hold seats. */
+interface LicensePast {
+  /** Null: it was not imported. */
+  readonly origin: LicenseOrigin | null;
+  readonly freeSeats: number;
+}
+
+async function readPast({ pool, clock }: Context, licenseId: string): Promise<LicensePast> {
+  const origin = await findOrigin(pool, licenseId);
+  const freeSeats = origin === null ? 0 : await countFreeSeats(pool, licenseId, clock.now());
+  return { origin, freeSeats };
+}
+
+function toJson(overview: LicenseOverview, { origin, freeSeats }: LicensePast, key: string | null) {
   const { terms, moves, activations, history } = overview;
   const { used: made, limit, days, extra } = moves;
   return {
@@ -130,6 +150,11 @@ function toJson(overview: LicenseOverview, key: string | null) {
     features: terms.features,
     tier: terms.tier,
     moves: { made, limit, days, extra },
+    origin:
+      origin === null
+        ? null
+        : { source: origin.source, source_id: origin.sourceId, imported_at: origin.importedAt },
+    old_devices: freeSeats,
     activations: activations.map((activation) => ({
       activation_id: activation.id,
       machine_id: activation.machineId,
@@ -149,12 +174,13 @@ function toJson(overview: LicenseOverview, key: string | null) {
   };
 }
 
-function toText(overview: LicenseOverview, key: string | null): string {
+function toText(overview: LicenseOverview, past: LicensePast, key: string | null): string {
   return joinSections(
     formatFields([
       ['key', key ?? `…${overview.license.keyHint}`],
       ...toLicenseFields(overview),
       ['moves', describeMoves(overview.moves)],
+      ...listPast(past),
     ]),
     formatRows(overview.activations, '', [
       ['activation', (activation) => activation.id],
@@ -165,6 +191,16 @@ function toText(overview: LicenseOverview, key: string | null): string {
     ]),
     formatHistory(overview.history),
   );
+}
+
+function listPast({ origin, freeSeats }: LicensePast): (readonly [string, Cell])[] {
+  if (origin === null) return [];
+  return [
+    ['imported from', origin.source],
+    ['imported', origin.importedAt],
+    ['id there', origin.sourceId],
+    ['old devices', freeSeats],
+  ];
 }
 
 function describeMoves({ used, limit, days, extra }: LicenseMoves): string {

@@ -161,8 +161,8 @@ async function requireCurrentKey(
 
 /**
  * Activates a machine of a locked license, or returns the activation that the machine already has. A new machine takes over a
- * seat that an imported license used in its previous system, as long as there is one: the license knew the machine there, so
- * that it is no move.
+ * seat that an imported license used in its previous system, when all machines of the license are in use: it knew the machine
+ * there, so that it is no move.
  */
 export async function activateOnLocked(
   deps: LicenseDependencies,
@@ -174,7 +174,7 @@ export async function activateOnLocked(
   const now = deps.clock.now();
   const { status, existing } = await decide(deps, client, license, machine, now);
   const id = existing?.id ?? makeUuid();
-  const takesSeat = existing === null && (await takeOverSeat(client, license.id, id, now));
+  const takesSeat = existing === null && (await takeOverSeat(client, license, id, now));
   const countsAsMove =
     existing === null && !takesSeat && (await checkMoveLimit(deps, client, license, machine, now));
   const terms = await readTerms(client, deps.catalog(), license);

@@ -20,6 +20,8 @@ export interface ShownPurchase {
   readonly product: Product;
   /** The id or permalink under which the program asked. */
   readonly productId: string;
+  /** The sale at Gumroad that an import kept, or the license itself. */
+  readonly sale: { readonly id: string; readonly soldAt: Date };
 }
 
 /**
@@ -34,7 +36,7 @@ export function findKeyProblem(license: LicenseRecord, now: Date): string | null
 
 /** Describes the purchase of a license. */
 export function describePurchase(shown: ShownPurchase, now: Date): Record<string, unknown> {
-  const { license, key, product, productId } = shown;
+  const { license, key, product, productId, sale } = shown;
   const customer = product.compatible.showsCustomer ? license : null;
   return {
     seller_id: '',
@@ -53,8 +55,8 @@ export function describePurchase(shown: ShownPurchase, now: Date): Record<string
     referrer: 'direct',
     card: { visual: null, type: null, bin: null, expiry_month: null, expiry_year: null },
     order_number: 0,
-    sale_id: license.id,
-    sale_timestamp: formatTime(license.createdAt),
+    sale_id: sale.id,
+    sale_timestamp: formatTime(sale.soldAt),
     purchaser_id: '',
     subscription_id: license.subscription ? license.id : null,
     variants: '',
@@ -65,8 +67,8 @@ export function describePurchase(shown: ShownPurchase, now: Date): Record<string
     is_gift_receiver_purchase: false,
     test: license.isTest,
     dispute_won: false,
-    id: license.id,
-    created_at: formatTime(license.createdAt),
+    id: sale.id,
+    created_at: formatTime(sale.soldAt),
     custom_fields: [],
     ...describeEnd(license, now),
   };

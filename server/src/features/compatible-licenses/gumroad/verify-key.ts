@@ -1,3 +1,4 @@
+import { findOrigin } from '../../imports/queries/imported-licenses.ts';
 import type { LicenseDependencies } from '../../licenses/dependencies.ts';
 import type { Answer } from '../answer.ts';
 import { findCompatible } from '../find-compatible.ts';
@@ -27,8 +28,15 @@ export async function verifyKey(deps: LicenseDependencies, request: KeyRequest):
   const problem = findKeyProblem(license, now);
   if (problem !== null) return refuse(problem);
   const useOf = countsUse ? countUse : findUses;
-  const uses = await deps.databaseLimiter.run(() => useOf(deps.pool, license.id));
-  const purchase = describePurchase({ license, key, product, productId }, now);
+  const [uses, origin] = await deps.databaseLimiter.run(async () => [
+    await useOf(deps.pool, license.id),
+    await findOrigin(deps.pool, license.id),
+  ]);
+  const sale = {
+    id: origin?.source === 'gumroad' ? origin.sourceId : license.id,
+    soldAt: origin?.sourceCreatedAt ?? license.createdAt,
+  };
+  const purchase = describePurchase({ license, key, product, productId, sale }, now);
   return { status: 200, body: { success: true, uses, purchase } };
 }
 

@@ -21,6 +21,8 @@ export interface ShownLicense {
   readonly key: string;
   /** Active ones, and seats of the time before an import. */
   readonly usedMachines: number;
+  /** When it was created, at Lemon Squeezy if it was imported. */
+  readonly createdAt: Date;
   readonly product: { readonly name: string; readonly ids: LemonSqueezyIds };
   /** Ids at Lemon Squeezy that an import kept, by the names of the answer's fields. */
   readonly foreignIds: Readonly<Record<string, string>>;
@@ -49,7 +51,7 @@ export function describeInstance({ id, name, createdAt }: InstanceRow): Record<s
 }
 
 function describeKey(shown: ShownLicense, now: Date): Record<string, unknown> {
-  const { license, key, usedMachines } = shown;
+  const { license, key, usedMachines, createdAt } = shown;
   const expiresAt = publicExpiry(license, now);
   return {
     id: numberOf(license.id),
@@ -57,7 +59,7 @@ function describeKey(shown: ShownLicense, now: Date): Record<string, unknown> {
     key,
     activation_limit: license.maxActivations,
     activation_usage: usedMachines,
-    created_at: formatTime(license.createdAt),
+    created_at: formatTime(createdAt),
     expires_at: expiresAt === null ? null : formatTime(expiresAt),
     test_mode: license.isTest,
   };

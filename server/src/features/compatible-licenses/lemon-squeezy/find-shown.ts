@@ -49,6 +49,7 @@ export async function readShown(
     key: key.trim(),
     usedMachines: activeMachines + freeSeats,
     product: { name: product.name, ids: offer },
+    createdAt: origin?.sourceCreatedAt ?? license.createdAt,
     foreignIds: origin?.source === 'lemonsqueezy' ? origin.details : {},
     customer: product.compatible.showsCustomer ? { name, email } : null,
   };

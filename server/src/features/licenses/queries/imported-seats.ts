@@ -47,7 +47,12 @@ export async function insertImportedSeats(
   await execute(db, insertStatement, [...columns, countsUntil]);
 }
 
-/** A program that uses a seat, or did lately, loses it last. */
+/** Active machines and seats that still count, of the license `$1` at `$3`. */
+const USED_MACHINES = `
+  (select count(*) from activations where license_id = $1 and deactivated_at is null)
+  + (select count(*) from imported_seats where license_id = $1 and activation_id is null and counts_until > $3)`;
+
+/** A program that uses a seat, or did lately, loses it last. A seat of which only the number is known has no program. */
 const takeOverStatement = defineStatement(
   'imported_seat_take_over',
   Type.Object({ id: Type.String() }),
@@ -55,6 +60,7 @@ const takeOverStatement = defineStatement(
    where license_id = $1 and id = (
      select id from imported_seats
      where license_id = $1 and activation_id is null and counts_until > $3
+       and (instance_id is null or $4 <= (${USED_MACHINES}))
      order by greatest(last_seen_at, used_at) nulls first, id
      limit 1)
    returning id`,
@@ -62,15 +68,17 @@ const takeOverStatement = defineStatement(
 
 /**
  * Lets a new activation of a locked license take over a seat that still counts, the longest unused one first; returns false
- * when there is none.
+ * when there is none. The seat of a known device stays while the license has room for another machine, so that its old program
+ * continues.
  */
 export async function takeOverSeat(
   db: Queryable,
-  licenseId: string,
+  { id: licenseId, maxActivations }: { readonly id: string; readonly maxActivations: number },
   activationId: string,
   now: Date,
 ): Promise<boolean> {
-  return (await queryRow(db, takeOverStatement, [licenseId, activationId, now])) !== null;
+  const parameters = [licenseId, activationId, now, maxActivations];
+  return (await queryRow(db, takeOverStatement, parameters)) !== null;
 }
 
 const findInstanceStatement = defineStatement(
