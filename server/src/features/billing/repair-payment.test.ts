@@ -243,7 +243,7 @@ describe('an address', () => {
   });
 });
 
-test('a payment that cannot be right needs attention until an operator issues what it sold', async () => {
+test('a payment that cannot be right needs attention until an operator issues what it sold, which a refund takes back', async () => {
   const ends = new Date(TEST_START.getTime() - DAY_MS).toISOString();
   const period = { starts_at: TEST_START.toISOString(), ends_at: ends };
   await sell('reversed', 'personal', { period });
@@ -253,6 +253,10 @@ test('a payment that cannot be right needs attention until an operator issues wh
   await replay('reversed');
   assert.equal((await soldBy('reversed')).length, 1);
   assert.equal((await show('reversed')).state, 'applied');
+  const refund = { refund_id: 'refund-reversed', transaction_id: 'order-reversed', full: true };
+  await receive('reversed-back', 'payment.refunded', refund);
+  const refunds = (await soldBy('reversed')).map(({ refunded_at: refundedAt }) => refundedAt);
+  assert.deepEqual(refunds, [TEST_START]);
 });
 
 test('one id for two customers of a shop needs attention until the address is set', async () => {

@@ -1,7 +1,7 @@
 /** What operators repaired: facts beside those of the provider, which replays keep. */
 import { providerOf } from '@latchkey/contract';
 
-import type { CustomerDetails, RepairFact } from '../facts.ts';
+import { LINKING_PAYMENT, type CustomerDetails, type RepairFact } from '../facts.ts';
 import type { FindProduct, LicenseDraft, SoldProduct } from './compute-licenses.ts';
 import { toDays } from './draft-updates.ts';
 import { findDispute, findRefund } from './money-back.ts';
@@ -89,8 +89,10 @@ function toDraft(
   };
   const product = findProduct(priceId, line);
   const { occurredAt } = payment ?? repair;
-  const disputedAt = findDispute(payment === null ? [] : [payment], adjustments, () => null);
-  const refundedAt = payment === null ? null : findRefund(payment, adjustments, null);
+  // A payment that cannot be right is set aside, but can be paid back.
+  const paid = payment ?? { ...LINKING_PAYMENT, transactionId, occurredAt };
+  const disputedAt = findDispute([paid], adjustments, () => null);
+  const refundedAt = findRefund(paid, adjustments, null);
   return {
     transactionId,
     // Lemon Squeezy numbers its invoices: their ids could be guessed.
