@@ -158,6 +158,7 @@ const app = buildApp(context, {
       events: { deferred: 0, failed: 0 },
       isReconciliationFailing: false,
       undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
+      freePoolKeys: {},
     }),
     isDiskLow: () => false,
     isDraining: () => false,

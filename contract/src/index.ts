@@ -47,6 +47,7 @@ import {
   Operators,
   OperatorStateChange,
 } from './admin-operators.ts';
+import { keyPoolSchemas } from './admin-key-pools.ts';
 import { licenseChangeSchemas } from './admin-license-changes.ts';
 import {
   AdminLicense,
@@ -121,6 +122,7 @@ import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
 export * from './admin-audit.ts';
 export * from './admin-keys.ts';
+export * from './admin-key-pools.ts';
 export * from './admin-license-changes.ts';
 export * from './admin-licenses.ts';
 export * from './admin-catalog.ts';
@@ -264,6 +266,7 @@ export const namedSchemas = [
   LicenseTimelineItem,
   LicenseTimeline,
   ...licenseChangeSchemas,
+  ...keyPoolSchemas,
   ...usageReportSchemas,
   ...serviceHealthSchemas,
   ...catalogSchemas,

@@ -5,6 +5,7 @@ const mails = (outcome: string, mail = 'key') =>
   of('latchkey_mails_total', `mail="${mail}",outcome="${outcome}"`);
 const undelivered = (kind: string) => of('latchkey_undelivered', `kind="${kind}"`);
 const unapplied = (status: string) => of('latchkey_payment_events_unapplied', `status="${status}"`);
+const freeKeys = (product: string) => of('latchkey_key_pool_free_keys', `product="${product}"`);
 const failures = (task: string) => of('latchkey_task_failures_total', `task="${task}"`);
 const lastSuccess = (task: string) =>
   of('latchkey_task_last_success_timestamp_seconds', `task="${task}"`);
@@ -68,6 +69,12 @@ export const BUSINESS_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [undelivered('endpoints')]: '1x20' },
     silent: { [undelivered('endpoints')]: '0x20' },
     notYetAt: '4m',
+  },
+  LatchkeyKeyPoolLow: {
+    fires: { [freeKeys('suite')]: '9x20', [freeKeys('tool')]: '500x20' },
+    silent: { [freeKeys('suite')]: '10x20', [freeKeys('tool')]: '10 0x5 90x20' },
+    notYetAt: '9m',
+    at: '15m',
   },
   LatchkeyJobsFailed: {
     fires: { [jobs('failed')]: '1x20' },

@@ -204,6 +204,12 @@ const SELLING: Row = {
           'E-mails with keys and webhooks that failed for good in the last week, and endpoints that are disabled.',
       },
     ),
+    graph(
+      'Free keys of pools',
+      'none',
+      [['{{product}}', `max by (product) (${pick('latchkey_key_pool_free_keys')})`]],
+      { description: 'Of products with keys: pool in the catalogue.' },
+    ),
   ],
 };
 

@@ -32,6 +32,7 @@ import { authenticateOperator } from './features/operators/authenticate.ts';
 import { isAnyOperator } from './features/operators/queries/operators.ts';
 import { registerLicenseChangeRoutes } from './features/license-admin/admin-change-routes.ts';
 import { registerLicenseAdminRoutes } from './features/license-admin/admin-routes.ts';
+import { registerKeyPoolRoutes } from './features/license-admin/admin-key-pool-routes.ts';
 import { registerLicenseRoutes } from './features/licenses/routes.ts';
 import { registerMailRoutes } from './features/mails/admin-routes.ts';
 import { registerWebhookRoutes } from './features/outgoing-webhooks/admin-routes.ts';
@@ -109,6 +110,7 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerOperatorRoutes(scope, context);
     registerLicenseAdminRoutes(scope, context);
     registerLicenseChangeRoutes(scope, context);
+    registerKeyPoolRoutes(scope, context);
     registerAdminSubscriberRoutes(scope, context);
     registerAdminSuppressionRoutes(scope, context);
     registerComposeRoutes(scope, context);

@@ -25,6 +25,8 @@ export interface BacklogNumbers {
     readonly deliveries: number;
     readonly endpoints: number;
   };
+  /** By product whose licenses take keys of a pool. */
+  readonly freePoolKeys: Readonly<Record<string, number>>;
 }
 
 /** What an operator should watch about the installation, read from the database once a minute. */
@@ -187,6 +189,13 @@ function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void
       return { key_emails: keyEmails, ...others };
     },
   });
+  addGauge(registry, {
+    name: 'latchkey_key_pool_free_keys',
+    aggregator: 'max',
+    help: 'Free keys of the products that take their keys from a pool, counted once a minute.',
+    label: 'product',
+    read: () => read()?.freePoolKeys ?? null,
+  });
 }
 
 function addInstallation(registry: Registry, read: () => InstallationFacts | null): void {
@@ -252,8 +261,14 @@ function addGauge(registry: Registry, options: GaugeOptions): void {
       const value = read();
       if (typeof value === 'number') this.set(value);
       else if (label === undefined) this.remove();
-      else for (const [key, each] of Object.entries(value ?? {})) this.set({ [label]: key }, each);
+      else setAll(this, label, value ?? {});
     },
   });
   registry.registerMetric(gauge);
+}
+
+/** Replaces the values by label: what is not counted any more, such as a removed product, ends. */
+function setAll(gauge: Gauge, label: string, values: Readonly<Record<string, number>>): void {
+  gauge.reset();
+  for (const [key, each] of Object.entries(values)) gauge.set({ [label]: key }, each);
 }

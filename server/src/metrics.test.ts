@@ -64,13 +64,14 @@ test('reads the backlog at each scrape, and reports none before it was counted',
   metrics.setBacklog(() => backlog);
   const scrape = () =>
     linesOf(metrics, 'latchkey_').then((lines) =>
-      lines.filter((line) => /^latchkey_(?:jobs|payment_events|undelivered)/u.test(line)),
+      lines.filter((line) => /^latchkey_(?:jobs|payment_events|undelivered|key_pool)/u.test(line)),
     );
   assert.deepEqual(await scrape(), []);
   backlog = {
     jobs: { open: 1, failed: 2 },
     events: { deferred: 3, failed: 4 },
     undelivered: { keyEmails: 5, deliveries: 0, endpoints: 6 },
+    freePoolKeys: { suite: 7, tool: 0 },
   };
   assert.deepEqual(await scrape(), [
     'latchkey_jobs{state="open"} 1',
@@ -80,7 +81,14 @@ test('reads the backlog at each scrape, and reports none before it was counted',
     'latchkey_undelivered{kind="key_emails"} 5',
     'latchkey_undelivered{kind="deliveries"} 0',
     'latchkey_undelivered{kind="endpoints"} 6',
+    'latchkey_key_pool_free_keys{product="suite"} 7',
+    'latchkey_key_pool_free_keys{product="tool"} 0',
   ]);
+  backlog = { ...backlog, freePoolKeys: { tool: 3 } };
+  assert.deepEqual(
+    (await scrape()).filter((line) => line.includes('key_pool')),
+    ['latchkey_key_pool_free_keys{product="tool"} 3'],
+  );
 });
 
 test('counts refusals by operation and reason', async () => {

@@ -51,6 +51,7 @@ export function createTestApp(
         events: { deferred: 0, failed: 0 },
         isReconciliationFailing: false,
         undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
+        freePoolKeys: {},
       }),
       isDiskLow: () => false,
       isDraining: () => false,

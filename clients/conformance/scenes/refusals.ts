@@ -12,7 +12,7 @@ import {
 } from '../play/expected.ts';
 import { scene, type Scene, type Theme } from '../play/scene.ts';
 import type { License } from '../service/license.ts';
-import { expectEqual, readRequest } from './steps.ts';
+import { expect, expectEqual, readClaims, readRequest } from './steps.ts';
 
 const TRIGGERS = ['startup', 'scheduled', 'foreground', 'wake', 'reconnect', 'manual'];
 
@@ -112,6 +112,16 @@ export const REFUSALS: Theme = {
       await client.activate(license.key, { result: OK, state: { ...LICENSED, days_left: 3 } });
       await license.extend(30);
       await client.check({ result: OK, state: LICENSED, requests: [VALIDATE] });
+      await stage.restart(client, LICENSED_KEPT);
+    }),
+
+    scene('a license whose updates ended activates, and runs as before', async (stage) => {
+      const license = await stage.issue();
+      await license.endUpdates();
+      const client = await stage.open();
+      await client.activate(license.key, { result: OK, state: LICENSED });
+      await client.check({ result: OK, state: LICENSED, requests: [VALIDATE] });
+      expect('the token names the end of updates', 'updates_until' in readClaims(stage));
       await stage.restart(client, LICENSED_KEPT);
     }),
 

@@ -29,3 +29,10 @@ export function readDecision(stage: Stage): object {
   const { key, activation_id, entitlement, refused } = stage.readKept();
   return { key, activation_id, entitlement, refused: refused ?? null };
 }
+
+/** Returns the claims of the kept entitlement, unverified. */
+export function readClaims(stage: Stage): object {
+  const [, payload = ''] = String(stage.readKept()['entitlement']).split('.');
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return typeof claims === 'object' && claims !== null ? claims : {};
+}

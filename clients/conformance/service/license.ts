@@ -34,6 +34,7 @@ export class License {
   resume = () => this.#set('paused_at = null');
   cancel = () => this.#set('canceled_at = now()');
   expire = () => this.#set("expires_at = now() - interval '1 hour'");
+  endUpdates = () => this.#set("updates_until = now() - interval '1 hour'");
 
   /** Replaces the key, and returns the new one. Machines stay active. */
   async rekey(): Promise<string> {

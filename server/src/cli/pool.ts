@@ -4,7 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { isUuid } from '@latchkey/contract';
 
 import { addPoolKeys, MAX_POOL_KEYS, removePoolKeys } from '#server/features/licenses/key-pool.ts';
-import { listKeyPools, listPoolKeys } from '#server/features/licenses/queries/license-pool.ts';
+import { listPoolKeys } from '#server/features/licenses/queries/license-pool.ts';
+import { viewKeyPools } from '#server/features/licenses/view-key-pools.ts';
 import { countOf } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
@@ -61,7 +62,7 @@ const listCommand = contextCommand({
   examples: { 'pool list': 'How many keys each product has left' },
   parameters: [],
   async run(context) {
-    const pools = await listKeyPools(context.pool);
+    const pools = await viewKeyPools(context.pool, context.catalog());
     return {
       json: {
         items: pools.map(({ productId, free, taken }) => ({ product: productId, free, taken })),

@@ -76,6 +76,9 @@ export const adminOperations: readonly (readonly [string, string, string])[] = `
   GET /api/v1/admin/licenses/export-with-keys 200 401 403 422 500 503
   GET /api/v1/admin/licenses/export-activations 200 401 403 422 500 503
   POST /api/v1/admin/licenses/import 200 401 403 413 415 422 500 503
+  GET /api/v1/admin/key-pools 200 401 403 500 503
+  POST /api/v1/admin/key-pools/add 200 401 403 413 415 422 500 503
+  POST /api/v1/admin/key-pools/remove 200 401 403 413 415 422 500 503
   GET /api/v1/admin/licenses/{id} 200 400 401 403 404 414 422 500 503
   GET /api/v1/admin/licenses/{id}/timeline 200 400 401 403 404 414 422 500 503
   GET /api/v1/admin/licenses/{id}/timeline/export 200 400 401 403 404 414 422 500 503

@@ -32,7 +32,8 @@ export interface StandardShop {
   check(transactionId: string): Promise<Static<typeof Checked>['licenses']>;
 }
 
-export function openStandardShop(service: TestService): StandardShop {
+/** @param name begins the ids of its messages, for several shops on one database */
+export function openStandardShop(service: TestService, name = 'msg'): StandardShop {
   const [secret] = TEST_WEBHOOK_SECRETS.standard;
   let sent = 0;
   return {
@@ -41,7 +42,7 @@ export function openStandardShop(service: TestService): StandardShop {
       const { body, headers } = standardDelivery(standardEvent(type, data, at), {
         secret: secret ?? '',
         at: service.clock.now(),
-        id: `msg_${sent}`,
+        id: `${name}_${sent}`,
       });
       const answer = await service.post('/api/v1/webhooks/standard', body, headers);
       return receiptReader.Parse(answer.body);

@@ -25,13 +25,21 @@ export function standardPurchase(
   priceIds: readonly string[],
   at: Date = TEST_START,
 ): StandardTestEvent {
-  const data = {
+  return standardEvent('purchase.completed', standardPurchaseData(transactionId, priceIds), at);
+}
+
+/** The data of {@link standardPurchase}. @param customerId default: Ann */
+export function standardPurchaseData(
+  transactionId: string,
+  priceIds: readonly string[],
+  customerId = 'customer-ann',
+) {
+  return {
     transaction_id: transactionId,
-    customer: { id: 'customer-ann', email: 'ann@example.com', name: 'Ann Example', locale: 'en' },
+    customer: { id: customerId, email: 'ann@example.com', name: 'Ann Example', locale: 'en' },
     lines: priceIds.map((priceId) => ({ price_id: priceId })),
     total: 1_000,
   };
-  return standardEvent('purchase.completed', data, at);
 }
 
 /**

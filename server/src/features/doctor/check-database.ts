@@ -17,6 +17,7 @@ import { checkAuditLog } from './check-audit-log.ts';
 import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
 import { describeRoute, judgeEncryption } from './check-encryption.ts';
 import { checkHosts, checkReplica } from './check-hosts.ts';
+import { checkKeyPools } from './check-key-pools.ts';
 import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkEndpoints, checkJobs } from './check-queues.ts';
@@ -66,6 +67,7 @@ async function checkContent(deps: DatabaseCheckDependencies): Promise<Finding[]>
     await checkAuditLog(pool),
     await checkJobs(pool),
     ...(await checkPayments(pool, secrets, now, config.billing)),
+    ...(await checkKeyPools(pool, config.catalogPath)),
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets, now)),
     ...(await checkEndpoints(pool, (url) => webhookClient.isRefused(url))),

@@ -8,7 +8,6 @@ import { countOldEventBodies, countUnappliedEvents } from '../billing/queries/ev
 import { countUnmatchedEvents } from '../billing/queries/operator-events.ts';
 import { findFirstReceivedAt, findReconciliation } from '../billing/queries/reconciliations.ts';
 
-import { listKeyPools } from '../licenses/queries/license-pool.ts';
 import { type Finding, ok, warning, warningIf } from './finding.ts';
 
 const MAX_COUNTED = 100_000;
@@ -22,11 +21,7 @@ export async function checkPayments(
     rawKeepDays: defaults.billingRawKeepDays,
   },
 ): Promise<Finding[]> {
-  const findings = [
-    ...(await checkEvents(pool)),
-    ...(await checkKeyPools(pool)),
-    ...(await checkBodies(pool, rawKeepDays, now)),
-  ];
+  const findings = [...(await checkEvents(pool)), ...(await checkBodies(pool, rawKeepDays, now))];
   return paddleApiKey === null ? findings : [...findings, await checkReconciliation(pool, now)];
 }
 
@@ -59,27 +54,6 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
     }),
   ];
   return findings.length > 0 ? findings : [ok(check, 'Every received event is applied.')];
-}
-
-/** Fewer free keys than this need more keys soon. */
-const FEW_KEYS = 10;
-
-/** Checks that pools have free keys for the next purchases; returns no finding without pools. */
-async function checkKeyPools(pool: Pool): Promise<Finding[]> {
-  const check = 'key pools';
-  const pools = await listKeyPools(pool);
-  if (pools.length === 0) return [];
-  const low = pools.filter(({ free }) => free < FEW_KEYS);
-  const named = low.map(({ productId, free }) => `${productId} (${free})`).join(', ');
-  const findings = warningIf(low.length > 0, check, {
-    code: 'key_pool.low',
-    symptom: `Pools with fewer than ${FEW_KEYS} free keys: ${named}.`,
-    cause:
-      'Each purchase takes a key. A purchase without a free key has no license and needs attention.',
-    fix: 'Run latchkey pool add --product <id> <file> --reason <text>, then latchkey webhook replay --attention --reason <text>.',
-    facts: { pools: low.length },
-  });
-  return findings.length > 0 ? findings : [ok(check, 'Every pool has free keys.')];
 }
 
 const DAY_MS = 86_400_000;

@@ -10,6 +10,7 @@ import { countBacklog } from './count-backlog.ts';
 
 const pool = await openTestPool();
 const clock = createTestClock();
+const catalog = () => ({ products: new Map() });
 const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };
 
 beforeEach(async () => {
@@ -19,18 +20,24 @@ beforeEach(async () => {
 });
 
 test('reports a failed reconciliation while there is an API key', async () => {
-  assert.equal((await countBacklog({ pool, clock, paddleApi })).isReconciliationFailing, false);
+  assert.equal(
+    (await countBacklog({ pool, clock, paddleApi, catalog })).isReconciliationFailing,
+    false,
+  );
   const at = new Date();
   await recordReconciliation(pool, { provider: 'paddle', start: 'evt_1', at, failure: 'no' });
-  assert.equal((await countBacklog({ pool, clock, paddleApi })).isReconciliationFailing, true);
   assert.equal(
-    (await countBacklog({ pool, clock, paddleApi: null })).isReconciliationFailing,
+    (await countBacklog({ pool, clock, paddleApi, catalog })).isReconciliationFailing,
+    true,
+  );
+  assert.equal(
+    (await countBacklog({ pool, clock, paddleApi: null, catalog })).isReconciliationFailing,
     false,
   );
 });
 
 const countUndelivered = async () =>
-  (await countBacklog({ pool, clock, paddleApi: null })).undelivered;
+  (await countBacklog({ pool, clock, paddleApi: null, catalog })).undelivered;
 
 const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * HOUR_MS);
 

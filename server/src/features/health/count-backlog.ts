@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
+import type { Catalog } from '#server/config/catalog.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { countJobs, type JobNumbers } from '#server/jobs/queries.ts';
 
@@ -8,6 +9,7 @@ import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts'
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';
 import { findReconciliation } from '../billing/queries/reconciliations.ts';
+import { countFreeKeys } from '../licenses/view-key-pools.ts';
 import {
   countDeliveriesFailedSince,
   countFailedEndpoints,
@@ -21,6 +23,8 @@ export interface Backlog {
   /** Whether the last attempt to read Paddle's log failed. */
   readonly isReconciliationFailing: boolean;
   readonly undelivered: UndeliveredNumbers;
+  /** By product whose licenses take keys of a pool. */
+  readonly freePoolKeys: Readonly<Record<string, number>>;
 }
 
 /** E-mails and deliveries that did not reach their recipients. */
@@ -37,6 +41,7 @@ interface BacklogDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly paddleApi: PaddleApi | null;
+  readonly catalog: () => Pick<Catalog, 'products'>;
 }
 
 /** An address that does not exist is rejected for good: it is reported for a week. */
@@ -53,6 +58,7 @@ export async function countBacklog(deps: BacklogDependencies): Promise<Backlog> 
     events: await countUnappliedEvents(pool),
     isReconciliationFailing: await isReconciliationFailing(deps),
     undelivered: await countUndelivered(deps),
+    freePoolKeys: await countFreeKeys(pool, deps.catalog()),
   };
 }
 

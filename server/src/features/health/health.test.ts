@@ -44,6 +44,7 @@ const WELL: Backlog = {
   events: { deferred: 0, failed: 0 },
   isReconciliationFailing: false,
   undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
+  freePoolKeys: {},
 };
 
 const noDatabase = async () => {

@@ -19,13 +19,13 @@ import { readFile } from '../imports/files/read-file.ts';
 import { importLicenses } from '../imports/import-licenses.ts';
 import { readMapping } from '../imports/rules/map-product.ts';
 import { FAILED_OUTCOMES, type ImportReport, type RowOutcome } from '../imports/rules/report.ts';
-import { issueLicense, issueLicenses, type NewLicense } from '../licenses/issue.ts';
+import { issueLicense, issueLicenses, type NewLicense, PoolEmptyError } from '../licenses/issue.ts';
 import { readTime, refuseField } from './change-license.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Issues a license, and queues its e-mail if that is wanted. @throws invalidRequest */
+/** Issues a license, and queues its e-mail if that is wanted. @throws invalidRequest, also for an empty pool */
 export async function issueForOperator(
   deps: LicenseAdminDependencies,
   body: LicenseIssue,
@@ -41,7 +41,7 @@ export async function issueForOperator(
     async (db, { license }) => {
       if (mail === 'queued') await queueIssuedKey(db, license.id, license.createdAt);
     },
-  );
+  ).catch(refuseEmptyPool);
   const license = await describeLicense(deps, issued.license.id);
   return { license, license_key: issued.licenseKey, mail };
 }
@@ -53,13 +53,19 @@ export async function issueManyForOperator(
   actor: string,
 ): Promise<IssuedLicenses> {
   const change = { actor, reason: body.reason ?? null };
-  const issued = await issueLicenses(deps, readNewLicense(deps, body), body.count, change);
+  const newLicense = readNewLicense(deps, body);
+  const issued = await issueLicenses(deps, newLicense, body.count, change).catch(refuseEmptyPool);
   return {
     items: issued.map(({ license, licenseKey }) => ({
       license_id: license.id,
       license_key: licenseKey,
     })),
   };
+}
+
+function refuseEmptyPool(error: unknown): never {
+  if (!(error instanceof PoolEmptyError)) throw error;
+  throw refuseField('product', 'The pool of the product has too few free keys.');
 }
 
 function decideMail({ config }: LicenseAdminDependencies, body: LicenseIssue) {
@@ -100,7 +106,11 @@ function readEnd(
   return end === undefined || end === null ? end : readTime('expires_at', end);
 }
 
-function requireProduct({ catalog }: LicenseAdminDependencies, id: string): Product {
+/** Returns the product of a body. @throws invalidRequest */
+export function requireProduct(
+  { catalog }: Pick<LicenseAdminDependencies, 'catalog'>,
+  id: string,
+): Product {
   const product = catalog().products.get(id);
   if (product === undefined) throw refuseField('product', 'The catalogue has no such product.');
   return product;

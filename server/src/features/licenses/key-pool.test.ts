@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 
-import { startTestService } from '../../../test/harness.ts';
+import { startTestService, TEST_MASTER_SECRET } from '../../../test/harness.ts';
 import { openStandardShop } from '../../../test/payment-providers/standard-shop.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
+import { rotateMasterSecret } from '../master-secret/rotate-master-secret.ts';
 import { addPoolKeys, removePoolKeys } from './key-pool.ts';
 import { listKeyPools } from './queries/license-pool.ts';
 
@@ -97,4 +98,31 @@ test('concurrent licenses never get the same key, and as many as there are keys'
   );
   assert.equal(new Set(issued).size, 8);
   assert.equal(issued.length, 8);
+});
+
+test('free keys are rewritten by a rotation of the master secret, and then taken without the previous one', async () => {
+  const masterSecret = 'another master secret, for after a leak';
+  const keys = makeKeys(3);
+  await removePoolKeys(context, 'suite', null, change);
+  await add('suite', keys);
+  const previousSecrets = [TEST_MASTER_SECRET];
+  const next = await startTestService({ catalog, beside: service, masterSecret, previousSecrets });
+  const product = catalog.products.get('suite');
+  assert.ok(product);
+  assert.deepEqual(await addPoolKeys(next.context, product, keys, change), {
+    added: 0,
+    present: 3,
+    problems: [],
+  });
+  const { licenses } = await rotateMasterSecret(next.context, 'test', () => {});
+  assert.equal(licenses.failed, 0);
+  const { rows } = await pool.query(
+    `select count(*)::integer as count from license_pool_keys
+     where key_sealed is not null and substring(key_sealed from 2 for 3) <> decode($1, 'hex')`,
+    [next.context.vault.secretId],
+  );
+  assert.deepEqual(rows, [{ count: 0 }]);
+  const last = await startTestService({ catalog, beside: service, masterSecret });
+  const { licenseKey } = await last.issue({ productId: 'suite' });
+  assert.equal(licenseKey, keys[0]);
 });

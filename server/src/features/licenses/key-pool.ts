@@ -113,7 +113,7 @@ function findProblem(key: string, prefix: string, isRefused: boolean): string | 
   if (readLicenseKey(key, prefix).kind === 'mistyped') {
     return 'The key has the prefix of the catalogue and a wrong checksum.';
   }
-  return isRefused ? 'The key can be guessed; --allow-weak-keys adds it.' : null;
+  return isRefused ? 'The key can be guessed. Allow weak keys to add it.' : null;
 }
 
 async function addBatch(

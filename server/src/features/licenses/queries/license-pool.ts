@@ -123,6 +123,23 @@ export async function listKeyPools(db: Queryable): Promise<KeyPool[]> {
   return queryRows(db, listStatement);
 }
 
+const countFreeStatement = defineStatement(
+  'license_pool_count_free',
+  Type.Object({ productId: Type.String(), free: Type.Integer() }),
+  `select product_id as "productId",
+          (select count(*) from license_pool_keys pool
+           where pool.product_id = product.product_id and pool.license_id is null) as free
+   from unnest($1::text[]) as product (product_id)`,
+);
+
+/** Counts the free keys of each product, also of those without a key. */
+export async function countFreePoolKeys(
+  db: Queryable,
+  productIds: readonly string[],
+): Promise<Pick<KeyPool, 'productId' | 'free'>[]> {
+  return queryRows(db, countFreeStatement, [productIds]);
+}
+
 const PoolKeyRow = Type.Object({
   id: Type.String(),
   keyHint: Type.String(),
