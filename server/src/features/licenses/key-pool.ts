@@ -10,10 +10,10 @@ import { insertAuditEntry } from '../audit/queries.ts';
 import type { LicenseChangeDependencies, LicenseKeyDependencies } from './dependencies.ts';
 import { findWeakKeys } from './rules/find-weak-keys.ts';
 import { hashWithAllSecrets, sealKey } from './license-key.ts';
-import { findLicenseIdByKey } from './queries/license-keys.ts';
 import {
   deleteFreePoolKeys,
   insertPoolKeys,
+  isKnownKey,
   lockOutdatedPoolKeys,
   takePoolKeys,
   updateSealedPoolKeys,
@@ -125,8 +125,7 @@ async function addBatch(
   const fresh: NewPoolKey[] = [];
   for (const key of keys) {
     const isKnown =
-      deps.vault.previous.length > 0 &&
-      (await findLicenseIdByKey(db, hashWithAllSecrets(deps, key))) !== null;
+      deps.vault.previous.length > 0 && (await isKnownKey(db, hashWithAllSecrets(deps, key)));
     const id = makeUuid();
     if (!isKnown) fresh.push({ id, productId, ...sealKey(deps, poolKeyLabel(id), key) });
   }

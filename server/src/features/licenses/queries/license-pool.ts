@@ -1,11 +1,13 @@
 import { Type, type Static } from 'typebox';
 
+import { toByteaArray } from '#server/db/hot-statement.ts';
 import {
   Bytes,
   defineCommand,
   defineStatement,
   execute,
   Nullable,
+  queryRow,
   queryRows,
   Timestamp,
   toColumns,
@@ -49,6 +51,19 @@ export async function insertPoolKeys(
     addedAt,
   ]);
   return rows.map(({ id }) => id);
+}
+
+const isKnownStatement = defineStatement(
+  'license_pool_is_known',
+  Type.Object({ isKnown: Type.Boolean() }),
+  `select exists (select from license_pool_keys where key_hash = any ($1::bytea[]))
+       or exists (select from license_keys where key_hash = any ($1::bytea[])) as "isKnown"`,
+);
+
+/** Whether a pool or a license has a key already, by any of its hashes. */
+export async function isKnownKey(db: Queryable, keyHashes: readonly string[]): Promise<boolean> {
+  const row = await queryRow(db, isKnownStatement, [toByteaArray(keyHashes)]);
+  return row?.isKnown === true;
 }
 
 /** A license that needs a key of a pool. */
