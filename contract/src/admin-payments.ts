@@ -158,7 +158,7 @@ export const PaymentEvent = Type.Object(
     payload_removed_at: nullable(dateTime({ examples: ['2027-12-20T10:00:00.000Z'] })),
     effects: Type.Array(ref(PaymentEffect)),
     licenses: Type.Array(ref(PaymentLicense), {
-      description: 'The licenses of the purchase, at most 20.',
+      description: 'The licenses that the purchase created or renewed, at most 20.',
     }),
   },
   { $id: 'PaymentEvent' },

@@ -35,7 +35,11 @@ const applyCommand = contextCommand({
       ['license', ({ after }) => after.id],
       ['product', (each) => describe(each, ({ productId }) => productId)],
       ['machines', (each) => describe(each, ({ maxActivations }) => String(maxActivations))],
-      ['ends', (each) => describe(each, describeEnd)],
+      ['ends', (each) => describe(each, ({ expiresAt }) => describeEnd(expiresAt, 'never'))],
+      [
+        'updates until',
+        (each) => describe(each, (license) => describeEnd(license.updatesUntil, 'all')),
+      ],
     ]);
     return {
       json: { dry_run: dryRun, licenses: changes.map(toJson) },
@@ -51,16 +55,21 @@ function describe({ before, after }: ChangedLicense, read: (license: License) =>
   return old === now ? now : `${old} → ${now}`;
 }
 
-function describeEnd({ expiresAt }: License): string {
-  return expiresAt?.toISOString().slice(0, 10) ?? 'never';
+function describeEnd(end: Date | null, never: string): string {
+  return end?.toISOString().slice(0, 10) ?? never;
 }
 
 function toJson({ before, after }: ChangedLicense) {
   return { license_id: after.id, before: view(before), after: view(after) };
 }
 
-function view({ productId, maxActivations, expiresAt }: License) {
-  return { product: productId, max_activations: maxActivations, expires_at: expiresAt };
+function view({ productId, maxActivations, expiresAt, updatesUntil }: License) {
+  return {
+    product: productId,
+    max_activations: maxActivations,
+    expires_at: expiresAt,
+    updates_until: updatesUntil,
+  };
 }
 
 export const catalogCommand = commandGroup(

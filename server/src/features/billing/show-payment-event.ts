@@ -5,6 +5,7 @@ import type { Clock } from '#server/clock.ts';
 import { notFound } from '#server/errors.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
+import { listLicenseUpdates } from '../licenses/queries/license-updates.ts';
 import { listLicensesByIds } from '../licenses/queries/licenses.ts';
 import { licenseStatus } from '../licenses/rules/status.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -32,7 +33,7 @@ export interface PaymentEventKey {
   readonly event_id: string;
 }
 
-/** Shows one event: what happened, what it reports, and the licenses of its purchase. @throws notFound (404) */
+/** Shows one event: what happened, what it reports, and the licenses that its purchase created or renewed. @throws notFound (404) */
 export async function showPaymentEvent(
   deps: ShowDependencies,
   key: PaymentEventKey,
@@ -109,13 +110,13 @@ async function listLicenses(
         : [fact.transactionId],
     ),
   );
-  const lines = await listBilledLines(
-    pool,
-    [...transactionIds].flatMap((transactionId) =>
-      transactionId === null ? [] : [{ provider, transactionId }],
-    ),
+  const transactions = [...transactionIds].flatMap((transactionId) =>
+    transactionId === null ? [] : [{ provider, transactionId }],
   );
-  const ids = [...new Set(lines.map(({ licenseId }) => licenseId))].slice(0, MAX_LICENSES);
+  const lines = await listBilledLines(pool, transactions);
+  const updates = await listLicenseUpdates(pool, [], transactions);
+  const all = [...lines, ...updates].map(({ licenseId }) => licenseId);
+  const ids = [...new Set(all)].slice(0, MAX_LICENSES);
   const now = clock.now();
   const found = await listLicensesByIds(pool, ids);
   return found

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { readBody, readItems, readList } from '../../../test/acceptance/bodies.ts';
 import { startTestService } from '../../../test/harness.ts';
+import { openBrowser } from '../../../test/operator-steps.ts';
 import { openStandardShop } from '../../../test/payment-providers/standard-shop.ts';
 import {
   paddleAdjustment,
@@ -80,6 +82,28 @@ describe('a purchase of updates', () => {
     const receipt = await buy('ann', 'year', 200);
     assert.deepEqual([receipt.status, receipt.message], ['processed', null]);
     assert.deepEqual(await read('ann'), [[730, null]]);
+  });
+
+  test('is listed with its license, and its license and the timeline with it', async () => {
+    await buy('seen', 'studio', 0, { transaction_id: 'seen-license' });
+    await buy('seen', 'year', 10, { transaction_id: 'seen-year' });
+    const { rows } = await pool.query<{ id: string; event_id: string }>(
+      `select l.id, p.event_id from licenses l, billing_payments p
+       where l.customer_email = 'seen@example.com' and p.transaction_id = 'seen-year'`,
+    );
+    const [{ id, event_id: renewal } = { id: '', event_id: '' }] = rows;
+    const viewer = await openBrowser(service, 'viewer');
+    const read = async (path: string) => (await viewer.get(`/api/v1/admin/${path}`)).body;
+    const listed = readItems(await read(`payment-events?license_id=${id}`));
+    assert.equal(listed.length, 2);
+    assert.ok(listed.some(({ event_id: eventId }) => eventId === renewal));
+    const shown = readBody(await read(`payment-events/standard/${renewal}`));
+    assert.deepEqual(
+      readList(shown['licenses']).map((license) => license['license_id']),
+      [id],
+    );
+    const timeline = readItems(await read(`licenses/${id}/timeline?kind=payment`));
+    assert.equal(timeline.length, 2);
   });
 
   test('begins with its payment if the updates ended before', async () => {

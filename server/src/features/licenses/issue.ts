@@ -160,7 +160,7 @@ async function takeKey(
 }
 
 /** The pool of a product has no free key. */
-class PoolEmptyError extends Error {
+export class PoolEmptyError extends Error {
   constructor(productId: string) {
     super(`the pool of ${productId} has no free key: add keys with latchkey pool add`);
     this.name = 'PoolEmptyError';

@@ -65,12 +65,16 @@ export function matchesSearch(search: string): Condition {
   return condition(SEARCH, text, text, inBody);
 }
 
-/** The condition of the events of the purchase that created a license. */
+/** The condition of the events of the purchases that created a license, or renewed it or its updates. */
 export function isOfLicense(licenseId: string): Condition {
   return condition(
     `event_id = any (array(
       with recursive reached (kind, id, provider) as (
-        select 'transaction', transaction_id, provider from billing_licenses where license_id = ?::uuid
+        select 'transaction', transaction_id, provider from (
+          select transaction_id, provider from billing_licenses where license_id = ?::uuid
+          union
+          select transaction_id, provider from license_updates where license_id = ?::uuid and kind = 'renewal'
+        ) as bought
         union
         select linked.kind, linked.id, reached.provider from reached cross join lateral (
           select 'subscription', p.subscription_id from billing_payments p
@@ -90,6 +94,7 @@ export function isOfLicense(licenseId: string): Condition {
       union all select s.event_id from reached r join billing_subscriptions s
         on r.kind = 'subscription' and s.subscription_id = r.id and s.provider = r.provider
     ))`,
+    licenseId,
     licenseId,
   );
 }

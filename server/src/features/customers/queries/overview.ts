@@ -96,6 +96,8 @@ const paymentsStatement = defineStatement(
   `with transaction as (
      select transaction_id, provider from billing_licenses where license_id = any ($1::uuid[])
      union
+     select transaction_id, provider from license_updates where license_id = any ($1::uuid[]) and kind = 'renewal'
+     union
      select paid.transaction_id, paid.provider
      from unnest($2::text[], $3::text[]) as customer (customer_id, provider)
      join billing_payments paid using (customer_id, provider)

@@ -43,7 +43,9 @@ function branch(kind: string, text: string): string {
 /** The checkouts of a license, its subscriptions, and all payments of both. */
 const PURCHASES = `
   bought as materialized (
-    select distinct transaction_id, provider from billing_licenses where license_id = $1
+    select transaction_id, provider from billing_licenses where license_id = $1
+    union
+    select transaction_id, provider from license_updates where license_id = $1 and kind = 'renewal'
   ), subscribed as materialized (
     select p.subscription_id, p.provider from bought join billing_payments p using (transaction_id, provider)
     where p.subscription_id is not null
