@@ -51,8 +51,8 @@ export async function openBuyerWorld(resources: AsyncDisposableStack): Promise<B
     { paused_at: later(-2), subscription: true },
   ];
   for (const each of facts) await addLicense(service, 'personal', 2, each);
-  const large = await addLicense(service, 'sellers', 272, {});
-  const yearly = await addLicense(service, 'yearly', 2, {});
+  const large = await addLicense(service, 'sellers', 272, { updates_until: later(100) });
+  const yearly = await addLicense(service, 'yearly', 2, { updates_until: later(-100) });
   return { service, relay, large, yearly };
 }
 

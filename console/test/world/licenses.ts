@@ -26,7 +26,10 @@ export async function seedLicenses(service: TestService): Promise<World> {
   });
   await fillMachines(service, ann);
   await addPurchase(service, ann.id, inDays(-20));
-  const bob = await issue(service, 'Bob Müller', 'bob@example.com', { productId: 'yearly' });
+  const bob = await issue(service, 'Bob Müller', 'bob@example.com', {
+    productId: 'yearly',
+    updatesUntil: inDays(120),
+  });
   await activate(service, bob.key, { machine_id: 'bobs-laptop', os_version: '15.1' });
   const eve = await issue(service, 'Eve Martin', 'eve@example.com', { productId: 'sellers' });
   await revokeLicense(service.context, { keyOrId: eve.id, ...by });
