@@ -77,7 +77,13 @@ type Items = readonly (readonly [string, preact.ComponentChildren])[];
 
 /** The end of updates, unless the license gets all. */
 function updates({ updates_until: end }: AdminLicenseDetails): Items {
-  return end === null ? [] : [['Updates until', <Time at={end} as="date" />]];
+  if (end === null) return [];
+  const until = (
+    <>
+      until <Time at={end} as="date" />
+    </>
+  );
+  return [['Updates', until]];
 }
 
 /** The times that explain the status. */
