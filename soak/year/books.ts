@@ -73,7 +73,10 @@ export class Account {
   /** Returns what the buyer must have; null: nothing. */
   expect(): Expected | null {
     if (this.plan.product === null || this.#entries.length === 0) return null;
-    const kept = this.#entries.filter(({ isReturned }) => !isReturned);
+    // An empty period pays nothing.
+    const kept = this.#entries.filter(
+      ({ isReturned, payment }) => !isReturned && payment.until !== payment.from,
+    );
     const returned = this.#entries.filter(({ isReturned }) => isReturned);
     const ends = [
       ...kept.map(({ until }) => until),

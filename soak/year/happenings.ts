@@ -1,7 +1,18 @@
 /** What happens in a shop, before a provider writes it in its own form. Days count from the start of the year. */
-export type ProviderName = 'paddle' | 'stripe' | 'lemonsqueezy' | 'standard';
 
-export const PROVIDERS: readonly ProviderName[] = ['paddle', 'stripe', 'lemonsqueezy', 'standard'];
+/** All providers except Gumroad, whose pings count only once its API has confirmed them. */
+export const PROVIDERS = [
+  'paddle',
+  'stripe',
+  'lemonsqueezy',
+  'polar',
+  'dodo',
+  'creem',
+  'fastspring',
+  'standard',
+] as const;
+
+export type ProviderName = (typeof PROVIDERS)[number];
 
 /** A plan of the shop: its prices are named alike at each provider. */
 export interface Plan {

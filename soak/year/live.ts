@@ -8,6 +8,7 @@ import {
   type Buyer,
   type Paid,
   type Plan,
+  type ProviderName,
   type State,
 } from './happenings.ts';
 import { RATES } from './rates.ts';
@@ -16,6 +17,20 @@ import { RATES } from './rates.ts';
 const YEAR_DAYS = 364;
 const HOUR = 1 / 24;
 const TRIAL_DAYS = 14;
+
+/** Providers whose webhooks report no disputes, and one that does not report how they end. */
+const WITHOUT_DISPUTES: ReadonlySet<ProviderName> = new Set([
+  'lemonsqueezy',
+  'polar',
+  'fastspring',
+]);
+const WITHOUT_OUTCOMES: ReadonlySet<ProviderName> = new Set(['creem']);
+
+/** Their payments report a state of the subscription, which is not paid any more after its end. */
+const WITHOUT_LATE_PAYMENTS: ReadonlySet<ProviderName> = new Set(['creem', 'fastspring']);
+
+/** Their payments report no period. */
+const WITHOUT_PERIODS: ReadonlySet<ProviderName> = new Set(['lemonsqueezy', 'polar', 'dodo']);
 
 /** A buyer's events, with those that other systems received left out, and the books about them. */
 export interface Life {
@@ -53,7 +68,9 @@ class Person {
   }
 
   protected between(least: number, most: number): number {
-    return least + Math.floor(this.random() * (most - least) * 24) * HOUR;
+    const days = least + Math.floor(this.random() * (most - least) * 24) * HOUR;
+    // FastSpring's periods are whole days.
+    return this.buyer.provider === 'fastspring' ? Math.ceil(days) : days;
   }
 
   protected pay(
@@ -89,16 +106,16 @@ class Person {
     return day;
   }
 
-  /** Lemon Squeezy reports no disputes. */
   protected dispute(account: Account, payment: Paid): void {
-    if (this.buyer.provider === 'lemonsqueezy' || !this.chance(RATES.chargedBack)) return;
+    const { provider } = this.buyer;
+    if (WITHOUT_DISPUTES.has(provider) || !this.chance(RATES.chargedBack)) return;
     const day = payment.day + this.between(10, 40);
     if (day >= YEAR_DAYS || payment.amount === 0) return;
     const { buyer, plan, amount } = payment;
     this.happenings.push({ kind: 'disputed', day, buyer, plan, payment, amount });
     account.dispute(payment);
     const wonOn = day + this.between(20, 60);
-    if (!this.chance(RATES.won) || wonOn >= YEAR_DAYS) return;
+    if (WITHOUT_OUTCOMES.has(provider) || !this.chance(RATES.won) || wonOn >= YEAR_DAYS) return;
     this.happenings.push({ kind: 'won', day: wonOn, buyer, plan, payment, amount });
     account.win(payment);
   }
@@ -118,6 +135,8 @@ class OneTime extends Person {
 
 class Subscriber extends Person {
   #isFirst = true;
+  /** Lemon Squeezy reports periods, from the first of which the cycle is inferred, unless it is a trial. */
+  #firstCycle: Plan['cycle'] = null;
 
   live(first: Plan): Life {
     const account = new Account(this.buyer, first);
@@ -230,11 +249,20 @@ class Subscriber extends Person {
     const endedOn = day + this.between(14, 21);
     this.#end(account, endedOn, day, until);
     if (endedOn + 3 < YEAR_DAYS && this.chance(RATES.paidAfterEnd)) {
-      const { amount } = account.plan;
-      const paid = { day: endedOn + 2, origin: 'renewal', amount, from: day, until } as const;
-      account.unearned.add(this.pay(account, paid));
+      this.#payAfterEnd(account, endedOn + 2, day, until);
     }
     return null;
+  }
+
+  /** Without a period, a payment pays a cycle from its day on, if its cycle was ever reported. */
+  #payAfterEnd(account: Account, day: number, from: number, until: number): void {
+    const { provider } = this.buyer;
+    if (WITHOUT_LATE_PAYMENTS.has(provider)) return;
+    const { amount } = account.plan;
+    const cycle = provider === 'lemonsqueezy' ? this.#firstCycle : account.plan.cycle;
+    const own = { from: day, until: cycle === null ? day : addCycle(day, cycle) };
+    const period = WITHOUT_PERIODS.has(provider) ? own : { from, until };
+    account.unearned.add(this.pay(account, { day, origin: 'renewal', amount, ...period }));
   }
 
   #renew(account: Account, day: number, until: number): void {
@@ -282,6 +310,7 @@ class Subscriber extends Person {
   ): void {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
+    if (isFirst && day >= 0 && status === 'active') this.#firstCycle = plan.cycle;
     this.happenings.push({
       kind: 'state',
       day,

@@ -1,6 +1,7 @@
 import { openTestService } from '../../server/test/harness.ts';
 import { testCatalog } from '../../server/test/test-catalog.ts';
 import { auditYear, type YearReport } from './audit-year.ts';
+import { auditRevenue } from './audit-revenue.ts';
 import { CATALOG } from './catalog.ts';
 import { deliverYear, writeEvents } from './deliver-year.ts';
 import { createTestClock } from '../../server/test/test-clock.ts';
@@ -45,6 +46,7 @@ export async function runYear({ buyers, seed }: YearOptions): Promise<YearResult
   const milliseconds = Math.round(performance.now() - startedAt);
   const accounts = lives.map(({ account }) => account);
   const report = await auditYear(service.pool, accounts, events);
+  const differences = [...report.differences, ...(await auditRevenue(service, happenings))];
   const deliveries = [...answers.values()].reduce((sum, count) => sum + count, 0);
-  return { ...report, events: events.length, deliveries, milliseconds };
+  return { ...report, differences, events: events.length, deliveries, milliseconds };
 }

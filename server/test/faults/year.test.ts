@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { runYear } from '../../../soak/year/run-year.ts';
 
-test('after a year of 200 buyers each payment has one outcome, and each license the days that were paid', async () => {
+test('after a year of 200 buyers each payment has one outcome, each license the days that were paid, and revenue every cent', async () => {
   const report = await runYear({ buyers: 200, seed: 1 });
   assert.deepEqual(report.differences, []);
   const { license, attention, ignored } = report.outcomes;

@@ -23,12 +23,27 @@ export const nameOf = {
   price: ({ name }: Plan): string => `pri_${name}`,
 };
 
+/** The numbers of plans at providers that use numbers. */
+export const VARIANTS: Readonly<Record<Plan['name'], number>> = {
+  month: 201,
+  year: 202,
+  team: 301,
+  once: 101,
+  unknown: 901,
+};
+
+const STANDARD_SECRET = `whsec_${Buffer.from('secret of a simulated shop, 32 bytes').toString('base64')}`;
+
 /** Returns the secrets of the shop, in the form of each provider. */
 export const SECRETS: Readonly<Record<ProviderName, string>> = {
   paddle: 'pdl_ntfset_of_a_simulated_shop',
   stripe: 'whsec_of_a_simulated_shop',
   lemonsqueezy: 'secret of a simulated shop',
-  standard: `whsec_${Buffer.from('secret of a simulated shop, 32 bytes').toString('base64')}`,
+  polar: 'polar_whs_of_a_simulated_shop',
+  dodo: STANDARD_SECRET,
+  creem: 'whsec_of_a_simulated_shop_at_creem',
+  fastspring: 'secret of a shop at fastspring',
+  standard: STANDARD_SECRET,
 };
 
 function hmac(key: string | Buffer, text: string, encoding: 'hex' | 'base64'): string {
@@ -65,17 +80,35 @@ export function sign({ provider, body, eventId }: WrittenEvent, at: Date): Signe
         path: '/api/v1/webhooks/lemonsqueezy',
         headers: { 'x-signature': hmac(secret, body, 'hex') },
       };
-    case 'standard': {
-      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-      const signature = hmac(key, `${eventId}.${seconds}.${body}`, 'base64');
+    case 'polar':
+      return signStandard(`/api/v1/webhooks/polar`, Buffer.from(secret, 'utf8'));
+    case 'creem':
       return {
-        path: '/api/v1/webhooks/standard',
-        headers: {
-          'webhook-id': eventId,
-          'webhook-timestamp': String(seconds),
-          'webhook-signature': `v1,${signature}`,
-        },
+        path: '/api/v1/webhooks/creem',
+        headers: { 'creem-signature': hmac(secret, body, 'hex') },
       };
-    }
+    case 'fastspring':
+      return {
+        path: '/api/v1/webhooks/fastspring',
+        headers: { 'x-fs-signature': hmac(secret, body, 'base64') },
+      };
+    case 'dodo':
+    case 'standard':
+      return signStandard(
+        `/api/v1/webhooks/${provider}`,
+        Buffer.from(secret.slice('whsec_'.length), 'base64'),
+      );
+  }
+
+  function signStandard(path: string, key: Buffer): Signed {
+    const signature = hmac(key, `${eventId}.${seconds}.${body}`, 'base64');
+    return {
+      path,
+      headers: {
+        'webhook-id': eventId,
+        'webhook-timestamp': String(seconds),
+        'webhook-signature': `v1,${signature}`,
+      },
+    };
   }
 }

@@ -1,23 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import {
-  toDate,
-  type AnyHappening,
-  type Paid,
-  type Plan,
-  type Returned,
-  type State,
-} from '../happenings.ts';
-import { nameOf, type Writer } from './delivery.ts';
-
-/** Numbers of variants; a one-time variant has the price `once:<variant>` in the catalogue. */
-export const VARIANTS: Readonly<Record<Plan['name'], number>> = {
-  month: 201,
-  year: 202,
-  team: 301,
-  once: 101,
-  unknown: 901,
-};
+import { toDate, type AnyHappening, type Paid, type Returned, type State } from '../happenings.ts';
+import { nameOf, VARIANTS, type Writer } from './delivery.ts';
 
 const iso = (day: number): string => toDate(day).toISOString();
 const numberOf = (paid: Paid): number => paid.buyer.number * 1_000 + paid.number;

@@ -9,6 +9,7 @@ import {
 } from '../../../../../test/payment-providers/lemon-squeezy-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import type { BillingEvent } from '../../facts.ts';
+import { addCycle } from '../../rules/billing-cycle.ts';
 import { APRIL, later, MAY, computeInAnyOrder, computeOne } from '../any-order.fixture.ts';
 import { lemonSqueezyAdapter } from './adapter.ts';
 
@@ -62,6 +63,25 @@ describe('Lemon Squeezy', () => {
     assert.equal(computeOne(lemonSqueezy([order, part])).refundedAt, null);
     const whole = lemonSqueezyOrder('order_refunded', { ...refund, refunded: 1_000 });
     assert.deepEqual(computeOne(lemonSqueezy([order, whole])).refundedAt, later(3));
+  });
+
+  test('an invoice that is paid after the end pays a cycle from its day on, and the license stays canceled', () => {
+    const of = { orderId: 5, subscriptionId: 9, createdAt: TEST_START };
+    const end = lemonSqueezySubscription('subscription_expired', {
+      ...of,
+      status: 'expired',
+      renewsAt: MAY,
+      endsAt: later(46),
+      at: later(46),
+    });
+    const invoice = lemonSqueezyInvoice('subscription_payment_success', {
+      invoiceId: 6,
+      subscriptionId: 9,
+      at: later(48),
+    });
+    const license = computeOne(lemonSqueezy([...begun, end, invoice]));
+    const month = addCycle(later(48), { interval: 'month', frequency: 1 });
+    assert.deepEqual([license.expiresAt, license.canceledAt], [month, later(46)]);
   });
 
   test('a subscription creates one license under its order, and none before the order is known', () => {

@@ -1,0 +1,181 @@
+import {
+  creemCheckout,
+  creemDispute,
+  creemRefund,
+  creemSubscription,
+  type CreemTestEvent,
+} from '../../../server/test/payment-providers/creem-events.ts';
+import {
+  toDate,
+  type AnyHappening,
+  type Buyer,
+  type Paid,
+  type Plan,
+  type Returned,
+  type State,
+} from '../happenings.ts';
+import { nameOf, type Writer } from './delivery.ts';
+
+/** Returns the id of a plan's product, which the catalogue has as a price. */
+export const nameProduct = (plan: Plan): string => nameOf.price(plan).replace('pri_', 'prod_');
+const nameSubscription = ({ number }: Buyer): string => `sub_${number}`;
+const nameOrder = ({ buyer, number }: Paid): string => `ord_${buyer.number}_${number}`;
+const nameTransaction = ({ buyer, number }: Paid): string => `tran_${buyer.number}_${number}`;
+
+/** Writes events of Creem, which reports neither payments of nothing nor the end of a dispute. */
+export const writeCreem: Writer = (happening) => {
+  switch (happening.kind) {
+    case 'paid':
+      return writePayment(happening);
+    case 'state':
+      return [toEvent(happening, writeState(happening))];
+    case 'refunded':
+      return [toEvent(happening, writeRefund(happening))];
+    case 'disputed':
+      return [toEvent(happening, writeDispute(happening))];
+    case 'won':
+      return [];
+  }
+};
+
+function toEvent(happening: AnyHappening, event: CreemTestEvent, isPayment = true) {
+  const { buyer, day } = happening;
+  const eventId = `evt_creem_${buyer.number}_${event.eventType}_${day.toFixed(4)}`;
+  const payment = happening.kind === 'paid' && isPayment ? happening : null;
+  return { eventId, day, body: JSON.stringify({ ...event, id: eventId }), payment };
+}
+
+function writeProduct({ cycle, amount }: Plan, id: string) {
+  const period = cycle === null ? 'once' : `every-${cycle}`;
+  return { id, name: 'A Product', price: amount, currency: 'EUR', billing_period: period };
+}
+
+function writeCustomer({ number, email }: Buyer) {
+  return { id: `cust_${number}`, object: 'customer', email, name: 'A Buyer', country: 'AT' };
+}
+
+function writePayment(paid: Paid) {
+  const { plan, origin, amount } = paid;
+  if (plan.cycle === null) return [toEvent(paid, writeCheckout(paid))];
+  const checkout = origin === 'purchase' ? [toEvent(paid, writeCheckout(paid), false)] : [];
+  if (amount === 0) return checkout;
+  return [...checkout, toEvent(paid, writePaidPeriod(paid))];
+}
+
+function writeCheckout(paid: Paid): CreemTestEvent {
+  const { buyer, plan, amount, day } = paid;
+  const isRecurring = plan.cycle !== null;
+  const customer = writeCustomer(buyer);
+  const product = nameProduct(plan);
+  const order = {
+    id: nameOrder(paid),
+    customer: customer.id,
+    product,
+    amount,
+    tax_amount: 0,
+    amount_paid: amount,
+    currency: 'EUR',
+    status: 'paid',
+  };
+  const subscription = {
+    id: nameSubscription(buyer),
+    product,
+    customer: customer.id,
+    status: amount === 0 ? 'trialing' : 'active',
+  };
+  return creemCheckout({
+    at: toDate(day),
+    isRecurring,
+    object: {
+      id: `ch_${buyer.number}`,
+      order,
+      product: writeProduct(plan, product),
+      customer,
+      ...(isRecurring ? { subscription } : {}),
+    },
+  });
+}
+
+function writeTransaction(paid: Paid, refunded = 0) {
+  return {
+    id: nameTransaction(paid),
+    object: 'transaction',
+    amount: paid.amount,
+    amount_paid: paid.amount,
+    tax_amount: 0,
+    tax_country: 'AT',
+    currency: 'EUR',
+    refunded_amount: refunded,
+    order: nameOrder(paid),
+    subscription: paid.plan.cycle === null ? null : nameSubscription(paid.buyer),
+  };
+}
+
+function writePaidPeriod(paid: Paid): CreemTestEvent {
+  const { from, until } = paid;
+  const last = {
+    last_transaction_id: nameTransaction(paid),
+    last_transaction: writeTransaction(paid),
+  };
+  return writeSubscription(
+    paid,
+    'subscription.paid',
+    'active',
+    { from, until: until ?? from },
+    last,
+  );
+}
+
+function writeState(state: State): CreemTestEvent {
+  const { status, day } = state;
+  const name = status === 'active' ? 'update' : status;
+  const end = status === 'canceled' ? toDate(day).toISOString() : null;
+  return writeSubscription(state, `subscription.${name}`, status, state, { canceled_at: end });
+}
+
+function writeSubscription(
+  { buyer, plan, day }: Paid | State,
+  type: string,
+  status: string,
+  { from, until }: { readonly from: number; readonly until: number },
+  object: object,
+): CreemTestEvent {
+  const productId = nameProduct(plan);
+  return creemSubscription(type, {
+    at: toDate(day),
+    status,
+    startsAt: toDate(from),
+    endsAt: toDate(until),
+    productId,
+    object: {
+      id: nameSubscription(buyer),
+      product: writeProduct(plan, productId),
+      customer: writeCustomer(buyer),
+      ...object,
+    },
+  });
+}
+
+/** Orders, transactions and customers of money that goes back. */
+function writeOrigin({ payment, amount }: Returned) {
+  const isRecurring = payment.plan.cycle !== null;
+  return {
+    transaction: writeTransaction(payment, amount),
+    order: { id: nameOrder(payment), status: 'paid' },
+    checkout: { id: `ch_${payment.buyer.number}` },
+    customer: writeCustomer(payment.buyer),
+    ...(isRecurring ? { subscription: { id: nameSubscription(payment.buyer) } } : {}),
+  };
+}
+
+function writeRefund(returned: Returned): CreemTestEvent {
+  const { payment, amount, day } = returned;
+  const object = { ...writeOrigin(returned), id: `ref_${nameTransaction(payment)}` };
+  return creemRefund({ at: toDate(day), amount, object });
+}
+
+function writeDispute(returned: Returned): CreemTestEvent {
+  const { payment, amount, day } = returned;
+  const object = { ...writeOrigin(returned), id: `disp_${nameTransaction(payment)}`, amount };
+  return creemDispute({ at: toDate(day), object });
+}

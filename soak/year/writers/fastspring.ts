@@ -1,0 +1,131 @@
+import {
+  fastSpringCharge,
+  fastSpringOrder,
+  fastSpringReturn,
+  fastSpringSubscription,
+  type FastSpringTestEvent,
+} from '../../../server/test/payment-providers/fastspring-events.ts';
+import {
+  toDate,
+  type AnyHappening,
+  type Buyer,
+  type Paid,
+  type Plan,
+  type Returned,
+  type State,
+} from '../happenings.ts';
+import type { Writer } from './delivery.ts';
+
+/** Returns the path of a plan's product, which the catalogue has as a price. */
+export const nameProduct = ({ name }: Plan): string => `plan-${name}`;
+const nameSubscription = ({ number }: Buyer): string => `fssub_${number}`;
+const nameOrder = ({ buyer, number }: Paid): string => `fsord_${buyer.number}_${number}`;
+/** Subscriptions begin up to a month before the year; nothing depends on when. */
+const BEFORE_ALL = toDate(-60).getTime();
+
+const toUnits = (cents: number): number => cents / 100;
+
+/** Writes events of FastSpring, which reports neither payments of nothing after the order nor disputes. */
+export const writeFastSpring: Writer = (happening) => {
+  switch (happening.kind) {
+    case 'paid':
+      return writePayment(happening).map((event) => toEvent(happening, event));
+    case 'state':
+      return [toEvent(happening, writeState(happening))];
+    case 'refunded':
+      return [toEvent(happening, writeReturn(happening))];
+    case 'disputed':
+    case 'won':
+      return [];
+  }
+};
+
+function toEvent(happening: AnyHappening, event: FastSpringTestEvent) {
+  const { buyer, day } = happening;
+  const eventId = `fsev_${buyer.number}_${event.type}_${day.toFixed(4)}`;
+  const payment = happening.kind === 'paid' ? happening : null;
+  const events = [{ ...event, id: eventId }];
+  return { eventId, day, body: JSON.stringify({ events }, createReplacer(happening)), payment };
+}
+
+/** Fills in the buyer and the cycle wherever a subscription is expanded. */
+function createReplacer({ buyer, plan }: AnyHappening) {
+  const account = writeAccount(buyer);
+  return (key: string, value: unknown): unknown => {
+    if (key === 'account' && typeof value === 'object') return account;
+    if (key === 'begin') return BEFORE_ALL;
+    return key === 'intervalUnit' ? plan.cycle : value;
+  };
+}
+
+function writeAccount({ number, email }: Buyer) {
+  const id = `fsacc_${number}`;
+  const contact = { first: 'A', last: 'Buyer', email };
+  return { id, account: id, contact, language: 'en', country: 'AT' };
+}
+
+function writePayment(paid: Paid): FastSpringTestEvent[] {
+  const { buyer, plan, amount, day, origin, until } = paid;
+  const at = toDate(day);
+  const total = toUnits(amount);
+  const common = { at, orderId: nameOrder(paid), email: buyer.email, total };
+  const product = nameProduct(plan);
+  if (plan.cycle === null) {
+    const items = [{ product, subtotal: total }];
+    return [fastSpringOrder({ ...common, items })];
+  }
+  const state = amount === 0 ? 'trial' : 'active';
+  const subscription = {
+    subscriptionId: nameSubscription(buyer),
+    product,
+    state,
+    next: toDate(until ?? day),
+  };
+  if (origin === 'purchase') {
+    const items = [{ subtotal: total, subscription: { ...subscription, at } }];
+    return [fastSpringOrder({ ...common, items })];
+  }
+  if (amount === 0) return [];
+  return [fastSpringCharge({ ...common, ...subscription })];
+}
+
+const STATES = {
+  active: 'active',
+  trialing: 'trial',
+  past_due: 'overdue',
+  paused: 'paused',
+  canceled: 'deactivated',
+} as const;
+
+const TYPES = {
+  active: 'updated',
+  trialing: 'updated',
+  past_due: 'payment.overdue',
+  paused: 'paused',
+  canceled: 'deactivated',
+} as const;
+
+function writeState({ buyer, plan, status, day, until, isFirst }: State): FastSpringTestEvent {
+  return fastSpringSubscription(isFirst ? 'activated' : TYPES[status], {
+    at: toDate(day),
+    subscriptionId: nameSubscription(buyer),
+    product: nameProduct(plan),
+    state: STATES[status],
+    next: toDate(until),
+    email: buyer.email,
+  });
+}
+
+function writeReturn({ payment, amount, day }: Returned): FastSpringTestEvent {
+  const { buyer, plan } = payment;
+  const product = nameProduct(plan);
+  const item = { product, subtotal: toUnits(amount) };
+  const subscription = plan.cycle === null ? {} : { subscriptionId: nameSubscription(buyer) };
+  return fastSpringReturn({
+    at: toDate(day),
+    returnId: `fsret_${nameOrder(payment)}`,
+    orderId: nameOrder(payment),
+    total: toUnits(amount),
+    items: [{ ...item, ...subscription }],
+  });
+}
