@@ -213,7 +213,8 @@ class Subscriber extends Person {
   ): readonly [number, number] | null {
     if (!this.chance(RATES.changed) || payment === null || payment.amount === 0) return null;
     const day = from + this.between(2, 20);
-    if (day >= until - 2 || day >= YEAR_DAYS - 1) return null;
+    // A renewal that is still unpaid is paid first.
+    if (day <= payment.day || day >= until - 2 || day >= YEAR_DAYS - 1) return null;
     const before = account.plan;
     const plan =
       before === PLANS.month ? (this.chance(0.5) ? PLANS.team : PLANS.year) : PLANS.month;
