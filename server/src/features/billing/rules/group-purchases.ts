@@ -225,7 +225,8 @@ function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment 
       // Currency, tax, fee and country are reported by some versions only.
       ...withoutDetails(older),
       ...withoutDetails(newer),
-      ...occurrenceOf(older),
+      // A version without an amount only links ids, and may be dated before the payment.
+      ...occurrenceOf(older.total === null && newer.total !== null ? newer : older),
       origin: first?.origin ?? 'other',
       subscriptionId: newer.subscriptionId ?? older.subscriptionId,
       customerId: newer.customerId ?? older.customerId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { BillingFact } from '../../facts.ts';
+import { LINKING_PAYMENT, type BillingFact } from '../../facts.ts';
 import {
   adjustment,
   began,
@@ -62,6 +62,21 @@ describe('money', () => {
     assert.deepEqual(list(facts).slice(1), ['2027-03-01 a {"disputes":1000,"disputedTax":160}']);
     const won = adjustment({ effect: 'chargeback_reverse', adjustmentId: 'won' });
     assert.equal(list([...facts, won]).length, 1);
+  });
+
+  test('a payment counts at its own time, not at that of a report that only links ids', () => {
+    const occurredAt = new Date('2027-03-01T00:00:00.000Z');
+    const paid = payment({ lines: [line('a')], ...EUR, occurredAt });
+    const before = new Date(occurredAt.getTime() - 1_000);
+    const link = { ...LINKING_PAYMENT, transactionId: paid.transactionId, occurredAt: before };
+    for (const facts of [
+      [paid, link],
+      [link, paid],
+    ]) {
+      assert.deepEqual(list(facts), [
+        '2027-03-01 a {"payments":1,"gross":1000,"tax":160,"fees":0}',
+      ]);
+    }
   });
 
   test('an invoice of a checkout that counts is not counted again', () => {
