@@ -176,11 +176,7 @@ async function measureRevenueOnly(): Promise<void> {
   await measureAlone('Each report 200 times, one after the other', async (root) => {
     const directory = join(root, 'revenue');
     const measurements = await measureRevenue(directory, { payments, rounds: 200 });
-    const durability = await describeDurability(directory);
-    return () => {
-      console.log(`PostgreSQL: ${JSON.stringify(durability)}`);
-      printMeasurements(measurements);
-    };
+    return () => printMeasurements(measurements);
   });
 }
 
