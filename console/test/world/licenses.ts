@@ -5,6 +5,7 @@ import {
   revokeLicense,
   suspendLicense,
 } from '../../../server/src/features/licenses/change-license.ts';
+import { payment } from '../../../server/src/features/billing/rules/facts.fixture.ts';
 import { freeMachine } from '../../../server/src/features/licenses/free-machine.ts';
 import { refreshLicenseActivity } from '../../../server/src/features/licenses/queries/license-activity.ts';
 import type { TestOrder, TestService } from '../../../server/test/harness.ts';
@@ -103,8 +104,8 @@ async function addPurchase({ pool }: TestService, id: string, at: Date): Promise
   );
   await pool.query(
     `insert into billing_payments (transaction_id, provider, event_id, occurred_at, fact)
-     select 'txn_01ann', 'paddle', 'evt_ann_' || n, $1, '{}' from generate_series(1, 3) n`,
-    [at],
+     select 'txn_01ann', 'paddle', 'evt_ann_' || n, $1, $2 from generate_series(1, 3) n`,
+    [at, JSON.stringify(payment({ transactionId: 'txn_01ann', occurredAt: at }))],
   );
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, created_at, sent_at) values ('txn_01ann', 'paddle', 'sent', $1, $2)`,
