@@ -86,3 +86,14 @@ test('reports the line of a quote that is not closed, after the records before i
 test('rejects a record of more than a million characters', async () => {
   await assert.rejects(readAll(`a\n"${'x'.repeat(1_100_000)}`, 65_536), /too long/u);
 });
+
+test('rejects a record of more than ten thousand cells', async () => {
+  const longest = ','.repeat(9_999);
+  const [record] = await readAll(longest, 65_536);
+  assert.equal(record?.cells.length, 10_000);
+  await assert.rejects(readAll(`a\n${longest},`, 65_536), (error) => {
+    assert.ok(error instanceof CsvSyntaxError);
+    assert.deepEqual([error.line, error.message], [2, 'the record has more than 10000 cells']);
+    return true;
+  });
+});

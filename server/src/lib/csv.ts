@@ -56,6 +56,9 @@ export class CsvSyntaxError extends Error {
 /** The longest accepted record: an unclosed quote must not consume the whole file. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
+/** More cells than any table has: a record is read again with each part of the file, until it is complete. */
+const MAX_CELLS = 10_000;
+
 /** The characters that separate the cells of a record. */
 export type CsvSeparator = ',' | ';' | '\t';
 
@@ -73,7 +76,7 @@ const LINE_BREAKS = /\r\n|\r|\n/gu;
 /**
  * Reads CSV as a stream (RFC 4180; line breaks of any kind; a byte order mark and empty lines are skipped). csv-parse
  * would drop the records before a syntax error, and counts a line break of two characters within quotes as two lines.
- * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters
+ * @throws CsvSyntaxError for a quote that is not closed, or a record of more than a million characters or 10,000 cells
  */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
@@ -108,7 +111,7 @@ function* readRecords(
   let line = firstLine;
   let start = 0;
   while (start < text.length) {
-    const record = readRecord(text, start, separator, isComplete);
+    const record = readRecord({ text, line }, start, separator, isComplete);
     if (record === null) break;
     const { cells, end } = record;
     if (cells.length > 1 || cells[0] !== '') yield { line, cells };
@@ -119,13 +122,21 @@ function* readRecords(
 }
 
 /** Reads one record; returns null when its last cell or line break may continue in the next chunk. */
-function readRecord(text: string, start: number, separator: CsvSeparator, isComplete: boolean) {
+function readRecord(
+  { text, line }: CsvText,
+  start: number,
+  separator: CsvSeparator,
+  isComplete: boolean,
+) {
   const cells: string[] = [];
   const cell = CELLS[separator];
   cell.lastIndex = start;
   for (;;) {
     const { quoted, rest = '', plain = '', end } = cell.exec(text)?.groups ?? {};
     if (end === undefined || (!isComplete && cell.lastIndex === text.length)) return null;
+    if (cells.length === MAX_CELLS) {
+      throw new CsvSyntaxError(line, `the record has more than ${MAX_CELLS} cells`);
+    }
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"') + rest);
     if (end !== separator) return { cells, end: cell.lastIndex };
   }
