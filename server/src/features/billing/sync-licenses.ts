@@ -36,7 +36,8 @@ import {
   explainEmptyPool,
 } from './rules/plan-licenses.ts';
 import { findRenewedName } from './rules/plan-renewals.ts';
-import { findPurchase, type LicenseDraft } from './rules/compute-licenses.ts';
+import type { LicenseDraft } from './rules/compute-licenses.ts';
+import { findPurchase } from './rules/paid-lines.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
 import { repairCustomer, withAssignedPrices } from './rules/repairs.ts';
 import { listUpdates, syncUpdates } from './sync-updates.ts';

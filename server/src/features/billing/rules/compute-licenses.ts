@@ -1,10 +1,16 @@
 import { providerOf } from '@latchkey/contract';
 
 import type { PaymentFact, SubscriptionFact } from '../facts.ts';
-import { assignPayments } from './assign-payments.ts';
-import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
+import type { PurchaseFacts } from './group-purchases.ts';
 import { toPaidTime, type DraftUpdates } from './draft-updates.ts';
 import { findDispute } from './money-back.ts';
+import {
+  findFirst,
+  findPurchase,
+  trackPaidLines,
+  withoutSubscriptionOrders,
+  type PaidLines,
+} from './paid-lines.ts';
 import { computePaidTime, type LinePayment } from './paid-through.ts';
 import { isPlausible, type Unit } from './list-units.ts';
 import {
@@ -14,7 +20,7 @@ import {
   toSold,
   type LinePlace,
 } from './compute-one-time.ts';
-import { currentLine, trackLines, type TrackedLine } from './track-lines.ts';
+import { currentLine, type TrackedLine } from './track-lines.ts';
 
 /** What a price sells: from the catalogue for a new sale, as sold for an existing one. */
 export interface SoldProduct {
@@ -114,12 +120,13 @@ export function computeLicenses(
   findProduct: FindProduct,
   countParts: CountParts = () => 1,
   earlier = NO_EARLIER_LICENSES,
+  paid: PaidLines = trackPaidLines(all),
 ): LicenseDraft[] {
   const facts = withoutSubscriptionOrders(all);
   const origin = findOrigin(facts) ?? (earlier.isNamed ? findSubscriptionName(facts) : null);
   if (origin === null) return [];
   const purchase = findPurchase(facts.payments);
-  const context = { facts, origin, findProduct, countParts, earlier };
+  const context = { facts, origin, findProduct, countParts, earlier, paid };
   const oneTime =
     purchase === null ? [] : computeOneTime(context, { ...origin, payment: purchase });
   return [...oneTime, ...computeRecurring(context), ...computeCharges(context, purchase)];
@@ -138,35 +145,10 @@ export interface LicenseContext {
   readonly findProduct: FindProduct;
   readonly countParts: CountParts;
   readonly earlier: EarlierLicenses;
+  readonly paid: PaidLines;
 }
 
 const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: null };
-
-/**
- * At Lemon Squeezy an order of the variant of a subscription is the first payment of that subscription, and no sale of its
- * own.
- */
-export function withoutSubscriptionOrders(facts: PurchaseFacts): PurchaseFacts {
-  if (providerOf(facts.provider) !== 'lemonsqueezy') return facts;
-  const variants = new Set(
-    facts.snapshots.flatMap(({ lines }) => lines.map(({ priceId }) => `once:${priceId}`)),
-  );
-  const payments = facts.payments.map((payment) => ({
-    ...payment,
-    lines: payment.lines.filter(({ priceId }) => !variants.has(priceId)),
-  }));
-  return { ...facts, payments };
-}
-
-/** Finds the checkout: the oldest purchase, because providers may report later charges as purchases too. */
-export function findPurchase(payments: readonly MergedPayment[]): MergedPayment | null {
-  return payments.find(({ origin }) => origin === 'purchase') ?? null;
-}
-
-/** Finds the checkout, or else the oldest known renewal of a subscription that began before. */
-export function findFirst(payments: readonly MergedPayment[]): MergedPayment | null {
-  return findPurchase(payments) ?? payments.find(({ origin }) => origin === 'renewal') ?? null;
-}
 
 /**
  * Names a purchase by its checkout. A snapshot knows that of its subscription; later ones may refer to later payments. A
@@ -208,15 +190,12 @@ export function nameSubscription(subscriptionId: string): string {
 }
 
 function computeRecurring(context: LicenseContext): LicenseDraft[] {
-  const { facts, origin } = context;
+  const { origin, paid } = context;
+  const { bought } = paid;
   const lines = origin.payment?.lines ?? [];
-  const bought = lines.filter(({ cycle, quantity }) => cycle !== null && quantity !== 0);
-  const all = trackLines(bought, facts.snapshots);
-  const assigned = assignPayments(facts, all);
-  return all.flatMap((tracked, ordinal) => {
+  return [...paid.payments].flatMap(([tracked, payments], ordinal) => {
     const boughtLine = bought[ordinal];
     const position = boughtLine === undefined ? lines.length + ordinal : lines.indexOf(boughtLine);
-    const payments = assigned.get(tracked) ?? [];
     return computeRecurringLine(context, tracked, payments, {
       lineKey: `recurring:${ordinal}`,
       position,

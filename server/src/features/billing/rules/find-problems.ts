@@ -1,19 +1,12 @@
 import { compareOccurrences, type BillingLine } from '../facts.ts';
-import { assignPayments } from './assign-payments.ts';
-import {
-  findFirst,
-  findPurchase,
-  withoutSubscriptionOrders,
-  type FindProduct,
-  type LicenseDraft,
-} from './compute-licenses.ts';
+import type { FindProduct, LicenseDraft } from './compute-licenses.ts';
 import { canSell, isPlausible, MAX_KEYS } from './list-units.ts';
 import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
 import { findRefund } from './money-back.ts';
 import { isIssued, withoutRepaired } from './repairs.ts';
-import { isReportedPeriod } from './paid-through.ts';
-import { trackLines } from './track-lines.ts';
+import { findPurchase, withoutSubscriptionOrders, type PaidLines } from './paid-lines.ts';
+import { isReportedPeriod, type LinePayment } from './paid-through.ts';
 
 /** Why a payment does not have all of its licenses, and the event that reported it. */
 export interface Problem {
@@ -27,11 +20,13 @@ const MAX_PRICES = 5;
 /**
  * Finds the payments of a purchase that do not have all of their licenses, at most one problem for each event. A payment
  * without a problem has its licenses, or was paid back, or is of nothing, or sells nothing that the catalogue has.
+ * @param paid the lines of the subscription, which the licenses were computed from
  * @param isKept whether a line with this price has a license, whatever the catalogue contains
  */
 export function findProblems(
   all: PurchaseFacts,
   drafts: readonly LicenseDraft[],
+  paid: PaidLines,
   findProduct: FindProduct,
   isKept: (priceId: string) => boolean,
 ): Problem[] {
@@ -39,7 +34,7 @@ export function findProblems(
   const isKnown = (priceId: string): boolean => findProduct(priceId) !== null || isKept(priceId);
   // Whether any line has a license.
   const isRunning = drafts.some(({ product, priceId }) => product !== null || isKept(priceId));
-  const state = { drafts, findProduct, isKnown, isRunning, countAssigned: createCounter(facts) };
+  const state = { drafts, findProduct, isKnown, isRunning, countAssigned: createCounter(paid) };
   const problems = facts.payments.flatMap((payment) => {
     const found = [
       ...(payment.conflictEventId === undefined
@@ -165,20 +160,18 @@ function findUnassigned(
   return countAssigned(payment) < recurring.length ? CAUSES.unknownLine : null;
 }
 
-/** Assigns the payments of a purchase at the first question. */
-function createCounter(facts: PurchaseFacts): State['countAssigned'] {
+/** Counts at the first question: most payments need no answer. */
+function createCounter({ payments }: PaidLines): State['countAssigned'] {
   let counts: Map<string, number> | null = null;
   return ({ transactionId }) => {
-    counts ??= countLines(facts);
+    counts ??= countLines([...payments.values()].flat());
     return counts.get(transactionId) ?? 0;
   };
 }
 
-function countLines(facts: PurchaseFacts): Map<string, number> {
-  const bought = (findFirst(facts.payments)?.lines ?? []).filter(({ cycle }) => cycle !== null);
-  const assigned = assignPayments(facts, trackLines(bought, facts.snapshots));
+function countLines(assigned: readonly LinePayment[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { payment } of [...assigned.values()].flat()) {
+  for (const { payment } of assigned) {
     counts.set(payment.transactionId, (counts.get(payment.transactionId) ?? 0) + 1);
   }
   return counts;
@@ -226,6 +219,8 @@ function isTooMany(
   findProduct: FindProduct,
   drafts: readonly LicenseDraft[],
 ): boolean {
+  // Whatever its product is.
+  if (quantity <= MAX_KEYS) return false;
   const product = findProduct(priceId);
   if (product === null || canSell(product, quantity)) return false;
   return !drafts.some(

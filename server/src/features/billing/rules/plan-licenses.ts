@@ -17,6 +17,7 @@ import {
   type NamedLicenses,
 } from './plan-renewals.ts';
 import { toUpdatesRenewal, type UpdatesRenewal } from './plan-updates.ts';
+import { trackPaidLines } from './paid-lines.ts';
 import { computeIssued, withRepairs } from './repairs.ts';
 import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
 
@@ -202,8 +203,9 @@ function planPurchase(
   sale: SaleFinder,
   { renewed, known }: RenewableLicenses,
 ): Omit<LicensePlans, 'updates'> {
+  const paid = trackPaidLines(purchase.facts);
   const drafts = [
-    ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale),
+    ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale, paid),
     ...computeIssued(purchase.facts, sale.findProduct),
   ];
   const missing: MissingLicense[] = [];
@@ -238,7 +240,7 @@ function planPurchase(
       ({ draft }) => draft.priceId === priceId,
     );
   const problems = [
-    ...findProblems(purchase.facts, drafts, sale.findProduct, isKept),
+    ...findProblems(purchase.facts, drafts, paid, sale.findProduct, isKept),
     ...(renewal?.problem == null ? [] : [toProblem(purchase, renewal.problem)]),
     ...(isRecipientInvalid(purchase) ? [toProblem(purchase, INVALID_RECIPIENT)] : []),
   ];

@@ -1,5 +1,5 @@
 import type { MergedPayment, Purchase, PurchaseFacts } from '../group-purchases.ts';
-import { findPurchase } from '../compute-licenses.ts';
+import { findPurchase } from '../paid-lines.ts';
 import { compareOccurrences, type AdjustmentFact, type PaymentFact } from '../../facts.ts';
 import { computeRecurring } from './compute-recurring.ts';
 import { keyOf, listLines, type NameProduct } from './payment-parts.ts';

@@ -1,5 +1,5 @@
 import { compareOccurrences, type BillingLine } from '../../facts.ts';
-import { findPurchase } from '../compute-licenses.ts';
+import { findPurchase } from '../paid-lines.ts';
 import type { MergedPayment, PurchaseFacts } from '../group-purchases.ts';
 
 /** Returns the product of a price of a purchase; empty if it is unknown. */
