@@ -15,6 +15,8 @@ export interface TransactionOptions {
   readonly lockTimeoutMs?: number;
   /** How long the commit may take. Default: as long as any statement. */
   readonly commitTimeoutMs?: number;
+  /** SQL that is sent together with the begin, which saves a round trip. */
+  readonly first?: string;
 }
 
 /** Shorter than the client's limit of a statement, so that the server cancels it and reports why. */
@@ -35,12 +37,12 @@ export function inTransaction<Result>(
 export async function inTransactionOnce<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
-  { lockTimeoutMs = LOCK_TIMEOUT_MS, commitTimeoutMs }: TransactionOptions = {},
+  { lockTimeoutMs = LOCK_TIMEOUT_MS, commitTimeoutMs, first = '' }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await fromDatabase(pool.connect());
   let broken: Error | undefined;
   try {
-    await sendQuery(client, { text: `begin; set local lock_timeout = ${lockTimeoutMs}` });
+    await sendQuery(client, { text: `begin; set local lock_timeout = ${lockTimeoutMs}; ${first}` });
     const result = await work(client);
     await sendQuery(client, { text: 'commit' }, commitTimeoutMs);
     return result;

@@ -5,6 +5,7 @@ import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, listTransactionsOfLicense } from './queries/purchases.ts';
+import { findRareRows } from './queries/rare-rows.ts';
 import { insertSales, listSoldLicenses, takeSales } from './queries/sales.ts';
 import { queueNotifications } from './queue-jobs.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
@@ -69,7 +70,8 @@ async function applyToPage(
         references.push(...(await listTransactionsOfLicense(client, id)));
       const sales = await takeSales(client, licenseIds);
       const purchases = groupPurchases(await listPurchaseEntries(client, references));
-      const synced = await syncLicenses(deps, client, purchases);
+      const rare = await findRareRows(client);
+      const synced = await syncLicenses(deps, client, purchases, rare);
       // A sale whose price is not in the catalogue stays.
       await insertSales(client, sales);
       const changes = synced.licenses.flatMap(toChange);

@@ -1,7 +1,6 @@
 import { nameProvider, providerOf } from '@latchkey/contract';
 
 import type { Queryable } from '#server/db/statement.ts';
-import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { ApplyDependencies } from './dependencies.ts';
 import type { BillingEvent, BillingFact, EventKey } from './facts.ts';
@@ -13,9 +12,10 @@ import {
   updateEventOutcomes,
   type EventOutcome,
 } from './queries/events.ts';
-import { insertFacts, lockBilling } from './queries/ledger.ts';
+import { inBillingTransactionOnce, insertFacts } from './queries/ledger.ts';
 import { findPurchases } from './find-purchases.ts';
 import type { LedgerReference } from './queries/purchases.ts';
+import { findRareRows, type RareRows } from './queries/rare-rows.ts';
 import { insertRevenueDue } from './queries/revenue.ts';
 import { queueEventLookUps, queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
@@ -30,8 +30,7 @@ export async function applyEvents(
   deps: ApplyDependencies,
   events: readonly ReceivedEvent[],
 ): Promise<Receipt[]> {
-  return inTransactionOnce(deps.pool, async (client) => {
-    await lockBilling(client);
+  return inBillingTransactionOnce(deps.pool, async (client) => {
     const isNew = await insertEvents(client, events);
     const outcomes = await applyFacts(
       deps,
@@ -121,10 +120,11 @@ async function recompute(
   readonly attention: ReadonlyMap<string, Attention>;
 }> {
   const purchases = await findPurchases(deps, client, references);
-  const synced = await syncLicenses(deps, client, purchases);
+  const rare = await findRareRows(client);
+  const synced = await syncLicenses(deps, client, purchases, rare);
   await queueNotifications(deps, client, synced);
   const attention = listAttention(synced);
-  await updateAttention(client, synced.purchases, events, attention);
+  await updateAttention(client, { ...synced, events, attention, rare });
   return { synced, attention };
 }
 
@@ -158,12 +158,18 @@ function listAttention({ unmatched, problems }: SyncedLicenses): ReadonlyMap<str
 /** Usually fewer events need attention than a batch of renewals has stored events. */
 const MAX_LISTED = 200;
 
+interface AttentionUpdate {
+  readonly purchases: readonly Purchase[];
+  /** The new events, which say it themselves. */
+  readonly events: readonly BillingEvent[];
+  readonly attention: ReadonlyMap<string, Attention>;
+  readonly rare: Pick<RareRows, 'attention'>;
+}
+
 /** Updates what stored events of the purchases say: their payments have licenses by now, or need an operator. */
 async function updateAttention(
   client: Queryable,
-  purchases: readonly Purchase[],
-  events: readonly BillingEvent[],
-  attention: ReadonlyMap<string, Attention>,
+  { purchases, events, attention, rare }: AttentionUpdate,
 ): Promise<void> {
   const isNew = new Set(events.map(toKey));
   const stored = purchases
@@ -171,7 +177,7 @@ async function updateAttention(
       [...eventIds].map((eventId) => ({ provider, eventId })),
     )
     .filter((event) => !isNew.has(toKey(event)));
-  const settled = stored.filter((event) => !attention.has(toKey(event)));
+  const settled = rare.attention ? stored.filter((event) => !attention.has(toKey(event))) : [];
   const open = settled.length === 0 ? [] : await listAttentionKeys(client, MAX_LISTED);
   const isOpen = new Set(open.map(toKey));
   const done =

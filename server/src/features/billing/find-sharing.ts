@@ -4,6 +4,7 @@ import type { ApplyDependencies } from './dependencies.ts';
 import { findPurchases } from './find-purchases.ts';
 import { findRenewedLicenses } from './find-renewed.ts';
 import { listBilledLines, listSharedTransactions } from './queries/purchases.ts';
+import type { RareRows } from './queries/rare-rows.ts';
 import type { Purchase } from './rules/group-purchases.ts';
 import { listTransactions, toTransactionName, type BilledLine } from './rules/plan-licenses.ts';
 import type { RenewedLicenses } from './rules/plan-renewals.ts';
@@ -23,13 +24,14 @@ export async function addSharing(
   deps: ApplyDependencies,
   client: Queryable,
   changed: readonly Purchase[],
+  rare: Pick<RareRows, 'renewals'>,
 ): Promise<SharedPurchases> {
   const purchases = [...changed];
   for (let round = 1; ; round += 1) {
     const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
     const renewed = await findRenewedLicenses(deps, client, purchases, lines);
     const named = [...renewed.values()].flatMap((license) => license?.licenseId ?? []);
-    const ids = [...new Set(lines.map(({ licenseId }) => licenseId))];
+    const ids = rare.renewals ? [...new Set(lines.map(({ licenseId }) => licenseId))] : [];
     const shared =
       named.length + ids.length === 0 ? [] : await listSharedTransactions(client, named, ids);
     const known = new Set(purchases.flatMap(listTransactions).map(toTransactionName));

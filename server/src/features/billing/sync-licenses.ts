@@ -21,6 +21,7 @@ import {
   type CustomerKey,
   type StoredCustomer,
 } from './queries/purchases.ts';
+import type { RareRows } from './queries/rare-rows.ts';
 import { listAssignedPrices } from './queries/repairs.ts';
 import { recordSales, type CreatedLine } from './record-sales.ts';
 import { listNames, listOpenPurchases } from './rules/find-sale.ts';
@@ -56,16 +57,20 @@ export interface SyncedLicenses {
   readonly unknownCustomers: readonly CustomerKey[];
 }
 
-/** Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones. */
+/**
+ * Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones.
+ * @param rare as found with the lock of billing
+ */
 export async function syncLicenses(
   deps: ApplyDependencies,
   client: Queryable,
   changed: readonly Purchase[],
+  rare: RareRows,
 ): Promise<SyncedLicenses> {
-  const { purchases, lines, renewed } = await addSharing(deps, client, changed);
-  const names = listOpenPurchases(purchases, lines).flatMap(listNames);
+  const { purchases, lines, renewed } = await addSharing(deps, client, changed, rare);
+  const names = rare.names ? listOpenPurchases(purchases, lines).flatMap(listNames) : [];
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
-  const updates = await listUpdates(client, purchases, lines);
+  const updates = rare.updates ? await listUpdates(client, purchases, lines) : [];
   const { buyers, buyerProblems, unknownCustomers } = await findBuyers(client, purchases);
   const shared = { purchases, lines, renewed, adoptable, updates, buyers };
   const plans = await planAll(deps, client, shared);

@@ -1,5 +1,8 @@
+import type { Pool } from 'pg';
+
 import { isLockTimeout } from '#server/db/database-errors.ts';
 import { defineCommand, execute, type Queryable, toColumns } from '#server/db/statement.ts';
+import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { BillingFact, EventKey } from '../facts.ts';
 
@@ -12,16 +15,15 @@ const LOCK_TIMEOUT_MS = 2_000;
 /** A transaction that waits for a row delays all others that need the lock of billing. */
 const ROW_LOCK_TIMEOUT_MS = 1_000;
 
-const lockStatement = defineCommand(
-  'billing_lock',
-  `select set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
+const LOCK = `select set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
           pg_advisory_xact_lock(hashtextextended('latchkey billing', 0)),
           set_config('lock_timeout', '${ROW_LOCK_TIMEOUT_MS}', true),
           set_config('enable_seqscan', 'off', true),
           set_config('enable_hashjoin', 'off', true),
           set_config('enable_mergejoin', 'off', true),
-          set_config('jit', 'off', true)`,
-);
+          set_config('jit', 'off', true)`;
+
+const lockStatement = defineCommand('billing_lock', LOCK);
 
 const lockTimeouts = new WeakSet<object>();
 
@@ -40,6 +42,24 @@ export async function lockBilling(db: Queryable): Promise<void> {
     await execute(db, lockStatement);
   } catch (error) {
     if (error instanceof Error && isLockTimeout(error)) lockTimeouts.add(error);
+    throw error;
+  }
+}
+
+/** Runs work once in a transaction that begins with {@link lockBilling}, in one statement less. */
+export async function inBillingTransactionOnce<Result>(
+  pool: Pool,
+  work: (client: Queryable) => Promise<Result>,
+): Promise<Result> {
+  let isLocked = false;
+  const workLocked = (client: Queryable): Promise<Result> => {
+    isLocked = true;
+    return work(client);
+  };
+  try {
+    return await inTransactionOnce(pool, workLocked, { first: LOCK });
+  } catch (error) {
+    if (!isLocked && error instanceof Error && isLockTimeout(error)) lockTimeouts.add(error);
     throw error;
   }
 }
