@@ -128,13 +128,13 @@ const listLicensesStatement = defineStatement(
   }),
   `select billed.provider, billed.transaction_id as "transactionId", billed.line_key as "lineKey",
           billed.license_id as "licenseId", billed.renews,
-          array(
-            select jsonb_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
-                                      'durationDays', sale.duration_days, 'updatesDays', sale.updates_days,
-                                      'hasFixedEnd', sale.has_fixed_end, 'endsAt', sale.ends_at,
-                                      'quantityAs', sale.quantity_as)
-            from billing_sales sale where sale.license_id = billed.license_id order by sale.price_id
-          ) as sales
+          coalesce((
+            select json_agg(json_build_object('priceId', sale.price_id, 'productId', sale.product_id, 'machines', sale.machines,
+                                              'durationDays', sale.duration_days, 'updatesDays', sale.updates_days,
+                                              'hasFixedEnd', sale.has_fixed_end, 'endsAt', sale.ends_at,
+                                              'quantityAs', sale.quantity_as) order by sale.price_id)
+            from billing_sales sale where sale.license_id = billed.license_id
+          ), '[]') as sales
    from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
    join billing_licenses billed on billed.transaction_id = input.transaction_id and billed.provider = input.provider
    order by billed.license_id`,
