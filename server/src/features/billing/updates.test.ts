@@ -168,6 +168,19 @@ describe('a purchase of updates', () => {
     assert.match(other.message ?? '', /renews a license of another customer/u);
   });
 
+  test('is also a second purchase of the product that names the license', async () => {
+    await buy('again', 'studio', 0);
+    const { rows } = await pool.query<{ id: string }>(
+      "select id from licenses where customer_email = 'again@example.com'",
+    );
+    const name = { transaction_id: 'again-2', custom_data: { license_id: rows[0]?.id } };
+    assert.equal((await buy('again', 'studio', 100, name)).message, null);
+    assert.deepEqual(await read('again'), [[730, null]]);
+    const refund = { refund_id: 'refund-again', transaction_id: 'again-2', full: true };
+    await shop.send('payment.refunded', refund, later(110));
+    assert.deepEqual(await read('again'), [[365, null]]);
+  });
+
   test('keeps its days when the catalogue has others or lost the price', async () => {
     await buy('sold', 'studio', 0);
     await buy('sold', 'year', 1, { transaction_id: 'sold-year' });

@@ -59,11 +59,13 @@ function apply(state: Contribution, next: Contribution): Step {
   return next.draft.subscription ? takeOver(state, rest, next) : extend(state, rest, next);
 }
 
-/** A license without an end can only get another product, or more machines, for good. */
+/** A license without an end can only get another product or more machines, for good, or updates. */
 function applyToPerpetual(state: Contribution, next: Contribution): Step {
   const isForGood = !next.draft.subscription && usableEnd(next.draft) === null;
   const isMore = !isSameProduct(state, next) || countMachines(next) > countMachines(state);
-  return isForGood && isMore ? next : { ...state, problem: CAUSES.perpetual };
+  if (isForGood && isMore) return next;
+  const addsUpdates = isSameProduct(state, next) && next.draft.updates !== null;
+  return addsUpdates ? state : { ...state, problem: CAUSES.perpetual };
 }
 
 /** A subscription that is over does not shorten what was paid otherwise. */
