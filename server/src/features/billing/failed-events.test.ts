@@ -67,6 +67,20 @@ for (const [what, text, type, status, why] of [
   });
 }
 
+test('stores no license key of a body without the id of an event', async () => {
+  const key = 'LK-AAAAA-BBBBB-CCCCC-DDDDD-EEEEE';
+  const body = Buffer.from(JSON.stringify({ data: { custom_data: { license_key: key } } }));
+  assert.deepEqual([await send(body), await send(body)], [422, 422]);
+  const { rows } = await service.pool.query<{ raw: string }>(
+    `select convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
+    [idOf(body)],
+  );
+  assert.match(
+    rows[0]?.raw ?? '',
+    /^\{"data":\{"custom_data":\{"license_key":"sealed:[\w-]+"\}\}\}$/u,
+  );
+});
+
 test('stores bytes that are not text unchanged, and fails to replay them', async () => {
   const body = Buffer.from([0x7b, 0x00, 0xff, 0xc3, 0x28, 0x7d]);
   assert.equal(await send(body), 422);

@@ -103,16 +103,17 @@ export const UNREADABLE_TYPE = 'unreadable';
 /**
  * Stores a correctly signed delivery without a readable event id as failed, once, under the hash of its body, so that the
  * operator finds it.
+ * @param delivery with the body as received, which names the event, and as it is stored
  * @param cause the error that is returned to the sender
  */
 export async function storeUnreadableDelivery(
   deps: FailureDependencies,
   provider: BillingProvider,
-  delivery: Omit<StoredDelivery, 'receivedAt'>,
+  { rawBody, ...delivery }: Omit<StoredDelivery, 'receivedAt'> & { readonly rawBody: Buffer },
   cause: PublicError | InvalidRequestError,
 ): Promise<void> {
   const now = deps.clock.now();
-  const hash = createHash('sha256').update(delivery.raw).digest('hex');
+  const hash = createHash('sha256').update(rawBody).digest('hex');
   const eventId = `${UNREADABLE_TYPE}:${hash}`;
   const header = { eventId, provider, type: UNREADABLE_TYPE, occurredAt: now, receivedAt: now };
   const detail = cause instanceof PublicError ? cause.detail : cause.items[0]?.msg;

@@ -125,11 +125,30 @@ async function storeUnlessRead<Value>(
     return await read();
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
-      const stored = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };
+      const { headers, rawBody } = delivery;
+      const raw = sealBody(deps, rawBody);
+      const stored = { rawBody, raw, headers: selectHeaders(headers) };
       await deps.databaseLimiter.run(() => storeUnreadableDelivery(deps, provider, stored, error));
       deps.metrics.countPaymentEvent(provider, 'failed');
     }
     throw error;
+  }
+}
+
+/** Returns a body as it is stored: without the license keys that custom data contain. */
+function sealBody({ vault }: Pick<BillingDependencies, 'vault'>, rawBody: Buffer): Buffer {
+  const body = parseObject(rawBody);
+  const sealed = body === null ? null : sealLicenseKeys(body, (key) => sealNamedKey(vault, key));
+  return sealed === null || sealed === body ? rawBody : Buffer.from(JSON.stringify(sealed));
+}
+
+/** Returns null for a body that is not JSON, or not an object. */
+function parseObject(rawBody: Buffer): object | null {
+  try {
+    const body: unknown = JSON.parse(rawBody.toString('utf8'));
+    return typeof body === 'object' ? body : null;
+  } catch {
+    return null;
   }
 }
 
