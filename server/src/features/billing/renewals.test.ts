@@ -8,6 +8,8 @@ import { startMailRelay } from '../../../test/mail-relay.ts';
 import { openStandardShop } from '../../../test/payment-providers/standard-shop.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
 import { DAY_MS } from '../../../test/test-clock.ts';
+import { eraseCustomer } from '../customers/erase-customer.ts';
+import { readPersonalData } from '../customers/personal-data.ts';
 import { applyCatalogToSold } from './apply-catalog-to-sold.ts';
 import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { replayEvents } from './stored-events.ts';
@@ -253,6 +255,22 @@ describe('a gift', () => {
     const sent = relay.mails.length;
     await sendKeyEmail(context, { provider: 'standard', transactionId: 'ord_gift' });
     assert.deepEqual(relay.mails[sent]?.to, ['bob@example.com']);
+  });
+
+  test('stays with the recipient when the payer is erased and another event of the payer arrives', async () => {
+    const customer = { id: 'c_eve', email: 'eve@example.com', name: 'Eve', locale: 'en' };
+    await buy('ord_eve', 'year', { customer, ...to('bob@example.com') });
+    const erasure = { actor: 'test', reason: 'requested', revoke: false };
+    await eraseCustomer(context, await readPersonalData(context, customer.email), erasure);
+    clock.advance(60_000);
+    await shop.send('customer.updated', { id: 'c_eve', email: 'eve@example.org', name: 'Eve' });
+    const { rows } = await pool.query(
+      `select l.customer_email, payment.fact->'customer'->>'email' as payer
+       from licenses l join billing_licenses b on b.license_id = l.id
+       join billing_payments payment using (provider, transaction_id)
+       where b.transaction_id = 'ord_eve'`,
+    );
+    assert.deepEqual(rows, [{ customer_email: 'bob@example.com', payer: null }]);
   });
 
   test('with an invalid address goes to the payer, and needs attention', async () => {

@@ -113,7 +113,7 @@ async function eraseRows(
   await clearLicenses(client, person.licenseIds);
   await clearSeats(client, person.licenseIds);
   await clearCustomers(client, person.customers, now);
-  await clearLedger(client, person.ledger);
+  await clearLedger(client, person.ledger, address.spellings);
   await deleteAddressRepairs(client, address.spellings);
   await clearKeyEmails(client, person.keyEmails);
   await clearMessages(client, person.messageIds);

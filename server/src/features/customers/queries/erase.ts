@@ -52,7 +52,10 @@ export async function clearCustomers(
   await execute(db, clearCustomersStatement, [...names, now]);
 }
 
-const FACT_WITHOUT_BUYER = `jsonb_set(fact - 'recipient', '{customer}', '{"email": null, "name": null, "locale": null}')`;
+/** The recipient of a gift is another person than its payer, and keeps the license. */
+const FACT_WITHOUT_BUYER = `jsonb_set(
+  case when lower(fact->'recipient'->>'email') <> all ($4::text[]) then fact else fact - 'recipient' end,
+  '{customer}', '{"email": null, "name": null, "locale": null}')`;
 
 function defineClearBuyer(table: string, id: string) {
   return defineCommand(
@@ -66,14 +69,21 @@ function defineClearBuyer(table: string, id: string) {
 const clearPaymentsStatement = defineClearBuyer('billing_payments', 'transaction_id');
 const clearSubscriptionsStatement = defineClearBuyer('billing_subscriptions', 'subscription_id');
 
-/** Removes the buyer of ledger rows. Purchases and payments stay, because licenses are computed from them. */
-export async function clearLedger(db: Queryable, ledger: readonly LedgerKey[]): Promise<void> {
+/**
+ * Removes the buyer of ledger rows, and the recipient of a gift with one of the addresses. Purchases and payments stay,
+ * because licenses are computed from them.
+ */
+export async function clearLedger(
+  db: Queryable,
+  ledger: readonly LedgerKey[],
+  spellings: readonly string[],
+): Promise<void> {
   for (const [kind, statement] of [
     ['payment', clearPaymentsStatement],
     ['subscription', clearSubscriptionsStatement],
   ] as const) {
     const rows = ledger.filter((row) => row.kind === kind);
-    await execute(db, statement, toColumns(rows, ['id', 'provider', 'eventId']));
+    await execute(db, statement, [...toColumns(rows, ['id', 'provider', 'eventId']), spellings]);
   }
 }
 
