@@ -93,16 +93,16 @@ describe('a purchase of updates', () => {
     );
     const [{ id, event_id: renewal } = { id: '', event_id: '' }] = rows;
     const viewer = await openBrowser(service, 'viewer');
-    const read = async (path: string) => (await viewer.get(`/api/v1/admin/${path}`)).body;
-    const listed = readItems(await read(`payment-events?license_id=${id}`));
+    const show = async (path: string) => (await viewer.get(`/api/v1/admin/${path}`)).body;
+    const listed = readItems(await show(`payment-events?license_id=${id}`));
     assert.equal(listed.length, 2);
     assert.ok(listed.some(({ event_id: eventId }) => eventId === renewal));
-    const shown = readBody(await read(`payment-events/standard/${renewal}`));
+    const shown = readBody(await show(`payment-events/standard/${renewal}`));
     assert.deepEqual(
       readList(shown['licenses']).map((license) => license['license_id']),
       [id],
     );
-    const timeline = readItems(await read(`licenses/${id}/timeline?kind=payment`));
+    const timeline = readItems(await show(`licenses/${id}/timeline?kind=payment`));
     assert.equal(timeline.length, 2);
   });
 
