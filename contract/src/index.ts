@@ -124,6 +124,7 @@ export * from './admin-audit.ts';
 export * from './admin-keys.ts';
 export * from './admin-key-pools.ts';
 export * from './admin-license-changes.ts';
+export * from './admin-license-import.ts';
 export * from './admin-licenses.ts';
 export * from './admin-catalog.ts';
 export * from './admin-health.ts';

@@ -7,7 +7,7 @@ import { dateTime, nullable, nullableString, oneOf, ref } from './schema.ts';
  * What happened. `payment`: money for which no license depends; `adjustment`: a credit or another change without effect on
  * licenses; `dispute`: a chargeback, its warning, or its reversal.
  */
-export const REPORTED_KINDS = [
+const REPORTED_KINDS = [
   'purchase',
   'renewal',
   'change',
@@ -20,7 +20,7 @@ export const REPORTED_KINDS = [
 ] as const;
 export type ReportedKind = (typeof REPORTED_KINDS)[number];
 
-export const reportedKind = oneOf(REPORTED_KINDS, { examples: ['renewal'] });
+const reportedKind = oneOf(REPORTED_KINDS, { examples: ['renewal'] });
 
 const amount = (description: string) =>
   nullable(Type.Unsafe<number>({ type: 'number', description, examples: [4_900] }));
@@ -44,7 +44,7 @@ const ReportedProduct = Type.Object(
 );
 
 /** The fields about money and goods that events and payments of a customer share. */
-export const reportedMoney = {
+const reportedMoney = {
   products: Type.Array(ReportedProduct, { description: 'At most 20.' }),
   amount: amount(
     'What was paid or paid back, tax included, in the smallest unit of the currency by the rule of the provider.',

@@ -56,7 +56,12 @@ async function seedPayments(service: TestService) {
     ...createPaddlePurchase('pri_unknown').once,
     occurredAt,
   });
-  for (const event of [paddleCustomer('created', { ...person, occurredAt }), paid, failed, unmatched]) {
+  for (const event of [
+    paddleCustomer('created', { ...person, occurredAt }),
+    paid,
+    failed,
+    unmatched,
+  ]) {
     await deliverPaddle(service, event);
   }
   return {

@@ -57,6 +57,10 @@ async function toCsv(payments: readonly CustomerMoney[]): Promise<string> {
   return lines.join('').trimEnd();
 }
 
+function toAmount(read: (total: CustomerTotal) => number) {
+  return (total: CustomerTotal) => writeAmount(read(total), total.decimals);
+}
+
 function toTables({
   payments,
   totals,
@@ -72,16 +76,14 @@ function toTables({
     ['country', (each) => each.country],
     ['transaction', (each) => each.transaction_id],
   ]);
-  const amount = (read: (total: CustomerTotal) => number) => (total: CustomerTotal) =>
-    writeAmount(read(total), total.decimals);
   const sums = formatRows(totals, '', [
     ['total', (total) => total.currency],
     ['payments', (total) => total.payments],
-    ['gross', amount((total) => total.gross)],
-    ['tax', amount((total) => total.tax)],
-    ['refunds', amount((total) => total.refunds)],
-    ['disputes', amount((total) => total.disputes)],
-    ['net', amount((total) => total.net)],
+    ['gross', toAmount((total) => total.gross)],
+    ['tax', toAmount((total) => total.tax)],
+    ['refunds', toAmount((total) => total.refunds)],
+    ['disputes', toAmount((total) => total.disputes)],
+    ['net', toAmount((total) => total.net)],
   ]);
   return joinSections(list, sums);
 }

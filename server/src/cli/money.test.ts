@@ -136,7 +136,10 @@ test('lists the payments of a customer as a table, JSON and CSV, and records it'
   const command = ['customer', 'payments', 'PRICED@example.com'];
   const { payments, totals } = await runJson(...command);
   assert.ok(Array.isArray(payments) && Array.isArray(totals));
-  assert.deepEqual(payments.map((each) => readBody(each)['kind']).sort(), ['purchase', 'refund']);
+  assert.deepEqual(
+    new Set(payments.map((each) => readBody(each)['kind'])),
+    new Set(['purchase', 'refund']),
+  );
   const [total] = totals.map(readBody);
   assert.deepEqual([total?.['gross'], total?.['refunds'], total?.['net']], [5_900, 900, 4_202]);
   const table = await run(...command);

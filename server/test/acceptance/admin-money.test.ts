@@ -154,7 +154,7 @@ describe('the payments of a customer', () => {
     service.clock.advance(DAY_MS);
     const refund = { refund_id: 'r-ann', transaction_id: 'ann-1', total: 900 };
     await shop.send('payment.refunded', refund);
-    const test = standardDelivery(
+    const tested = standardDelivery(
       standardEvent('purchase.completed', {
         transaction_id: 'ann-test',
         customer: ANN,
@@ -164,7 +164,7 @@ describe('the payments of a customer', () => {
       }),
       { secret: TEST_SECRET, id: 'msg_test', at: service.clock.now() },
     );
-    await service.post('/api/v1/webhooks/standard', test.body, test.headers);
+    await service.post('/api/v1/webhooks/standard', tested.body, tested.headers);
     const { payments, totals } = await list();
     assert.ok(Array.isArray(payments));
     assert.deepEqual(

@@ -132,7 +132,9 @@ describe('list', () => {
       head,
       'provider,event_id,type,state,kind,products,amount,currency,country,reported,message,attempts,occurred_at,received_at,next_attempt_at',
     );
-    assert.ok(line?.startsWith(`paddle,${broken.event_id},transaction.completed,failed,,,,,,,The data`));
+    assert.ok(
+      line?.startsWith(`paddle,${broken.event_id},transaction.completed,failed,,,,,,,The data`),
+    );
     assert.equal(end, '');
     const details = { state: 'failed', provider: null, type: null };
     const entry = { action: 'webhook.export', subject_id: 'webhooks', reason: null, details };

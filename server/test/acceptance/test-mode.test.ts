@@ -207,6 +207,7 @@ test('the deletion removes test purchases with their licenses and machines, and 
 const KEPT_TABLES = [
   'imported_licenses',
   'imported_seats',
+  'license_pool_keys',
   'trial_claims',
   'trial_conversions',
   'webhook_messages',

@@ -4,20 +4,18 @@ import { defineStatement, Nullable, queryRow, queryRows, type Queryable } from '
 
 /** Every table of the schema, except that of the applied migrations; a test compares them with the migrations. */
 export const TABLES: readonly string[] = `
-  activations api_keys audit_head audit_log audit_renamed_subjects billing_adjustments
-  billing_aliases billing_customers billing_events billing_licenses billing_payments
-  billing_reconciliations billing_repairs billing_revenue billing_revenue_backfill billing_revenue_days
-  billing_revenue_due billing_revenue_months billing_sales billing_subscriptions buyer_codes ended_buyer_sessions event_archives
-  event_days event_drops event_ids event_name_days event_prop_days events fleet_servers imported_licenses imported_seats
-  imports jobs
-  key_emails license_activity license_days license_keys license_names license_refusals license_transactions
-  license_pool_keys license_updates license_uses
-  licenses operator_networks operator_passkeys operator_recovery_codes operator_sessions
-  operator_sign_in_links operator_used_challenges operators outreach_campaigns outreach_idempotency_keys outreach_messages
-  outreach_recipients owner_emails removal_clock rollup_marks rollup_run signing_keys
-  subscriber_confirmations subscribers suppressions trial_claims trial_conversions trial_days
-  usage_days usage_first_days usage_retention usage_system_days usage_totals usage_version_days
-  webhook_attempts webhook_deliveries webhook_endpoints webhook_expiry_cursor webhook_messages
+  activations api_keys audit_head audit_log audit_renamed_subjects billing_adjustments billing_aliases billing_customers
+  billing_events billing_licenses billing_payments billing_reconciliations billing_repairs billing_revenue
+  billing_revenue_backfill billing_revenue_days billing_revenue_due billing_revenue_months billing_sales
+  billing_subscriptions buyer_codes ended_buyer_sessions event_archives event_days event_drops event_ids event_name_days
+  event_prop_days events fleet_servers imported_licenses imported_seats imports jobs key_emails license_activity
+  license_days license_keys license_names license_pool_keys license_refusals license_transactions license_updates
+  license_uses licenses operator_networks operator_passkeys operator_recovery_codes operator_sessions
+  operator_sign_in_links operator_used_challenges operators outreach_campaigns outreach_idempotency_keys
+  outreach_messages outreach_recipients owner_emails removal_clock rollup_marks rollup_run signing_keys
+  subscriber_confirmations subscribers suppressions trial_claims trial_conversions trial_days usage_days
+  usage_first_days usage_retention usage_system_days usage_totals usage_version_days webhook_attempts webhook_deliveries
+  webhook_endpoints webhook_expiry_cursor webhook_messages
 `
   .trim()
   .split(/\s+/u);

@@ -52,6 +52,17 @@ export interface SaleFinder extends EarlierLicenses {
   ) => FoundLine;
 }
 
+/** A license of a wanted product, or else one that the purchase names. */
+function selectAdopted(
+  open: readonly AdoptableLicense[],
+  wanted: ReadonlySet<string | undefined>,
+): AdoptableLicense | undefined {
+  return (
+    open.find(({ productId }) => wanted.has(productId)) ??
+    open.find(({ kind }) => kind !== 'renewal')
+  );
+}
+
 /**
  * Finds what was sold: by the sale of a license, else by the catalogue. A line without a license adopts one from elsewhere
  * that has a name of the purchase; also if it received a second license before that one was known.
@@ -79,12 +90,8 @@ export function createSaleFinder(
         isForLine(each, lineKey) &&
         (line === null || each.kind !== 'renewal' || each.licenseId < line.licenseId),
     );
-    const wanted = new Set(
-      [...priceIds].map((priceId) => catalog.findPrice(provider, priceId)?.id),
-    );
-    const adopted =
-      open.find(({ productId }) => wanted.has(productId)) ??
-      open.find(({ kind }) => kind !== 'renewal');
+    const wanted = [...priceIds].map((priceId) => catalog.findPrice(provider, priceId)?.id);
+    const adopted = selectAdopted(open, new Set(wanted));
     const result =
       adopted === undefined
         ? { line, adopted: null }
