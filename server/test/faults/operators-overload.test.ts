@@ -93,8 +93,13 @@ async function callWhenFull(request: Request) {
   return { status, retryAfter: headers['retry-after'], payload, connections: taken };
 }
 
+const ID = '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d';
+
 /** Operations that need a person, an authenticator or a proxy, and end with another status than 200 without it. */
 const ENDS_EARLY: Readonly<Record<string, number>> = {
+  // No product of the catalogue takes its keys from a pool, and no price is repaired.
+  'POST key-pools/add': 422,
+  [`POST payment-events/${ID}/${ID}/repair`]: 422,
   'POST session/link': 401,
   'POST session/passkey': 401,
   'POST session/passkey/prove': 401,
@@ -137,8 +142,6 @@ function namesOf(slotsOfRoute: Operation['databaseSlots']): string[] {
     .map(({ method, path }) => nameOf(method, path))
     .toSorted();
 }
-
-const ID = '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d';
 
 /** They wait for another service or for a hash, or read side by side, and take slots for the database. */
 const TAKE_SLOTS = [

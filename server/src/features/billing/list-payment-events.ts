@@ -50,7 +50,14 @@ export async function listPaymentEvents(
   request: PageRequest,
   filters: PaymentEventFilters,
 ): Promise<Page<ReportedEvent>> {
-  const conditions = toConditions(filters);
+  return readPage(deps, request, toConditions(filters));
+}
+
+async function readPage(
+  deps: ListDependencies,
+  request: PageRequest,
+  conditions: readonly Condition[],
+): Promise<Page<ReportedEvent>> {
   const { rows, next } = await queryPage(deps.pool, paymentEventList, request, conditions);
   return { rows: await addReported(deps, rows), next };
 }
@@ -109,7 +116,7 @@ export async function listNewestPaymentEvents(
   return addReported(deps, rows.toReversed());
 }
 
-/** Reads all events of a filter, after an audit entry. They contain no address. */
+/** Reads all events of a filter, after an audit entry. They contain no address. @throws InvalidRequestError (422) */
 export async function exportPaymentEvents(
   deps: PageReader & ListDependencies & { readonly clock: Clock },
   order: ListOrder,
@@ -117,6 +124,8 @@ export async function exportPaymentEvents(
   actor: string,
 ): Promise<AsyncIterable<ReportedEvent>> {
   const { state = null, provider = null, type = null } = filters;
+  // Before the answer begins, which a refusal could only cut off.
+  const conditions = toConditions(filters);
   await recordAccess(deps, {
     actor,
     action: 'webhook.export',
@@ -125,7 +134,7 @@ export async function exportPaymentEvents(
     details: { state, provider, type },
   });
   return readAllPages(deps.databaseLimiter, order, (request) =>
-    listPaymentEvents(deps, request, filters),
+    readPage(deps, request, conditions),
   );
 }
 

@@ -11,7 +11,7 @@ const MAX_DEPTH = 100;
 /** The properties of a response whose arrays contain records. */
 const LISTS = ['data', 'included', 'items', 'licenses'];
 
-const [QUOTE, BACKSLASH, LINE_FEED] = [34, 92, 10];
+const [QUOTE, BACKSLASH, LINE_FEED, SPACE, COMMA, BYTE_ORDER_MARK] = [34, 92, 10, 32, 44, 0xfeff];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 /** A text between its first and last bracket, and where it begins. */
@@ -86,6 +86,8 @@ class JsonScanner {
   #text: string | null = null;
   #textLine = 1;
   #textDepth = 0;
+  /** The line of the latest stray text. */
+  #strayLine = 0;
 
   *scan(chunk: string): Generator<Part> {
     let start = 0;
@@ -94,6 +96,8 @@ class JsonScanner {
       if (code === LINE_FEED) this.#line += 1;
       if (this.#isInString) {
         this.#continueString(code);
+      } else if (this.#isStray(code)) {
+        yield* this.#reportStray();
       } else if (code === QUOTE) {
         this.#isInString = true;
         this.#name = '';
@@ -105,6 +109,19 @@ class JsonScanner {
       }
     }
     if (this.#text !== null) this.#append(chunk.slice(start));
+  }
+
+  /** Text beside the values at the top, which no record contains. */
+  #isStray(code: number): boolean {
+    if (this.#depth > 0 || code <= SPACE || code === COMMA) return false;
+    return ![OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, BYTE_ORDER_MARK].includes(code);
+  }
+
+  /** Reports it once for each line, as a record that is not JSON. */
+  *#reportStray(): Generator<Part> {
+    if (this.#strayLine === this.#line) return;
+    this.#strayLine = this.#line;
+    yield { line: this.#line, text: '', isListed: false };
   }
 
   /** @throws ImportFileError when the text ends within a value */
