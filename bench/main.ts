@@ -173,7 +173,7 @@ async function measureAlone(
 /** Measures reports of revenue, and prints them. */
 async function measureRevenueOnly(): Promise<void> {
   const payments = values.quick ? 50_000 : 1_000_000;
-  await measureAlone('Each report 200 times, one after the other', async (root) => {
+  await measureAlone('Each report 200 times, sequentially', async (root) => {
     const directory = join(root, 'revenue');
     const measurements = await measureRevenue(directory, { payments, rounds: 200 });
     return () => printMeasurements(measurements);

@@ -201,7 +201,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'a trial of an unknown product',
     withLine(3, '  product: two'),
-    'catalog.yaml:3: trial.product must be the id of a product, and there is none called two',
+    'catalog.yaml:3: trial.product must be the id of a product, but no product has the id two',
   ],
   [
     'a repeated product id',
@@ -256,7 +256,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'a bundle of an unknown product',
     `${smallest}bundles: [{products: [one, two], prices: {paddle: [pri_1]}}]\n`,
-    'catalog.yaml:9: bundles[0].products[1] must be the id of a product, and there is none called two',
+    'catalog.yaml:9: bundles[0].products[1] must be the id of a product, but no product has the id two',
   ],
   [
     'a bundle without a price',

@@ -127,7 +127,7 @@ function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): 
   for (const [index, bundle] of bundles.entries()) {
     for (const [place, id] of bundle.products.entries()) {
       if (ids.has(id)) continue;
-      const text = `must be the id of a product, and there is none called ${id}`;
+      const text = `must be the id of a product, but no product has the id ${id}`;
       problems.push({ path: ['bundles', index, 'products', place], text });
     }
     if (Object.values(bundle.prices).every((each) => each.length === 0)) {
@@ -136,7 +136,7 @@ function findReferenceProblems({ products, bundles = [], trial }: CatalogFile): 
   }
   problems.push(...findRepeatedPrices({ products, bundles }));
   if (!products.some(({ id }) => id === trial.product)) {
-    const text = `must be the id of a product, and there is none called ${trial.product}`;
+    const text = `must be the id of a product, but no product has the id ${trial.product}`;
     problems.push({ path: ['trial', 'product'], text });
   }
   return problems;

@@ -135,7 +135,7 @@ describe('a purchase with a license key in its custom data', () => {
     assert.equal((await shop.check('ord_kept'))[0]?.expires_at, plus(endsAt, 365));
   });
 
-  test('extends an issued license, and takes back only that', async () => {
+  test('extends an issued license, and a refund removes only that', async () => {
     const expiresAt = new Date(clock.now().getTime() + 10 * DAY_MS);
     const { license } = await service.issue({
       productId: 'year',

@@ -43,7 +43,7 @@ async function receive(
   return receipt;
 }
 
-/** A checkout of a price, with an address of its own. */
+/** A checkout of a price, with a new address. */
 function sell(id: string, priceId: string | null, more: Readonly<Record<string, unknown>> = {}) {
   return receive(id, 'purchase.completed', {
     transaction_id: `order-${id}`,
@@ -243,7 +243,7 @@ describe('an address', () => {
   });
 });
 
-test('a payment that cannot be right needs attention until an operator issues what it sold, which a refund takes back', async () => {
+test('a payment that cannot be right needs attention until an operator issues what it sold, which a refund ends', async () => {
   const ends = new Date(TEST_START.getTime() - DAY_MS).toISOString();
   const period = { starts_at: TEST_START.toISOString(), ends_at: ends };
   await sell('reversed', 'personal', { period });

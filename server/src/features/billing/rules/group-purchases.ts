@@ -165,7 +165,7 @@ function explainWrongLink({ eventId, fact, isMisnamed }: NamedEntry): SetAsideFa
   if (!isMisnamed || fact.kind === 'adjustment' || fact.kind === 'repair') return [];
   const reason =
     fact.kind === 'payment'
-      ? `${ATTENTION_PREFIX}it names another subscription for the transaction ${fact.transactionId}, which is kept. Send this payment again under an id of its own.`
+      ? `${ATTENTION_PREFIX}it names another subscription for the transaction ${fact.transactionId}, which is kept. Send this payment again under a separate id.`
       : `${ATTENTION_PREFIX}the subscription ${fact.subscriptionId} names a transaction of another subscription, which stays as it is. Send the event again with the transaction that started it.`;
   return [{ eventId, reason }];
 }

@@ -86,8 +86,8 @@ class JsonScanner {
   #text: string | null = null;
   #textLine = 1;
   #textDepth = 0;
-  /** The line of the latest stray text. */
-  #strayLine = 0;
+  /** The line of the latest text outside a value. */
+  #outsideTextLine = 0;
 
   *scan(chunk: string): Generator<Part> {
     let start = 0;
@@ -96,8 +96,8 @@ class JsonScanner {
       if (code === LINE_FEED) this.#line += 1;
       if (this.#isInString) {
         this.#continueString(code);
-      } else if (this.#isStray(code)) {
-        yield* this.#reportStray();
+      } else if (this.#isOutsideValue(code)) {
+        yield* this.#reportOutsideText();
       } else if (code === QUOTE) {
         this.#isInString = true;
         this.#name = '';
@@ -112,15 +112,15 @@ class JsonScanner {
   }
 
   /** Text beside the values at the top, which no record contains. */
-  #isStray(code: number): boolean {
+  #isOutsideValue(code: number): boolean {
     if (this.#depth > 0 || code <= SPACE || code === COMMA) return false;
     return ![OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, BYTE_ORDER_MARK].includes(code);
   }
 
   /** Reports it once for each line, as a record that is not JSON. */
-  *#reportStray(): Generator<Part> {
-    if (this.#strayLine === this.#line) return;
-    this.#strayLine = this.#line;
+  *#reportOutsideText(): Generator<Part> {
+    if (this.#outsideTextLine === this.#line) return;
+    this.#outsideTextLine = this.#line;
     yield { line: this.#line, text: '', isListed: false };
   }
 

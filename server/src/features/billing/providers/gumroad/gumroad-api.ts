@@ -20,7 +20,7 @@ interface GumroadApiOptions {
 export interface GumroadApi {
   /** Returns a sale of the token's account, or null if it has none with that id. @throws ProviderApiError */
   findSale(saleId: string, signal?: AbortSignal): Promise<JsonObject | null>;
-  /** Returns the state of a membership, or null if there is none with that id. @throws ProviderApiError */
+  /** Returns the state of a membership, or null for an unknown id. @throws ProviderApiError */
   findSubscriber(subscriptionId: string, signal?: AbortSignal): Promise<JsonObject | null>;
 }
 
