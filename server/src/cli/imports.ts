@@ -14,6 +14,7 @@ import { countOf } from '#server/lib/text.ts';
 import { currentActor } from './actor.ts';
 import { failed } from './command-error.ts';
 import { commandGroup } from './command.ts';
+import { commandProcess } from './command-process.ts';
 import { cursorOption, limitOption, reasonOption } from './options.ts';
 import { argument, flag } from './parameters.ts';
 import { formatFields, formatRows } from './table.ts';
@@ -33,19 +34,27 @@ const listCommand = contextCommand({
     const { imports, nextCursor } = await listAllImports(context, cursor, limit);
     return {
       json: { items: imports.map(toJson), next_cursor: nextCursor },
-      text: formatRows(imports, 'No imports.', [
-        ['id', ({ id }) => id],
-        ['started', ({ startedAt }) => startedAt],
-        ['source', ({ source }) => source],
-        ['origin', ({ origin }) => origin],
-        ['licenses', ({ created }) => created],
-        ['state', stateOf],
-        ['actor', ({ actor }) => actor],
-      ]),
+      text: formatList(imports),
       nextCursor,
     };
   },
 });
+
+/** The id is needed whole; origin, actor and time are shown with the import. At most 88 characters wide. */
+function formatList(imports: readonly ListedImport[]): string {
+  return formatRows(
+    imports,
+    'No imports.',
+    [
+      ['id', ({ id }) => id],
+      ['started', ({ startedAt }) => startedAt.toISOString().slice(0, 10)],
+      ['source', ({ source }) => source],
+      ['licenses', ({ created }) => created],
+      ['state', stateOf],
+    ],
+    commandProcess().stdout.columns,
+  );
+}
 
 const showCommand = contextCommand({
   name: 'show',
@@ -158,7 +167,7 @@ function toFields(record: ImportRecord) {
 
 function stateOf({ finishedAt, undoneAt }: ImportRecord): string {
   if (undoneAt !== null) return 'undone';
-  return finishedAt === null ? 'interrupted or running' : 'finished';
+  return finishedAt === null ? 'unfinished' : 'finished';
 }
 
 function unknownImport() {

@@ -125,6 +125,10 @@ test('imports, repeats without effect, lists, shows and undoes', async () => {
     ],
   );
   const id = first.import_id;
+  const list = (await run(['imports', 'list'])).stdout.trimEnd().split('\n');
+  assert.match(list[0] ?? '', /^ID +STARTED +SOURCE +LICENSES +STATE$/u);
+  assert.ok(list[2]?.startsWith(id));
+  assert.ok(list.every((line) => line.length <= 88));
   const shown = JSON.parse((await run(['imports', 'show', id, '--limit', '1', '--json'])).stdout);
   assert.deepEqual(
     [shown.licenses.length, shown.licenses[0].source_id, shown.licenses[0].state, shown.has_more],
