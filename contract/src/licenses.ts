@@ -242,6 +242,12 @@ const checkedLicense = {
   created_at: Type.Optional(nullable(dateTime())),
   expires_at: Type.Optional(nullable(dateTime())),
   product_type: Type.Optional(nullableString({ examples: ['personal'] })),
+  renewed: Type.Optional(
+    Type.Boolean({
+      description:
+        'Present if the checkout renewed a license that existed: its key stays the same, and is not shown.',
+    }),
+  ),
 };
 
 export const CheckedLicense = Type.Object(checkedLicense, { $id: 'CheckedLicense' });

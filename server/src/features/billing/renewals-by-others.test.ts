@@ -122,3 +122,21 @@ test('a name that contains a link or an address is nowhere in the e-mail of a gi
   assert.match(text, /^To: bob@example\.com\r$/m);
   assert.doesNotMatch(text, /evil\.example|example\.net|You won/);
 });
+
+test('the checkout of a renewal does not show the key of the license, that of its purchase does', async () => {
+  const customData = {};
+  const year = { prices: ['year'], email: 'ann@example.com' };
+  await buy('ord_first', { ...year, customData });
+  const [first] = await shop.check('ord_first');
+  assert.ok(first?.license_key);
+  const { rows } = await pool.query(
+    `select license_id from billing_licenses where transaction_id = 'ord_first'`,
+  );
+  await buy('ord_renews', { ...year, customData: { license_id: rows[0]?.license_id } });
+  const renewed = await service.get('/api/v1/licenses/check/ord_renews');
+  assert.ok(typeof renewed.body === 'object' && renewed.body !== null);
+  const { license_key: key, ...shown } = { license_key: '', ...renewed.body };
+  assert.equal(key, null);
+  assert.ok('renewed' in shown && shown.renewed === true);
+  assert.equal((await shop.check('ord_first'))[0]?.license_key, first.license_key);
+});

@@ -6,7 +6,7 @@ import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 
 import { freshProofRange } from '../entitlements/issue-entitlement.ts';
 import { findLicensesByKeys, type FoundLicense, type KeyLookup } from './queries/find-by-key.ts';
-import { listLicensesByTransactions, type LicenseRecord } from './queries/licenses.ts';
+import { listLicensesByTransactions, type CheckoutLicense } from './queries/licenses.ts';
 import {
   countValidations,
   recordValidations,
@@ -37,8 +37,8 @@ const MAX_QUEUE_LENGTH = 8_192;
 /** The statements of the license operations that run in batches. */
 export interface LicenseBatches {
   readonly lookups: BatchQueue<KeyLookup, FoundLicense | null>;
-  /** From a transaction id to the licenses that it created. */
-  readonly checks: BatchQueue<string, readonly LicenseRecord[]>;
+  /** From a transaction id to the licenses that it created or renewed. */
+  readonly checks: BatchQueue<string, readonly CheckoutLicense[]>;
   readonly validations: BatchQueue<ValidationRequest, ValidationFacts | null>;
   /** Returns false when the activation has become inactive. */
   readonly validationRecords: BatchQueue<ValidationRecord, boolean>;

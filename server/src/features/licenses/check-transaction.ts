@@ -4,7 +4,7 @@ import { notFound, rateLimited } from '#server/errors.ts';
 
 import { CHECK_POLICY } from './check-limiter.ts';
 import type { LicenseDependencies } from './dependencies.ts';
-import type { LicenseRecord } from './queries/licenses.ts';
+import type { CheckoutLicense } from './queries/licenses.ts';
 import { licenseStatus, publicExpiry } from './rules/status.ts';
 import { licenseKeyLabel } from './license-key.ts';
 
@@ -20,7 +20,8 @@ const PENDING: LicenseCheckResponse = {
 /**
  * Returns the licenses of a checkout; `pending` until they exist. The key is shown for some hours only, because
  * transaction ids are visible in receipts and browser histories, never after a refund, and only for licenses that a
- * payment created: the transaction id of an imported or issued license may be an order number that is easy to guess.
+ * payment created: the transaction id of an imported or issued license may be an order number that is easy to guess. A
+ * checkout that renewed a license does not show its key: the buyer has it, and others may name any license in a checkout.
  * @param clientAddress the client's IP address; it is refused when its network looks up many unknown checkouts
  * @throws notFound (404) for an empty id; rateLimited (429)
  */
@@ -53,7 +54,7 @@ async function admitCheck(
   });
 }
 
-function toChecked(deps: LicenseDependencies, license: LicenseRecord): CheckedLicense {
+function toChecked(deps: LicenseDependencies, license: CheckoutLicense): CheckedLicense {
   const now = deps.clock.now();
   return {
     license_key: isKeyShown(license, now)
@@ -63,10 +64,12 @@ function toChecked(deps: LicenseDependencies, license: LicenseRecord): CheckedLi
     created_at: license.createdAt.toISOString(),
     expires_at: publicExpiry(license, now)?.toISOString() ?? null,
     product_type: deps.catalog().products.get(license.productId)?.productType ?? null,
+    ...(license.isRenewed ? { renewed: true } : {}),
   };
 }
 
-function isKeyShown({ refundedAt, revokedAt, revealUntil }: LicenseRecord, now: Date): boolean {
-  if (refundedAt !== null || revokedAt !== null) return false;
+function isKeyShown(license: CheckoutLicense, now: Date): boolean {
+  const { refundedAt, revokedAt, revealUntil, isRenewed } = license;
+  if (refundedAt !== null || revokedAt !== null || isRenewed) return false;
   return revealUntil !== null && now < revealUntil;
 }

@@ -85,13 +85,32 @@ export async function lockLicense(db: Queryable, id: string): Promise<LicenseRec
   return queryRow(db, lockByIdStatement, [id]);
 }
 
+/** A license of a checkout. */
+export interface CheckoutLicense extends LicenseRecord {
+  /** Whether the checkout renewed a license that existed. True if that is unknown: then the license has several checkouts. */
+  readonly isRenewed: boolean;
+}
+
+const OWN_CHECKOUT = `select from billing_licenses own
+     where own.license_id = t.license_id and not own.renews and (
+       own.transaction_id = t.transaction_id or exists (
+         select from billing_payments paid
+         where paid.transaction_id = own.transaction_id and paid.provider = own.provider
+           and paid.fact->>'checkoutId' = t.transaction_id))`;
+
 const listByTransactionsStatement = defineStatement(
   'license_list_by_transactions',
-  Type.Object({ transactionId: Type.String(), ...LicenseRow.properties }),
-  `select checkout.transaction_id, ${columnsOf(LicenseRow, 'found')}
+  Type.Object({
+    transactionId: Type.String(),
+    isRenewed: Type.Boolean(),
+    ...LicenseRow.properties,
+  }),
+  `select checkout.transaction_id, found.is_renewed as "isRenewed", ${columnsOf(LicenseRow, 'found')}
    from unnest($1::text[]) as checkout (transaction_id)
    cross join lateral (
-     select l.*, t.position
+     select l.*, t.position,
+       exists (select from billing_licenses billed where billed.license_id = t.license_id and billed.renews)
+         and not exists (${OWN_CHECKOUT}) as is_renewed
      from license_transactions t join licenses l on l.id = t.license_id
      where t.transaction_id = checkout.transaction_id
      order by t.position, l.id
@@ -107,7 +126,7 @@ const listByTransactionsStatement = defineStatement(
 export async function listLicensesByTransactions(
   db: Queryable,
   transactionIds: readonly string[],
-): Promise<LicenseRecord[][]> {
+): Promise<CheckoutLicense[][]> {
   const rows = await queryRows(db, listByTransactionsStatement, [[...new Set(transactionIds)]]);
   const rowsOf = Map.groupBy(rows, (row) => row.transactionId);
   return transactionIds.map((id) => rowsOf.get(id) ?? []);
