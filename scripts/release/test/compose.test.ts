@@ -176,13 +176,16 @@ describe('the compose files', { skip }, () => {
   });
 
   test('compose-two-nodes.yaml serves requests while either node is stopped', async () => {
+    const nodes = ['latchkey-1', 'latchkey-2'];
     await using _ = await start('compose-two-nodes.yaml');
     await untilServed();
+    for (const node of nodes) await untilHealthy(node);
+    await reloadProxy();
     const issue = ['latchkey', 'license', 'issue', '--product', 'personal'];
     const key = readKey(await compose('exec', '-T', 'latchkey-1', ...issue));
     const machine = await activateLicense(post, key);
     await checkSettingsAndBackup('latchkey-1');
-    for (const node of ['latchkey-1', 'latchkey-2']) {
+    for (const node of nodes) {
       const stopping = compose('stop', node);
       const stopped = new AbortController();
       stopping.then(
@@ -194,10 +197,14 @@ describe('the compose files', { skip }, () => {
       assert.equal(await machine.validate(), true);
       await compose('start', node);
       await untilHealthy(node);
-      // Its address may be another one.
-      await compose('exec', '-T', 'proxy', 'nginx', '-s', 'reload');
+      await reloadProxy();
     }
   });
+
+  /** After the start of a node, whose address may be another one: a node that finds no database is restarted, too. */
+  async function reloadProxy(): Promise<void> {
+    await compose('exec', '-T', 'proxy', 'nginx', '-s', 'reload');
+  }
 
   async function checkSettingsAndBackup(node: string): Promise<void> {
     const level = await compose('exec', '-T', node, 'sh', '-c', 'echo $LATCHKEY_LOG_LEVEL');
