@@ -1,14 +1,18 @@
 import { isUuid } from '@latchkey/contract';
 
+import type { Product } from '#server/config/catalog-model.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
-import { listLicensesByIds } from '../licenses/queries/licenses.ts';
+import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import { listSoldProducts } from './queries/sales.ts';
 import { SEALED_PREFIX } from './providers/custom-data.ts';
+import type { RenewedLicense } from './rules/find-obstacle.ts';
 import type { Purchase } from './rules/group-purchases.ts';
+import type { ApplyDependencies } from './dependencies.ts';
 import { findRenewedName, type RenewedLicenses } from './rules/plan-renewals.ts';
 import type { BilledLine } from './rules/plan-licenses.ts';
 
@@ -21,7 +25,7 @@ export function sealNamedKey(vault: Vault, licenseKey: string): string {
 
 /** Finds the licenses that purchases name, unless a line of the purchase renews it already. */
 export async function findRenewedLicenses(
-  deps: LicenseKeyDependencies,
+  deps: LicenseKeyDependencies & Pick<ApplyDependencies, 'catalog'>,
   client: Queryable,
   purchases: readonly Purchase[],
   lines: readonly BilledLine[],
@@ -44,19 +48,36 @@ export async function findRenewedLicenses(
   }
   if (ids.size === 0) return new Map();
   const licenses = await listLicensesByIds(client, [...new Set(ids.values())]);
+  const sold = await listSoldProducts(client, [...new Set(ids.values())]);
+  const { products } = deps.catalog();
   return new Map(
     [...ids].map(([name, id]) => {
       const found = licenses.find((license) => license.id === id);
       if (found === undefined) return [name, null];
-      const { productId, maxActivations, expiresAt, customerEmail, revokedAt, trial, isTest } =
-        found;
-      const facts = { productId, maxActivations, expiresAt, customerEmail };
-      return [
-        name,
-        { ...facts, licenseId: id, isRevoked: revokedAt !== null, isTrial: trial, isTest },
-      ];
+      const soldFeatures = sold
+        .filter(({ licenseId, productId }) => licenseId === id && productId !== found.productId)
+        .map(({ productId }) => products.get(productId)?.features ?? null);
+      return [name, { ...toRenewed(found, products), soldFeatures }];
     }),
   );
+}
+
+function toRenewed(
+  license: LicenseRecord,
+  products: ReadonlyMap<string, Product>,
+): Omit<RenewedLicense, 'soldFeatures'> {
+  const { id: licenseId, productId, maxActivations, expiresAt, customerEmail, isTest } = license;
+  return {
+    licenseId,
+    productId,
+    maxActivations,
+    expiresAt,
+    customerEmail,
+    isTest,
+    features: products.get(productId)?.features ?? license.features,
+    isRevoked: license.revokedAt !== null,
+    isTrial: license.trial,
+  };
 }
 
 async function findLicenseId(

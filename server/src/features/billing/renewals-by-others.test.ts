@@ -77,22 +77,22 @@ test('the id of a license without an address does not reveal its key', async () 
 
 test('a payer without a known address changes neither product nor machines, until the address is known', async () => {
   const { license, licenseKey } = await service.issue({
-    productId: 'pro',
+    productId: 'year',
     customerEmail: 'ann@example.com',
   });
-  const pro = { product_id: 'pro', max_activations: 5 };
+  const year = { product_id: 'year', max_activations: 2 };
   for (const [index, named] of [
     { license_id: license.id },
     { license_key: licenseKey },
   ].entries()) {
-    const receipt = await buy(`ord_x${index}`, { prices: ['year'], customData: named });
+    const receipt = await buy(`ord_x${index}`, { prices: ['pro'], customData: named });
     assert.match(receipt.message ?? '', /^Needs attention: it would change the product/);
-    assert.deepEqual(await readTerms(license.id), pro);
+    assert.deepEqual(await readTerms(license.id), year);
   }
   const monthly = { interval: 'month' };
   const more = {
     subscription_id: 'sub_x',
-    lines: [{ price_id: 'pro', cycle: monthly }],
+    lines: [{ price_id: 'year', cycle: monthly }],
     period: {
       starts_at: clock.now().toISOString(),
       ends_at: new Date(clock.now().getTime() + 86_400_000).toISOString(),
@@ -102,8 +102,36 @@ test('a payer without a known address changes neither product nor machines, unti
   await pool.query('update licenses set max_activations = 50 where id = $1', [license.id]);
   assert.match((await buy('ord_sub', other)).message ?? '', /^Needs attention: it would change/);
   await shop.send('customer.updated', { id: 'c_ord_x0', email: 'Ann@example.com' });
-  assert.deepEqual(await readTerms(license.id), { product_id: 'year', max_activations: 2 });
+  assert.deepEqual(await readTerms(license.id), { ...year, max_activations: 50 });
+  await pool.query('update licenses set max_activations = 2 where id = $1', [license.id]);
+  await shop.send('customer.updated', { id: 'c_ord_x1', email: 'Ann@example.com' });
+  assert.deepEqual(await readTerms(license.id), { product_id: 'pro', max_activations: 5 });
 });
+
+for (const named of ['id', 'key'] as const) {
+  test(`a purchase with the ${named} of a license and the address of its owner makes it no smaller`, async () => {
+    const email = 'ann@example.com';
+    const { license, licenseKey } = await service.issue({ productId: 'pro', customerEmail: email });
+    const customData = named === 'id' ? { license_id: license.id } : { license_key: licenseKey };
+    const receipt = await buy(`ord_small_${named}`, { prices: ['year'], customData, email });
+    assert.match(receipt.message ?? '', /^Needs attention: it would change a license to a product/);
+    assert.deepEqual(await readTerms(license.id), { product_id: 'pro', max_activations: 5 });
+    const gift = { ...customData, gift_to: email };
+    await buy(`ord_gift_${named}`, {
+      prices: ['year'],
+      customData: gift,
+      email: 'eve@example.com',
+    });
+    assert.deepEqual(await readTerms(license.id), { product_id: 'pro', max_activations: 5 });
+    await pool.query('update licenses set expires_at = $2 where id = $1', [
+      license.id,
+      new Date(clock.now().getTime() - 86_400_000),
+    ]);
+    await buy(`ord_late_${named}`, { prices: ['year'], customData, email });
+    assert.deepEqual(await readTerms(license.id), { product_id: 'pro', max_activations: 5 });
+    assert.deepEqual((await shop.check(`ord_late_${named}`)).length, 0);
+  });
+}
 
 test('the key of a license without an address is enough to upgrade it; its id is not', async () => {
   const { license, licenseKey } = await service.issue({ productId: 'year' });

@@ -29,7 +29,8 @@ products:
     prices: { standard: [studio], paddle: [${STUDIO}] }
     updates_prices: { standard: [year, monthly], paddle: [${RENEWAL}] }
   - { id: plan, name: Plan, tier: plan, max_activations: 2, updates_days: 365, prices: { standard: [plan] } }
-  - { id: forever, name: Forever, tier: forever, max_activations: 2, prices: { standard: [forever] } }
+  - { id: forever, name: Forever, tier: forever, max_activations: 3, prices: { standard: [forever] } }
+  - { id: team, name: Team, tier: team, max_activations: 4, updates_days: 365, prices: { standard: [team] } }
 `;
 const service = await startTestService({ catalog: testCatalog(TEXT) });
 const { context, pool, clock } = service;
@@ -247,7 +248,7 @@ const named = async (buyer: string, id: string) => {
 describe('an upgrade of a license that a purchase names', () => {
   test('to a product with updates for a year has them for a year, and its refund takes the limit back', async () => {
     await buy('upgrade', 'forever', 0);
-    const receipt = await buy('upgrade', 'studio', 20, await named('upgrade', 'upgraded'));
+    const receipt = await buy('upgrade', 'team', 20, await named('upgrade', 'upgraded'));
     assert.deepEqual([receipt.message, await read('upgrade')], [null, [[385, null]]]);
     await back('upgraded');
     assert.deepEqual(await read('upgrade'), [[null, null]]);

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -50,6 +50,22 @@ export async function insertSales(db: Queryable, sales: readonly NewSale[]): Pro
     sales.map(({ updatesDays = null }) => updatesDays),
     sales.map(({ quantityAs = 'machines' }) => quantityAs),
   ]);
+}
+
+const SoldProduct = Type.Object({ licenseId: Type.String(), productId: Type.String() });
+
+const listProductsStatement = defineStatement(
+  'billing_sale_list_products',
+  SoldProduct,
+  'select distinct license_id, product_id from billing_sales where license_id = any($1::uuid[]) order by 1, 2',
+);
+
+/** Lists the products that licenses were sold as, also by purchases that were refunded or are disputed. */
+export async function listSoldProducts(
+  db: Queryable,
+  licenseIds: readonly string[],
+): Promise<Static<typeof SoldProduct>[]> {
+  return queryRows(db, listProductsStatement, [licenseIds]);
 }
 
 const listStatement = defineStatement(

@@ -56,6 +56,8 @@ const CAUSES: readonly Cause[] = [
     says: 'after the subscription was canceled',
     advice: 'Refund {place}, or issue a license for it.',
   },
+  { says: 'not larger', advice: 'Issue what was sold as a new license, or refund {place}.' },
+  { says: 'a smaller product', advice: 'Issue what was sold as a new license, or refund {place}.' },
   { says: 'quantity is not a plausible', advice: 'Compare {place}, and issue what was sold.' },
   {
     says: 'its subscription is not known yet',

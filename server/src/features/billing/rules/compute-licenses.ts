@@ -97,6 +97,10 @@ export interface LicenseDraft {
   /** The amount of the line, as paid; null if it is not reported. */
   readonly total: number | null;
   readonly subscription: boolean;
+  /** Whether the line had other prices before. Default: false. */
+  readonly hasChangedPrice?: boolean;
+  /** The beginning of the newest period that was paid. Absent: `soldAt`. */
+  readonly periodStartsAt?: Date;
   /** Whether the license has a grace period after its end: only paid periods of a subscription do. */
   readonly hasGrace: boolean;
   /** The end of the term or of the paid time; null for a perpetual license, never for a subscription. */
@@ -239,6 +243,8 @@ function computeRecurringLine(
       soldAt: (origin.payment ?? facts.snapshots[0])?.occurredAt ?? paid.endsAt,
       total: unit === null || unit.suffix === '' ? (ofPrice?.line?.total ?? null) : null,
       subscription: true,
+      ...readNewestPeriod(payments),
+      ...(priceIds.size > 1 ? { hasChangedPrice: true } : {}),
       hasGrace: paid.hasGrace,
       expiresAt: paid.endsAt,
       canceledAt: tracked.removedAt ?? findRemoval(facts, unit) ?? state.canceledAt,
@@ -247,6 +253,13 @@ function computeRecurringLine(
       updates: toPaidTime(sold.product, paid, facts, payments, disputedAt),
     };
   });
+}
+
+function readNewestPeriod(payments: readonly LinePayment[]): Pick<LicenseDraft, 'periodStartsAt'> {
+  const starts = payments.flatMap(
+    ({ payment, line }) => (line?.period ?? payment.period)?.startsAt.getTime() ?? [],
+  );
+  return starts.length === 0 ? {} : { periodStartsAt: new Date(Math.max(...starts)) };
 }
 
 /** What was paid elsewhere counts as long as the beginning of the subscription is not known here. */

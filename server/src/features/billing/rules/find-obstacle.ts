@@ -1,5 +1,6 @@
 import { isTestSource } from '@latchkey/contract';
 
+import { isLarger } from './compare-terms.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
 
@@ -8,6 +9,9 @@ export interface RenewedLicense {
   readonly licenseId: string;
   readonly productId: string;
   readonly maxActivations: number;
+  readonly features: readonly string[];
+  /** The features of every other product that it was ever sold as; null: of one that the catalogue no longer has. */
+  readonly soldFeatures: readonly (readonly string[] | null)[];
   readonly expiresAt: Date | null;
   readonly customerEmail: string | null;
   readonly isRevoked: boolean;
@@ -21,6 +25,7 @@ const CAUSES = {
   revoked: `${ATTENTION_PREFIX}it renews a license that is revoked. Refund the payment at the provider, or issue a new license.`,
   trial: `${ATTENTION_PREFIX}it renews the license of a trial. Issue a license for it, and dismiss the event.`,
   test: `${ATTENTION_PREFIX}one of the purchase and the license that it renews is of a test mode. Buy a license in the test mode, and renew that.`,
+  smaller: `${ATTENTION_PREFIX}it would change a license to a product that is not larger: with fewer machines, without one of its features, or with no more of either. The license stays as it is. Issue a license for the payment with latchkey webhook issue, or refund it at the provider.`,
   customer: `${ATTENTION_PREFIX}it renews a license of another customer. If both are the same person, set the license's address to that of the payment with latchkey license owner, and replay the event; or refund the payment at the provider.`,
   unproven: `${ATTENTION_PREFIX}it would change the product or the machines of a license, and nothing shows that the payer has it. If so, set the same address for both with latchkey webhook set-address and latchkey license owner, and replay the event; or refund the payment at the provider.`,
 } as const;
@@ -38,7 +43,8 @@ interface NamingPurchase {
 
 /**
  * Returns why a purchase cannot renew the license that it names, a sentence for operators; null if it can. Buyers can name any
- * license in the address of a checkout, so one that may belong to another person only gets time.
+ * license in the address of a checkout, and type the address of its owner, so a purchase never makes a license smaller, and one
+ * that may belong to another person only gets time.
  */
 export function findObstacle(
   license: RenewedLicense | null,
@@ -48,11 +54,26 @@ export function findObstacle(
   if (license.isRevoked) return CAUSES.revoked;
   if (license.isTrial) return CAUSES.trial;
   if (license.isTest !== isTestSource(provider)) return CAUSES.test;
+  if (line !== null && isNotLarger(line, license)) return CAUSES.smaller;
   const owner = license.customerEmail?.toLowerCase() ?? null;
   if (owner === null) return isNamedByKey || !changesTerms(line, license) ? null : CAUSES.unproven;
   if (addresses.includes(owner)) return null;
   if (addresses.length > 0) return CAUSES.customer;
   return changesTerms(line, license) ? CAUSES.unproven : null;
+}
+
+/**
+ * Whether a line sells another product that is not larger than all that the license was sold as. Its current product is not
+ * enough: a dispute that is won later brings a larger one back.
+ */
+function isNotLarger({ product, quantity }: LicenseDraft, license: RenewedLicense): boolean {
+  if (product === null || product.id === license.productId) return false;
+  const { productId, maxActivations, features, soldFeatures } = license;
+  const maxSold = product.maxActivations * quantity;
+  const next = { productId: product.id, features: product.features, maxActivations: maxSold };
+  return [features, ...soldFeatures].some(
+    (each) => !isLarger(next, { productId, features: each, maxActivations }),
+  );
 }
 
 /** A purchase of one time leaves the machines; a subscription replaces them. */

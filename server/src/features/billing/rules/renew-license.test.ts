@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { permute } from '../../../../test/permute.ts';
 import type { BillingFact, PaymentFact } from '../facts.ts';
 import {
   adjustment,
@@ -16,60 +15,7 @@ import {
   toEvents,
 } from './facts.fixture.ts';
 import type { RenewedLicense } from './find-obstacle.ts';
-import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
-import { planLicenses, type BilledLine } from './plan-licenses.ts';
-import { findPrice, PRODUCTS } from './plan.fixture.ts';
-import { NAMES_NONE } from './plan-renewals.ts';
-
-const DAY_MS = 86_400_000;
-const KEY = 'the-license';
-
-function plus(from: Date, days: number): Date {
-  return new Date(from.getTime() + days * DAY_MS);
-}
-
-function toLine(transactionId: string, lineKey: string, renews: boolean): BilledLine {
-  return { provider: 'paddle', transactionId, lineKey, licenseId: KEY, renews };
-}
-
-function planOf(
-  events: ReturnType<typeof toEvents>,
-  lines: readonly BilledLine[],
-  renewed: ReadonlyMap<string, RenewedLicense | null> = new Map(),
-) {
-  const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
-    facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
-  );
-  const catalog = { findPrice, products: PRODUCTS };
-  const named = { ...NAMES_NONE, licenses: renewed };
-  const plans = planLicenses(groupPurchases(entries), lines, catalog, [], named);
-  const { updates, missing, problems, unmatched } = plans;
-  const licenses = updates.map(({ draft, terms }) => {
-    const { expiresAt, subscription, canceledAt, refundedAt, disputedAt } = draft;
-    return {
-      productId: terms?.productId,
-      machines: terms?.maxActivations,
-      expiresAt,
-      ...(subscription ? { subscription } : {}),
-      ...(canceledAt === null ? {} : { canceledAt }),
-      ...(refundedAt === null ? {} : { refundedAt }),
-      ...(disputedAt === null ? {} : { disputedAt }),
-    };
-  });
-  const causes = [...problems, ...unmatched].map(({ reason }) => reason);
-  return { licenses, created: missing.length, causes };
-}
-
-/** Plans facts, and asserts that every order with duplicates leads to the same licenses. */
-function planInAnyOrder(facts: readonly BillingFact[], lines: readonly BilledLine[]) {
-  const expected = planOf(toEvents(facts), lines);
-  for (const order of permute(toEvents(facts))) {
-    assert.deepEqual(planOf(order, lines).licenses, expected.licenses);
-    assert.deepEqual(planOf([...order, ...order.slice(0, 2)], lines).licenses, expected.licenses);
-  }
-  assert.equal(expected.created, 0);
-  return expected;
-}
+import { KEY, planInAnyOrder, planOf, plus, toLine } from './renewals.fixture.ts';
 
 const YEARLY = { productId: 'yearly', machines: 3 };
 const bought = payment({ lines: [line(PRICES.yearly)] });
@@ -201,6 +147,8 @@ describe('a purchase that names a license', () => {
     licenseId: KEY,
     productId: 'yearly',
     maxActivations: 3,
+    features: [],
+    soldFeatures: [],
     expiresAt: END,
     customerEmail: 'ann@example.com',
     isRevoked: false,
@@ -232,6 +180,8 @@ describe('a purchase that names a license', () => {
       [{ ...license, isTrial: true }, /of a trial/],
       [{ ...license, isTest: true }, /test mode/],
       [license, /another customer/, { customer }],
+      [license, /not larger/, { lines: [line(PRICES.personal)] }],
+      [{ ...license, soldFeatures: [['gpu']] }, /not larger/, { lines: [line(PRICES.sellers)] }],
     ];
     for (const [named, cause, more] of cases) {
       const { licenses, created, causes } = plan(named, more);

@@ -1,4 +1,5 @@
 import { ATTENTION_PREFIX } from './event-state.ts';
+import { isLarger, type ComparedTerms } from './compare-terms.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import type { SoldTerms } from './plan-licenses.ts';
 
@@ -19,6 +20,7 @@ interface CombinedLicense extends Contribution {
 
 const CAUSES = {
   perpetual: `${ATTENTION_PREFIX}the license that it renews has no end, so it adds nothing. Refund the payment at the provider, or issue a license for it.`,
+  smaller: `${ATTENTION_PREFIX}what it pays is a smaller product than the license that it renews, which was paid for longer. The license stays as it is. Issue a license for the payment with latchkey webhook issue, or refund it at the provider.`,
   fewer: `${ATTENTION_PREFIX}it renews a license for fewer machines than this has, and leaves their number. Change it with latchkey license limit, or dismiss the event.`,
 } as const;
 
@@ -27,6 +29,7 @@ const CAUSES = {
  * - A term of the same product begins where the license ends, or with the purchase if it has ended.
  * - A term of another product begins with the purchase; the license does not end earlier than before.
  * - A subscription takes the license over; what was paid before is not lost.
+ * - While a license runs, no later purchase gives it a smaller product or fewer machines.
  * - A purchase that is refunded or disputed counts as if it had not happened. If all are, the newest one decides.
  * @param purchases the license's own purchase, then the others in the order of their payments
  */
@@ -37,7 +40,8 @@ export function combinePurchases(
   let state: Contribution | null = null;
   for (const [index, next] of purchases.entries()) {
     if (isTakenBack(next)) continue;
-    const result: Step = state === null ? next : apply(state, next);
+    const isNew = !purchases.slice(0, index).some((each) => isSameProduct(each, next));
+    const result: Step = state === null ? next : apply(state, next, isNew);
     if (result.problem !== undefined) problems.set(index, result.problem);
     state = { draft: result.draft, terms: result.terms };
   }
@@ -53,10 +57,40 @@ function isTakenBack({ draft }: Contribution): boolean {
   return (draft.refundedAt ?? draft.disputedAt) !== null;
 }
 
-function apply(state: Contribution, next: Contribution): Step {
+/** @param isNew whether no purchase before it had its product */
+function apply(state: Contribution, next: Contribution, isNew: boolean): Step {
   const rest = usableEnd(state.draft);
+  const isRunning = rest === null || rest > (next.draft.periodStartsAt ?? next.draft.soldAt);
+  if (isRunning && isSmaller(state, next, isNew)) return { ...state, problem: CAUSES.smaller };
   if (rest === null) return applyToPerpetual(state, next);
-  return next.draft.subscription ? takeOver(state, rest, next) : extend(state, rest, next);
+  if (!next.draft.subscription) return extend(state, rest, next);
+  const taken = takeOver(state, rest, next);
+  return isRunning ? keepMachines(state, taken) : taken;
+}
+
+/**
+ * Whether a purchase would change the product to one that is not larger. That was examined when the purchase was recorded as one
+ * that renews the license; the catalogue of today decides only about prices that changed since, because its features may change.
+ */
+function isSmaller(state: Contribution, next: Contribution, isNew: boolean): boolean {
+  if (isSameProduct(state, next) || state.terms === null || next.terms === null) return false;
+  const isExamined = isNew && !hasChangedPrice(state) && !hasChangedPrice(next);
+  return !isExamined && !isLarger(toCompared(next.terms), toCompared(state.terms));
+}
+
+function hasChangedPrice({ draft }: Contribution): boolean {
+  return draft.hasChangedPrice === true;
+}
+
+function toCompared({ productId, features, maxActivations }: SoldTerms): ComparedTerms {
+  return { productId, features, maxActivations };
+}
+
+/** Leaves the machines of a license that runs. */
+function keepMachines(state: Contribution, taken: Step): Step {
+  const machines = countMachines(state);
+  if (taken.terms === null || countMachines(taken) >= machines) return taken;
+  return { ...taken, terms: { ...taken.terms, maxActivations: machines }, problem: CAUSES.fewer };
 }
 
 /** A license without an end can only get another product or more machines, for good, or updates. */
