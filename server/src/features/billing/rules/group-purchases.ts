@@ -37,6 +37,8 @@ export interface PurchaseFacts {
   readonly adjustments: readonly AdjustmentFact[];
   /** Facts that cannot be right, and therefore are in none of the other lists. */
   readonly setAside: readonly SetAsideFact[];
+  /** Payments that granted nothing and were refunded. Absent: none. */
+  readonly paidBack?: readonly MergedPayment[];
   /** What operators repaired, oldest first. Absent: nothing. */
   readonly repairs?: readonly RepairFact[];
 }

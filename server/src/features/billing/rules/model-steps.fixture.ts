@@ -17,6 +17,7 @@ export interface Step {
     | 'payAfterEnd'
     | 'payNegative'
     | 'payByStranger'
+    | 'renewInYen'
     | 'editCatalog';
   readonly days: number;
 }

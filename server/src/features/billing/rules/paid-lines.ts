@@ -2,6 +2,7 @@ import { providerOf } from '@latchkey/contract';
 
 import type { BillingLine } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
+import { compareVersions } from './compare-facts.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
 import type { LinePayment } from './paid-through.ts';
 import { trackLines, type TrackedLine } from './track-lines.ts';
@@ -19,7 +20,15 @@ export function trackPaidLines(all: PurchaseFacts): PaidLines {
   const facts = withoutSubscriptionOrders(all);
   const lines = findFirst(facts.payments)?.lines ?? [];
   const bought = lines.filter(({ cycle, quantity }) => cycle !== null && quantity !== 0);
-  return { bought, payments: assignPayments(facts, trackLines(bought, facts.snapshots)) };
+  const tracked = trackLines(bought, facts.snapshots);
+  return { bought, payments: assignPayments(withPaidBack(facts), tracked) };
+}
+
+/** The provider's report of a period may count for a payment that is set aside, so its refund ends that period. */
+function withPaidBack(facts: PurchaseFacts): PurchaseFacts {
+  const { payments, paidBack = [] } = facts;
+  if (paidBack.length === 0) return facts;
+  return { ...facts, payments: [...payments, ...paidBack].sort(compareVersions) };
 }
 
 /**

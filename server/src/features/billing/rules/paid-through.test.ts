@@ -36,6 +36,7 @@ const STEPS: readonly Step['kind'][] = [
   'payAfterEnd',
   'payNegative',
   'payByStranger',
+  'renewInYen',
   'editCatalog',
 ];
 

@@ -22,6 +22,8 @@ interface ModelPayment {
   readonly until: number;
   readonly price: string;
   refundedOn: number | null;
+  /** Whether it is in another currency: it grants nothing, and its refund ends what the provider reports for it. */
+  isForeign?: boolean;
   /** Where it ends early, and the payment whose credit says so; null: the provider reports it. */
   readonly cuts: { readonly on: number; readonly by: ModelPayment | null }[];
 }
@@ -105,6 +107,7 @@ export class SubscriptionModel {
       renewUnseen: () => this.#renew(true, false),
       payAfterEnd: () => this.#payAfterEnd(),
       payNegative: () => this.#payWrongly({ total: -1_000 }),
+      renewInYen: () => this.#renewInYen(),
       payByStranger: () => this.#payWrongly({ customerId: 'ctm_stranger' }),
       editCatalog: () => this.#editCatalog(),
     };
@@ -112,7 +115,9 @@ export class SubscriptionModel {
   }
 
   license(): ModelLicense {
-    const kept = this.#payments.filter(({ refundedOn }) => refundedOn === null);
+    const kept = this.#payments.filter(
+      ({ refundedOn, isForeign }) => refundedOn === null && isForeign !== true,
+    );
     const refunded = this.#payments.filter(({ refundedOn }) => refundedOn !== null);
     const paid = Math.max(-1, ...kept.map(endOf));
     const reported = this.#reported;
@@ -171,6 +176,7 @@ export class SubscriptionModel {
         origin,
         occurredAt: this.#now(),
         period: span(from, until),
+        currency: 'USD',
         ...this.#lines(id),
         ...more,
       }),
@@ -227,6 +233,17 @@ export class SubscriptionModel {
     this.#unpaid = null;
     this.#report('active', from, until);
     this.#pay('renewal', from, until);
+  }
+
+  /** The provider reports the period; the payment itself needs an operator until it is paid back. */
+  #renewInYen(): void {
+    if (this.#unpaid !== null || this.#payments.every(({ id }) => id === '')) return;
+    const from = this.#periodEnd;
+    this.#today = Math.max(this.#today, from);
+    this.#report('active', from, from + 30);
+    const paid = this.#pay('renewal', from, from + 30, { currency: 'JPY' });
+    paid.isForeign = true;
+    this.attention.push(paid.id);
   }
 
   /** A change is charged at once; the rest of the period is credited. */

@@ -181,6 +181,7 @@ export function listTransactions({
       ...aliases,
     ]),
     ...facts.setAside.map(({ transactionId = null }) => transactionId),
+    ...(facts.paidBack ?? []).map(({ transactionId }) => transactionId),
     ...(facts.repairs ?? []).map(({ transactionId }) => transactionId || null),
     ...facts.snapshots.map(({ transactionId }) => transactionId),
     ...facts.snapshots.slice(0, 1).map((each) => nameSubscription(each.subscriptionId)),

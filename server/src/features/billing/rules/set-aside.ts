@@ -18,6 +18,13 @@ export interface SetAsideFact {
   readonly transactionId?: string;
 }
 
+/** What is removed from a purchase. */
+interface SetAside {
+  readonly setAside: readonly SetAsideFact[];
+  /** Payments of another currency or customer that were refunded: the refund ends the period that they paid. */
+  readonly paidBack: readonly MergedPayment[];
+}
+
 type Sourced<Fact> = Fact & { readonly eventId: string };
 
 /** The facts of a purchase, each with its event. */
@@ -44,9 +51,7 @@ const CAUSES = {
  * The order of the facts makes no difference.
  * @param all payments oldest first
  */
-export function setAside(all: SourcedFacts): SourcedFacts & {
-  readonly setAside: readonly SetAsideFact[];
-} {
+export function setAside(all: SourcedFacts): SourcedFacts & SetAside {
   const found: SetAsideFact[] = [];
   const keep = ({ eventId }: Sourced<object>, reason: string | null, of: object = {}): boolean => {
     if (reason !== null) found.push({ eventId, reason, ...of });
@@ -61,13 +66,16 @@ export function setAside(all: SourcedFacts): SourcedFacts & {
   const payments = plausible.filter((each) =>
     keepPayment(each, findForeignCause(each, plausible, all.snapshots)),
   );
+  const paidBack = plausible.filter(
+    (each) => !payments.includes(each) && findRefund(each, all.adjustments, null) !== null,
+  );
   const adjustments = all.adjustments.filter((each) =>
     keep(each, findRefundCause(each, all.payments)),
   );
   const snapshots = all.snapshots.map((each) =>
     keep(each, hasReversedPeriod(each) ? CAUSES.reported : null) ? each : withoutPeriods(each),
   );
-  return { payments, snapshots, adjustments, setAside: found };
+  return { payments, snapshots, adjustments, setAside: found, paidBack };
 }
 
 function findOwnCause({ origin, total, period, lines }: PaymentFact): string | null {

@@ -46,6 +46,26 @@ export const strangeHistories: readonly BuyerHistory[] = [
     expected: { licenses: [PERSONAL], cause: /it is paid in JPY, and its purchase in USD/ },
   },
   {
+    name: 'My renewal in another currency was paid back, and my subscription is still active',
+    facts: [
+      ...start,
+      snapshot(month(4), 'active', 4),
+      renewal(4, { currency: 'JPY' }),
+      adjustment({ transactionId: 'txn_4', occurredAt: month(4, 2), currency: 'JPY' }),
+    ],
+    expected: { licenses: [{ ...PERSONAL, expiresAt: month(5), isRefunded: true }] },
+  },
+  {
+    name: 'A stranger who paid my renewal got the money back, and last month is not over',
+    facts: [
+      ...start,
+      snapshot(month(3, 20), 'active', 4),
+      renewal(4, { occurredAt: month(3, 20), customerId: 'ctm_stranger' }),
+      adjustment({ transactionId: 'txn_4', occurredAt: month(3, 22) }),
+    ],
+    expected: { licenses: [PERSONAL] },
+  },
+  {
     name: 'I got 1000 yen back for ten dollars',
     facts: [...start, adjustment({ full: null, currency: 'JPY' })],
     expected: { licenses: [PERSONAL], cause: /it refunds in JPY what was paid in USD/ },
