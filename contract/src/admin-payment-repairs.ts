@@ -50,8 +50,24 @@ export const PaymentRepairRequest = Type.Object(
     email: Type.Optional(
       email({
         description:
-          'Of `address`: the keys of the purchase are sent there now, and later ones too.',
+          'Of `address`: the keys of the purchase are sent there now, and later ones too. Of `issue`: the same; required if the event has no buyer that can be read.',
         examples: ['ada@example.com'],
+      }),
+    ),
+    transaction_id: Type.Optional(
+      text({
+        description:
+          'Of `issue` and `address`: the transaction of the payment as refunds name it, for an event whose payment cannot be read.',
+        maxLength: MAX_ID_LENGTH,
+        examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
+      }),
+    ),
+    subscription_id: Type.Optional(
+      text({
+        description:
+          'Of `issue` and `address`: the subscription that such a payment is of. Its renewals extend the license.',
+        maxLength: MAX_ID_LENGTH,
+        examples: ['sub_01hv8x29kz0t586xy6zn1a62ny'],
       }),
     ),
     reason,

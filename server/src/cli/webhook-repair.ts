@@ -4,6 +4,7 @@ import { PAYMENT_SOURCES } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 import { listEvents } from '#server/features/billing/queries/event-list.ts';
 import { repairPayment, type Repair } from '#server/features/billing/repair-payment.ts';
+import type { NamedPayment } from '#server/features/billing/repair-target.ts';
 import {
   showPaymentEvent,
   type PaymentEventKey,
@@ -15,7 +16,7 @@ import { currentActor } from './actor.ts';
 import type { Result } from './command.ts';
 import { failed } from './command-error.ts';
 import { licenseArgument, readLicenseName } from './license/argument.ts';
-import { addressArgument, requiredReasonOption, wholeNumber } from './options.ts';
+import { addressArgument, emailAddress, requiredReasonOption, wholeNumber } from './options.ts';
 import { anyText, argument, choice, flag, option } from './parameters.ts';
 import { formatFields, joinSections } from './table.ts';
 import { formatEvent, formatLicenses } from './webhook-view.ts';
@@ -30,6 +31,14 @@ const providerOption = choice(
   'payment provider of the event (default: the only one with this id)',
   PAYMENT_SOURCES,
 );
+const names = [
+  option(
+    '--transaction <id>',
+    'transaction of a payment that cannot be read, as refunds name it',
+    anyText,
+  ),
+  option('--subscription <id>', 'subscription of a payment that cannot be read', anyText),
+] as const;
 const common = [providerOption, requiredReasonOption] as const;
 
 export const showCommand = contextCommand({
@@ -76,6 +85,8 @@ export const issueCommand = contextCommand({
   examples: {
     [`webhook issue ${EVENT} personal --reason "payment link without metadata"`]:
       'Create the license, and send its key',
+    [`webhook issue ${EVENT} personal --transaction pi_3Q --address ada@example.com --reason "unreadable"`]:
+      'For an event that cannot be read',
   },
   parameters: [
     eventArgument,
@@ -85,10 +96,26 @@ export const issueCommand = contextCommand({
       'how many were sold; multiplies the machines (default: 1)',
       wholeNumber(1, MAX_QUANTITY),
     ),
+    option('--address <address>', 'where the key goes (default: as the event says)', emailAddress),
+    ...names,
     ...common,
   ],
-  run: (context, { event, product, quantity, ...rest }) =>
-    repair(context, event, { kind: 'issue', productId: product, quantity: quantity ?? 1 }, rest),
+  run: (
+    context,
+    { event, product, quantity, address: email, transaction, subscription, ...rest },
+  ) =>
+    repair(
+      context,
+      event,
+      {
+        kind: 'issue',
+        productId: product,
+        quantity: quantity ?? 1,
+        ...(email === null ? {} : { email }),
+        ...toNames(transaction, subscription),
+      },
+      rest,
+    ),
 });
 
 export const linkCommand = contextCommand({
@@ -115,10 +142,17 @@ export const setAddressCommand = contextCommand({
     [`webhook set-address ${EVENT} ada@example.com --reason "typo in the checkout"`]:
       'Send the keys to another address',
   },
-  parameters: [eventArgument, addressArgument, ...common],
-  run: (context, { event, address, ...rest }) =>
-    repair(context, event, { kind: 'address', email: address }, rest),
+  parameters: [eventArgument, addressArgument, ...names, ...common],
+  run: (context, { event, address: email, transaction, subscription, ...rest }) =>
+    repair(context, event, { kind: 'address', email, ...toNames(transaction, subscription) }, rest),
 });
+
+function toNames(transactionId: string | null, subscriptionId: string | null): NamedPayment {
+  return {
+    ...(transactionId === null ? {} : { transactionId }),
+    ...(subscriptionId === null ? {} : { subscriptionId }),
+  };
+}
 
 async function repair(
   context: Context,

@@ -3,84 +3,14 @@ import { describe, test } from 'node:test';
 
 import { foreign, runImport } from '#server/features/imports/import-steps.fixture.ts';
 
-import { standardEvent } from '../../../test/payment-providers/standard-webhooks-events.ts';
 import { startTestService } from '../../../test/harness.ts';
-import { CATALOG, testCatalog } from '../../../test/test-catalog.ts';
+import { standardEvent } from '../../../test/payment-providers/standard-webhooks-events.ts';
 import { TEST_START, DAY_MS } from '../../../test/test-clock.ts';
-import { applyEvents } from './apply-events.ts';
-import type { Receipt } from './received-event.ts';
-import { standardWebhooksAdapter } from './providers/standard-webhooks/adapter.ts';
-import { repairPayment, type Repair } from './repair-payment.ts';
-import { showPaymentEvent } from './show-payment-event.ts';
-import { replayEvents } from './stored-events.ts';
+import { openRepairs, repairCatalog, WHO } from './repair-steps.fixture.ts';
 
-const service = await startTestService({
-  catalog: testCatalog(
-    CATALOG.replace('stripe: [price_personal]', 'standard: [personal]').replace(
-      'stripe: [price_sellers]',
-      'standard: [sellers]',
-    ),
-  ),
-});
+const service = await startTestService({ catalog: repairCatalog() });
 const { context, pool } = service;
-const WHO = { actor: 'operator:anna@example.com', reason: 'test' };
-
-/** Applies an event of the own shop as its webhook would be. */
-async function receive(
-  id: string,
-  type: string,
-  data: Readonly<Record<string, unknown>>,
-  at = TEST_START,
-): Promise<Receipt | undefined> {
-  const raw = Buffer.from(JSON.stringify(standardEvent(type, data, at)));
-  const headers = { 'webhook-id': id };
-  const event = standardWebhooksAdapter.normalize(JSON.parse(raw.toString()), {
-    headers,
-    rawBody: raw,
-  });
-  const receivedAt = TEST_START;
-  const [receipt] = await applyEvents(context, [{ ...event, receivedAt, raw, headers }]);
-  return receipt;
-}
-
-/** A checkout of a price, with a new address. */
-function sell(id: string, priceId: string | null, more: Readonly<Record<string, unknown>> = {}) {
-  return receive(id, 'purchase.completed', {
-    transaction_id: `order-${id}`,
-    customer: { id: `customer-${id}`, email: `${id}@example.com` },
-    lines: priceId === null ? [] : [{ price_id: priceId }],
-    total: 4_900,
-    currency: 'EUR',
-    ...more,
-  });
-}
-
-const keyOf = (id: string) => ({ provider: 'standard', event_id: id });
-const repair = (id: string, fact: Repair) => repairPayment(context, keyOf(id), fact, WHO);
-const show = (id: string) => showPaymentEvent(context, keyOf(id));
-
-async function replay(id: string): Promise<void> {
-  const filter = { eventId: id, provider: 'standard', status: null, since: null };
-  await replayEvents(context, { ...WHO, filter }, () => undefined);
-}
-
-interface Sold {
-  readonly id: string;
-  readonly product_id: string;
-  readonly max_activations: number;
-  readonly customer_email: string | null;
-  readonly refunded_at: Date | null;
-}
-
-async function soldBy(id: string): Promise<Sold[]> {
-  const { rows } = await pool.query<Sold>(
-    `select l.id, product_id, max_activations, customer_email, refunded_at
-     from billing_licenses b join licenses l on l.id = b.license_id
-     where b.transaction_id = $1 and l.canceled_at is null order by l.id`,
-    [`order-${id}`],
-  );
-  return rows;
-}
+const { receive, repair, replay, sell, show, soldBy } = openRepairs(service);
 
 async function lastAction(): Promise<unknown> {
   const { rows } = await pool.query<{ action: string; details: unknown }>(
@@ -148,21 +78,6 @@ describe('a license issued from an event', () => {
     await replay('nothing');
     const [refunded, ...more] = await soldBy('nothing');
     assert.deepEqual([refunded?.id, refunded?.refunded_at, more], [issued?.id, TEST_START, []]);
-  });
-
-  test('repairs an event that could not be read, with an address', async () => {
-    await pool.query(
-      `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status, message, attempts)
-       values ('broken', 'standard', 'purchase.completed', $1, $1, '{}', '{}', 'failed', 'no transaction', 1)`,
-      [TEST_START],
-    );
-    await repair('broken', { kind: 'address', email: 'ada@example.com' });
-    await repair('broken', { kind: 'issue', productId: 'personal', quantity: 1 });
-    const { state, licenses } = await show('broken');
-    assert.deepEqual(
-      [state, licenses.map((license) => [license.product, license.customer_email])],
-      ['applied', [['personal', 'ada@example.com']]],
-    );
   });
 
   test('exists once for an event from the future, has its buyer and begins now', async () => {

@@ -11,18 +11,15 @@ import { insertLicenseNames } from '../licenses/queries/license-names.ts';
 import { findLicense } from '../licenses/queries/licenses.ts';
 import { recomputePurchases } from './apply-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
-import { LINKING_PAYMENT, UNKNOWN_CUSTOMER, type BillingFact, type PaymentFact } from './facts.ts';
+import type { PaymentFact } from './facts.ts';
 import { listUnmatchedOfProvider } from './queries/operator-events.ts';
 import type { StoredEventRecord } from './queries/event-list.ts';
 import { updateEventOutcomes } from './queries/events.ts';
-import { insertFacts, lockBilling } from './queries/ledger.ts';
-import {
-  listPurchaseEntries,
-  listTransactionsOfLicense,
-  type LedgerReference,
-} from './queries/purchases.ts';
+import { lockBilling } from './queries/ledger.ts';
+import { listTransactionsOfLicense, type LedgerReference } from './queries/purchases.ts';
 import { insertRepair } from './queries/repairs.ts';
-import { groupPurchases } from './rules/group-purchases.ts';
+import { findTarget, type NamedPayment, type Target } from './repair-target.ts';
+import { endOfIssued, isOfSubscription } from './rules/issued.ts';
 import {
   readFacts,
   requireEvent,
@@ -40,9 +37,15 @@ export type Repair =
       /** Whether it is so in every purchase. */
       readonly forAll: boolean;
     }
-  | { readonly kind: 'issue'; readonly productId: string; readonly quantity: number }
+  | (NamedPayment & {
+      readonly kind: 'issue';
+      readonly productId: string;
+      readonly quantity: number;
+      /** Where the key goes. Absent: to the address of the purchase. */
+      readonly email?: string;
+    })
   | { readonly kind: 'subscription'; readonly licenseId: string }
-  | { readonly kind: 'address'; readonly email: string };
+  | (NamedPayment & { readonly kind: 'address'; readonly email: string });
 
 /** Who repairs, and why. */
 interface RepairReason {
@@ -66,6 +69,7 @@ export async function repairPayment(
   await inTransaction(deps.pool, async (client) => {
     await lockBilling(client);
     const target = await findTarget(client, event, facts, repair);
+    requireEnd(deps, target, repair);
     const details = await storeRepair(deps, client, target, repair);
     await recomputePurchases(deps, client, target.references);
     if (target.isNew) await recordRepaired(client, event);
@@ -87,83 +91,14 @@ function requireProduct({ catalog }: ApplyDependencies, productId: string): void
   }
 }
 
-/** The purchase of an event. */
-interface Target {
-  readonly provider: StoredEventRecord['provider'];
-  readonly eventId: string;
-  readonly payment: PaymentFact;
-  readonly subscriptionId: string | null;
-  readonly references: readonly LedgerReference[];
-  /** Whether the event had no payment that could be read. */
-  readonly isNew: boolean;
-}
-
-async function findTarget(
-  client: Queryable,
-  event: StoredEventRecord,
-  facts: readonly BillingFact[],
-  repair: Repair,
-): Promise<Target> {
-  const { provider, eventId } = event;
-  const own = toReferences(provider, facts);
-  const entries = own.length === 0 ? [] : await listPurchaseEntries(client, own);
-  const [purchase] = groupPurchases(entries);
-  const ids = new Set(own.map(({ id }) => id));
-  const payments = purchase?.facts.payments ?? [];
-  const reported = facts.find((fact) => fact.kind === 'payment');
-  // The ledger has no payment of an event that failed; that of another event is not meant.
-  const isFailed = event.status === 'failed' && isOfPayment(repair);
-  const payment =
-    payments.find(({ transactionId }) => ids.has(transactionId)) ??
-    (isFailed ? undefined : (reported ?? payments[0]));
-  const subscriptionId = findSubscription(facts, payments);
-  if (payment !== undefined) {
-    return { provider, eventId, payment, subscriptionId, references: own, isNew: false };
-  }
-  if (repair.kind === 'subscription' && subscriptionId !== null) {
-    const none = { ...LINKING_PAYMENT, transactionId: '', occurredAt: event.occurredAt };
-    return { provider, eventId, payment: none, subscriptionId, references: own, isNew: false };
-  }
-  if (!isOfPayment(repair)) {
-    throw notPossible('The event reports no payment. Issue a license from it instead.');
-  }
-  return createTarget(client, event, reported);
-}
-
-/** Whether a repair needs a payment, but none of its lines. */
-function isOfPayment({ kind }: Repair): boolean {
-  return kind === 'issue' || kind === 'address';
-}
-
-function findSubscription(
-  facts: readonly BillingFact[],
-  payments: readonly PaymentFact[],
-): string | null {
-  const all = [...facts, ...payments];
-  const ids = all.flatMap((fact) => ('subscriptionId' in fact ? [fact.subscriptionId] : []));
-  return ids.find((id) => id !== null) ?? null;
-}
-
-/**
- * Stores a payment without effect for an event that failed, to which repairs can refer.
- * @param reported what could be read of its payment, whose id refunds name
- */
-async function createTarget(
-  client: Queryable,
-  { provider, eventId, ...event }: StoredEventRecord,
-  reported: PaymentFact | undefined,
-): Promise<Target> {
-  const {
-    transactionId = `event:${eventId}`,
-    customerId = null,
-    customer = UNKNOWN_CUSTOMER,
-  } = reported ?? {};
-  // The term begins now at the latest: the event may be dated in the future.
-  const occurredAt = event.occurredAt < event.receivedAt ? event.occurredAt : event.receivedAt;
-  const payment = { ...LINKING_PAYMENT, transactionId, customerId, customer, occurredAt };
-  await insertFacts(client, [{ provider, eventId, fact: payment }]);
-  const references = [{ provider, kind: 'transaction' as const, id: transactionId }];
-  return { provider, eventId, payment, subscriptionId: null, references, isNew: true };
+/** A payment of a subscription pays a time, which the license ends with. @throws notPossible (422) */
+function requireEnd(deps: ApplyDependencies, { payment, snapshots }: Target, repair: Repair): void {
+  if (repair.kind !== 'issue' || !isOfSubscription({ snapshots }, payment)) return;
+  const product = deps.catalog().products.get(repair.productId) ?? null;
+  if (endOfIssued(payment, product, true) !== null) return;
+  throw notPossible(
+    'The payment is of a subscription, and neither it nor the product says how long it pays. Issue a license with an end instead: latchkey license issue --transaction, with the id of this payment.',
+  );
 }
 
 /** An event that could not be applied counts as applied by the repair. */
@@ -200,9 +135,10 @@ async function storeRepair(
       return { price: priceId, product: productId, for_all: forAll };
     }
     case 'issue': {
-      const { productId, quantity } = repair;
+      const { productId, quantity, email } = repair;
       await store({ ...common, repair: 'issue', productId, quantity });
-      return { product: productId, quantity };
+      if (email !== undefined) await store({ ...common, repair: 'address', email });
+      return { transaction: transactionId, product: productId, quantity };
     }
     case 'address':
       await store({ ...common, repair: 'address', email: repair.email });
@@ -285,12 +221,24 @@ export function readRepair(body: PaymentRepairRequest): Repair {
         kind: 'issue',
         productId: requireField(body.product, 'product'),
         quantity: body.quantity ?? 1,
+        ...(body.email === undefined ? {} : { email: body.email }),
+        ...readNames(body),
       };
     case 'subscription':
       return { kind: 'subscription', licenseId: requireField(body.license_id, 'license_id') };
     case 'address':
-      return { kind: 'address', email: requireField(body.email, 'email') };
+      return { kind: 'address', email: requireField(body.email, 'email'), ...readNames(body) };
   }
+}
+
+function readNames({
+  transaction_id: transactionId,
+  subscription_id: subscriptionId,
+}: PaymentRepairRequest): NamedPayment {
+  return {
+    ...(transactionId === undefined ? {} : { transactionId }),
+    ...(subscriptionId === undefined ? {} : { subscriptionId }),
+  };
 }
 
 function requireField(value: string | undefined, name: string): string {

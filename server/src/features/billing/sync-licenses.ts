@@ -241,7 +241,8 @@ async function changeLicenses(
   if (planOf.size === 0) return [];
   const before = await listLicensesByIds(client, [...planOf.keys()]);
   const adopted = plans.existing.filter(
-    (plan) => plan.adopted !== undefined || plan.isNewRenewal === true,
+    ({ adopted: license, isNewRenewal, isTakenOver }) =>
+      license !== undefined || isNewRenewal === true || isTakenOver === true,
   );
   if (adopted.length > 0) {
     await replaceBilledLines(

@@ -11,12 +11,12 @@ import {
   withoutSubscriptionOrders,
   type PaidLines,
 } from './paid-lines.ts';
-import { computePaidTime, type LinePayment } from './paid-through.ts';
+import { computePaidTime, type LinePayment, type OtherPeriod } from './paid-through.ts';
 import { isPlausible, type Unit } from './list-units.ts';
 import {
   computeCharges,
   computeOneTime,
-  listLicenses,
+  listRecurring,
   toSold,
   type LinePlace,
 } from './compute-one-time.ts';
@@ -69,6 +69,8 @@ export interface EarlierLicenses {
   readonly isNamed: boolean;
   /** Returns the end of the license from elsewhere of a line; null: it has none. */
   readonly findEnd: (line: LineContext) => Date | null;
+  /** Lists the periods of a line that operators issued from its payments. Absent: none. */
+  readonly listIssued?: (lineKey: string) => readonly OtherPeriod[];
 }
 
 const NO_EARLIER_LICENSES: EarlierLicenses = { isNamed: false, findEnd: () => null };
@@ -193,6 +195,11 @@ export function nameSubscription(subscriptionId: string): string {
   return `subscription ${subscriptionId}`;
 }
 
+/** Whether a key is that of a line of a subscription. */
+export function isRecurringKey(lineKey: string): boolean {
+  return lineKey.startsWith('recurring:');
+}
+
 function computeRecurring(context: LicenseContext): LicenseDraft[] {
   const { origin, paid } = context;
   const { bought } = paid;
@@ -222,6 +229,7 @@ function computeRecurringLine(
     tracked,
     payments,
     findEarlierEnd(facts, context, { ...named, part: 0 }),
+    context.earlier.listIssued?.(lineKey) ?? [],
   );
   if (paid === null) return [];
   const state = readSubscription(facts.snapshots.at(-1) ?? null);
@@ -230,7 +238,7 @@ function computeRecurringLine(
     facts.adjustments,
     (payment) => payments.find((each) => each.payment === payment)?.line?.lineId ?? null,
   );
-  return listLicenses(context, named, tracked.history).map((unit) => {
+  return listRecurring(context, named, tracked, payments).map((unit) => {
     const sold = toSold(unit, currentLine(tracked));
     const ofPrice = payments.findLast((each) => each.line?.priceId === sold.priceId);
     return {

@@ -12,6 +12,8 @@ import type { MergedPayment } from './group-purchases.ts';
 import { listUnits, nameUnit, type Unit } from './list-units.ts';
 import { toDays } from './draft-updates.ts';
 import { findDispute, findRefund } from './money-back.ts';
+import type { LinePayment } from './paid-through.ts';
+import type { TrackedLine } from './track-lines.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -97,7 +99,7 @@ export function computeCharges(
 }
 
 /** Lists the licenses of a line; one without a product if it sells nothing that is known. */
-export function listLicenses(
+function listLicenses(
   { findProduct, countParts }: Pick<LicenseContext, 'findProduct' | 'countParts'>,
   named: Omit<LineContext, 'part'>,
   history: readonly BillingLine[],
@@ -110,6 +112,25 @@ export function listLicenses(
     countParts: ({ priceId }) => countParts(priceId, named),
   });
   return units.length === 0 ? [null] : units;
+}
+
+/**
+ * Lists the licenses of a line of a subscription; without a known price of it, what its payments name, because nothing else may report a
+ * change.
+ */
+export function listRecurring(
+  context: Pick<LicenseContext, 'findProduct' | 'countParts'>,
+  named: Omit<LineContext, 'part'>,
+  { history }: TrackedLine,
+  payments: readonly LinePayment[],
+): readonly (Unit | null)[] {
+  const units = listLicenses(context, named, history);
+  if (units.some((unit) => unit !== null)) return units;
+  return listLicenses(
+    context,
+    named,
+    payments.flatMap(({ line }) => line ?? []),
+  );
 }
 
 /** Returns what a license of a line sells; without one, the line itself. */

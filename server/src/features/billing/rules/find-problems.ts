@@ -1,10 +1,11 @@
 import { compareOccurrences, type BillingLine } from '../facts.ts';
-import type { FindProduct, LicenseDraft } from './compute-licenses.ts';
+import { isRecurringKey, type FindProduct, type LicenseDraft } from './compute-licenses.ts';
 import { canSell, isPlausible, MAX_KEYS } from './list-units.ts';
 import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
 import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
 import { findRefund } from './money-back.ts';
-import { isIssued, withoutRepaired } from './repairs.ts';
+import { isIssued } from './issued.ts';
+import { withoutRepaired } from './repairs.ts';
 import { findPurchase, withoutSubscriptionOrders, type PaidLines } from './paid-lines.ts';
 import { isReportedPeriod, type LinePayment } from './paid-through.ts';
 
@@ -156,7 +157,7 @@ function findUnassigned(
   }
   if (drafts.length === 0) return CAUSES.unknownLine;
   if (recurring.length === 0) return null;
-  if (!drafts.some(({ subscription }) => subscription)) return CAUSES.unknownLine;
+  if (!drafts.some(({ lineKey }) => isRecurringKey(lineKey))) return CAUSES.unknownLine;
   return countAssigned(payment) < recurring.length ? CAUSES.unknownLine : null;
 }
 
@@ -183,7 +184,7 @@ function findUnsold(
   drafts: readonly LicenseDraft[],
   isKnown: IsKnown,
 ): string | null {
-  const paid = drafts.filter(({ subscription }) => subscription);
+  const paid = drafts.filter(({ lineKey }) => isRecurringKey(lineKey));
   if (paid.length === 0) return problem === undefined ? CAUSES.nothing : null;
   const unsold = paid.filter(({ product, priceId }) => product === null && !isKnown(priceId));
   if (unsold.length > 0) return explainPrices(unsold.map(({ priceId }) => priceId));

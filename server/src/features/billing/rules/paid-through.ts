@@ -36,13 +36,17 @@ export interface LinePayment {
   readonly line: BillingLine | null;
 }
 
-/** A period of a line that a payment covers. */
-interface PaidPeriod extends BillingPeriod {
+/** A period that a payment covers which names no line of it. */
+export interface OtherPeriod extends BillingPeriod {
   readonly paidAt: Occurrence;
   readonly transactionId: string;
+  readonly refundedAt: Date | null;
+}
+
+/** A period of a line that a payment covers. */
+interface PaidPeriod extends OtherPeriod {
   readonly lineId: string | null;
   readonly priceId: string | null;
-  readonly refundedAt: Date | null;
   /** False if the payment was of nothing, or the period is known from the subscription only. */
   readonly hasAmount: boolean;
 }
@@ -53,17 +57,20 @@ interface PaidPeriod extends BillingPeriod {
  * where a credit replaces it, or where an active subscription is reported to end earlier.
  * @param payments that pay the line, oldest first
  * @param paidElsewhereUntil the end of a license from elsewhere, whose payments are unknown here; null: there is none
+ * @param issued what operators say that payments pay; those that pay the line count as they are
  */
 export function computePaidTime(
   facts: PurchaseFacts,
   tracked: TrackedLine,
   payments: readonly LinePayment[],
   paidElsewhereUntil: Date | null = null,
+  issued: readonly OtherPeriod[] = [],
 ): PaidTime | null {
   const ends = listReportedEnds(facts.snapshots, tracked);
   const known = [
     ...listPeriods(facts, tracked, payments, ends),
     ...(paidElsewhereUntil === null ? [] : [toEarlierPeriod(paidElsewhereUntil)]),
+    ...issued.filter((each) => !payments.some((paid) => isOfPayment(paid, each))).map(toPaid),
   ];
   const periods = shorten(known, facts, tracked, ends);
   const kept = periods.filter(({ refundedAt }) => refundedAt === null);
@@ -142,19 +149,19 @@ function listPeriods(
   }));
 }
 
+function isOfPayment({ payment }: LinePayment, { transactionId }: OtherPeriod): boolean {
+  return payment.transactionId === transactionId && payment.origin !== 'other';
+}
+
+function toPaid(period: OtherPeriod): PaidPeriod {
+  return { ...period, lineId: null, priceId: null, hasAmount: true };
+}
+
 /** Ends where an import says so, or where an active subscription ends earlier. */
 function toEarlierPeriod(endsAt: Date): PaidPeriod {
   const startsAt = new Date(0);
-  return {
-    startsAt,
-    endsAt,
-    paidAt: { occurredAt: startsAt },
-    transactionId: '',
-    lineId: null,
-    priceId: null,
-    refundedAt: null,
-    hasAmount: true,
-  };
+  const paidAt = { occurredAt: startsAt };
+  return toPaid({ startsAt, endsAt, paidAt, transactionId: '', refundedAt: null });
 }
 
 /** Lemon Squeezy's invoices have no period: its subscriptions report one, as a payment without amount. */

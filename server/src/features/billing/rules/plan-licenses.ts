@@ -2,24 +2,15 @@ import type { Product } from '#server/config/catalog-model.ts';
 
 import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
 import type { BillingProvider } from '../facts.ts';
-import { computeLicenses, nameSubscription, type LicenseDraft } from './compute-licenses.ts';
+import { nameSubscription, type LicenseDraft } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
-import type { RenewedLicense } from './find-obstacle.ts';
-import { explainPrices, findProblems, type Problem } from './find-problems.ts';
-import { isRecipientInvalid } from './find-recipient.ts';
+import type { Problem } from './find-problems.ts';
+import { createSaleFinder, type Sale } from './find-sale.ts';
 import type { Purchase } from './group-purchases.ts';
-import {
-  combineLines,
-  findRenewal,
-  toBaseSale,
-  NAMES_NONE,
-  toProblem,
-  type NamedLicenses,
-} from './plan-renewals.ts';
-import { toUpdatesRenewal, type UpdatesRenewal } from './plan-updates.ts';
-import { trackPaidLines } from './paid-lines.ts';
-import { computeIssued, withRepairs } from './repairs.ts';
-import { createSaleFinder, type SaleFinder, type Sale } from './find-sale.ts';
+import { planPurchase } from './plan-purchase.ts';
+import { combineLines, NAMES_NONE, type NamedLicenses } from './plan-renewals.ts';
+import type { UpdatesRenewal } from './plan-updates.ts';
+import { withRepairs } from './repairs.ts';
 
 /** A line of a checkout and the license that was created for it. */
 export interface BilledLine {
@@ -84,6 +75,8 @@ export interface ExistingLicense {
   readonly adopted?: AdoptableLicense;
   /** Whether the line renews the license from now on. Default: it is recorded already. */
   readonly isNewRenewal?: boolean;
+  /** Whether the line has a license that an operator issued, from now on. Default: false. */
+  readonly isTakenOver?: boolean;
   /** What the license was before; only with a new renewal. */
   readonly baseSale?: Sale;
   /** The purchase whose buyer has the license; null: it has the customer that it had. Default: `purchase`. */
@@ -119,11 +112,6 @@ export interface LicensePlans {
 export interface PurchaseProblem extends Problem {
   readonly purchase: Purchase;
 }
-
-const INVALID_RECIPIENT = `${ATTENTION_PREFIX}it is a gift, but the recipient's address is invalid, so the payer has the license. Set the right address with latchkey license owner.`;
-
-/** Fits into an integer of PostgreSQL. */
-const MAX_ACTIVATIONS = 1_000_000_000;
 
 /**
  * Compares the licenses that purchases should have with those that exist.
@@ -180,7 +168,7 @@ export function listTransactions({
       checkoutId,
       ...aliases,
     ]),
-    ...facts.setAside.map(({ transactionId = null }) => transactionId),
+    ...facts.setAside.map(({ payment }) => payment?.transactionId ?? null),
     ...(facts.paidBack ?? []).map(({ transactionId }) => transactionId),
     ...(facts.repairs ?? []).map(({ transactionId }) => transactionId || null),
     ...facts.snapshots.map(({ transactionId }) => transactionId),
@@ -191,120 +179,12 @@ export function listTransactions({
   );
 }
 
-/** What is known of the licenses that a purchase may renew. */
-interface RenewableLicenses {
-  readonly renewed: NamedLicenses;
-  /** The lines of the purchase that renew updates already. */
-  readonly known: readonly UpdatesEntry[];
-}
-
-function planPurchase(
-  purchase: Purchase,
-  lines: readonly BilledLine[],
-  sale: SaleFinder,
-  { renewed, known }: RenewableLicenses,
-): Omit<LicensePlans, 'updates'> {
-  const paid = trackPaidLines(purchase.facts);
-  const drafts = [
-    ...computeLicenses(purchase.facts, sale.findProduct, sale.countParts, sale, paid),
-    ...computeIssued(purchase.facts, sale.findProduct),
-  ];
-  const missing: MissingLicense[] = [];
-  const existing: ExistingLicense[] = [];
-  const renewals: UpdatesRenewal[] = [];
-  const sold = drafts.filter(({ product }) => product?.givesUpdates !== true);
-  const renewal = findRenewal(purchase, lines, sold, renewed);
-  for (const draft of drafts) {
-    const updates = toUpdatesRenewal(purchase, draft, known, renewed);
-    if (updates !== null) {
-      renewals.push(updates);
-      continue;
-    }
-    const { line, adopted } = sale.findLine(draft);
-    const terms = readTerms(draft);
-    const isRenewal = draft.lineKey === renewal?.lineKey;
-    if (isRenewal && renewal.license !== null) {
-      existing.push({ purchase, draft, terms, ...toNewRenewal(purchase, draft, renewal.license) });
-    } else if (line !== null) {
-      existing.push({ purchase, draft, terms, line, ...(adopted === null ? {} : { adopted }) });
-    } else if (!isRenewal && terms?.tier != null && terms.features !== null) {
-      const { tier, features } = terms;
-      missing.push({ purchase, draft, terms: { ...terms, tier, features } });
-    }
-  }
-  const kept = new Set(existing.map(({ line }) => line.licenseId));
-  const orphaned = lines
-    .filter(({ licenseId }) => !kept.has(licenseId))
-    .map((line) => ({ purchase, line }));
-  const isKept = (priceId: string): boolean =>
-    [...existing, ...renewals.filter((each) => each.known !== null)].some(
-      ({ draft }) => draft.priceId === priceId,
-    );
-  const problems = [
-    ...findProblems(purchase.facts, drafts, paid, sale.findProduct, isKept),
-    ...(renewal?.problem == null ? [] : [toProblem(purchase, renewal.problem)]),
-    ...(isRecipientInvalid(purchase) ? [toProblem(purchase, INVALID_RECIPIENT)] : []),
-  ];
-  return {
-    missing,
-    existing,
-    orphaned,
-    renewals,
-    ...splitProblems(
-      purchase,
-      drafts,
-      problems,
-      existing.length + missing.length + renewals.length,
-    ),
-  };
-}
-
-function toNewRenewal(
-  { facts: { provider } }: Purchase,
-  { transactionId, lineKey }: LicenseDraft,
-  license: RenewedLicense,
-): Pick<ExistingLicense, 'line' | 'isNewRenewal' | 'baseSale'> {
-  const { licenseId } = license;
-  return {
-    line: { provider, transactionId, lineKey, licenseId, renews: true },
-    isNewRenewal: true,
-    baseSale: toBaseSale(license),
-  };
-}
-
-/** A purchase without any license is reported as a whole. */
-function splitProblems(
-  purchase: Purchase,
-  drafts: readonly LicenseDraft[],
-  problems: readonly Problem[],
-  licenses: number,
-): Pick<LicensePlans, 'unmatched' | 'problems'> {
-  const isPaid = purchase.facts.payments.some(({ origin }) => origin !== 'other');
-  const isUnmatched = licenses === 0 && drafts.length > 0 && (problems.length > 0 || !isPaid);
-  if (!isUnmatched) {
-    return { unmatched: [], problems: problems.map((each) => ({ ...each, purchase })) };
-  }
-  const prices = drafts.map(({ priceId }) => priceId);
-  const reason = problems[0]?.reason ?? explainPrices(prices);
-  return { unmatched: [{ purchase, reason }], problems: [] };
-}
-
 /** Reports the payments of a license whose pool has no free key. */
 export function explainEmptyPool({ purchase, terms }: MissingLicense): PurchaseProblem[] {
   const reason = `${ATTENTION_PREFIX}the pool of ${terms.productId} has no free key. Add keys (latchkey pool add), then replay the event.`;
   return purchase.facts.payments
     .filter(({ origin }) => origin !== 'other')
     .map(({ eventId }) => ({ purchase, eventId, reason }));
-}
-
-function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
-  if (product === null) return null;
-  return {
-    productId: product.id,
-    tier: product.tier,
-    features: product.features,
-    maxActivations: Math.min(product.maxActivations * quantity, MAX_ACTIVATIONS),
-  };
 }
 
 /** Names a transaction across providers. */

@@ -3,6 +3,7 @@ import type { LicenseDraft } from './compute-licenses.ts';
 import type { DraftUpdates } from './draft-updates.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
 import type { Purchase } from './group-purchases.ts';
+import { isIssuedKey } from './issued.ts';
 import type { ExistingLicense, PurchaseProblem, SoldCatalog } from './plan-licenses.ts';
 import { findNamed, type NamedLicense, type NamedLicenses } from './plan-renewals.ts';
 
@@ -105,10 +106,18 @@ function listOfLicense(lines: readonly SoldLine[], known: readonly UpdatesEntry[
   const outdated = known.filter(
     (entry) =>
       entry.kind !== 'manual' &&
-      (unlimited.some(({ line }) => isOfLine(entry, line)) ||
+      (isTakenOver(entry, lines) ||
+        unlimited.some(({ line }) => isOfLine(entry, line)) ||
         (hasAll && limited.some(({ line }) => isOfLine(entry, line)))),
   );
   return { current: hasAll ? [] : current, outdated };
+}
+
+/** Whether an operator issued it, and the line of a subscription took the license over. */
+function isTakenOver(entry: UpdatesEntry, lines: readonly SoldLine[]): boolean {
+  const isOfLicense = lines.some(({ line }) => line.licenseId === entry.licenseId);
+  const isCurrent = lines.some(({ line }) => isOfLine(entry, line));
+  return isIssuedKey(entry.lineKey) && isOfLicense && !isCurrent;
 }
 
 /** Whether a line changes a license to another product, and was not taken back. */

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { BillingFact, BillingProvider } from '../facts.ts';
 import { began, checkout, month, payment, renewal, snapshot, toEvents } from './facts.fixture.ts';
 import { planFacts } from './plan.fixture.ts';
-import { computeIssued } from './repairs.ts';
+import { computeIssued } from './issued.ts';
 
 /** Plans facts, and lists how many licenses there are and what needs attention. */
 function plan(facts: readonly BillingFact[]) {
@@ -60,7 +60,7 @@ test('a number that Lemon Squeezy counts up is no id of a checkout, in its test 
         ],
       },
       () => null,
-    ).map(({ checkoutId }) => checkoutId);
+    ).map(({ draft }) => draft.checkoutId);
   assert.deepEqual(checkoutIds('lemonsqueezy'), [null]);
   assert.deepEqual(checkoutIds('lemonsqueezy:test'), [null]);
   assert.deepEqual(checkoutIds('paddle:test'), [transactionId]);

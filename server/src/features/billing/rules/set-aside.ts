@@ -14,8 +14,8 @@ export interface SetAsideFact {
   readonly eventId: string;
   /** A sentence for operators: the cause and the repair. */
   readonly reason: string;
-  /** Of a payment: a license may have been created under it before it turned out to be wrong. */
-  readonly transactionId?: string;
+  /** A license may have been created under it before it turned out to be wrong. Absent: another fact. */
+  readonly payment?: MergedPayment;
 }
 
 /** What is removed from a purchase. */
@@ -53,7 +53,11 @@ const CAUSES = {
  */
 export function setAside(all: SourcedFacts): SourcedFacts & SetAside {
   const found: SetAsideFact[] = [];
-  const keep = ({ eventId }: Sourced<object>, reason: string | null, of: object = {}): boolean => {
+  const keep = (
+    { eventId }: Sourced<object>,
+    reason: string | null,
+    of: Pick<SetAsideFact, 'payment'> = {},
+  ): boolean => {
     if (reason !== null) found.push({ eventId, reason, ...of });
     return reason === null;
   };
@@ -61,7 +65,7 @@ export function setAside(all: SourcedFacts): SourcedFacts & SetAside {
   const keepPayment = (payment: MergedPayment, reason: string | null): boolean =>
     reason !== null && findRefund(payment, all.adjustments, null) !== null
       ? false
-      : keep(payment, reason, { transactionId: payment.transactionId });
+      : keep(payment, reason, { payment });
   const plausible = all.payments.filter((each) => keepPayment(each, findOwnCause(each)));
   const payments = plausible.filter((each) =>
     keepPayment(each, findForeignCause(each, plausible, all.snapshots)),
