@@ -14,6 +14,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const GUMROAD_PRODUCT = 'SDGgCnivv6gTTHfVRfUBxQ==';
 
+/** The id of the seller's account, as sales contain it of their buyers. */
+export const GUMROAD_SELLER = '5530311507811';
+
 /** A sale as the API returns it. */
 export function gumroadSale(fields: Fields = {}): Fields {
   return {
@@ -133,6 +136,7 @@ export interface GumroadApiStub {
   /** What the seller's account has; changed by a test. */
   sales: readonly Fields[];
   subscribers: readonly Fields[];
+  seller: Fields;
   /** Answers the next requests instead. */
   failure: StubAnswer | null;
 }
@@ -141,7 +145,15 @@ export interface GumroadApiStub {
 export async function startGumroadApiStub(token: string): Promise<GumroadApiStub> {
   const server = await startPaddleApiStub();
   const { url, requests } = server;
-  const stub: GumroadApiStub = { url, requests, sales: [], subscribers: [], failure: null };
+  const seller = { id: GUMROAD_SELLER, user_id: 'seller==', email: 'seller@example.com' };
+  const stub: GumroadApiStub = {
+    url,
+    requests,
+    sales: [],
+    subscribers: [],
+    seller,
+    failure: null,
+  };
   server.answer = (request, response) => {
     if (stub.failure !== null) return stub.failure(request, response);
     if (request.headers.authorization !== `Bearer ${token}`) {
@@ -153,7 +165,8 @@ export async function startGumroadApiStub(token: string): Promise<GumroadApiStub
 }
 
 /** An unknown object is answered with 200, and `success: false`. */
-function answerObject({ sales, subscribers }: GumroadApiStub, path: string): StubAnswer {
+function answerObject({ sales, subscribers, seller }: GumroadApiStub, path: string): StubAnswer {
+  if (path === '/v2/user') return answerJson(200, { success: true, user: seller });
   const [, version, kind, id] = path.split('/');
   const name = kind === 'sales' ? 'sale' : 'subscriber';
   const found = (kind === 'sales' ? sales : subscribers).find((each) => each['id'] === id);

@@ -10,6 +10,7 @@ import type { Answer } from '../../../test/http-client.ts';
 import { startMailRelay } from '../../../test/mail-relay.ts';
 import {
   GUMROAD_PRODUCT,
+  GUMROAD_SELLER,
   gumroadMembershipPing,
   gumroadMembershipSale,
   gumroadPing,
@@ -184,7 +185,7 @@ describe('a sale', () => {
   });
 
   test('by the seller is one of the test mode', async () => {
-    gumroad.sales = [gumroadSale()];
+    gumroad.sales = [gumroadSale({ purchaser_id: GUMROAD_SELLER })];
     await ping(gumroadPing('sale', gumroadSale(), { test: 'true' }));
     await runDueJobs(context);
     assert.deepEqual(await listEvents(), [

@@ -1,10 +1,12 @@
+import { providerOf } from '@latchkey/contract';
+
 import { inTransaction } from '#server/db/transaction.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import type { JobPayload } from '#server/jobs/job-definitions.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
 import { recordFailure } from './failed-events.ts';
-import { findSourceAdapter } from './providers/adapters.ts';
+import { findAdapter } from './providers/adapters.ts';
 import {
   readQuestion,
   toLookUpBodies,
@@ -53,7 +55,8 @@ async function applyLookUp(
   raw: Buffer,
   signal?: AbortSignal,
 ): Promise<void> {
-  const adapter = findSourceAdapter(event.provider);
+  // The response decides whether it is of the test mode, not the source of the ping.
+  const adapter = findAdapter(providerOf(event.provider));
   if (adapter === undefined) throw new LookUpError(`There is no adapter for ${event.provider}.`);
   const question = readQuestion(event, JSON.parse(raw.toString()));
   const askedAt = deps.clock.now();
@@ -81,7 +84,7 @@ async function ask(
   if (!isFound) {
     throw new LookUpError('The account of LATCHKEY_GUMROAD_ACCESS_TOKEN has no such sale.');
   }
-  return { sale, subscriber };
+  return { sale, subscriber, seller: await gumroadApi.findSeller(signal) };
 }
 
 /** A rate limit is not counted as an attempt. */

@@ -142,24 +142,24 @@ describe('a subscription that renews a license', () => {
   });
 });
 
-describe('a purchase that names a license', () => {
-  const license: RenewedLicense = {
-    licenseId: KEY,
-    productId: 'yearly',
-    maxActivations: 3,
-    features: [],
-    soldFeatures: [],
-    expiresAt: END,
-    customerEmail: 'ann@example.com',
-    isRevoked: false,
-    isTrial: false,
-    isTest: false,
-  };
-  const plan = (named: RenewedLicense | null, more: Partial<PaymentFact> = {}) =>
-    planOf(toEvents([again(more)]), [], new Map([[KEY, named]]));
+const license: RenewedLicense = {
+  licenseId: KEY,
+  productId: 'yearly',
+  maxActivations: 3,
+  features: [],
+  soldFeatures: [],
+  expiresAt: END,
+  customerEmail: 'ann@example.com',
+  isRevoked: false,
+  isTrial: false,
+  isTest: false,
+};
+const planNamed = (named: RenewedLicense | null, more: Partial<PaymentFact> = {}) =>
+  planOf(toEvents([again(more)]), [], new Map([[KEY, named]]));
 
+describe('a purchase that names a license', () => {
   test('from elsewhere extends it from its end', () => {
-    assert.deepEqual(plan(license), {
+    assert.deepEqual(planNamed(license), {
       licenses: [{ ...YEARLY, expiresAt: plus(END, 365) }],
       created: 0,
       causes: [],
@@ -168,7 +168,7 @@ describe('a purchase that names a license', () => {
 
   test('renews with one line, and creates licenses for the others', () => {
     const lines = [line(PRICES.sellers, { lineId: 'a' }), line(PRICES.yearly, { lineId: 'b' })];
-    const { licenses, created } = plan(license, { lines });
+    const { licenses, created } = planNamed(license, { lines });
     assert.deepEqual([licenses.length, licenses[0]?.expiresAt, created], [1, plus(END, 365), 1]);
   });
 
@@ -184,12 +184,12 @@ describe('a purchase that names a license', () => {
       [{ ...license, soldFeatures: [['gpu']] }, /not larger/, { lines: [line(PRICES.sellers)] }],
     ];
     for (const [named, cause, more] of cases) {
-      const { licenses, created, causes } = plan(named, more);
+      const { licenses, created, causes } = planNamed(named, more);
       assert.deepEqual([licenses, created], [[], 0]);
       assert.match(causes.join(' '), cause);
     }
     const ann = { ...customer, email: 'Ann@Example.com' };
-    assert.equal(plan(license, { customer: ann }).licenses.length, 1);
+    assert.equal(planNamed(license, { customer: ann }).licenses.length, 1);
   });
 });
 

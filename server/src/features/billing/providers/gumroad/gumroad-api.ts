@@ -4,7 +4,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 
-import { isObject, type JsonObject } from '../fields.ts';
+import { isObject, readEmail, readId, readObject, type JsonObject } from '../fields.ts';
 import { getJson, invalidResponse, type ProviderApiOptions } from '../provider-api.ts';
 
 interface GumroadApiOptions {
@@ -16,12 +16,21 @@ interface GumroadApiOptions {
   readonly timeoutMs?: number;
 }
 
+/** The owner of the account, by the id and the address that sales and memberships contain of their buyers. */
+export interface Seller {
+  /** Null: not reported. */
+  readonly accountId: string | null;
+  readonly email: string | null;
+}
+
 /** A client of Gumroad's API, which confirms what the unsigned pings report. */
 export interface GumroadApi {
   /** Returns a sale of the token's account, or null if it has none with that id. @throws ProviderApiError */
   findSale(saleId: string, signal?: AbortSignal): Promise<JsonObject | null>;
   /** Returns the state of a membership, or null for an unknown id. @throws ProviderApiError */
   findSubscriber(subscriptionId: string, signal?: AbortSignal): Promise<JsonObject | null>;
+  /** Returns the owner of the token's account, as of the last hour. @throws ProviderApiError */
+  findSeller(signal?: AbortSignal): Promise<Seller>;
 }
 
 /** A sale is a few kilobytes. */
@@ -32,6 +41,10 @@ const Answer = Type.Object({
   sale: Type.Optional(Type.Unknown()),
   subscriber: Type.Optional(Type.Unknown()),
 });
+
+const SELLER_AGE_MS = 3_600_000;
+
+const SellerAnswer = Type.Object({ success: Type.Boolean(), user: Type.Optional(Type.Unknown()) });
 
 /** Ids become part of a path. */
 const ID = /^[\w=-]{1,100}$/u;
@@ -56,6 +69,31 @@ export function createGumroadApi({ accessToken, ...options }: GumroadApiOptions)
   return {
     findSale: (saleId, signal) => find(api, 'sale', saleId, signal),
     findSubscriber: (subscriptionId, signal) => find(api, 'subscriber', subscriptionId, signal),
+    findSeller: rememberFor(SELLER_AGE_MS, options.clock, (signal) => findSeller(api, signal)),
+  };
+}
+
+async function findSeller(api: ProviderApiOptions, signal?: AbortSignal): Promise<Seller> {
+  const answer = await getJson(api, '/v2/user', SellerAnswer, signal);
+  const user = readObject(answer?.user);
+  const seller = { accountId: readId(user['id']), email: readEmail(user['email']) };
+  if (seller.accountId === null && seller.email === null) throw invalidResponse(api);
+  return seller;
+}
+
+/** Returns the last result again until it is too old; a failure is not remembered. */
+function rememberFor<Value>(
+  maxAgeMs: number,
+  clock: Clock,
+  read: (signal?: AbortSignal) => Promise<Value>,
+): (signal?: AbortSignal) => Promise<Value> {
+  let last: { readonly value: Value; readonly readAt: number } | null = null;
+  return async (signal) => {
+    const now = clock.now().getTime();
+    if (last === null || Math.abs(now - last.readAt) >= maxAgeMs) {
+      last = { value: await read(signal), readAt: now };
+    }
+    return last.value;
   };
 }
 

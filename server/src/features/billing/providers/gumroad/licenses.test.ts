@@ -19,7 +19,8 @@ import { toLookUpBodies } from './look-up.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const QUESTION = { eventId: 'ping', saleId: null, subscriptionId: null, isTest: false };
+const SELLER = { accountId: 'seller', email: null };
+const QUESTION = { eventId: 'ping', saleId: null, subscriptionId: null };
 
 interface Found {
   readonly sale?: Fields;
@@ -31,6 +32,7 @@ function lookUpAll({ sale = {}, subscriber = {} }: Found, askedAt = TEST_START):
   const found = {
     sale: Object.keys(sale).length === 0 ? null : sale,
     subscriber: Object.keys(subscriber).length === 0 ? null : subscriber,
+    seller: SELLER,
   };
   return toLookUpBodies(QUESTION, found, askedAt).map((body) => {
     const rawBody = Buffer.from(JSON.stringify(body));
@@ -154,7 +156,7 @@ describe('a look-up', () => {
     const first = lookUp({ sale: gumroadSale() });
     assert.equal(lookUp({ sale: gumroadSale() }, later(3)).eventId, first.eventId);
     assert.notEqual(lookUp({ sale: gumroadSale({ refunded: true }) }).eventId, first.eventId);
-    const found = { sale: gumroadSale(), subscriber: gumroadSubscriber() };
+    const found = { sale: gumroadSale(), subscriber: gumroadSubscriber(), seller: SELLER };
     const bodies = JSON.stringify(toLookUpBodies(QUESTION, found, TEST_START));
     assert.match(bodies, /ann@example\.com/u);
     assert.doesNotMatch(bodies, /Hidden Street|85DB562A/u);

@@ -1,11 +1,13 @@
 import type { BillingEvent } from '../../facts.ts';
-import { readId, readObject, type JsonObject } from '../fields.ts';
+import { readEmail, readId, readObject, type JsonObject } from '../fields.ts';
+import type { Seller } from './gumroad-api.ts';
 import { digest, isAboutSale } from './ping.ts';
 
 /** The objects that Gumroad returned; null: it has no such object, or was not asked. */
 export interface LookedUp {
   readonly sale: JsonObject | null;
   readonly subscriber: JsonObject | null;
+  readonly seller: Seller;
 }
 
 export const SALE_LOOKED_UP = 'sale.looked_up';
@@ -58,7 +60,6 @@ export interface Question {
   /** Null: it is about a subscription only. */
   readonly saleId: string | null;
   readonly subscriptionId: string | null;
-  readonly isTest: boolean;
 }
 
 /** Reads what a stored ping asks. Its subscription is asked for too, because a sale does not contain its state. */
@@ -71,7 +72,6 @@ export function readQuestion(
     eventId,
     saleId: isAboutSale(type) ? readId(ping['sale_id']) : null,
     subscriptionId: readId(ping['subscription_id']),
-    isTest: ping['is_test'] === true,
   };
 }
 
@@ -82,26 +82,42 @@ export function readQuestion(
  */
 export function toLookUpBodies(
   question: Question,
-  { sale, subscriber }: LookedUp,
+  { sale, subscriber, seller }: LookedUp,
   askedAt: Date,
 ): JsonObject[] {
   const membership = subscriber === null ? null : pick(subscriber, MEMBERSHIP_FIELDS);
+  const isTest =
+    sale === null
+      ? isSeller(seller, subscriber?.['user_id'], subscriber?.['user_email'])
+      : isSeller(seller, sale['purchaser_id'], sale['email']);
+  const event = { ...question, isTest };
   return [
     ...(subscriber === null
       ? []
       : [
-          toBody(question, SUBSCRIBER_LOOKED_UP, askedAt, {
+          toBody(event, SUBSCRIBER_LOOKED_UP, askedAt, {
             subscriber: pick(subscriber, SUBSCRIBER_FIELDS),
           }),
         ]),
     ...(sale === null
       ? []
-      : [toBody(question, SALE_LOOKED_UP, askedAt, { sale: pick(sale, SALE_FIELDS), membership })]),
+      : [toBody(event, SALE_LOOKED_UP, askedAt, { sale: pick(sale, SALE_FIELDS), membership })]),
   ];
 }
 
+/**
+ * Whether the account of a buyer is that of the seller: then Gumroad charges nothing. The mark of a ping is not used, because
+ * anyone who knows the address can send it. A buyer without an account can type any address.
+ */
+function isSeller({ accountId, email }: Seller, buyerId: unknown, buyerEmail: unknown): boolean {
+  const id = readId(buyerId);
+  if (id === null) return false;
+  if (accountId !== null) return id === accountId;
+  return email !== null && readEmail(buyerEmail)?.toLowerCase() === email.toLowerCase();
+}
+
 function toBody(
-  { eventId, isTest }: Question,
+  { eventId, isTest }: Pick<Question, 'eventId'> & { readonly isTest: boolean },
   type: string,
   askedAt: Date,
   content: JsonObject,

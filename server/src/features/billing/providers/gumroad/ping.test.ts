@@ -60,7 +60,6 @@ test('a ping is stored without the data of the buyer, has no facts, and must be 
     eventId: event.eventId,
     saleId: 'FO8TXN-dbxYaBdahG97Y-Q==',
     subscriptionId: 'sub-one==',
-    isTest: false,
   });
 });
 
