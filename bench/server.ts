@@ -159,6 +159,7 @@ const app = buildApp(context, {
       isReconciliationFailing: false,
       undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
       freePoolKeys: {},
+      revenue: { reports: 0, delaySeconds: 0, backfill: 0 },
     }),
     isDiskLow: () => false,
     isDraining: () => false,

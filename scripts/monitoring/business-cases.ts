@@ -122,6 +122,12 @@ export const BUSINESS_CASES: Readonly<Record<string, AlertCase>> = {
     at: '35m',
     notYetAt: '25m',
   },
+  LatchkeyRevenueOutdated: {
+    fires: { [of('latchkey_revenue_delay_seconds')]: '901+60x90' },
+    silent: { [of('latchkey_revenue_delay_seconds')]: '890x90' },
+    at: '20m',
+    notYetAt: '14m',
+  },
   LatchkeyAgentDown: {
     fires: { [`up{${AGENT}}`]: '0x20' },
     silent: { [`up{${AGENT}}`]: '1 0x3 1x20', [of('up')]: '0x20' },

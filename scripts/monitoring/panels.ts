@@ -228,6 +228,9 @@ const JOBS: Row = {
       ],
       { description: 'Prometheus renames the label job of this metric.' },
     ),
+    graph('Payments not in revenue yet', 'none', [
+      ['{{kind}}', `max by (kind) (${pick('latchkey_revenue_uncounted')})`],
+    ]),
     graph('Failures of background tasks', 'none', [
       ['{{task}}', `sum by (task) (increase(${pick('latchkey_task_failures_total')}[1h]))`],
     ]),
@@ -261,7 +264,10 @@ const DATABASE: Row = {
       ['database', `max(${pick('latchkey_database_size_bytes')})`],
       ['free disk', `min(${pick('latchkey_disk_free_bytes')})`],
     ]),
-    graph('Age of reports', 's', [['roll-ups', `min(${pick('latchkey_rollup_age_seconds')})`]]),
+    graph('Age of reports', 's', [
+      ['roll-ups', `min(${pick('latchkey_rollup_age_seconds')})`],
+      ['revenue', `max(${pick('latchkey_revenue_delay_seconds')})`],
+    ]),
   ],
 };
 

@@ -27,6 +27,12 @@ export interface BacklogNumbers {
   };
   /** By product whose licenses take keys of a pool. */
   readonly freePoolKeys: Readonly<Record<string, number>>;
+  /** Payments that are not in the reports of revenue yet. */
+  readonly revenue: {
+    readonly reports: number;
+    readonly delaySeconds: number;
+    readonly backfill: number;
+  };
 }
 
 /** What an operator should watch about the installation, read from the database once a minute. */
@@ -195,6 +201,26 @@ function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void
     help: 'Free keys of the products that take their keys from a pool, counted once a minute.',
     label: 'product',
     read: () => read()?.freePoolKeys ?? null,
+  });
+  addRevenue(registry, () => read()?.revenue ?? null);
+}
+
+function addRevenue(registry: Registry, read: () => BacklogNumbers['revenue'] | null): void {
+  addGauge(registry, {
+    name: 'latchkey_revenue_uncounted',
+    aggregator: 'max',
+    help: 'Reports of payments that revenue does not contain yet, at most 1,000, and payments from before its roll-up, at most 100,000; counted once a minute.',
+    label: 'kind',
+    read: () => {
+      const revenue = read();
+      return revenue && { reports: revenue.reports, backfill: revenue.backfill };
+    },
+  });
+  addGauge(registry, {
+    name: 'latchkey_revenue_delay_seconds',
+    aggregator: 'max',
+    help: 'How long the oldest report of a payment waits to be counted into revenue, read once a minute; 0 without one.',
+    read: () => read()?.delaySeconds ?? null,
   });
 }
 

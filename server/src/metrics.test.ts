@@ -64,7 +64,9 @@ test('reads the backlog at each scrape, and reports none before it was counted',
   metrics.setBacklog(() => backlog);
   const scrape = () =>
     linesOf(metrics, 'latchkey_').then((lines) =>
-      lines.filter((line) => /^latchkey_(?:jobs|payment_events|undelivered|key_pool)/u.test(line)),
+      lines.filter((line) =>
+        /^latchkey_(?:jobs|payment_events|undelivered|key_pool|revenue)/u.test(line),
+      ),
     );
   assert.deepEqual(await scrape(), []);
   backlog = {
@@ -72,6 +74,7 @@ test('reads the backlog at each scrape, and reports none before it was counted',
     events: { deferred: 3, failed: 4 },
     undelivered: { keyEmails: 5, deliveries: 0, endpoints: 6 },
     freePoolKeys: { suite: 7, tool: 0 },
+    revenue: { reports: 8, delaySeconds: 9.5, backfill: 10 },
   };
   assert.deepEqual(await scrape(), [
     'latchkey_jobs{state="open"} 1',
@@ -83,6 +86,9 @@ test('reads the backlog at each scrape, and reports none before it was counted',
     'latchkey_undelivered{kind="endpoints"} 6',
     'latchkey_key_pool_free_keys{product="suite"} 7',
     'latchkey_key_pool_free_keys{product="tool"} 0',
+    'latchkey_revenue_uncounted{kind="reports"} 8',
+    'latchkey_revenue_uncounted{kind="backfill"} 10',
+    'latchkey_revenue_delay_seconds 9.5',
   ]);
   backlog = { ...backlog, freePoolKeys: { tool: 3 } };
   assert.deepEqual(

@@ -16,7 +16,7 @@ import { inBillingTransactionOnce, insertFacts } from './queries/ledger.ts';
 import { findPurchases } from './find-purchases.ts';
 import type { LedgerReference } from './queries/purchases.ts';
 import { findRareRows, type RareRows } from './queries/rare-rows.ts';
-import { insertRevenueDue } from './queries/revenue.ts';
+import { insertRevenueDue } from './queries/revenue-due.ts';
 import { queueEventLookUps, queueNotifications } from './queue-jobs.ts';
 import { DUPLICATE, type Receipt, type ReceivedEvent } from './received-event.ts';
 import type { Purchase } from './rules/group-purchases.ts';

@@ -10,7 +10,8 @@ import type { Clock } from '#server/clock.ts';
 import { invalidRequest } from '#server/errors.ts';
 
 import { listRevenueSums } from './queries/revenue-report.ts';
-import { countRevenueDue, findRevenueBackfill } from './queries/revenue.ts';
+import { findRevenueBackfill } from './queries/revenue-backfill.ts';
+import { summarizeRevenueDue } from './queries/revenue-due.ts';
 import { summarizeRevenue, type Conversion } from './rules/revenue/summarize-revenue.ts';
 
 const MAX_PENDING = 1_000;
@@ -41,9 +42,10 @@ export async function reportRevenue(
     today,
   });
   const backfill = await findRevenueBackfill(pool);
+  const { pending } = await summarizeRevenueDue(pool, MAX_PENDING);
   return {
     rows: summarizeRevenue(sums, { by, from, to, conversion }),
-    pending: await countRevenueDue(pool, MAX_PENDING),
+    pending,
     backfill: backfill === null || backfill.finishedAt !== null ? null : backfill.counted,
   };
 }

@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { startTestService } from '../../../test/harness.ts';
 import { applyEvents } from './apply-events.ts';
 import { parseStoredFact, type BillingFact } from './facts.ts';
+import { insertRevenueDue, takeRevenueDue } from './queries/revenue-due.ts';
 import { groupPurchases, type LedgerEntry } from './rules/group-purchases.ts';
 import {
   adjustment,
@@ -52,6 +53,9 @@ const FACTS: readonly BillingFact[] = [
     full: true,
     occurredAt: month(4),
   }),
+  // The same money twice: what is counted for the invoice is subtracted when the payment arrives.
+  payment({ transactionId: 'txn_invoice', origin: 'other', ...EUR }),
+  payment({ transactionId: 'txn_paid', checkoutId: 'txn_invoice', ...EUR }),
   checkout({ ...EUR }),
   began(),
   renewal(4, EUR),
@@ -163,6 +167,25 @@ async function readRollUp() {
   };
 }
 
+/** What each payment adds, by which the next change of its purchase is subtracted. */
+async function listEntries(): Promise<unknown[]> {
+  const { rows } = await pool.query(
+    "select provider, transaction_id, entries from billing_revenue where entries <> '[]' order by 1, 2",
+  );
+  return rows;
+}
+
+const PAGE = { maxPages: 1, pageSize: 2 };
+
+/** A time at which purchases are counted, between facts that arrive. */
+const STEPS = {
+  count: () => rollUpDueRevenue(context),
+  page: () => backfillRevenue(context, PAGE),
+  restart: () => restartRevenue(context, { actor: 'test', reason: 'test' }),
+};
+
+const step = fc.constantFrom(...(['count', 'count', 'page', 'page', 'restart'] as const));
+
 const history = fc
   .subarray([...FACTS], { minLength: 1 })
   .chain((facts) =>
@@ -183,6 +206,54 @@ describe('the roll-up of revenue', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('that is counted as facts arrive, late and in any order, equals one that is counted from zero', async () => {
+    const arrivals = history.chain(([facts]) =>
+      fc.tuple(
+        fc.constant(facts),
+        fc.array(step, { minLength: facts.length, maxLength: facts.length }),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(arrivals, async ([drawn, steps]) => {
+        for (const [index, fact] of copy(drawn).entries()) {
+          await apply([fact]);
+          await STEPS[steps[index] ?? 'count']();
+        }
+        await rollUpDueRevenue(context);
+        await backfillRevenue(context, { pageSize: 3 });
+        const counted = [await readRollUp(), await listEntries()];
+        await STEPS.restart();
+        await backfillRevenue(context);
+        assert.deepEqual(counted, [await readRollUp(), await listEntries()]);
+      }),
+      { numRuns: 15 },
+    );
+    assert.deepEqual(await readRollUp(), await computeSlowly());
+  });
+
+  test('takes all marks of a subscription at once', async () => {
+    await rollUpDueRevenue(context);
+    const renewals = copy([renewal(4, EUR), renewal(5, EUR), renewal(6, EUR)]);
+    for (const each of renewals) await apply([each]);
+    const taken = await takeRevenueDue(pool, 1);
+    assert.deepEqual(new Set(taken.map(({ kind }) => kind)), new Set(['subscription']));
+    assert.equal(taken.length, renewals.length);
+    await insertRevenueDue(pool, taken);
+  });
+
+  test('is computed anew with one page for each purchase, not for each payment', async () => {
+    await STEPS.restart();
+    const progress: number[] = [];
+    await backfillRevenue(context, { pageSize: 1, onProgress: (count) => progress.push(count) });
+    const { rows } = await pool.query<{ payments: number; purchases: number }>(
+      `select count(distinct transaction_id)::integer as payments,
+              count(distinct coalesce(subscription_id, transaction_id))::integer as purchases from billing_payments`,
+    );
+    const [{ payments, purchases } = assert.fail()] = rows;
+    assert.equal(progress.at(-1), payments);
+    assert.ok(progress.length <= purchases + 4, `${progress.length} pages, ${purchases} purchases`);
   });
 
   test('is the same after it was deleted and computed again, also while payments arrive', async () => {

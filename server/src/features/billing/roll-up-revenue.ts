@@ -1,43 +1,26 @@
 /** Counts payments into the roll-ups of revenue: purchases with new facts, and those from before the roll-up. */
-import { isTestSource } from '@latchkey/contract';
-
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { findPurchases } from './find-purchases.ts';
+import { countPurchases } from './count-revenue.ts';
 import type { ApplyDependencies } from './dependencies.ts';
-import { listBilledLines, type LedgerReference, type TransactionKey } from './queries/purchases.ts';
-import { listAssignedPrices } from './queries/repairs.ts';
+import type { LedgerReference, TransactionKey } from './queries/purchases.ts';
 import {
-  addRevenueDays,
-  addRevenueMonths,
-  clearRevenue,
   findRevenueBackfill,
   listPaymentsAfter,
-  listStoredRevenue,
-  lockRevenue,
-  readEntries,
-  storeRevenue,
   storeRevenueBackfill,
-  takeRevenueDue,
-  writeEntries,
-} from './queries/revenue.ts';
-import type { Purchase } from './rules/group-purchases.ts';
-import { listTransactions, type BilledLine, type SoldCatalog } from './rules/plan-licenses.ts';
-import { withAssignedPrices, withRepairs } from './rules/repairs.ts';
-import { computeRevenue } from './rules/revenue/compute-revenue.ts';
-import {
-  addEntries,
-  MEASURES,
-  type RevenueEntry,
-  type RevenueSum,
-} from './rules/revenue/measures.ts';
+} from './queries/revenue-backfill.ts';
+import { takeRevenueDue } from './queries/revenue-due.ts';
+import { clearRevenue, lockRevenue } from './queries/revenue.ts';
 
 type RollUpDependencies = Pick<ApplyDependencies, 'pool' | 'catalog' | 'clock'>;
 
 /** Purchases in a transaction. */
 const PAGE_SIZE = 200;
+
+/** Payments that the backfill looks at for each of these: most are counted already, with another payment of their subscription. */
+const PAYMENTS_OF_A_PURCHASE = 5;
 
 /** Counts purchases with new facts, until there are none. @returns how many marks were taken */
 export async function rollUpDueRevenue(
@@ -60,6 +43,7 @@ export async function rollUpDueRevenue(
 /**
  * Counts the payments from before the roll-up, page by page; a call continues where the last one ended.
  * @param maxPages default: all
+ * @param pageSize purchases in a transaction
  * @param onProgress called with the number of counted payments after each page
  * @returns whether all are counted
  */
@@ -68,16 +52,18 @@ export async function backfillRevenue(
   {
     signal,
     maxPages = Number.POSITIVE_INFINITY,
+    pageSize = PAGE_SIZE,
     onProgress,
   }: {
     readonly signal?: AbortSignal;
     readonly maxPages?: number;
+    readonly pageSize?: number;
     readonly onProgress?: (counted: number) => void;
   } = {},
 ): Promise<boolean> {
   for (let page = 0; page < maxPages; page += 1) {
     if (signal?.aborted === true) return false;
-    const state = await inTransaction(deps.pool, (client) => backfillPage(deps, client));
+    const state = await inTransaction(deps.pool, (client) => backfillPage(deps, client, pageSize));
     onProgress?.(state.counted);
     if (state.isFinished) return true;
   }
@@ -87,17 +73,19 @@ export async function backfillRevenue(
 async function backfillPage(
   deps: RollUpDependencies,
   client: Queryable,
+  pageSize: number,
 ): Promise<{ readonly counted: number; readonly isFinished: boolean }> {
   await lockRevenue(client);
   const state = await findRevenueBackfill(client);
   if (state === null || state.finishedAt !== null) {
     return { counted: state?.counted ?? 0, isFinished: true };
   }
-  const payments = await listPaymentsAfter(client, state, PAGE_SIZE);
-  const last = payments.at(-1);
-  const references = payments.map(toReference);
-  if (references.length > 0) await countPurchases(deps, client, references);
-  const counted = state.counted + payments.length;
+  const listed = await listPaymentsAfter(client, state, PAYMENTS_OF_A_PURCHASE * pageSize);
+  const due = listed.filter(({ isCounted }) => !isCounted).slice(0, pageSize);
+  const last = due.length < pageSize ? listed.at(-1) : due.at(-1);
+  const passed = last === undefined ? 0 : listed.indexOf(last) + 1;
+  if (due.length > 0) await countPurchases(deps, client, due.map(toReference));
+  const counted = state.counted + passed;
   const finishedAt = last === undefined ? deps.clock.now() : null;
   await storeRevenueBackfill(client, { ...(last ?? state), counted, finishedAt });
   return { counted, isFinished: last === undefined };
@@ -126,85 +114,4 @@ export async function restartRevenue(
       details: {},
     });
   });
-}
-
-/** Replaces what purchases add to revenue, by all of their facts. Counting them again changes nothing. */
-async function countPurchases(
-  deps: RollUpDependencies,
-  client: Queryable,
-  references: readonly LedgerReference[],
-): Promise<void> {
-  const real = references.filter(({ provider }) => !isTestSource(provider));
-  if (real.length === 0) return;
-  const purchases = await findPurchases(deps, client, real);
-  const transactions = purchases.flatMap(listTransactions);
-  const lines = await listBilledLines(client, transactions);
-  const catalog = withAssignedPrices(deps.catalog(), await listAssignedPrices(client));
-  const entries = purchases.flatMap((purchase) =>
-    computeRevenue(purchase, createProductNamer(purchase, lines, catalog)),
-  );
-  await replaceEntries(client, transactions, entries);
-}
-
-/** Names products as they were sold, else by the catalogue. */
-function createProductNamer(
-  { facts }: Purchase,
-  lines: readonly BilledLine[],
-  catalog: SoldCatalog,
-): (priceId: string) => string {
-  const own = new Set(listTransactions({ facts, eventIds: new Set() }).map(nameTransaction));
-  const sales = lines
-    .filter((line) => own.has(nameTransaction(line)))
-    .flatMap((line) => line.sales ?? []);
-  const sold = new Map(sales.map(({ priceId, productId }) => [priceId, productId]));
-  const { findPrice } = withRepairs(catalog, facts);
-  return (priceId) =>
-    sold.get(priceId) ?? findPrice(facts.provider, priceId)?.id ?? sold.get('') ?? '';
-}
-
-function nameTransaction({ provider, transactionId }: TransactionKey): string {
-  return `${provider} ${transactionId}`;
-}
-
-async function replaceEntries(
-  client: Queryable,
-  transactions: readonly TransactionKey[],
-  entries: readonly RevenueEntry[],
-): Promise<void> {
-  const stored = await listStoredRevenue(client, transactions);
-  const before = new Map(stored.map((row) => [nameTransaction(row), row]));
-  const after = Map.groupBy(entries, nameTransaction);
-  const months = new Map<string, RevenueSum>();
-  const days = new Map<string, RevenueSum>();
-  const changed = [];
-  for (const { provider, transactionId } of new Map(
-    transactions.map((each) => [nameTransaction(each), each]),
-  ).values()) {
-    const name = nameTransaction({ provider, transactionId });
-    const own = after.get(name) ?? [];
-    const row = before.get(name);
-    const old = row === undefined ? [] : readEntries(row);
-    const next = writeEntries(own);
-    if (next === writeEntries(old)) continue;
-    changed.push({ provider, transactionId, entries: next });
-    for (const [list, sign] of [
-      [old, -1],
-      [own, 1],
-    ] as const) {
-      addEntries(months, list, sign, (day) => `${day.slice(0, 7)}-01`);
-      addEntries(days, list, sign);
-    }
-  }
-  if (changed.length === 0) return;
-  await storeRevenue(client, changed);
-  await addRevenueMonths(client, listChanged(months));
-  await addRevenueDays(client, listChanged(days));
-}
-
-/** Sorted, as every batch of rows that is locked. */
-function listChanged(sums: ReadonlyMap<string, RevenueSum>): RevenueSum[] {
-  return [...sums]
-    .filter(([, { measures }]) => MEASURES.some((measure) => measures[measure] !== 0))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, sum]) => sum);
 }

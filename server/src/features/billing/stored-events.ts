@@ -27,7 +27,7 @@ import {
   type EventStatus,
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
-import { insertRevenueDue } from './queries/revenue.ts';
+import { insertRevenueDue } from './queries/revenue-due.ts';
 import { DISMISSED_PREFIX } from './rules/event-state.ts';
 
 const PAGE_SIZE = 200;

@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { recordReconciliation } from '../billing/queries/reconciliations.ts';
+import { storeRevenueBackfill } from '../billing/queries/revenue-backfill.ts';
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
@@ -15,7 +16,7 @@ const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async
 
 beforeEach(async () => {
   await pool.query(
-    'truncate billing_reconciliations, key_emails, webhook_endpoints, webhook_deliveries',
+    'truncate billing_reconciliations, billing_revenue_due, billing_payments, key_emails, webhook_endpoints, webhook_deliveries',
   );
 });
 
@@ -38,6 +39,9 @@ test('reports a failed reconciliation while there is an API key', async () => {
 
 const countUndelivered = async () =>
   (await countBacklog({ pool, clock, paddleApi: null, catalog })).undelivered;
+
+const countRevenue = async () =>
+  (await countBacklog({ pool, clock, paddleApi: null, catalog })).revenue;
 
 const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * HOUR_MS);
 
@@ -72,3 +76,27 @@ test('counts failed deliveries for a week, and disabled endpoints until they are
   );
   assert.deepEqual(await countUndelivered(), { keyEmails: 0, deliveries: 3, endpoints: 2 });
 });
+
+test('counts reports of payments that revenue does not contain yet, and the age of the oldest', async () => {
+  assert.deepEqual(await countRevenue(), { reports: 0, delaySeconds: 0, backfill: 0 });
+  await pool.query(
+    `insert into billing_revenue_due (provider, kind, id, marked_at)
+     values ('paddle', 'transaction', 'txn_1', now() - interval '1 hour'), ('paddle', 'transaction', 'txn_2', now())`,
+  );
+  const { reports, delaySeconds } = await countRevenue();
+  assert.equal(reports, 2);
+  assert.ok(delaySeconds >= 3_600 && delaySeconds < 7_200, String(delaySeconds));
+});
+
+test('counts the payments that the backfill of revenue has not reached', async () => {
+  await pool.query(
+    `insert into billing_payments (transaction_id, provider, event_id, occurred_at, fact)
+     select 'txn_' || id, 'paddle', 'evt_' || id, now(), '{}' from unnest(array['a', 'b', 'c']) as id`,
+  );
+  await storeRevenueBackfill(pool, { ...REACHED, finishedAt: null });
+  assert.equal((await countRevenue()).backfill, 2);
+  await storeRevenueBackfill(pool, { ...REACHED, finishedAt: new Date() });
+  assert.equal((await countRevenue()).backfill, 0);
+});
+
+const REACHED = { transactionId: 'txn_a', provider: 'paddle', counted: 1 };

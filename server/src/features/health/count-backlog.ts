@@ -9,6 +9,8 @@ import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts'
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';
 import { findReconciliation } from '../billing/queries/reconciliations.ts';
+import { countRemainingPayments } from '../billing/queries/revenue-backfill.ts';
+import { summarizeRevenueDue } from '../billing/queries/revenue-due.ts';
 import { countFreeKeys } from '../licenses/view-key-pools.ts';
 import {
   countDeliveriesFailedSince,
@@ -25,6 +27,17 @@ export interface Backlog {
   readonly undelivered: UndeliveredNumbers;
   /** By product whose licenses take keys of a pool. */
   readonly freePoolKeys: Readonly<Record<string, number>>;
+  readonly revenue: UncountedRevenue;
+}
+
+/** Payments that are not in the reports of revenue yet. */
+export interface UncountedRevenue {
+  /** Reports of payments, refunds and subscriptions. */
+  readonly reports: number;
+  /** Since when the oldest of these waits; 0 without one. */
+  readonly delaySeconds: number;
+  /** Payments from before the roll-up, or of a roll-up that is computed anew. */
+  readonly backfill: number;
 }
 
 /** E-mails and deliveries that did not reach their recipients. */
@@ -50,6 +63,9 @@ const REPORTED_FOR_MS = 7 * 24 * 60 * 60_000;
 /** A higher number would not be more useful. */
 const MAX_COUNTED = 1_000;
 
+/** Counted for some milliseconds each minute, only until the backfill ends. */
+const MAX_BACKFILL = 100_000;
+
 /** Counts each part by an index that contains nothing else. */
 export async function countBacklog(deps: BacklogDependencies): Promise<Backlog> {
   const { pool } = deps;
@@ -59,6 +75,16 @@ export async function countBacklog(deps: BacklogDependencies): Promise<Backlog> 
     isReconciliationFailing: await isReconciliationFailing(deps),
     undelivered: await countUndelivered(deps),
     freePoolKeys: await countFreeKeys(pool, deps.catalog()),
+    revenue: await countUncountedRevenue(pool),
+  };
+}
+
+async function countUncountedRevenue(pool: Pool): Promise<UncountedRevenue> {
+  const { pending, delaySeconds } = await summarizeRevenueDue(pool, MAX_COUNTED);
+  return {
+    reports: pending,
+    delaySeconds,
+    backfill: await countRemainingPayments(pool, MAX_BACKFILL),
   };
 }
 

@@ -45,6 +45,7 @@ const WELL: Backlog = {
   isReconciliationFailing: false,
   undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
   freePoolKeys: {},
+  revenue: { reports: 0, delaySeconds: 0, backfill: 0 },
 };
 
 const noDatabase = async () => {

@@ -76,7 +76,7 @@ interface SourcedFact extends EventKey {
 
 /**
  * Declares how facts are inserted into their ledger, and their purchases marked for the roll-up of revenue; those already
- * inserted stay unchanged.
+ * inserted stay unchanged. A payment of a subscription marks the subscription, as all of its facts do: it is counted once.
  * @param kind of the first column of the key
  * @param key the columns of the primary key besides provider and event id
  * @param references further columns with ids
@@ -89,6 +89,9 @@ function defineInsert(
   references: readonly string[],
 ) {
   const columns = [...key, ...references];
+  const mark = references.includes('subscription_id')
+    ? `case when subscription_id is null then '${kind}' else 'subscription' end as kind, coalesce(subscription_id, ${key[0]}) as id`
+    : `'${kind}' as kind, ${key[0]} as id`;
   return defineCommand(
     name,
     `with stored as (
@@ -97,9 +100,9 @@ function defineInsert(
               (fact->>'occurredAt')::timestamptz, fact
        from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
        on conflict (${key.join(', ')}, provider, event_id) do nothing
-       returning provider, ${key[0]} as id
+       returning provider, ${mark}
      )
-     insert into billing_revenue_due (provider, kind, id) select provider, '${kind}', id from stored`,
+     insert into billing_revenue_due (provider, kind, id) select distinct provider, kind, id from stored`,
   );
 }
 

@@ -6,8 +6,6 @@ import {
   defineCommand,
   defineStatement,
   execute,
-  Nullable,
-  queryRow,
   queryRows,
   toColumns,
   type Queryable,
@@ -19,7 +17,7 @@ import {
   type RevenueEntry,
   type RevenueSum,
 } from '../rules/revenue/measures.ts';
-import type { LedgerReference, TransactionKey } from './purchases.ts';
+import type { TransactionKey } from './purchases.ts';
 
 const lockStatement = defineCommand(
   'billing_revenue_lock',
@@ -31,50 +29,6 @@ const lockStatement = defineCommand(
 /** Acquires the lock of the roll-up until the transaction ends; its statements use index look-ups only, as those of billing. */
 export async function lockRevenue(db: Queryable): Promise<void> {
   await execute(db, lockStatement);
-}
-
-const insertDueStatement = defineCommand(
-  'billing_revenue_due_insert',
-  `insert into billing_revenue_due (provider, kind, id)
-   select distinct provider, kind, id from unnest($1::text[], $2::text[], $3::text[]) as due (provider, kind, id)`,
-);
-
-/** Marks purchases to be counted again. */
-export async function insertRevenueDue(
-  db: Queryable,
-  references: readonly LedgerReference[],
-): Promise<void> {
-  // The details of customers are no revenue.
-  const due = references.filter(({ kind }) => kind !== 'customer');
-  await execute(db, insertDueStatement, toColumns(due, ['provider', 'kind', 'id']));
-}
-
-const takeDueStatement = defineStatement(
-  'billing_revenue_due_take',
-  Type.Object({
-    provider: Type.String(),
-    kind: Type.Enum(['transaction', 'subscription']),
-    id: Type.String(),
-  }),
-  `delete from billing_revenue_due
-   where due_id = any (array(select due_id from billing_revenue_due order by due_id limit $1 for update skip locked))
-   returning provider, kind, id`,
-);
-
-/** Deletes and returns marks, at most `limit`. */
-export async function takeRevenueDue(db: Queryable, limit: number): Promise<LedgerReference[]> {
-  return queryRows(db, takeDueStatement, [limit]);
-}
-
-const countDueStatement = defineStatement(
-  'billing_revenue_due_count',
-  Type.Object({ due: Type.Integer() }),
-  'select count(*)::integer as due from (select from billing_revenue_due limit $1) as found',
-);
-
-/** Counts the marks, up to `limit`. */
-export async function countRevenueDue(db: Queryable, limit: number): Promise<number> {
-  return (await queryRow(db, countDueStatement, [limit]))?.due ?? 0;
 }
 
 const listEntriesStatement = defineStatement(
@@ -111,26 +65,13 @@ const upsertEntriesStatement = defineCommand(
    on conflict (transaction_id, provider) do update set entries = excluded.entries`,
 );
 
-const deleteEntriesStatement = defineCommand(
-  'billing_revenue_delete',
-  `delete from billing_revenue stored using unnest($1::text[], $2::text[]) as gone (provider, transaction_id)
-   where stored.transaction_id = gone.transaction_id and stored.provider = gone.provider`,
-);
-
-/** Stores what transactions add to revenue; those without entries are deleted. */
+/** Stores what transactions add to revenue. One that adds nothing is stored too: its purchase is counted. */
 export async function storeRevenue(db: Queryable, rows: readonly StoredRevenue[]): Promise<void> {
-  const kept = rows.filter(({ entries }) => entries !== '[]');
-  const gone = rows.filter(({ entries }) => entries === '[]');
-  if (kept.length > 0) {
-    await execute(
-      db,
-      upsertEntriesStatement,
-      toColumns(kept, ['provider', 'transactionId', 'entries']),
-    );
-  }
-  if (gone.length > 0) {
-    await execute(db, deleteEntriesStatement, toColumns(gone, ['provider', 'transactionId']));
-  }
+  await execute(
+    db,
+    upsertEntriesStatement,
+    toColumns(rows, ['provider', 'transactionId', 'entries']),
+  );
 }
 
 const RECURRING = MEASURES.filter(
@@ -173,62 +114,6 @@ function toParameters(sums: readonly RevenueSum[], measures: readonly Measure[])
     ...toColumns(keys, ['day', 'provider', 'productId', 'country', 'currency']),
     ...measures.map((measure) => sums.map((sum) => sum.measures[measure])),
   ];
-}
-
-const Backfill = Type.Object({
-  transactionId: Type.String(),
-  provider: Type.String(),
-  counted: Type.Number(),
-  finishedAt: Nullable.Timestamp,
-});
-
-const findBackfillStatement = defineStatement(
-  'billing_revenue_find_backfill',
-  Backfill,
-  `select transaction_id as "transactionId", provider, counted::float8 as counted, finished_at as "finishedAt"
-   from billing_revenue_backfill`,
-);
-
-/** How far payments from before the roll-up were counted. */
-export interface RevenueBackfill extends TransactionKey {
-  readonly counted: number;
-  /** Null: it is not finished. */
-  readonly finishedAt: Date | null;
-}
-
-/** Returns how far payments from before the roll-up were counted. */
-export async function findRevenueBackfill(db: Queryable): Promise<RevenueBackfill | null> {
-  return queryRow(db, findBackfillStatement);
-}
-
-const storeBackfillStatement = defineCommand(
-  'billing_revenue_store_backfill',
-  'update billing_revenue_backfill set transaction_id = $1, provider = $2, counted = $3, finished_at = $4',
-);
-
-export async function storeRevenueBackfill(
-  db: Queryable,
-  { transactionId, provider, counted, finishedAt }: RevenueBackfill,
-): Promise<void> {
-  await execute(db, storeBackfillStatement, [transactionId, provider, counted, finishedAt]);
-}
-
-const listPaymentsStatement = defineStatement(
-  'billing_revenue_list_payments',
-  Type.Object({ transactionId: Type.String(), provider: Type.String() }),
-  `select distinct transaction_id as "transactionId", provider from (
-     select transaction_id, provider from billing_payments
-     where (transaction_id, provider) > ($1, $2) order by transaction_id, provider limit $3
-   ) as page order by transaction_id, provider`,
-);
-
-/** Lists payments by id. @param after the last one of the page before */
-export async function listPaymentsAfter(
-  db: Queryable,
-  after: TransactionKey,
-  limit: number,
-): Promise<TransactionKey[]> {
-  return queryRows(db, listPaymentsStatement, [after.transactionId, after.provider, limit]);
 }
 
 const clearStatement = defineCommand(
