@@ -11,6 +11,8 @@
  *   npm run bench -- --console  every list and search of the operator interface, on a full database: a quarter of an hour;
  *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
  *                               and --queries=60 sends fewer queries
+ *   npm run bench -- --payments purchases, renewals and plan changes at Paddle and Stripe; --against=DIR sends the same events
+ *                               alternately to the version of another checkout: two minutes
  *   npm run bench -- --revenue  reports of revenue over 1,000,000 payments, and counting these: half an hour
  */
 import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -30,6 +32,7 @@ import { measureGrowth } from './scenarios/growth.ts';
 import { measureHeartbeats } from './scenarios/heartbeats.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureOutreach } from './scenarios/outreach.ts';
+import { measurePayments, printPayments } from './scenarios/payments.ts';
 import { measureReports } from './scenarios/reports.ts';
 import { measureRevenue } from './scenarios/revenue.ts';
 import { measureTrial } from './scenarios/trial.ts';
@@ -170,6 +173,17 @@ async function measureAlone(
   }
 }
 
+/** Measures the events of payment providers, and prints them. */
+async function measurePaymentsOnly(): Promise<void> {
+  const { against = null, quick } = values;
+  const options = { against, buyers: quick ? 200 : 600, rounds: quick ? 3 : 9 };
+  const heading = `${options.rounds} rounds of ${options.buyers} buyers`;
+  await measureAlone(heading, async (root) => {
+    const measured = await measurePayments(root, options);
+    return () => printPayments(measured);
+  });
+}
+
 /** Measures reports of revenue, and prints them. */
 async function measureRevenueOnly(): Promise<void> {
   const payments = values.quick ? 50_000 : 1_000_000;
@@ -197,6 +211,8 @@ const { values } = parseArgs({
     workers: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
     revenue: { type: 'boolean', default: false },
+    payments: { type: 'boolean', default: false },
+    against: { type: 'string' },
     data: { type: 'string' },
     only: { type: 'string', default: '' },
     queries: { type: 'string', default: '200' },
@@ -207,5 +223,6 @@ if (values.events) await measureEventsOnly(scale);
 else if (values.citus) await measureCitusOnly(scale);
 else if (values.workers) await measureWorkersOnly(scale);
 else if (values.revenue) await measureRevenueOnly();
+else if (values.payments) await measurePaymentsOnly();
 else if (values.console) await measureConsoleOnly(scale);
 else await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

@@ -93,7 +93,7 @@ export async function openConnections({
   target,
   path,
   connections,
-}: ConnectionPlan): Promise<HttpConnection[]> {
+}: Omit<ConnectionPlan, 'nextBody'>): Promise<HttpConnection[]> {
   const head = [
     `POST ${path} HTTP/1.1`,
     `Host: ${target.host}:${target.port}`,

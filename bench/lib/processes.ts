@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import type { Target } from './http-connection.ts';
 import { BILLING_SECRET } from './purchases.ts';
@@ -22,15 +23,20 @@ export interface ServiceProcess extends ServerProcess {
 /** Environment variables by name. */
 type Settings = Readonly<Record<string, string>>;
 
+const THIS_VERSION = fileURLToPath(new URL('../..', import.meta.url));
+
 /**
  * Starts the service on a data directory.
  * @param settings added to those of every service of the benchmark
+ * @param checkout the directory of another version to start; default: this one
  */
 export async function startServiceProcess(
   dataDirectory: string,
   settings: Settings = {},
+  checkout: string = THIS_VERSION,
 ): Promise<ServiceProcess> {
-  const child = forkScript('../server.ts', [], dataDirectory, settings);
+  const script = pathToFileURL(join(checkout, 'bench', 'server.ts'));
+  const child = forkScript(script, [], dataDirectory, settings);
   const started = await waitForPort(child);
   return {
     ...started,
@@ -41,7 +47,7 @@ export async function startServiceProcess(
 
 /** Starts a bare HTTP server of Node.js for comparison. */
 export async function startBareServer(): Promise<ServerProcess> {
-  return waitForPort(forkScript('../bare-server.ts', [], ''));
+  return waitForPort(forkScript(new URL('../bare-server.ts', import.meta.url), [], ''));
 }
 
 async function waitForPort(child: ChildProcess): Promise<ServerProcess> {
@@ -58,18 +64,23 @@ export async function seedDataDirectory(
   activations: number,
   settings: Settings = {},
 ): Promise<void> {
-  const child = forkScript('../seed.ts', [String(activations)], dataDirectory, settings);
+  const child = forkScript(
+    new URL('../seed.ts', import.meta.url),
+    [String(activations)],
+    dataDirectory,
+    settings,
+  );
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`seeding ended with ${String(code)}`);
 }
 
 function forkScript(
-  path: string,
+  script: URL,
   args: readonly string[],
   dataDirectory: string,
   settings: Settings = {},
 ): ChildProcess {
-  return fork(fileURLToPath(new URL(path, import.meta.url)), args, {
+  return fork(fileURLToPath(script), args, {
     execArgv: process.execArgv,
     env: { ...serviceSettings(dataDirectory), ...settings },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

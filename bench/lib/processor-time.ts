@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Linux reports processor time in hundredths of a second (proc(5), `USER_HZ`). */
 const TICKS_PER_SECOND = 100;
@@ -21,4 +21,25 @@ export function readProcessorSecondsWithWorkers(pid: number): number {
 /** Whether a process of the same user runs this program: the embedded PostgreSQL does not. */
 function isNode(pid: number): boolean {
   return readlinkSync(`/proc/${pid}/exe`) === process.execPath;
+}
+
+/** Returns the exact processor time of each thread of a process in milliseconds, by its id. Linux only. */
+export function readThreadMilliseconds(pid: number): ReadonlyMap<string, number> {
+  const tasks = `/proc/${pid}/task`;
+  return new Map(readdirSync(tasks).map((id) => [id, readRunTime(`${tasks}/${id}/schedstat`)]));
+}
+
+/** Returns the exact processor time of each process that a process started in milliseconds, by its id. Linux only. */
+export function readChildMilliseconds(pid: number): ReadonlyMap<string, number> {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return new Map(children.map((id) => [id, readRunTime(`/proc/${id}/schedstat`)]));
+}
+
+/** The first field is in nanoseconds; 0 for a process that has ended. */
+function readRunTime(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ')[0]) / 1e6;
+  } catch {
+    return 0;
+  }
 }
