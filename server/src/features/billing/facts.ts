@@ -310,7 +310,8 @@ export function parseStoredFact(json: string): PurchaseFact | RepairFact {
 /** Replaces the texts of dates within a value that nothing else refers to. */
 function readDates(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const inner: unknown = Reflect.get(value, name);
     if (typeof inner === 'object') readDates(inner);
     else if (typeof inner === 'string' && DATE_FIELDS.has(name)) {
       Reflect.set(value, name, new Date(inner));

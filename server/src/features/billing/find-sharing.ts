@@ -32,8 +32,8 @@ export async function addSharing(
     const renewed = await findRenewedLicenses(deps, client, purchases, lines);
     const named = [...renewed.values()].flatMap((license) => license?.licenseId ?? []);
     const ids = rare.renewals ? [...new Set(lines.map(({ licenseId }) => licenseId))] : [];
-    const shared =
-      named.length + ids.length === 0 ? [] : await listSharedTransactions(client, named, ids);
+    if (named.length + ids.length === 0) return { purchases, lines, renewed };
+    const shared = await listSharedTransactions(client, named, ids);
     const known = new Set(purchases.flatMap(listTransactions).map(toTransactionName));
     const missing = shared.filter(
       ({ provider, id }) => !known.has(toTransactionName({ provider, transactionId: id })),

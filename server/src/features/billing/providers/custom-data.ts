@@ -36,23 +36,33 @@ function readRenewed(sources: readonly unknown[]): Pick<PaymentFact, 'renews'> {
  * @param seal returns the text to store instead of a key
  */
 export function sealLicenseKeys(body: object, seal: (licenseKey: string) => string): object {
-  let isChanged = false;
+  // Most events contain none, and need no copy.
+  if (!containsKey(body, false, 0)) return body;
   const replace = (value: unknown, isCustomData: boolean, depth: number): unknown => {
     if (depth > MAX_DEPTH) return value;
     if (Array.isArray(value)) return value.map((each) => replace(each, false, depth + 1));
     if (!isObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => {
-        if (isCustomData && isKey(name, each)) {
-          isChanged = true;
-          return [name, `${SEALED_PREFIX}${seal(each.trim())}`];
-        }
-        return [name, replace(each, CONTAINERS.has(name), depth + 1)];
-      }),
+      Object.entries(value).map(([name, each]) =>
+        isCustomData && isKey(name, each)
+          ? [name, `${SEALED_PREFIX}${seal(each.trim())}`]
+          : [name, replace(each, CONTAINERS.has(name), depth + 1)],
+      ),
     );
   };
   const sealed = replace(body, false, 0);
-  return isChanged && isRecord(sealed) ? sealed : body;
+  return isRecord(sealed) ? sealed : body;
+}
+
+function containsKey(value: unknown, isCustomData: boolean, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.some((each) => containsKey(each, false, depth + 1));
+  if (!isObject(value)) return false;
+  return Object.keys(value).some(
+    (name) =>
+      (isCustomData && isKey(name, value[name])) ||
+      containsKey(value[name], CONTAINERS.has(name), depth + 1),
+  );
 }
 
 /** Whether a field contains a key, also in the wrong field; a key may have the form of an id. */

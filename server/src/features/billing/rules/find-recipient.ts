@@ -24,6 +24,7 @@ export function isRecipientInvalid(purchase: Purchase): boolean {
 
 function listRecipients({ facts: { payments, snapshots } }: Purchase) {
   return [...payments, ...snapshots]
+    .filter(({ recipient }) => recipient !== undefined)
     .sort(compareOccurrences)
     .flatMap(({ recipient }) => (recipient === undefined ? [] : [recipient]));
 }

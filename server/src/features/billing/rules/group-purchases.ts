@@ -70,10 +70,10 @@ export function groupPurchases(all: readonly LedgerEntry[]): Purchase[] {
   }
   const groupOf = (entry: LedgerEntry): string => roots.find(namesOf(entry)[0] ?? '');
   const separate = Map.groupBy(entries, groupOf);
-  for (const [started, checkout] of pairStarted([...separate].map(toOpenGroup))) {
-    roots.unite(started, checkout);
-  }
-  return [...Map.groupBy(entries, groupOf).values()].map(toPurchase);
+  const pairs = pairStarted([...separate].map(toOpenGroup));
+  for (const [started, checkout] of pairs) roots.unite(started, checkout);
+  const groups = pairs.length === 0 ? separate : Map.groupBy(entries, groupOf);
+  return [...groups.values()].map(toPurchase);
 }
 
 function toOpenGroup([name, entries]: readonly [string, readonly LedgerEntry[]]): OpenGroup {
@@ -207,6 +207,7 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
   facts: readonly Fact[],
   idOf: (fact: Fact) => string,
 ): Fact[][] {
+  if (facts.length === 0) return [];
   return [...Map.groupBy(facts, idOf).values()].map((versions) => versions.sort(compareVersions));
 }
 
@@ -215,6 +216,8 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
  * decides what the payment is: one that says something else under the same id has no effect.
  */
 function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment {
+  const [only, ...others] = versions;
+  if (only !== undefined && others.length === 0) return only;
   const first = versions.find(({ origin }) => origin !== 'other');
   const owner = versions.find(({ customerId }) => customerId !== null);
   const isConflict = (each: PaymentFact): boolean =>

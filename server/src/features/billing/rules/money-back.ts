@@ -10,6 +10,8 @@ export function findRefund(
   adjustments: readonly AdjustmentFact[],
   lineId: string | null,
 ): Date | null {
+  // Asked for each line of each payment; most purchases have no adjustments.
+  if (adjustments.length === 0) return null;
   const refunds = adjustments
     .filter(({ effect, status }) => effect === 'refund' && status === 'approved')
     .filter(({ transactionId }) => transactionId === payment.transactionId)
@@ -51,6 +53,7 @@ export function findDispute(
   adjustments: readonly AdjustmentFact[],
   findLine: (payment: PaymentFact) => string | null,
 ): Date | null {
+  if (adjustments.length === 0) return null;
   const open = payments.flatMap((payment) => {
     const lineId = findLine(payment);
     return listOpenDisputes([payment], adjustments).filter(

@@ -25,8 +25,10 @@ export const NAMES_NONE: NamedLicenses = { licenses: new Map(), addressOf: () =>
 
 /** Returns how a purchase names the license that it renews, in its oldest fact that names one; null: it names none. */
 export function findRenewedName({ facts }: Purchase): string | null {
-  const ordered = [...facts.payments, ...facts.snapshots].sort(compareOccurrences);
-  return ordered.find(({ renews }) => renews !== undefined)?.renews ?? null;
+  const naming = [...facts.payments, ...facts.snapshots].filter(
+    ({ renews }) => renews !== undefined,
+  );
+  return naming.sort(compareOccurrences)[0]?.renews ?? null;
 }
 
 /** The line of a purchase that renews a license, and that license; null: it cannot be renewed. */

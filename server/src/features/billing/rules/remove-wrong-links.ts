@@ -1,4 +1,4 @@
-import type { PurchaseFact } from '../facts.ts';
+import { occurrenceOf, type Occurrence } from '../facts.ts';
 import { compareVersions } from './compare-facts.ts';
 import type { LedgerEntry } from './group-purchases.ts';
 
@@ -12,33 +12,33 @@ export interface NamedEntry extends LedgerEntry {
  * transaction belongs to the subscription that its oldest payment names, or else the oldest snapshot.
  */
 export function removeWrongLinks(entries: readonly LedgerEntry[]): NamedEntry[] {
-  const owners = findOwners(entries);
-  return entries.map((entry) => {
-    const link = toLink(entry);
-    const isMisnamed = link !== null && owners.get(link.name) !== link.subscriptionId;
-    return isMisnamed
-      ? { ...entry, fact: unlink(entry.fact), isMisnamed }
-      : { ...entry, isMisnamed };
+  const linked = entries.map((entry) => ({ entry, link: toLink(entry) }));
+  const owners = findOwners(linked.map(({ link }) => link));
+  return linked.map(({ entry, link }) => {
+    const isMisnamed =
+      link !== null && owners.get(link.name)?.subscriptionId !== link.subscriptionId;
+    const { eventId, provider, fact } = entry;
+    return { eventId, provider, fact: isMisnamed ? unlink(fact) : fact, isMisnamed };
   });
 }
 
-/** Finds the subscription of each transaction. */
-function findOwners(entries: readonly LedgerEntry[]): ReadonlyMap<string, string> {
-  const owners = new Map<string, string>();
-  const ordered = entries
-    .flatMap((entry) => toLink(entry) ?? [])
-    .sort(
-      (a, b) =>
-        Number(a.isSnapshot) - Number(b.isSnapshot) || compareVersions(a.version, b.version),
-    );
-  for (const { name, subscriptionId } of ordered) {
-    if (!owners.has(name)) owners.set(name, subscriptionId);
+/** Finds the link that names the subscription of each transaction. */
+function findOwners(links: readonly (Link | null)[]): ReadonlyMap<string, Link> {
+  const owners = new Map<string, Link>();
+  for (const link of links) {
+    if (link === null) continue;
+    const known = owners.get(link.name);
+    if (known === undefined || compareLinks(link, known) < 0) owners.set(link.name, link);
   }
   return owners;
 }
 
-interface Link {
-  readonly version: PurchaseFact & { readonly eventId: string };
+function compareLinks(a: Link, b: Link): number {
+  return Number(a.isSnapshot) - Number(b.isSnapshot) || compareVersions(a, b);
+}
+
+interface Link extends Occurrence {
+  readonly eventId: string;
   readonly name: string;
   readonly subscriptionId: string;
   readonly isSnapshot: boolean;
@@ -50,7 +50,8 @@ function toLink({ fact, provider, eventId }: LedgerEntry): Link | null {
   if (transactionId === null || subscriptionId === null) return null;
   const isSnapshot = fact.kind === 'subscription';
   return {
-    version: { ...fact, eventId },
+    ...occurrenceOf(fact),
+    eventId,
     name: `${provider} ${transactionId}`,
     subscriptionId,
     isSnapshot,
