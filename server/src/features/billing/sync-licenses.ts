@@ -3,7 +3,11 @@ import { isTestSource, providerOf } from '@latchkey/contract';
 import type { Queryable } from '#server/db/statement.ts';
 
 import { createBilledLicenses } from '../licenses/issue.ts';
-import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
+import {
+  cancelLicenses,
+  updateBilledLicenses,
+  type ChangedLicense,
+} from '../licenses/queries/billed-licenses.ts';
 import {
   deleteLicenseTransactions,
   upsertLicenseTransactions,
@@ -24,11 +28,13 @@ import {
 import type { RareRows } from './queries/rare-rows.ts';
 import { listAssignedPrices } from './queries/repairs.ts';
 import { recordSales, type CreatedLine } from './record-sales.ts';
+import { compareCheckouts } from './rules/compare-checkouts.ts';
 import { listNames, listOpenPurchases } from './rules/find-sale.ts';
 import { findRecipient } from './rules/find-recipient.ts';
 import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
 import {
   planLicenses,
+  type Checkout,
   type LicensePlans,
   type ExistingLicense,
   type MissingLicense,
@@ -214,7 +220,7 @@ async function createLicenses(
     if (license === undefined || license === null) return [];
     const { provider } = plan.purchase.facts;
     const { transactionId, lineKey } = plan.draft;
-    const line = { provider, transactionId, lineKey, licenseId: license.id };
+    const line = { provider, transactionId, lineKey, licenseId: license.id, checkouts: [] };
     return [{ ...plan, line, license }];
   });
   await insertBilledLines(
@@ -239,7 +245,6 @@ async function changeLicenses(
     [...plans.orphaned, ...plans.updates].map((plan) => [plan.line.licenseId, plan]),
   );
   if (planOf.size === 0) return [];
-  const before = await listLicensesByIds(client, [...planOf.keys()]);
   const adopted = plans.existing.filter(
     ({ adopted: license, isNewRenewal, isTakenOver }) =>
       license !== undefined || isNewRenewal === true || isTakenOver === true,
@@ -253,12 +258,9 @@ async function changeLicenses(
   const updated = await updateLicenses(client, plans.updates, buyers);
   await recordCheckoutIds(client, plans.existing);
   const canceled = await cancelOrphaned(deps, client, plans.orphaned);
-  const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
-  return before.flatMap((previous) => {
-    const license = changed.get(previous.id);
-    const plan = planOf.get(previous.id);
-    if (license === undefined || plan === undefined) return [];
-    return [toSyncedLicense(plan, previous, license, buyers)];
+  return [...updated, ...canceled].flatMap(({ before, license }) => {
+    const plan = planOf.get(license.id);
+    return plan === undefined ? [] : [toSyncedLicense(plan, before, license, buyers)];
   });
 }
 
@@ -266,7 +268,7 @@ async function updateLicenses(
   client: Queryable,
   updates: readonly ExistingLicense[],
   buyers: Buyers,
-): Promise<LicenseRecord[]> {
+): Promise<ChangedLicense[]> {
   if (updates.length === 0) return [];
   return updateBilledLicenses(
     client,
@@ -282,10 +284,15 @@ async function cancelOrphaned(
   deps: ApplyDependencies,
   client: Queryable,
   orphaned: readonly OrphanedLicense[],
-): Promise<LicenseRecord[]> {
+): Promise<ChangedLicense[]> {
   if (orphaned.length === 0) return [];
   const ids = orphaned.map(({ line }) => line.licenseId);
-  return cancelLicenses(client, ids, deps.clock.now());
+  const previous = new Map((await listLicensesByIds(client, ids)).map((each) => [each.id, each]));
+  const canceled = await cancelLicenses(client, ids, deps.clock.now());
+  return canceled.flatMap((license) => {
+    const before = previous.get(license.id);
+    return before === undefined ? [] : [{ license, before }];
+  });
 }
 
 function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
@@ -318,26 +325,19 @@ function toSyncedLicense(
 
 /**
  * Stores the checkout ids by which `check` finds licenses, and deletes all other ids of theirs: these may be guessable, or
- * come from a time when the checkout was unknown.
+ * come from a time when the checkout was unknown. Sends nothing about what is stored already.
  */
 async function recordCheckoutIds(
   client: Queryable,
   licenses: readonly CreatedLine[],
 ): Promise<void> {
-  await upsertLicenseTransactions(
-    client,
-    licenses.flatMap((each) =>
-      each.draft.checkoutId === null ? [] : [toOrigin(each, each.draft.checkoutId)],
-    ),
-  );
-  const outdated = licenses.flatMap((each) =>
-    [each.draft.transactionId, each.line.transactionId]
-      .filter((id) => id !== each.draft.checkoutId)
-      .map((id) => toOrigin(each, id)),
-  );
+  const changes = licenses.map(({ draft, line: { licenseId, ...line } }) => {
+    const { missing, outdated } = compareCheckouts(draft, line);
+    const withLicense = (checkout: Checkout): LicenseOrigin => ({ ...checkout, licenseId });
+    return { missing: missing.map(withLicense), outdated: outdated.map(withLicense) };
+  });
+  const missing = changes.flatMap((each) => each.missing);
+  const outdated = changes.flatMap((each) => each.outdated);
+  if (missing.length > 0) await upsertLicenseTransactions(client, missing);
   if (outdated.length > 0) await deleteLicenseTransactions(client, outdated);
-}
-
-function toOrigin({ draft, line }: CreatedLine, transactionId: string): LicenseOrigin {
-  return { transactionId, licenseId: line.licenseId, position: draft.position };
 }

@@ -22,6 +22,14 @@ export interface BilledLine {
   readonly renews?: boolean;
   /** What was sold with the license: an entry for each of its prices. Default: none. */
   readonly sales?: readonly Sale[];
+  /** The checkouts by which the license is found. Absent: unknown. */
+  readonly checkouts?: readonly Checkout[];
+}
+
+/** A checkout by which `check` finds a license, and the license's place in it. */
+export interface Checkout {
+  readonly transactionId: string;
+  readonly position: number;
 }
 
 /** A license from elsewhere that has a name of a purchase, and no line yet. */

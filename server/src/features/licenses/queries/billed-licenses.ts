@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+
 import {
   columnsOf,
   defineStatement,
@@ -56,10 +58,12 @@ const BILLED_COLUMNS = [
 const billedOf = (table: string): string =>
   BILLED_COLUMNS.map((column) => `${table}.${column}`).join(', ');
 
+// The rows before the update are those of the statement's snapshot: only those that change are read.
 const updateStatement = defineStatement(
   'license_update_billed',
-  LicenseRow,
-  `update licenses as l
+  Type.Object({ ...LicenseRow.properties, isBefore: Type.Boolean() }),
+  `with updated as (
+   update licenses as l
    set (${BILLED_COLUMNS.join(', ')}) = row (${billedOf('next')})
    from (
      select l.id,
@@ -82,19 +86,35 @@ const updateStatement = defineStatement(
      order by l.id
    ) as next
    where l.id = next.id and (${billedOf('l')}) is distinct from (${billedOf('next')})
-   returning ${columnsOf(LicenseRow, 'l')}`,
+   returning ${columnsOf(LicenseRow, 'l')}
+   )
+   select ${columnsOf(LicenseRow)}, false as is_before from updated
+   union all
+   select ${columnsOf(LicenseRow, 'l')}, true from updated join licenses l on l.id = updated.id`,
 );
 
+/** A changed license with its previous state. */
+export interface ChangedLicense {
+  readonly license: LicenseRecord;
+  readonly before: LicenseRecord;
+}
+
 /**
- * Updates the facts that billing sets, and returns the changed licenses. Manual changes remain: also an expiry
+ * Updates the facts that billing sets, and returns the licenses that changed. Manual changes remain: also an expiry
  * that an operator extended beyond the paid period, a limit of machines above the paid one, and a changed customer.
  */
 export async function updateBilledLicenses(
   db: Queryable,
   billed: readonly BilledFacts[],
-): Promise<LicenseRecord[]> {
-  const rows = billed.map(({ terms, ...facts }) => ({ ...facts, ...terms }));
-  return queryRows(db, updateStatement, [toJsonRows(rows)]);
+): Promise<ChangedLicense[]> {
+  const parameters = billed.map(({ terms, ...facts }) => ({ ...facts, ...terms }));
+  const rows = await queryRows(db, updateStatement, [toJsonRows(parameters)]);
+  const previous = new Map<string, LicenseRecord>();
+  for (const { isBefore, ...license } of rows) if (isBefore) previous.set(license.id, license);
+  return rows.flatMap(({ isBefore, ...license }) => {
+    const before = previous.get(license.id);
+    return isBefore || before === undefined ? [] : [{ license, before }];
+  });
 }
 
 const cancelStatement = defineStatement(
