@@ -40,7 +40,7 @@ const item = {
   id: Type.String({ examples: ['key:paddle:txn_01hv8wptq8987qeep44cyrewp9'] }),
   kind: oneOf(MAIL_KINDS, {
     description:
-      '`key`: with the keys of a purchase; `owner`: another one to the owner of a license, by `template`: `buyer_code`, `machine_freed`, `replaced_key` or `key`.',
+      '`key`: with the keys of a purchase; `owner`: another one to the owner of a license, or the payer of a gift, by `template`: `buyer_code`, `machine_freed`, `replaced_key`, `key` or `gift_sent`.',
     examples: ['key'],
   }),
   state: oneOf(MAIL_STATES, {

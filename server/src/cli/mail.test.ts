@@ -46,7 +46,7 @@ test('rejects an unknown template, and lists the known ones (exit code 2)', asyn
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /key, replaced_key, buyer_code, machine_freed, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
+    /key, replaced_key, gift_sent, buyer_code, machine_freed, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
   );
 });
 

@@ -26,6 +26,11 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, transactionId: Identifier }),
     priority: URGENT,
   },
+  /** Notifies the payer of a gift that its keys were sent, once. */
+  send_gift_note: {
+    payload: Type.Object({ provider: Identifier, transactionId: Identifier }),
+    priority: NOT_URGENT,
+  },
   /** Sends the owner of a license the key that replaced the previous one. */
   send_replaced_key: {
     payload: Type.Object({

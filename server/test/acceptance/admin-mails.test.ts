@@ -216,7 +216,7 @@ describe('templates', () => {
     const { body } = await viewer.get(TEMPLATES);
     const { items } = readBody(body);
     assert.ok(Array.isArray(items));
-    assert.equal(items.length, 10);
+    assert.equal(items.length, 11);
     for (const { name } of items.map(readBody)) {
       for (const language of ['en', 'fr', 'de']) {
         const path = `${TEMPLATES}/${String(name)}`;

@@ -37,6 +37,7 @@ const OWNER_TEMPLATES: Readonly<Record<string, string>> = {
   buyer_code: 'Code for the buyer’s page',
   machine_freed: 'Computer freed',
   replaced_key: 'Replaced key',
+  gift_sent: 'Gift sent, to its payer',
   key: 'License key, again',
 };
 

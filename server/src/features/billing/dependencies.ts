@@ -33,7 +33,7 @@ export interface BillingDependencies extends ApplyDependencies {
   /** Null: no mail relay is configured. */
   readonly mail: MailTransport | null;
   readonly metrics: {
-    countMail(kind: 'key' | 'machine_freed', outcome: SendResult['outcome']): void;
+    countMail(kind: 'key' | 'machine_freed' | 'gift_sent', outcome: SendResult['outcome']): void;
     countRefusal(endpoint: string, reason: string): void;
     countPaymentEvent(provider: string, status: string): void;
   };

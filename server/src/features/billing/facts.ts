@@ -127,8 +127,17 @@ export const UNKNOWN_CUSTOMER: CustomerDetails = { email: null, name: null, loca
 const order = {
   /** The license that the purchase renews or upgrades: its id, or its key, encrypted. Absent: it creates licenses. */
   renews: Type.Optional(Text),
-  /** Who gets the licenses as a gift; without an address if that is invalid. Absent: the payer. */
-  recipient: Type.Optional(Type.Object({ email: NullableText, name: NullableText })),
+  /**
+   * Who gets the licenses as a gift; without an address if that is invalid, or if the person was erased, so that nobody gets
+   * them. Absent: the payer.
+   */
+  recipient: Type.Optional(
+    Type.Object({
+      email: NullableText,
+      name: NullableText,
+      isErased: Type.Optional(Type.Literal(true)),
+    }),
+  ),
 };
 
 const Payment = Type.Object({

@@ -30,6 +30,21 @@ export async function queueKeyEmails(
   );
 }
 
+/** Queues the notes to the payers of gifts whose keys were sent, at most one for each. */
+export async function queueGiftNotes(
+  db: Queryable,
+  transactions: readonly TransactionKey[],
+): Promise<void> {
+  await addJobs(
+    db,
+    transactions.map(({ provider, transactionId }) => ({
+      name: 'send_gift_note',
+      payload: { provider, transactionId },
+      key: `${provider}:${transactionId}`,
+    })),
+  );
+}
+
 /** Queues look-ups of customers at their provider, at most one for each; `runAt` is the earliest start. */
 export async function queueCustomerLookUps(
   db: Queryable,

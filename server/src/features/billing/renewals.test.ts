@@ -8,8 +8,6 @@ import { startMailRelay } from '../../../test/mail-relay.ts';
 import { openStandardShop } from '../../../test/payment-providers/standard-shop.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
 import { DAY_MS } from '../../../test/test-clock.ts';
-import { eraseCustomer } from '../customers/erase-customer.ts';
-import { readPersonalData } from '../customers/personal-data.ts';
 import { applyCatalogToSold } from './apply-catalog-to-sold.ts';
 import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { replayEvents } from './stored-events.ts';
@@ -240,46 +238,4 @@ test('a new subscription takes over the key of a canceled one, and its mail name
   const sent = relay.mails.length;
   await sendKeyEmail(context, { provider: 'standard', transactionId: 'ord_s2' });
   assert.equal(relay.mails.length, sent + 1);
-});
-
-function to(address: string) {
-  return { custom_data: { gift_to: address, recipient_name: 'Bob' } };
-}
-
-describe('a gift', () => {
-  test('belongs to the recipient, also after the payer changes', async () => {
-    const receipt = await buy('ord_gift', 'year', to('bob@example.com'));
-    assert.deepEqual([receipt.status, receipt.message], ['processed', null]);
-    await shop.send('customer.updated', { id: 'c_ann', email: 'ann@example.org', name: 'Ann' });
-    const { rows } = await pool.query(
-      `select customer_email, customer_name from licenses l join billing_licenses b on b.license_id = l.id
-       where b.transaction_id = 'ord_gift'`,
-    );
-    assert.deepEqual(rows, [{ customer_email: 'bob@example.com', customer_name: 'Bob' }]);
-    const sent = relay.mails.length;
-    await sendKeyEmail(context, { provider: 'standard', transactionId: 'ord_gift' });
-    assert.deepEqual(relay.mails[sent]?.to, ['bob@example.com']);
-  });
-
-  test('stays with the recipient when the payer is erased and another event of the payer arrives', async () => {
-    const customer = { id: 'c_eve', email: 'eve@example.com', name: 'Eve', locale: 'en' };
-    await buy('ord_eve', 'year', { customer, ...to('bob@example.com') });
-    const erasure = { actor: 'test', reason: 'requested', revoke: false };
-    await eraseCustomer(context, await readPersonalData(context, customer.email), erasure);
-    clock.advance(60_000);
-    await shop.send('customer.updated', { id: 'c_eve', email: 'eve@example.org', name: 'Eve' });
-    const { rows } = await pool.query(
-      `select l.customer_email, payment.fact->'customer'->>'email' as payer
-       from licenses l join billing_licenses b on b.license_id = l.id
-       join billing_payments payment using (provider, transaction_id)
-       where b.transaction_id = 'ord_eve'`,
-    );
-    assert.deepEqual(rows, [{ customer_email: 'bob@example.com', payer: null }]);
-  });
-
-  test('with an invalid address goes to the payer, and needs attention', async () => {
-    const receipt = await buy('ord_bad_gift', 'year', to('bob at example'));
-    assert.match(receipt.message ?? '', /recipient's address is invalid/);
-    assert.equal((await shop.check('ord_bad_gift'))[0]?.status, 'active');
-  });
 });

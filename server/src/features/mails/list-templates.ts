@@ -8,6 +8,7 @@ import { MAIL_TEMPLATES, type MailTemplate } from './render-example.ts';
 const TITLES: Readonly<Record<MailTemplate, string>> = {
   key: 'License keys after a purchase',
   replaced_key: 'A replaced license key',
+  gift_sent: 'Note to the payer of a gift',
   buyer_code: 'The code for the page for buyers',
   machine_freed: 'A computer that its owner freed',
   confirmation: 'Confirmation of a subscription',

@@ -8,6 +8,7 @@ import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import type { Language } from '@latchkey/contract';
 import { findBuyerPage } from '../billing/key-emails/buyer-page.ts';
+import { exampleGiftNote, writeGiftNote } from '../billing/key-emails/write-gift-note.ts';
 import {
   exampleKeyEmail,
   exampleReplacedKey,
@@ -26,6 +27,7 @@ import { nameSender } from '../suppressions/page-frame.ts';
 export const MAIL_TEMPLATES = [
   'key',
   'replaced_key',
+  'gift_sent',
   'buyer_code',
   'machine_freed',
   'confirmation',
@@ -62,6 +64,7 @@ export function renderExample(
   if (template === 'replaced_key') {
     return writeReplacedKeyEmail(language, { ...exampleReplacedKey, buyerPage });
   }
+  if (template === 'gift_sent') return writeGiftNote(language, exampleGiftNote);
   if (template === 'buyer_code') return renderExampleCode(settings, language);
   if (template === 'machine_freed') return renderExampleFreed(settings, language);
   const { publicUrl } = settings.config.http;

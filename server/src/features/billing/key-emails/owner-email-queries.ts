@@ -1,4 +1,4 @@
-/** Statements about the log of e-mails to owners of licenses, besides those of a purchase. */
+/** Statements about the log of e-mails to owners of licenses and payers of gifts, besides those with the keys of a purchase. */
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
 import type { SendResult } from '#server/mail/mail-transport.ts';
 
@@ -6,7 +6,7 @@ import type { SendResult } from '#server/mail/mail-transport.ts';
 export interface OwnerEmail {
   /** The token of its Message-ID, the same for each attempt. */
   readonly messageToken: string;
-  readonly template: 'buyer_code' | 'machine_freed' | 'replaced_key' | 'key';
+  readonly template: 'buyer_code' | 'machine_freed' | 'replaced_key' | 'key' | 'gift_sent';
   readonly language: string;
   readonly email: string;
 }

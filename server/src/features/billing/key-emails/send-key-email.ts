@@ -5,7 +5,7 @@ import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import type { BillingDependencies } from '../dependencies.ts';
 import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
-import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
+import { queueCustomerLookUps, queueGiftNotes, queueKeyEmails } from '../queue-jobs.ts';
 import { findBuyerPage } from './buyer-page.ts';
 import {
   findBuyerLocale,
@@ -13,6 +13,7 @@ import {
   listBoughtLicenses,
   type BoughtLicense,
 } from './buyer-queries.ts';
+import { findGift } from './gift-queries.ts';
 import {
   claimKeyEmail,
   findKeyEmail,
@@ -217,7 +218,7 @@ const TOKEN_DIGITS = 32;
  */
 export function createMessageToken(
   { vault }: BillingDependencies,
-  kind: 'key' | 'rekey' | 'resend' | 'freed',
+  kind: 'key' | 'rekey' | 'resend' | 'freed' | 'gift',
   content: readonly unknown[],
 ): string {
   return `${kind}-${vault.hashText(`${kind}-email`, JSON.stringify(content)).slice(-TOKEN_DIGITS)}`;
@@ -233,7 +234,10 @@ async function record(
   if (result.outcome === 'sent') {
     const licenseIds = licenses.map(({ id }) => id);
     const { messageId } = result;
-    return recordKeyEmailSent(pool, key, { licenseIds, messageId, sentAt: deps.clock.now() });
+    return inTransaction(pool, async (client) => {
+      await recordKeyEmailSent(client, key, { licenseIds, messageId, sentAt: deps.clock.now() });
+      if ((await findGift(client, key)) !== null) await queueGiftNotes(client, [key]);
+    });
   }
   const { outcome, reason } = result;
   const fields = { reason, licenseId: licenses[0]?.id };

@@ -10,6 +10,7 @@ import type { RenderedMail } from '#server/mail/render-mail.ts';
 import { LANGUAGES } from '@latchkey/contract';
 
 import { chooseLanguage } from './texts.ts';
+import { exampleGiftNote, writeGiftNote } from './write-gift-note.ts';
 import {
   exampleKeyEmail,
   exampleReplacedKey,
@@ -134,6 +135,12 @@ for (const language of LANGUAGES) {
       assertGolden(`${language}-replaced-${machines}`, writeReplacedKeyEmail(language, facts));
     });
   }
+}
+
+for (const language of LANGUAGES) {
+  test(`writes the approved note to the payer of a gift in ${language}`, () => {
+    assertGolden(`${language}-gift`, writeGiftNote(language, exampleGiftNote));
+  });
 }
 
 test('does not repeat a name with a link in the e-mail with a replaced key', () => {

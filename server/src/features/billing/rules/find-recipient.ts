@@ -3,12 +3,19 @@ import type { Purchase } from './group-purchases.ts';
 
 /** The person who gets the licenses of a purchase as a gift. */
 interface Recipient {
-  readonly email: string;
+  /** Null: the person was erased, and the licenses have no owner. */
+  readonly email: string | null;
   readonly name: string | null;
 }
 
-/** Finds the recipient of a gift in the oldest fact that has a valid address; null: the payer gets the licenses. */
+const ERASED: Recipient = { email: null, name: null };
+
+/**
+ * Finds the recipient of a gift in the oldest fact that has a valid address, unless the person was erased; null: the payer gets the
+ * licenses.
+ */
 export function findRecipient(purchase: Purchase): Recipient | null {
+  if (listRecipients(purchase).some(({ isErased }) => isErased === true)) return ERASED;
   for (const { email, name } of listRecipients(purchase)) {
     if (email !== null) return { email, name };
   }
@@ -19,6 +26,7 @@ export function findRecipient(purchase: Purchase): Recipient | null {
 export function isRecipientInvalid(purchase: Purchase): boolean {
   if (purchase.facts.repairs?.some(({ repair }) => repair === 'address')) return false;
   const recipients = listRecipients(purchase);
+  if (recipients.some(({ isErased }) => isErased === true)) return false;
   return recipients.length > 0 && recipients.every(({ email }) => email === null);
 }
 

@@ -290,7 +290,8 @@ function hasSameContent(a: AdjustmentFact, b: AdjustmentFact): boolean {
 function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> {
   const checkoutId = newer.checkoutId ?? older.checkoutId;
   const renews = newer.renews ?? older.renews;
-  const recipient = newer.recipient ?? older.recipient;
+  const isErased = older.recipient?.isErased === true;
+  const recipient = isErased ? older.recipient : (newer.recipient ?? older.recipient);
   return {
     aliases: [...new Set([...(older.aliases ?? []), ...(newer.aliases ?? [])])],
     ...(checkoutId === undefined ? {} : { checkoutId }),

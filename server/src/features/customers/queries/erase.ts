@@ -52,15 +52,19 @@ export async function clearCustomers(
   await execute(db, clearCustomersStatement, [...names, now]);
 }
 
-/** The recipient of a gift is another person than its payer, and keeps the license. */
-const FACT_WITHOUT_BUYER = `jsonb_set(
-  case when lower(fact->'recipient'->>'email') <> all ($4::text[]) then fact else fact - 'recipient' end,
-  '{customer}', '{"email": null, "name": null, "locale": null}')`;
+/**
+ * The recipient of a gift and its payer are two persons: each keeps the own data when the other one is erased. An erased recipient is
+ * marked, so that the payer does not become the owner of the license.
+ */
+const FACT_WITHOUT_PERSON = `case when lower(fact->'recipient'->>'email') = any ($4::text[])
+    then jsonb_set(fact, '{recipient}', '{"email": null, "name": null, "isErased": true}') else fact end
+  || case when lower(fact->'customer'->>'email') <> all ($4::text[])
+    then '{}' else '{"customer": {"email": null, "name": null, "locale": null}}' end::jsonb`;
 
 function defineClearBuyer(table: string, id: string) {
   return defineCommand(
     `customer_clear_${table}`,
-    `update ${table} as entry set fact = ${FACT_WITHOUT_BUYER}
+    `update ${table} as entry set fact = ${FACT_WITHOUT_PERSON}
      from unnest($1::text[], $2::text[], $3::text[]) as target (id, provider, event_id)
      where entry.${id} = target.id and entry.provider = target.provider and entry.event_id = target.event_id`,
   );
