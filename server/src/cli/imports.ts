@@ -93,7 +93,7 @@ const showCommand = contextCommand({
 const undoCommand = contextCommand({
   name: 'undo',
   description:
-    'Remove the licenses of an import that nothing happened to since. Those that were activated, paid or changed stay, and are listed.',
+    'Remove the licenses of an import that nothing happened to since, and the keys and later ends that it added. Licenses that were activated, paid or changed stay as they are, and are listed.',
   examples: {
     'imports undo 0190f6a2-7c1e-7d3a-9b2f-1a2b3c4d5e6f --dry-run': 'Show what would be removed',
     'imports undo 0190f6a2-7c1e-7d3a-9b2f-1a2b3c4d5e6f --reason "wrong file"': 'Remove them',
@@ -126,7 +126,7 @@ const undoCommand = contextCommand({
 const MAX_LISTED = 100;
 
 function formatUndo(result: UndoResult, kept: readonly KeptLicense[], dryRun: boolean): string {
-  const { removed, released } = result;
+  const { removed, released, restored } = result;
   const { activated, paid, changed } = result.kept;
   const table = formatRows(kept, '', [
     ['license that stays', ({ licenseId }) => licenseId],
@@ -135,8 +135,10 @@ function formatUndo(result: UndoResult, kept: readonly KeptLicense[], dryRun: bo
   ]);
   const verb = dryRun ? 'Would remove' : 'Removed';
   const summary = `${verb} ${countOf(removed, 'license')}; ${activated + paid + changed} stay: ${activated} activated, ${paid} paid, ${changed} changed.`;
-  const before = released === 0 ? '' : ` ${released} existed before the import and are unchanged.`;
-  return `${table}${table === '' ? '' : '\n'}${summary}${before}`;
+  const before = released === 0 ? '' : ` ${released} existed before the import and are as before.`;
+  const ends = dryRun ? 'would be restored' : 'restored';
+  const extended = restored === 0 ? '' : ` ${countOf(restored, 'earlier end')} ${ends}.`;
+  return `${table}${table === '' ? '' : '\n'}${summary}${before}${extended}`;
 }
 
 function toJson(record: ImportRecord | ListedImport) {

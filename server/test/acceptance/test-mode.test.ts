@@ -205,8 +205,10 @@ test('the deletion removes test purchases with their licenses and machines, and 
 
 /** Tables of licenses that are never of a test, and rows that outlast their license: roll-ups, positions, sent notifications. */
 const KEPT_TABLES = [
+  'import_extensions',
   'imported_licenses',
   'imported_seats',
+  'license_added_keys',
   'license_pool_keys',
   'trial_claims',
   'trial_conversions',

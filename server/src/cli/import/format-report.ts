@@ -12,6 +12,7 @@ const MEANINGS: Readonly<Record<RowOutcome, string>> = {
   new: 'created',
   renewed: 'imported before, extended to a later end',
   same: 'exist already, unchanged',
+  key_added: 'exist already by a payment; the key works for them, too',
   conflict: 'exist with other values, unchanged',
   duplicate: 'repeat an earlier row',
   weak: 'have a key that can be guessed',

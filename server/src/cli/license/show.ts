@@ -4,6 +4,7 @@ import {
   findOrigin,
   type LicenseOrigin,
 } from '#server/features/imports/queries/imported-licenses.ts';
+import { listAddedKeyHints } from '#server/features/licenses/queries/added-keys.ts';
 import { countFreeSeats } from '#server/features/licenses/queries/imported-seats.ts';
 import { LICENSE_STATUSES } from '#server/features/licenses/rules/status.ts';
 import {
@@ -133,15 +134,21 @@ interface LicensePast {
   /** Null: it was not imported. */
   readonly origin: LicenseOrigin | null;
   readonly freeSeats: number;
+  /** The last symbols of the keys that imports added. */
+  readonly addedKeyHints: readonly string[];
 }
 
 async function readPast({ pool, clock }: Context, licenseId: string): Promise<LicensePast> {
   const origin = await findOrigin(pool, licenseId);
   const freeSeats = origin === null ? 0 : await countFreeSeats(pool, licenseId, clock.now());
-  return { origin, freeSeats };
+  return { origin, freeSeats, addedKeyHints: await listAddedKeyHints(pool, licenseId) };
 }
 
-function toJson(overview: LicenseOverview, { origin, freeSeats }: LicensePast, key: string | null) {
+function toJson(
+  overview: LicenseOverview,
+  { origin, freeSeats, addedKeyHints }: LicensePast,
+  key: string | null,
+) {
   const { terms, moves, activations, history } = overview;
   const { used: made, limit, days, extra } = moves;
   return {
@@ -155,6 +162,7 @@ function toJson(overview: LicenseOverview, { origin, freeSeats }: LicensePast, k
         ? null
         : { source: origin.source, source_id: origin.sourceId, imported_at: origin.importedAt },
     old_devices: freeSeats,
+    added_key_hints: addedKeyHints,
     activations: activations.map((activation) => ({
       activation_id: activation.id,
       machine_id: activation.machineId,
@@ -193,13 +201,14 @@ function toText(overview: LicenseOverview, past: LicensePast, key: string | null
   );
 }
 
-function listPast({ origin, freeSeats }: LicensePast): (readonly [string, Cell])[] {
+function listPast({ origin, freeSeats, addedKeyHints }: LicensePast): (readonly [string, Cell])[] {
   if (origin === null) return [];
   return [
     ['imported from', origin.source],
     ['imported', origin.importedAt],
     ['id there', origin.sourceId],
     ['old devices', freeSeats],
+    ...addedKeyHints.map((hint) => ['key there', `…${hint}`] as const),
   ];
 }
 

@@ -2,19 +2,11 @@ import type { Queryable } from '#server/db/statement.ts';
 import { cutText } from '#server/lib/text.ts';
 
 import { findWeakKeys } from '../licenses/rules/find-weak-keys.ts';
-import { hashForStoring, hashWithAllSecrets } from '../licenses/license-key.ts';
-import { listStoredKeys } from '../licenses/queries/license-keys.ts';
-import { listLicensesByIds } from '../licenses/queries/licenses.ts';
+import { hashForStoring } from '../licenses/license-key.ts';
 import type { ImportDependencies } from './dependencies.ts';
-import type { ForeignProduct, ForeignRow, ImportSource, KnownLicense } from './facts.ts';
-import { listKnownLicenses } from './queries/imported-licenses.ts';
-import { listSoldLicenses, type PaymentName } from './queries/sold-licenses.ts';
-import {
-  decideRow,
-  type Decision,
-  type EvaluatedLicense,
-  type ExistingLicenses,
-} from './rules/decide-row.ts';
+import type { ForeignProduct, ForeignRow, ImportSource } from './facts.ts';
+import { readExisting } from './read-existing.ts';
+import { decideRow, type Decision, type EvaluatedLicense } from './rules/decide-row.ts';
 import { planLicense, type PlannedLicense, type PlanRules } from './rules/plan-license.ts';
 
 /** Lines of earlier rows of the same import by their keys and ids. */
@@ -50,14 +42,18 @@ export async function evaluateBatch(
   const existing = await readExisting(deps, db, options.source, licenses);
   const weak = options.allowWeakKeys ? new Set<string>() : findWeak(licenses, options.rules);
   const batch = new Map<string, number>();
+  const withKey = new Set<string>();
   return prepared.map((row) => {
     const { license, line } = row;
     if (license === null) return row;
     const names = namesOf(license);
     const earlier = firstOf(names, seen) ?? firstOf(names, batch);
     const isWeak = weak.has(license.licenseKey ?? '');
-    const decision = decideRow(license, existing, { earlier, isWeak });
+    const decision = decideRow(license, existing, { earlier, isWeak, withKey });
     if (earlier === null && decision.outcome !== 'weak') remember(names, line, batch);
+    if (decision.outcome === 'key_added' && decision.existing !== null) {
+      withKey.add(decision.existing.id);
+    }
     return { ...row, ...decision };
   });
 }
@@ -93,6 +89,7 @@ function prepare(deps: ImportDependencies, row: ForeignRow, rules: PlanRules): E
     license: null,
     existing: null,
     isUnlisted: false,
+    importedEnd: null,
     unknownProducts: [],
   };
   if ('problem' in row) return { ...base, outcome: 'bad', problem: row.problem };
@@ -130,65 +127,6 @@ function identify(
   const keyHashes = licenseKey === null ? [] : hashForStoring(deps, licenseKey);
   const knownAs = sourceId ?? `key:${keyHashes[0] ?? `line ${line}`}`;
   return { ...license, knownAs, keyHashes };
-}
-
-async function readExisting(
-  deps: ImportDependencies,
-  db: Queryable,
-  source: ImportSource,
-  licenses: readonly EvaluatedLicense[],
-): Promise<ExistingLicenses> {
-  const known = await listKnownLicenses(
-    db,
-    source,
-    licenses.map(({ knownAs }) => knownAs),
-  );
-  const hashes = licenses.flatMap(({ licenseKey }) =>
-    licenseKey === null ? [] : hashWithAllSecrets(deps, licenseKey),
-  );
-  const stored = await listStoredKeys(db, [...new Set(hashes)]);
-  const sold = await listSoldLicenses(db, source, licenses.flatMap(listPaymentNames));
-  const ids = [...known, ...stored, ...sold].map(({ licenseId }) => licenseId);
-  const records = await listLicensesByIds(db, [...new Set(ids)]);
-  const recordOf = new Map(records.map((record) => [record.id, record]));
-  const ownerOf = new Map(stored.map(({ keyHash, licenseId }) => [keyHash, licenseId]));
-  const knownOf = new Map<string, KnownLicense>(known.map((each) => [each.sourceId, each]));
-  const soldOf = Map.groupBy(sold, toText);
-  return {
-    findKnown: ({ knownAs }) => knownOf.get(knownAs) ?? null,
-    findRecord: (id) => recordOf.get(id) ?? null,
-    findByKey: ({ licenseKey }) => {
-      if (licenseKey === null) return null;
-      const owners = hashWithAllSecrets(deps, licenseKey).flatMap(
-        (hash) => ownerOf.get(hash) ?? [],
-      );
-      return recordOf.get(owners[0] ?? '') ?? null;
-    },
-    findSold: (license) => {
-      const named = listPaymentNames(license).flatMap((name) => soldOf.get(toText(name)) ?? []);
-      // The next event of a purchase without its checkout adopts the license with the old key.
-      const fitting = named.filter(({ hasCheckout }) => hasCheckout || license.licenseKey === null);
-      const sameName = fitting.flatMap(({ licenseId }) => recordOf.get(licenseId) ?? []);
-      return sameName.find(({ productId }) => productId === license.product.id) ?? null;
-    },
-  };
-}
-
-function listPaymentNames({
-  provider,
-  subscriptionId,
-  transactionId,
-}: EvaluatedLicense): PaymentName[] {
-  if (provider === null) return [];
-  const ids = [
-    { kind: 'subscription' as const, name: subscriptionId },
-    { kind: 'transaction' as const, name: transactionId },
-  ];
-  return ids.flatMap(({ kind, name }) => (name === null ? [] : [{ provider, kind, name }]));
-}
-
-function toText({ provider, kind, name }: PaymentName): string {
-  return `${provider} ${kind} ${name}`;
 }
 
 function findWeak(licenses: readonly EvaluatedLicense[], { catalog }: PlanRules): Set<string> {

@@ -116,6 +116,8 @@ export interface KnownLicense {
   readonly digest: string;
   /** Its end as it was imported; null is perpetual. */
   readonly expiresAt: Date | null;
+  /** Whether payments here decide when it ends. */
+  readonly isPaid: boolean;
 }
 
 /** The values of a license about which its source says nothing. */

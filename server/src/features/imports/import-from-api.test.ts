@@ -126,29 +126,28 @@ describe('a license key of Lemon Squeezy', () => {
     );
   });
 
-  test('replaces the key that a renewal created before the import, with the next event', async () => {
+  test('is added to the license that a renewal or a checkout created before the import', async () => {
     clock.set(APRIL);
-    const oldKey = '91F26EC6-D807-447C-961D-9F0A09B59BCF';
-    const shop = lemonSqueezyShop('late', [oldKey]);
-    await renew(shop);
-    assert.deepEqual(outcomesOf(await runImport(shop.source, shop.answer)), { new: 1 });
-    await renew({ ...shop, renewal: [shop.later] });
-    const licenses = await listLicenses(shop.email);
-    assert.deepEqual(
-      licenses.map(({ canceled_at: canceledAt }) => canceledAt === null),
-      [false, true],
-    );
-    await activate(service, oldKey, { machine_id: 'second' });
-  });
-
-  test('is reported if its checkout created a license with another key before', async () => {
-    clock.set(APRIL);
-    const shop = lemonSqueezyShop('both', ['D5A3C5E8-72E0-4B6E-9E5E-4F4D9B7A3C21']);
-    await renew({ ...shop, renewal: [shop.order, ...shop.renewal] });
-    const report = await runImport(shop.source, shop.answer);
-    assert.deepEqual(outcomesOf(report), { conflict: 1 });
-    assert.match(report.problems[0]?.problem ?? '', /reported here before the import/u);
-    assert.equal((await listLicenses(shop.email)).length, 1);
+    const events = {
+      late: ['91F26EC6-D807-447C-961D-9F0A09B59BCF', []],
+      both: ['D5A3C5E8-72E0-4B6E-9E5E-4F4D9B7A3C21', ['order']],
+    } as const;
+    for (const [name, [oldKey, before]] of Object.entries(events)) {
+      const shop = lemonSqueezyShop(name, [oldKey]);
+      const renewal = [...(before.length > 0 ? [shop.order] : []), ...shop.renewal];
+      await renew({ ...shop, renewal });
+      const [created] = await listLicenses(shop.email);
+      assert.deepEqual(outcomesOf(await runImport(shop.source, shop.answer)), { key_added: 1 });
+      assert.deepEqual(await listLicenses(shop.email), [created]);
+      await activate(service, oldKey, { machine_id: name });
+      await renew({ ...shop, renewal: [shop.later] });
+      const licenses = await listLicenses(shop.email);
+      assert.deepEqual(
+        licenses.map(({ id, canceled_at: canceledAt }) => [id, canceledAt]),
+        [[created?.id, null]],
+      );
+      assert.deepEqual(outcomesOf(await runImport(shop.source, shop.answer)), { same: 1 });
+    }
   });
 });
 

@@ -19,6 +19,7 @@ const NO_OUTCOMES = {
   new: 0,
   renewed: 0,
   same: 0,
+  key_added: 0,
   conflict: 0,
   duplicate: 0,
   weak: 0,

@@ -136,7 +136,9 @@ async function runBatch(
 }
 
 function isNamedByPayment(row: ForeignRow): boolean {
-  return 'license' in row && row.license.provider !== null;
+  if (!('license' in row)) return false;
+  const { subscriptionId, transactionId } = row.license;
+  return subscriptionId !== null || transactionId !== null;
 }
 
 function addRow(report: ReportBuilder, row: EvaluatedRow): RowProblem | null {

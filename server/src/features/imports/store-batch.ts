@@ -3,6 +3,7 @@ import { v7 as makeUuid } from 'uuid';
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
+import { addKeys } from '../licenses/added-keys.ts';
 import { draftLicense, findUpdatesEnd, listNames, type LicenseDraft } from '../licenses/issue.ts';
 import { insertImportedSeats } from '../licenses/queries/imported-seats.ts';
 import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
@@ -18,7 +19,7 @@ import {
   updateImportedEnd,
   type ImportedLicenseRecord,
 } from './queries/imported-licenses.ts';
-import { extendImportedLicense } from './queries/extend-license.ts';
+import { extendImportedLicense } from './queries/extensions.ts';
 import type { EvaluatedLicense } from './rules/decide-row.ts';
 import { digestLicense } from './rules/plan-license.ts';
 
@@ -52,17 +53,41 @@ export async function storeBatch(
       : [],
   );
   await insertCreated(db, created, now);
+  const existing = rows.flatMap(toAddedKey);
+  await addKeys(
+    deps,
+    db,
+    existing.map(({ key }) => key),
+    { importId: options.importId, addedAt: now },
+  );
+  const seats = [
+    ...created.flatMap(({ planned, draft }) => listSeats(planned, draft.license.id)),
+    ...existing.flatMap(({ planned, key }) => listSeats(planned, key.licenseId)),
+  ];
+  const countsUntil = new Date(now.getTime() + SEAT_DAYS * DAY_MS);
+  await insertImportedSeats(db, seats, options.importId, countsUntil);
   await insertImportedLicenses(db, [
     ...created.map(({ planned, draft }) => toRecord(planned, draft.license.id, true, options)),
     ...listUnlisted(rows, options),
   ]);
-  for (const { outcome, license, existing } of rows) {
-    if (outcome !== 'renewed' || license === null || existing === null) continue;
-    await extendImportedLicense(db, existing.id, license.expiresAt);
-    const { source } = options;
-    await updateImportedEnd(db, { source, sourceId: license.knownAs }, license.expiresAt);
-  }
+  await extendRenewed(db, rows, options, now);
   if (options.sendKeys) await queueKeys(db, created, now);
+}
+
+/** Moves the ends of licenses that were renewed in their source. */
+async function extendRenewed(
+  db: Queryable,
+  rows: readonly EvaluatedRow[],
+  { importId, source }: StoreOptions,
+  now: Date,
+): Promise<void> {
+  for (const { outcome, license, existing, importedEnd } of rows) {
+    if (outcome !== 'renewed' || license === null || existing === null) continue;
+    const { expiresAt, knownAs: sourceId } = license;
+    const extension = { licenseId: existing.id, importId, expiresAt, extendedAt: now };
+    await extendImportedLicense(db, { ...extension, importedExpiresAt: importedEnd });
+    await updateImportedEnd(db, { source, sourceId }, expiresAt);
+  }
 }
 
 function toDraft(deps: ImportDependencies, planned: EvaluatedLicense, now: Date): LicenseDraft {
@@ -117,8 +142,6 @@ async function insertCreated(
   await upsertLicenseTransactions(db, created.flatMap(listTransactions));
   const names = created.flatMap(({ planned, draft }) => listNames(planned, draft.license));
   await insertLicenseNames(db, names);
-  const countsUntil = new Date(now.getTime() + SEAT_DAYS * DAY_MS);
-  await insertImportedSeats(db, created.flatMap(listSeats), countsUntil);
 }
 
 function listTransactions({ planned: { transactionId }, draft }: CreatedLicense) {
@@ -126,9 +149,17 @@ function listTransactions({ planned: { transactionId }, draft }: CreatedLicense)
   return [{ transactionId, licenseId: draft.license.id, position: 0 }];
 }
 
-function listSeats({ planned, draft }: CreatedLicense) {
-  return planned.seats.map((device) => ({
-    licenseId: draft.license.id,
+/** The key of a row whose license exists, and works with it from now on. */
+function toAddedKey({ outcome, license: planned, existing }: EvaluatedRow) {
+  if (outcome !== 'key_added' || planned === null || existing === null) return [];
+  const { licenseKey, keyHashes } = planned;
+  if (licenseKey === null) return [];
+  return [{ planned, key: { licenseId: existing.id, licenseKey, keyHashes } }];
+}
+
+function listSeats({ seats }: EvaluatedLicense, licenseId: string) {
+  return seats.map((device) => ({
+    licenseId,
     id: makeUuid(),
     instanceId: device?.id ?? null,
     label: device?.label ?? null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { startTestService } from '../../../test/harness.ts';
 import { activate } from '../../../test/license-steps.ts';
@@ -11,6 +11,7 @@ import {
 import { paddleTransactionCompleted } from '../../../test/payment-providers/paddle-events.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';
+import { findLicense } from '../licenses/queries/licenses.ts';
 import { countUse } from '../compatible-licenses/queries/uses.ts';
 import { findSeatByInstance, recordSeatUse } from '../licenses/queries/imported-seats.ts';
 import { foreign, runImport } from './import-steps.fixture.ts';
@@ -61,6 +62,7 @@ test('removes every trace of licenses that nothing happened to, and the import c
   const expected = {
     removed: 250,
     released: 0,
+    restored: 0,
     kept: { activated: 0, paid: 0, changed: 0 },
   };
   assert.deepEqual(rehearsal, expected);
@@ -74,7 +76,7 @@ test('removes every trace of licenses that nothing happened to, and the import c
   assert.deepEqual(rows, [
     {
       reason: by.reason,
-      details: { removed: 250, released: 0, activated: 0, paid: 0, changed: 0 },
+      details: { removed: 250, released: 0, restored: 0, activated: 0, paid: 0, changed: 0 },
     },
   ]);
   assert.equal((await runImport(context, licenses)).report.outcomes.new, 250);
@@ -114,6 +116,7 @@ test('keeps licenses that were activated, paid or changed, and releases those fr
   assert.deepEqual(result, {
     removed: 1,
     released: 1,
+    restored: 0,
     kept: { activated: 1, paid: 1, changed: 1 },
   });
   assert.deepEqual(kept, [
@@ -129,6 +132,61 @@ test('keeps licenses that were activated, paid or changed, and releases those fr
   const shown = await showImport(context, importId, 10);
   assert.equal(shown?.licenses.length, 3);
   assert.ok(shown.record.undoneAt);
+});
+
+describe('an end that an import extended', () => {
+  const FIRST = new Date('2031-01-01T00:00:00Z');
+  const SECOND = new Date('2032-01-01T00:00:00Z');
+  const THIRD = new Date('2033-01-01T00:00:00Z');
+
+  async function importEnds(sourceId: string) {
+    const license = foreign({ sourceId, licenseKey: anyKey(), isSubscription: true });
+    const ids: string[] = [];
+    for (const expiresAt of [FIRST, SECOND, THIRD]) {
+      const { importId } = await runImport(context, [{ ...license, expiresAt }]);
+      ids.push(importId ?? '');
+    }
+    return { licenseKey: license.licenseKey ?? '', license, ids };
+  }
+
+  const undo = (importId = '', dryRun = false) => undoImport(context, { importId, ...by, dryRun });
+
+  async function endOf(licenseKey: string): Promise<Date | null | undefined> {
+    return (await findLicense(pool, (await idOf(licenseKey)) ?? ''))?.expiresAt;
+  }
+
+  test('is restored, the latest first, until the first import removes the license', async () => {
+    const { licenseKey, license, ids } = await importEnds('ends');
+    const [first, second, third] = ids;
+    assert.deepEqual((await undo(second, true))?.kept, { activated: 0, paid: 0, changed: 1 });
+    assert.deepEqual((await undo(third, true))?.restored, 1);
+    assert.deepEqual(await endOf(licenseKey), THIRD);
+    assert.deepEqual((await undo(third))?.restored, 1);
+    assert.deepEqual(await endOf(licenseKey), SECOND);
+    assert.deepEqual((await undo(first))?.kept, { activated: 0, paid: 0, changed: 1 });
+    const again = await runImport(context, [{ ...license, expiresAt: THIRD }]);
+    assert.equal(again.report.outcomes.renewed, 1);
+    assert.deepEqual((await undo(again.importId ?? ''))?.restored, 1);
+    assert.deepEqual((await undo(second))?.restored, 1);
+    assert.deepEqual(await endOf(licenseKey), FIRST);
+    assert.equal((await undo(first))?.removed, 1);
+  });
+
+  test('stays if the license was changed or activated since, and is reported', async () => {
+    for (const [name, change] of Object.entries({
+      changed: async (key: string) =>
+        pool.query(`update licenses set note = 'called' where id = $1`, [await idOf(key)]),
+      activated: (key: string) => activate(service, key),
+    })) {
+      const { licenseKey, ids } = await importEnds(`ends-${name}`);
+      await change(licenseKey);
+      const kept: string[] = [];
+      const request = { importId: ids[2] ?? '', ...by, dryRun: false };
+      const result = await undoImport(context, request, ({ state }) => kept.push(state));
+      assert.deepEqual([result?.restored, kept], [0, [name]]);
+      assert.deepEqual(await endOf(licenseKey), THIRD);
+    }
+  });
 });
 
 test('keeps licenses that programs of the previous system used here', async () => {

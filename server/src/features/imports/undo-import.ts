@@ -4,6 +4,8 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
+import { removeAddedKeys } from '../licenses/added-keys.ts';
+import { deleteSeatsOfImport } from '../licenses/queries/imported-seats.ts';
 import type { ImportDependencies } from './dependencies.ts';
 import {
   deleteImportedLicenses,
@@ -13,12 +15,15 @@ import {
 import { findImport, recordUndo } from './queries/imports.ts';
 import { lockLicenses, removeLicenses } from './queries/remove-licenses.ts';
 import { stateOf, type LicenseState } from './rules/license-state.ts';
+import { undoExtensions } from './undo-extensions.ts';
 
 /** Licenses in one transaction, which holds the lock of billing. */
 const PAGE_SIZE = 100;
 
-/** A license that stays. */
-export interface KeptLicense extends ListedLicense {
+/** A license that stays, or whose later end stays. */
+export interface KeptLicense {
+  readonly licenseId: string;
+  readonly sourceId: string;
   readonly state: LicenseState;
 }
 
@@ -27,6 +32,8 @@ export interface UndoResult {
   readonly removed: number;
   /** Licenses that existed before the import and are only no longer connected with it. */
   readonly released: number;
+  /** Licenses of earlier imports that end again when they ended before this one. */
+  readonly restored: number;
   /** Licenses that stay, by what happened to them. */
   readonly kept: Readonly<Record<'activated' | 'paid' | 'changed', number>>;
 }
@@ -39,7 +46,8 @@ export interface UndoRequest {
 }
 
 /**
- * Removes the licenses that an import created, except those that were activated, paid or changed since. In transactions of
+ * Removes the licenses that an import created and the keys that it added, and restores the ends that it extended, except of
+ * licenses that were activated, paid or changed since. In transactions of
  * some licenses each, so that it can be interrupted and repeated.
  * @param onKept called for each license that stays
  * @returns null for an unknown import
@@ -62,16 +70,24 @@ export async function undoImport(
     after = last.sourceId;
   }
   const { untouched: removed, linked: released, ...kept } = counts;
-  const result = { removed, released, kept };
+  const restored = await undoExtensions(deps, request, (license) => {
+    if (license.state === 'activated' || license.state === 'paid') kept[license.state] += 1;
+    else kept.changed += 1;
+    onKept(license);
+  });
+  const result = { removed, released, restored, kept };
   if (!request.dryRun) await recordEnd(deps, request, result);
   return result;
 }
+
+/** A license of an import and its state. */
+type StatedLicense = ListedLicense & { readonly state: LicenseState };
 
 async function undoPage(
   deps: ImportDependencies,
   { importId, dryRun }: UndoRequest,
   after: string,
-): Promise<KeptLicense[]> {
+): Promise<StatedLicense[]> {
   if (dryRun) {
     const page = await listImportedLicenses(deps.pool, importId, after, PAGE_SIZE);
     return page.map(withState);
@@ -80,7 +96,10 @@ async function undoPage(
     await lockBilling(client);
     const page = await lockPage(client, importId, after);
     await removeLicenses(client, idsOf(page, 'untouched'));
-    await deleteImportedLicenses(client, importId, idsOf(page, 'linked'));
+    const linked = idsOf(page, 'linked');
+    await removeAddedKeys(deps, client, importId, linked);
+    await deleteSeatsOfImport(client, importId, linked);
+    await deleteImportedLicenses(client, importId, linked);
     return page;
   });
 }
@@ -90,7 +109,7 @@ async function lockPage(
   client: PoolClient,
   importId: string,
   after: string,
-): Promise<KeptLicense[]> {
+): Promise<StatedLicense[]> {
   const found = await listImportedLicenses(client, importId, after, PAGE_SIZE);
   await lockLicenses(
     client,
@@ -100,23 +119,23 @@ async function lockPage(
   return page.map(withState);
 }
 
-function withState(license: ListedLicense): KeptLicense {
+function withState(license: ListedLicense): StatedLicense {
   return { ...license, state: stateOf(license) };
 }
 
-function idsOf(page: readonly KeptLicense[], state: LicenseState): string[] {
+function idsOf(page: readonly StatedLicense[], state: LicenseState): string[] {
   return page.filter((license) => license.state === state).map(({ licenseId }) => licenseId);
 }
 
 async function recordEnd(
   deps: ImportDependencies,
   { importId, actor, reason }: UndoRequest,
-  { removed, released, kept }: UndoResult,
+  { removed, released, restored, kept }: UndoResult,
 ): Promise<void> {
   const now = deps.clock.now();
   await inTransaction(deps.pool, async (client) => {
     await recordUndo(client, importId, now);
-    const details = { removed, released, ...kept };
+    const details = { removed, released, restored, ...kept };
     const entry = { occurredAt: now, actor, reason, subjectId: importId, details };
     await insertAuditEntry(client, { ...entry, action: 'license.import_undone' });
   });

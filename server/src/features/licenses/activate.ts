@@ -13,9 +13,10 @@ import {
 
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
+import { hasKey } from './added-keys.ts';
 import type { LicenseDependencies } from './dependencies.ts';
 import { recordUnknownKey, refuse, refuseActivation, requireByKey } from './find-license.ts';
-import { isKeyOf } from './license-key.ts';
+
 import {
   countActiveActivations,
   insertActivations,
@@ -143,18 +144,19 @@ interface UsedKey {
  * @param usedKey null: it was found without one
  */
 export function requireUsedKey(deps: LicenseDependencies, usedKey: UsedKey | null): Authorize {
-  return async (_client, license) => {
-    if (usedKey !== null) await requireCurrentKey(deps, license, usedKey);
+  return async (client, license) => {
+    if (usedKey !== null) await requireCurrentKey(deps, client, license, usedKey);
   };
 }
 
 /** The key may have been replaced between its look-up and the lock of the license. */
 async function requireCurrentKey(
   deps: LicenseDependencies,
+  client: Queryable,
   license: LicenseRecord,
   { key, clientAddress }: UsedKey,
 ): Promise<void> {
-  if (isKeyOf(deps, license, key)) return;
+  if (await hasKey(deps, client, license, key)) return;
   await recordUnknownKey(deps, clientAddress);
   throw refuse(deps, 'license_lookup', licenseNotFound());
 }

@@ -7,14 +7,16 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
+import { hasKey } from './added-keys.ts';
 import { lockVersion, type ManualChange } from './change-license.ts';
 import type { LicenseChangeDependencies } from './dependencies.ts';
+import { deleteAddedKeysOfLicense } from './queries/added-keys.ts';
 import { countActiveActivations, deactivateAllActivations } from './queries/activations.ts';
 import { refreshLicenseActivity } from './queries/license-activity.ts';
 import { deleteKeysOfLicense, insertLicenseKey } from './queries/license-keys.ts';
 import { updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
 import { resolveLicenseId } from './find-license.ts';
-import { isKeyOf, sealLicenseKey } from './license-key.ts';
+import { sealLicenseKey } from './license-key.ts';
 
 /** A manual replacement of the key of a license. */
 export interface RekeyRequest extends ManualChange {
@@ -31,8 +33,8 @@ export interface RekeyedLicense {
 }
 
 /**
- * Replaces the key of a license in one transaction, with an audit row and an event for outgoing webhooks. The old key
- * is unknown from the commit on; offline tokens contain no key and stay valid until they expire. A concurrent
+ * Replaces the keys of a license by one, in one transaction, with an audit row and an event for outgoing webhooks. Every
+ * old key is unknown from the commit on; offline tokens contain no key and stay valid until they expire. A concurrent
  * activation with the old key completes before, or is refused.
  * @param afterRekey runs in the same transaction
  * @throws licenseNotFound, also when the given key was replaced concurrently
@@ -46,7 +48,7 @@ export async function rekeyLicense(
   if (id === null) throw licenseNotFound();
   return inTransaction(deps.pool, async (client) => {
     const before = await lockVersion(client, id, request.expectedVersion);
-    if (!isIdOrKeyOf(deps, before, request.keyOrId)) throw licenseNotFound();
+    if (!(await isIdOrKeyOf(deps, client, before, request.keyOrId))) throw licenseNotFound();
     const now = deps.clock.now();
     const { license, licenseKey } = await replaceKey(deps, client, before);
     const dropped = request.keepMachines ? [] : await deactivateAllActivations(client, id, now);
@@ -72,12 +74,14 @@ export async function rekeyLicense(
   });
 }
 
-function isIdOrKeyOf(
+async function isIdOrKeyOf(
   deps: LicenseChangeDependencies,
+  client: Queryable,
   license: LicenseRecord,
   keyOrId: string,
-): boolean {
-  return keyOrId.trim().toLowerCase() === license.id || isKeyOf(deps, license, keyOrId);
+): Promise<boolean> {
+  const isId = keyOrId.trim().toLowerCase() === license.id;
+  return isId || hasKey(deps, client, license, keyOrId);
 }
 
 async function replaceKey(
@@ -90,6 +94,7 @@ async function replaceKey(
   const { keyHash, ...sealed } = sealLicenseKey(deps, id, licenseKey);
   const license = { ...before, ...sealed };
   await deleteKeysOfLicense(client, id);
+  await deleteAddedKeysOfLicense(client, id);
   await insertLicenseKey(client, { keyHash, licenseId: id });
   await updateLicenseKey(client, license);
   return { license, licenseKey };

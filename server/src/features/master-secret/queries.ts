@@ -45,7 +45,8 @@ const HASHED = (column: string): string => `encode(substring(${column} from 1 fo
 
 const SOURCES: Readonly<Record<StoredType, string>> = {
   licenses: `select ${SEALED('key_sealed')} as secret_id from licenses
-    union all select ${SEALED('key_sealed')} from license_pool_keys where key_sealed is not null`,
+    union all select ${SEALED('key_sealed')} from license_pool_keys where key_sealed is not null
+    union all select ${SEALED('key_sealed')} from license_added_keys`,
   license_keys: `select ${HASHED('key_hash')} as secret_id from license_keys`,
   signing_keys: `select ${SEALED('private_key_sealed')} as secret_id from signing_keys`,
   webhook_secrets: `select ${SEALED('secret_sealed')} as secret_id from webhook_endpoints

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { listKeyLookups } from '#server/lib/license-key.ts';
 
@@ -13,6 +14,7 @@ import { openSigningKeys, sealSigningKey } from '../entitlements/signing-key.ts'
 import { resealTotpSecrets } from '../operators/totp-secret.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { licenseKeyLabel } from '../licenses/license-key.ts';
+import { lockOutdatedAddedKeys, updateSealedAddedKeys } from '../licenses/queries/added-keys.ts';
 import { deleteLicenseKeys, insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import { MAX_ENDPOINTS } from '../outgoing-webhooks/add-endpoint.ts';
 import {
@@ -78,17 +80,54 @@ async function rewriteBatch(deps: RewriteDependencies, ids: readonly string[]): 
       keySealed: deps.vault.seal(key, licenseKeyLabel(id)),
     }));
     await updateSealedLicenses(client, sealed);
-    const currentHashes = new Map(opened.flatMap(({ key }) => hashesOf(deps, key)));
-    const deleted = await deleteLicenseKeys(client, [...currentHashes.keys()]);
-    await insertLicenseKeys(
-      client,
-      deleted.map(({ keyHash, licenseId }) => ({
-        keyHash: currentHashes.get(keyHash) ?? keyHash,
-        licenseId,
-      })),
-    );
+    await rehash(deps, client, opened);
     return opened.length;
   });
+}
+
+/** Stores the hashes of keys under the current master secret. */
+async function rehash(
+  deps: RewriteDependencies,
+  client: Queryable,
+  opened: readonly { readonly key: string }[],
+): Promise<void> {
+  const currentHashes = new Map(opened.flatMap(({ key }) => hashesOf(deps, key)));
+  const deleted = await deleteLicenseKeys(client, [...currentHashes.keys()]);
+  await insertLicenseKeys(
+    client,
+    deleted.map(({ keyHash, licenseId }) => ({
+      keyHash: currentHashes.get(keyHash) ?? keyHash,
+      licenseId,
+    })),
+  );
+}
+
+/** Seals and hashes the keys that imports added to licenses, as {@link rewriteLicenses}. */
+export async function rewriteAddedKeys(deps: RewriteDependencies): Promise<RewriteResult> {
+  const { pool, vault } = deps;
+  let [after, rewritten, failed] = [NIL_UUID, 0, 0];
+  for (;;) {
+    const position = after;
+    const page = await inTransaction(pool, async (client) => {
+      const locked = await lockOutdatedAddedKeys(client, position, vault.secretId, BATCH_SIZE);
+      const opened = locked.flatMap(({ id, licenseId, keySealed }) =>
+        openKey(deps, { id: licenseId, keySealed }).map(({ key }) => ({ id, licenseId, key })),
+      );
+      await updateSealedAddedKeys(
+        client,
+        opened.map(({ key, ...each }) => ({
+          ...each,
+          keySealed: vault.seal(key, licenseKeyLabel(each.licenseId)),
+        })),
+      );
+      await rehash(deps, client, opened);
+      return { last: locked.at(-1)?.id, count: locked.length, opened: opened.length };
+    });
+    if (page.last === undefined) return { rewritten, failed };
+    after = page.last;
+    rewritten += page.opened;
+    failed += page.count - page.opened;
+  }
 }
 
 function openKey({ vault }: RewriteDependencies, { id, keySealed }: SealedLicense) {

@@ -7,6 +7,7 @@ import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
 import { rewriteUsage } from '../usage/machine-key.ts';
 import { listKnownAddresses, listKnownMachineIds } from './queries.ts';
 import {
+  rewriteAddedKeys,
   rewriteLicenses,
   type RewriteDependencies,
   type RewriteResult,
@@ -17,7 +18,7 @@ import {
 
 /** The counts of a rotation, by type of row. */
 export interface RotationResult {
-  /** Their keys, and the free keys of pools. */
+  /** Their keys, those that imports added, and the free keys of pools. */
   readonly licenses: RewriteResult;
   readonly signingKeys: RewriteResult;
   readonly webhookSecrets: RewriteResult;
@@ -43,10 +44,11 @@ export async function rotateMasterSecret(
   const webhookSecrets = await rewriteEndpoints(deps);
   const operatorTotp = await rewriteTotpSecrets(deps);
   const sold = await rewriteLicenses(deps, report);
+  const added = await rewriteAddedKeys(deps);
   const pooled = await rewritePoolKeys(deps);
   const licenses = {
-    rewritten: sold.rewritten + pooled.rewritten,
-    failed: sold.failed + pooled.failed,
+    rewritten: sold.rewritten + added.rewritten + pooled.rewritten,
+    failed: sold.failed + added.failed + pooled.failed,
   };
   const rewriteAll = (emails: readonly string[]) =>
     rewriteAddresses(deps, emails.filter(isAddress));

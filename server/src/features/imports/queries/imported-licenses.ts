@@ -60,12 +60,15 @@ const KnownRow = Type.Object({
   licenseId: Type.String(),
   digest: Type.String(),
   expiresAt: Nullable.Timestamp,
+  isPaid: Type.Boolean(),
 });
 
 const listKnownStatement = defineStatement(
   'imported_license_list_known',
   KnownRow,
-  `select source_id, license_id, digest, expires_at from imported_licenses
+  `select source_id, license_id, digest, expires_at,
+          exists (select from billing_licenses billed where billed.license_id = imported_licenses.license_id) as is_paid
+   from imported_licenses
    where source_id = any ($1::text[]) and source = $2`,
 );
 
@@ -107,13 +110,29 @@ const PageRow = Type.Object({
 /** A license of an import, and what happened to it since. */
 export type ListedLicense = Readonly<Static<typeof PageRow>>;
 
-/** What happened to the license `l` of the row `i` since its import. */
+/** What happened to the license `l` of the row `i` since its import. Of one that existed, only the use of what the import added counts. */
 const EVENTS_SINCE = `
-  exists (select from activations a where a.license_id = i.license_id)
-    or exists (select from imported_seats s where s.license_id = i.license_id and s.used_at is not null)
-    or exists (select from license_uses u where u.license_id = i.license_id) as "isActivated",
+  case when i.is_created then
+    exists (select from activations a where a.license_id = i.license_id)
+      or exists (select from imported_seats s where s.license_id = i.license_id and s.used_at is not null)
+      or exists (select from license_uses u where u.license_id = i.license_id)
+  else
+    exists (
+      select from license_added_keys added join activations a on a.license_id = added.license_id
+      where added.license_id = i.license_id and added.import_id = i.import_id
+        and greatest(a.activated_at, a.last_validated_at) >= added.added_at
+    )
+    or exists (
+      select from imported_seats s
+      where s.license_id = i.license_id and s.import_id = i.import_id and s.used_at is not null
+    )
+    or exists (
+      select from license_added_keys added join license_uses u on u.license_id = added.license_id
+      where added.license_id = i.license_id and added.import_id = i.import_id
+    )
+  end as "isActivated",
   exists (select from billing_licenses b where b.license_id = i.license_id) as "isPaid",
-  coalesce(l.version, 2) > 1 as "isChanged"`;
+  coalesce(l.version > i.license_version, true) as "isChanged"`;
 
 const listPageStatement = defineStatement(
   'imported_license_list',
@@ -138,10 +157,17 @@ export async function listImportedLicenses(
 
 const deleteStatement = defineCommand(
   'imported_license_delete',
-  'delete from imported_licenses where import_id = $1 and license_id = any ($2::uuid[])',
+  `delete from imported_licenses
+   where license_id = any ($2::uuid[]) and not is_created and (import_id = $1 or import_id > $1 and not exists (
+     select from license_added_keys added
+     where added.license_id = imported_licenses.license_id and added.import_id = imported_licenses.import_id
+   ))`,
 );
 
-/** Deletes licenses from the rows of an import. */
+/**
+ * Deletes the rows of licenses that existed before an import, also those of later imports that added nothing: they may have been
+ * found by a key that is removed.
+ */
 export async function deleteImportedLicenses(
   db: Queryable,
   importId: string,

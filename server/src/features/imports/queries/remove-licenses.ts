@@ -26,6 +26,8 @@ const REMOVED_WITH_LICENSE = [
   'license_updates',
   'license_activity',
   'license_refusals',
+  'license_added_keys',
+  'import_extensions',
   'imported_seats',
   'imported_licenses',
 ];

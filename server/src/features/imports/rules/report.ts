@@ -7,6 +7,7 @@ import { suggestProduct } from './map-product.ts';
  * The outcome of a row.
  * - `new`: a license is created; `renewed`: it was imported before, and its end is later now.
  * - `same`: it was imported before, or a license of the same product has its key: unchanged.
+ * - `key_added`: payments created its license here; the key is added to it.
  * - `conflict`: a license exists with other values; it is unchanged.
  * - `duplicate`: an earlier row has the same key or id.
  * - `weak`: its key can be guessed. `bad`: it cannot be imported. `skipped`: left out on purpose.
@@ -16,6 +17,7 @@ const ROW_OUTCOMES = [
   'new',
   'renewed',
   'same',
+  'key_added',
   'conflict',
   'duplicate',
   'weak',
@@ -164,6 +166,7 @@ function countOutcomes(counts: ReadonlyMap<RowOutcome, number>): Record<RowOutco
     new: countOf('new'),
     renewed: countOf('renewed'),
     same: countOf('same'),
+    key_added: countOf('key_added'),
     conflict: countOf('conflict'),
     duplicate: countOf('duplicate'),
     weak: countOf('weak'),

@@ -30,8 +30,8 @@ const COLUMNS = columnsOf(SeatRow);
 
 const insertStatement = defineCommand(
   'imported_seat_insert_many',
-  `insert into imported_seats (license_id, id, instance_id, label, last_seen_at, counts_until)
-   select license_id, id, instance_id, label, last_seen_at, $6
+  `insert into imported_seats (license_id, id, instance_id, label, last_seen_at, import_id, counts_until)
+   select license_id, id, instance_id, label, last_seen_at, $6, $7
    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])
      as new (license_id, id, instance_id, label, last_seen_at)`,
 );
@@ -40,11 +40,12 @@ const insertStatement = defineCommand(
 export async function insertImportedSeats(
   db: Queryable,
   seats: readonly Pick<ImportedSeat, 'licenseId' | 'id' | 'instanceId' | 'label' | 'lastSeenAt'>[],
+  importId: string,
   countsUntil: Date,
 ): Promise<void> {
   if (seats.length === 0) return;
   const columns = toColumns(seats, ['licenseId', 'id', 'instanceId', 'label', 'lastSeenAt']);
-  await execute(db, insertStatement, [...columns, countsUntil]);
+  await execute(db, insertStatement, [...columns, importId, countsUntil]);
 }
 
 /** Active machines and seats that still count, of the license `$1` at `$3`. */
@@ -138,4 +139,18 @@ export async function deleteFreeSeat(
   { licenseId, id }: Pick<ImportedSeat, 'licenseId' | 'id'>,
 ): Promise<boolean> {
   return (await queryRow(db, deleteFreeStatement, [licenseId, id])) !== null;
+}
+
+const deleteOfImportStatement = defineCommand(
+  'imported_seat_delete_of_import',
+  'delete from imported_seats where license_id = any ($2::uuid[]) and import_id = $1',
+);
+
+/** Deletes the seats that an import created for some licenses. */
+export async function deleteSeatsOfImport(
+  db: Queryable,
+  importId: string,
+  licenseIds: readonly string[],
+): Promise<void> {
+  await execute(db, deleteOfImportStatement, [importId, licenseIds]);
 }
