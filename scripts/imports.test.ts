@@ -1,9 +1,10 @@
-/** Checks the imports of all sources against the tables of ARCHITECTURE.md. */
+/** Checks the imports of all sources against `import-rules.ts`. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
 
+import { AGENT_LAYERS, FEATURES, SERVER_LAYERS, type ImportRule } from './import-rules.ts';
 import { repository } from './lib/steps.ts';
 
 interface Source {
@@ -13,46 +14,32 @@ interface Source {
   readonly imports: readonly { readonly target: string; readonly typesOnly: boolean }[];
 }
 
-interface Row {
-  readonly from: readonly string[];
-  readonly allowed: readonly string[];
-  readonly forbidden: readonly string[];
-}
-
 const IMPORT =
   /^(?:import|export) (?<types>type )?[^;']*?from '(?<from>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
 
 const sources = readSources('server/src');
 const agentSources = readSources('agent/src');
-const document = readFileSync(join(repository, 'ARCHITECTURE.md'), 'utf8');
 
-test('imports only what the tables of ARCHITECTURE.md allow', () => {
-  const rows = readTable('From');
-  const between = readTable('Feature');
-  assert.ok(rows.length >= 8 && between.length >= 3, 'the tables were not found');
+test('the server imports only what its rules allow', () => {
   const wrong = sources.flatMap(({ file, imports }) =>
     imports
       .filter(({ target }) => /\.[cm]?[jt]s$/.test(target))
-      .filter(({ target }) => !isAllowed(rows, file, target) || !isKnown(between, file, target))
+      .filter(
+        ({ target }) => !isAllowed(SERVER_LAYERS, file, target) || !isKnown(FEATURES, file, target),
+      )
       .map(({ target }) => `${file} imports ${target}`),
   );
   assert.deepEqual(wrong, []);
 });
 
-test('the agent imports only what its table allows', () => {
-  const rows = readTable('In the agent');
-  assert.ok(rows.length >= 3, 'the table was not found');
+test('the agent imports only what its rules allow', () => {
   const wrong = agentSources.flatMap(({ file, imports }) =>
     imports
       .filter(({ target }) => /\.[cm]?[jt]s$/.test(target))
-      .filter(({ target }) => !isAllowed(rows, file, target))
+      .filter(({ target }) => !isAllowed(AGENT_LAYERS, file, target))
       .map(({ target }) => `${file} imports ${target}`),
   );
   assert.deepEqual(wrong, []);
-  const missing = rows
-    .flatMap(({ from, allowed, forbidden }) => [...from, ...allowed, ...forbidden])
-    .filter((path) => !agentSources.some(({ file }) => fits(file, path)));
-  assert.deepEqual(missing, []);
 });
 
 test('the agent imports nothing from the server, and only types from the contract', () => {
@@ -69,9 +56,9 @@ test('the agent imports nothing from the server, and only types from the contrac
   assert.deepEqual(wrong, []);
 });
 
-/** What the console loads of other packages: files without schemas and dependencies. */
+/** What the console loads of other packages: files without schemas and dependencies; its bundler leaves schemas out of `admin`. */
 const LOADED_BY_CONSOLE =
-  /^@latchkey\/(?:contract\/(?:constants|fleet-lines|payment-providers)|agent\/fleet\/[\w/-]+\.(?:ts|css))$/;
+  /^@latchkey\/(?:contract\/(?:admin\/[\w-]+|constants|fleet-lines|payment-providers|permissions)|agent\/fleet\/[\w/-]+\.(?:ts|css))$/;
 
 test('the console imports nothing from the server, only types and plain files of the contract, and the fleet page of the agent', () => {
   const modules = readSources('console/src', /\.tsx?$/);
@@ -93,15 +80,9 @@ test('the console imports nothing from the server, only types and plain files of
   }
 });
 
-test('the tables contain only existing paths', () => {
-  const named = ['From', 'Feature'].flatMap(readTable);
-  const paths = named.flatMap(({ from, allowed, forbidden }) => [
-    ...from,
-    ...allowed,
-    ...forbidden,
-  ]);
-  const missing = paths.filter((path) => !sources.some(({ file }) => fits(file, path)));
-  assert.deepEqual(missing, []);
+test('the rules name only existing paths', () => {
+  assert.deepEqual(listUnknown([...SERVER_LAYERS, ...FEATURES], sources), []);
+  assert.deepEqual(listUnknown(AGENT_LAYERS, agentSources), []);
 });
 
 test('the contract imports nothing of this repository', () => {
@@ -155,25 +136,26 @@ test('planning an installation uses no clock and no input or output', () => {
   );
 });
 
-/** Returns the row with the longest path that matches the file. */
-function isAllowed(rows: readonly Row[], file: string, target: string): boolean {
-  const found = rows
-    .flatMap((row) => row.from.map((path) => ({ path, row })))
+/** Whether the rule with the longest path that matches the file allows an import. */
+function isAllowed(rules: readonly ImportRule[], file: string, target: string): boolean {
+  const found = rules
+    .flatMap((rule) => rule.from.map((path) => ({ path, rule })))
     .filter(({ path }) => fits(file, path))
     .sort((a, b) => b.path.length - a.path.length)[0];
   if (found === undefined) return true;
-  const { path, row } = found;
+  const { path, rule } = found;
   const own = file.split('/', path.split('/').length).join('/');
-  if (row.forbidden.some((each) => fits(target, each))) return false;
-  return [own, ...row.allowed].some((each) => fits(target, each));
+  if (rule.not.some((each) => fits(target, each))) return false;
+  return [own, ...rule.may].some((each) => fits(target, each));
 }
 
-/** Whether a feature imports itself, common code, or a feature in its row. */
-function isKnown(rows: readonly Row[], file: string, target: string): boolean {
+/** Whether a feature imports itself, common code, or a feature that it may know. */
+function isKnown(rules: readonly ImportRule[], file: string, target: string): boolean {
   const [feature] = /^features\/[^/]+/.exec(file) ?? [];
   if (feature === undefined || !fits(target, 'features') || fits(target, feature)) return true;
-  const row = rows.find(({ from }) => from.includes(feature));
-  return row?.allowed.some((path) => fits(target, path)) ?? false;
+  if (fits(target, 'features/lists')) return true;
+  const rule = rules.find(({ from }) => from.includes(feature));
+  return rule?.may.some((path) => fits(target, path)) ?? false;
 }
 
 /** Whether a file is the path or below it; `*` matches any part of one name. */
@@ -189,23 +171,10 @@ function matches(name: string | undefined, pattern: string): boolean {
   return isLongEnough && name.startsWith(start) && name.endsWith(end);
 }
 
-/** Returns the rows of the table with this first heading; text in backquotes is a path. */
-function readTable(heading: string): Row[] {
-  const [, body = ''] =
-    new RegExp(`^\\| ${heading} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, 'm').exec(document) ?? [];
-  return body
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split('|').slice(1, -1))
-    .map(([from, allowed, forbidden]) => ({
-      from: readPaths(from),
-      allowed: readPaths(allowed),
-      forbidden: readPaths(forbidden),
-    }));
-}
-
-function readPaths(cell = ''): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+function listUnknown(rules: readonly ImportRule[], known: readonly Source[]): string[] {
+  return rules
+    .flatMap(({ from, may, not }) => [...from, ...may, ...not])
+    .filter((path) => !known.some(({ file }) => fits(file, path)));
 }
 
 /** Lists the sources of the product, without tests and fixtures. */

@@ -7,6 +7,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 import { build, type OutputChunk, type Plugin } from 'rolldown';
 
+import { operationsPlugin } from './operations-plugin.ts';
+
 /** A file of the console, in every encoding that browsers ask for. */
 export interface BundledFile {
   /** Contains a hash of the content. */
@@ -93,7 +95,7 @@ async function bundleScripts(): Promise<OutputChunk[]> {
   const { output } = await build({
     input: { console: `${source}main.tsx` },
     platform: 'browser',
-    plugins: [styleModules],
+    plugins: [styleModules, operationsPlugin],
     write: false,
     tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)),
     output: {
@@ -106,7 +108,7 @@ async function bundleScripts(): Promise<OutputChunk[]> {
         groups: [
           {
             name: 'parts',
-            test: /contract\/src\/constants\.ts|console\/src\/(?:app|ui|shell)\/|node_modules\/@?preact/,
+            test: /contract\/src\/(?:constants|permissions)\.ts|console\/src\/(?:app|ui|shell)\/|node_modules\/@?preact/,
           },
           { debugName: 'area', name: nameArea },
         ],

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, rowsQuery } from './admin-list.ts';
+import { listResource } from './list-resource.ts';
+import { csvFile, operation } from './operation.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
 /** `converted`: a license followed; else `running`: the software may run; or `ended`. */
@@ -20,26 +21,6 @@ const product = Type.Optional(
 
 const day = (description: string) =>
   Type.Optional(text({ description, maxLength: 10, examples: ['2026-11-01'] }));
-
-const filters = {
-  search: Type.Optional(
-    text({
-      description: 'The beginning of the id of a machine, or the last characters of the key.',
-      maxLength: 320,
-      examples: ['4c4c4544'],
-    }),
-  ),
-  state: Type.Optional(oneOf(TRIAL_STATES, { description: 'Only trials in this state.' })),
-  product,
-};
-
-const SORTS: readonly [string, ...string[]] = ['-created_at', 'expires_at'];
-
-export const TrialQuery = listQuery(SORTS, filters);
-export type TrialQuery = Static<typeof TrialQuery>;
-
-export const TrialRowsQuery = rowsQuery(SORTS, filters);
-export type TrialRowsQuery = Static<typeof TrialRowsQuery>;
 
 export const AdminTrial = Type.Object(
   {
@@ -74,10 +55,22 @@ export const AdminTrial = Type.Object(
 );
 export type AdminTrial = Static<typeof AdminTrial>;
 
-export const AdminTrials = listOf(AdminTrial, 'AdminTrials');
-export type AdminTrials = Static<typeof AdminTrials>;
+export const trials = listResource({
+  id: 'Trials',
+  name: 'trial',
+  title: 'trials',
+  path: 'trials',
+  item: AdminTrial,
+  sorts: ['-created_at', 'expires_at'],
+  search: 'The beginning of the id of a machine, or the last characters of the key.',
+  filters: {
+    state: Type.Optional(oneOf(TRIAL_STATES, { description: 'Only trials in this state.' })),
+    product,
+  },
+  permissions: { read: 'trials:read', export: 'trials:export' },
+});
 
-export const TrialReportQuery = Type.Object(
+const TrialReportQuery = Type.Object(
   {
     from: day(
       'The first day of the report; it begins with the week of that day. Default: twelve weeks before `to`.',
@@ -95,7 +88,7 @@ const counts = {
   share: Type.Number({ description: 'From 0 to 1.', examples: [0.15] }),
 };
 
-export const TrialWeekCount = Type.Object(
+const TrialWeekCount = Type.Object(
   {
     week: Type.String({ description: 'The Monday.', examples: ['2026-11-16'] }),
     ...counts,
@@ -104,12 +97,12 @@ export const TrialWeekCount = Type.Object(
   { $id: 'TrialWeekCount' },
 );
 
-export const TrialProductCount = Type.Object(
+const TrialProductCount = Type.Object(
   { product_id: Type.String({ examples: ['personal'] }), ...counts },
   { $id: 'TrialProductCount', description: 'Trials by the product that was tried.' },
 );
 
-export const TrialPurchaseCount = Type.Object(
+const TrialPurchaseCount = Type.Object(
   {
     product_id: Type.String({ examples: ['personal'] }),
     converted: Type.Integer({ examples: [18] }),
@@ -137,3 +130,24 @@ export const TrialReport = Type.Object(
   { $id: 'TrialReport' },
 );
 export type TrialReport = Static<typeof TrialReport>;
+
+export const reportTrials = operation({
+  id: 'reportTrials',
+  method: 'GET',
+  path: 'trials/report',
+  summary: 'Report the conversion of trials by week and by product',
+  description: 'From roll-ups, which are updated every hour.',
+  permission: 'trials:read',
+  query: TrialReportQuery,
+  response: ref(TrialReport, 'The counts.'),
+});
+
+export const exportTrialReport = operation({
+  id: 'exportTrialReport',
+  method: 'GET',
+  path: 'trials/report/export',
+  summary: 'Export the conversion of trials by week as CSV',
+  permission: 'trials:read',
+  query: TrialReportQuery,
+  response: csvFile('One line for each week with trials.'),
+});

@@ -1,3 +1,6 @@
+import type { TSchema } from 'typebox';
+
+import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
 import { customerSchemas } from './admin-customers.ts';
 import { fleetSchemas } from './admin-fleet.ts';
@@ -81,14 +84,6 @@ import { catalogSchemas } from './admin-catalog.ts';
 import { usageReportSchemas } from './admin-usage.ts';
 import { Figure, Need, Overview } from './admin-overview.ts';
 import { SearchHit, SearchResults } from './admin-search.ts';
-import {
-  AdminTrial,
-  AdminTrials,
-  TrialProductCount,
-  TrialPurchaseCount,
-  TrialReport,
-  TrialWeekCount,
-} from './admin-trials.ts';
 import { serviceHealthSchemas } from './admin-health.ts';
 import { jobSchemas } from './admin-jobs.ts';
 import { WebhookResponse } from './billing.ts';
@@ -168,14 +163,17 @@ export * from './events.ts';
 export * from './formats.ts';
 export * from './health.ts';
 export * from './licenses.ts';
+export * from './list-resource.ts';
+export * from './operation.ts';
+export * from './permissions.ts';
 export * from './outreach.ts';
 export * from './schema.ts';
 export * from './subscribers.ts';
 export * from './trial.ts';
 export * from './usage.ts';
 
-/** Every named schema of the interface, in the order of its documentation. */
-export const namedSchemas = [
+/** Schemas that only routes refer to. */
+const otherSchemas: readonly TSchema[] = [
   LicenseActivate,
   LicenseActivateResponse,
   LicenseAirgapActivate,
@@ -252,12 +250,6 @@ export const namedSchemas = [
   Overview,
   SearchHit,
   SearchResults,
-  AdminTrial,
-  AdminTrials,
-  TrialWeekCount,
-  TrialProductCount,
-  TrialPurchaseCount,
-  TrialReport,
   AdminLicense,
   AdminLicenses,
   LicenseDiagnosis,
@@ -293,4 +285,9 @@ export const namedSchemas = [
   ...subscriberSchemas,
   ...mailSchemas,
   ...fleetSchemas,
-] as const;
+];
+
+/** Every named schema of the interface. */
+export const namedSchemas: readonly TSchema[] = [
+  ...new Set([...otherSchemas, ...listReferredSchemas()]),
+];

@@ -78,15 +78,27 @@ export function nullableString(notes: Notes = {}): TUnsafe<string | null> {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...notes });
 }
 
+/** The schemas that are referred to, by their names. */
+const referred = new Map<string, TSchema>();
+
 /**
  * Refers to a named schema, which the interface document contains once, under its name.
  * @param description the meaning in this place, such as of a response
+ * @throws Error when another schema has the same name
  */
 export function ref<T extends TSchema>(schema: T, description?: string): TUnsafe<Static<T>> {
+  const name = nameOf(schema);
+  if ((referred.get(name) ?? schema) !== schema) throw new Error(`two schemas are named ${name}`);
+  referred.set(name, schema);
   return Type.Unsafe<Static<T>>({
-    $ref: `${nameOf(schema)}#`,
+    $ref: `${name}#`,
     ...(description === undefined ? {} : { description }),
   });
+}
+
+/** Lists every schema that files which are loaded refer to. */
+export function listReferredSchemas(): TSchema[] {
+  return [...referred.values()];
 }
 
 /** The `$id` of a named schema. */

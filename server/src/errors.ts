@@ -1,5 +1,5 @@
 import type { OperatorRole, ValidationError } from '@latchkey/contract';
-import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
+import { type ErrorCode, errorCatalogue } from '@latchkey/contract/error-catalogue';
 
 /** Optional members of a problem. */
 type Members = Readonly<Record<string, string | number | object>>;

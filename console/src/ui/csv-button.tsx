@@ -1,7 +1,9 @@
-import type { OperatorRole } from '@latchkey/contract';
+import type { InputOf, Operation, OperatorRole } from '@latchkey/contract';
+import { grantOf } from '@latchkey/contract/permissions';
 
 import { apiFile } from '#console/app/api.ts';
 import { ask } from '#console/app/ask.ts';
+import { pathOf, type AnyInput } from '#console/app/call.ts';
 import { saveFile } from '#console/app/save-file.ts';
 import { hasRole, isFresh } from '#console/app/session.ts';
 
@@ -17,6 +19,15 @@ export interface CsvExport {
   readonly fresh?: boolean;
   /** Default: `Export CSV`. */
   readonly label?: string;
+}
+
+/** Returns an operation as an export. */
+export function exportOf<const Of extends Operation>(
+  of: Of,
+  input: InputOf<Of> & AnyInput,
+): CsvExport {
+  const { role, reauthenticate } = grantOf(of.permission);
+  return { path: pathOf(of, input), role, fresh: reauthenticate };
 }
 
 /** Downloads an export, and reports why it failed. Roles that may not are shown no button. */

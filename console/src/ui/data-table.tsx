@@ -39,7 +39,7 @@ interface ListPage<Row> {
   readonly next_cursor: string | null;
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** Where a page has several lists: precedes the parameters of this one in the address, such as `sales-`. */
   readonly prefix?: string;
   /** The list: `/api/v1/admin/licenses`. */

@@ -6,7 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import type { ErrorCode } from '#server/error-catalogue.ts';
+import type { ErrorCode } from '@latchkey/contract/error-catalogue';
 
 /** The Fastify instance of this service: the types of bodies and answers come from the contract's schemas. */
 export type App = FastifyInstance<

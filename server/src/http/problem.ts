@@ -1,5 +1,5 @@
 import type { Problem } from '@latchkey/contract';
-import { errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
+import { errorCatalogue, errorDocumentationPath } from '@latchkey/contract/error-catalogue';
 import type { PublicError } from '#server/errors.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';

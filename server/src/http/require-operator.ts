@@ -1,7 +1,7 @@
 import type { OperatorRole } from '@latchkey/contract';
 import type { FastifyRequest } from 'fastify';
 
-import type { ErrorCode } from '#server/error-catalogue.ts';
+import type { ErrorCode } from '@latchkey/contract/error-catalogue';
 import { notSignedIn } from '#server/errors.ts';
 
 import type { App } from './app-instance.ts';

@@ -176,12 +176,12 @@ describe('GET /api/v1/admin/trials/export', () => {
       row ?? '',
       new RegExp(`^${converted.id},personal,${converted.keyHint},converted,`, 'u'),
     );
-    assert.match(row ?? '', new RegExp(`,${licenseId},sellers$`, 'u'));
+    assert.match(row ?? '', new RegExp(`,${licenseId},sellers,2027-[^,]+$`, 'u'));
     const { rows } = await pool.query(
       `select actor, details from audit_log where action = 'trial.export'`,
     );
     assert.deepEqual(rows, [
-      { actor: `operator:${operator.email}`, details: { state: 'converted', product: null } },
+      { actor: `operator:${operator.email}`, details: { state: 'converted' } },
     ]);
   });
 });

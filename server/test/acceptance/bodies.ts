@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { errorCatalogue, type ErrorCode } from '#server/error-catalogue.ts';
+import { errorCatalogue, type ErrorCode } from '@latchkey/contract/error-catalogue';
 
 import type { Answer } from '../http-client.ts';
 

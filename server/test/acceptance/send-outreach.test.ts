@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
 
-import type { ErrorCode } from '#server/error-catalogue.ts';
+import type { ErrorCode } from '@latchkey/contract/error-catalogue';
 
 import {
   anyUnknownApiKey,

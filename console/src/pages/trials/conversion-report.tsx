@@ -1,10 +1,10 @@
 import type { TrialReport } from '@latchkey/contract';
+import { exportTrialReport, reportTrials } from '@latchkey/contract/admin/trials';
 
-import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { changeQuery, query } from '#console/app/router.ts';
 import { Chart } from '#console/ui/chart.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Figures } from '#console/ui/figures.tsx';
 import { formatDate, formatNumber, formatPercent } from '#console/ui/format.ts';
@@ -13,21 +13,20 @@ import { Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { isUnfinished } from '#console/ui/unfinished.ts';
 
-const REPORT = '/api/v1/admin/trials/report';
-
 type Week = TrialReport['weeks'][number];
 
 /** How many trials led to a license, by week and by product. */
 export function ConversionReport() {
   const { value } = query;
   const [from, to] = [value.get('from') ?? '', value.get('to') ?? ''];
-  const report = useResource<TrialReport>(addQuery(REPORT, { from, to }));
+  const input = { query: { from, to } };
+  const report = useOperation(reportTrials, input);
   return (
     <div class="data-table">
       <div class="filters">
         <Day name="from" label="From" value={from || (report.data?.from ?? '')} />
         <Day name="to" label="To" value={to || (report.data?.to ?? '')} />
-        <CsvButton path={addQuery(`${REPORT}/export`, { from, to })} />
+        <CsvButton {...exportOf(exportTrialReport, input)} />
       </div>
       <Loaded resource={report}>{(data) => <Report report={data} />}</Loaded>
     </div>

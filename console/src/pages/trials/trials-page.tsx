@@ -1,9 +1,11 @@
 import type { AdminTrial } from '@latchkey/contract';
+import { trials } from '@latchkey/contract/admin/trials';
 
 import { useProductOptions } from '#console/app/products.ts';
 import { hrefOf } from '#console/app/router.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
-import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import type { Column } from '#console/ui/data-table.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { Time } from '#console/ui/time.tsx';
@@ -79,11 +81,9 @@ const COLUMNS: readonly Column<AdminTrial>[] = [
 
 function TrialList() {
   return (
-    <DataTable<AdminTrial>
-      path="/api/v1/admin/trials"
-      caption="Trials"
+    <ListTable
+      of={trials}
       search="Machine, or the end of a key"
-      defaultSort="-created_at"
       rowKey={({ id }) => id}
       rowLink={({ id }) => `/licenses/${id}`}
       columns={COLUMNS}
@@ -93,7 +93,6 @@ function TrialList() {
         { label: 'Ended', query: { state: 'ended' } },
         { label: 'Converted', query: { state: 'converted' } },
       ]}
-      csv={{ path: '/api/v1/admin/trials/export', fresh: true }}
       empty={{
         title: 'No trials yet',
         text: 'The application starts one at its first launch on a machine.',

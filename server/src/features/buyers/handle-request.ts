@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { PublicError } from '#server/errors.ts';
-import type { ErrorCode } from '#server/error-catalogue.ts';
+import type { ErrorCode } from '@latchkey/contract/error-catalogue';
 import type { App } from '#server/http/app-instance.ts';
 import { sendDocument } from '#server/http/send-page.ts';
 import { buyerCookie, readBuyerCookie, type BuyerCookie } from '#server/http/session-cookie.ts';

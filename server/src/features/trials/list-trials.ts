@@ -1,19 +1,8 @@
-import type { AdminTrial, TrialRowsQuery, TrialState } from '@latchkey/contract';
+import type { AdminTrial, trials, TrialState } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
-
-import { recordAccess } from '../audit/record-access.ts';
 import { isUsable, licenseStatus } from '../licenses/rules/status.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import {
   isInState,
   isOfProduct,
@@ -23,61 +12,20 @@ import {
   type ListedTrial,
 } from './queries/trial-list.ts';
 
-export interface TrialListDependencies {
-  readonly pool: Pool;
-  readonly databaseLimiter: ConcurrencyLimiter;
-  readonly clock: Clock;
-}
-
-/** The filter of a list. */
-type Filters = Pick<TrialRowsQuery, 'product' | 'search' | 'state'>;
-
-/** Reads a page of trials. @throws InvalidPositionError */
-export function listTrialPage(
-  deps: TrialListDependencies,
-  query: Filters,
-  request: PageRequest,
-): Promise<Page<ListedTrial>> {
-  const conditions = listConditions(query, deps.clock.now());
-  return queryPage(deps.pool, trialList, request, conditions);
-}
-
-/** Reads all trials of a filter, after an audit entry. */
-export async function exportTrials(
-  deps: TrialListDependencies,
-  query: Filters,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncIterable<ListedTrial>> {
-  const { state = null, product = null } = query;
-  await recordAccess(deps, {
-    actor,
-    action: 'trial.export',
-    subjectId: 'trials',
-    reason: null,
-    details: { state, product },
-  });
-  return queryAllPages(deps, trialList, order, listConditions(query, deps.clock.now()));
-}
-
-function listConditions({ product, search, state }: Filters, now: Date): Condition[] {
-  const text = search?.trim() ?? '';
-  return [
-    isTrial,
-    ...(state === undefined ? [] : [isInState(state, now)]),
-    ...(product === undefined ? [] : [isOfProduct(product)]),
-    ...(text === '' ? [] : [matchesSearch(text)]),
-  ];
+/** Where the list of trials comes from. */
+export function trialSource(deps: { readonly pool: Pool }): ListSource<typeof trials, ListedTrial> {
+  const filters = { state: isInState, product: isOfProduct, search: matchesSearch };
+  return { read: selectFrom(deps, trialList, filters, [isTrial]), view: viewTrial };
 }
 
 /** Returns the state of a trial; the same as {@link isInState}. */
-export function trialState(trial: ListedTrial, now: Date): TrialState {
+function trialState(trial: ListedTrial, now: Date): TrialState {
   if (trial.convertedLicenseId !== null) return 'converted';
   return isUsable(licenseStatus(trial, now)) ? 'running' : 'ended';
 }
 
 /** Converts a trial to its answer. */
-export function viewTrial(trial: ListedTrial, now: Date): AdminTrial {
+function viewTrial(trial: ListedTrial, now: Date): AdminTrial {
   const { machine } = trial;
   return {
     id: trial.id,

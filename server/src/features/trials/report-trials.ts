@@ -20,7 +20,7 @@ const DEFAULT_DAYS = 84;
  * Reports how many trials led to a license, by week and by product.
  * @throws invalidRequest (422) for a day that is not one
  */
-export async function reportTrials(
+export async function countTrials(
   { clock, reports }: TrialReportDependencies,
   { from, product, to }: TrialReportQuery,
 ): Promise<TrialReport> {

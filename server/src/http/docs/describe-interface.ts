@@ -1,7 +1,11 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { HTTPValidationError, Problem, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
-import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
+import {
+  type ErrorCode,
+  errorCatalogue,
+  errorDocumentationPath,
+} from '@latchkey/contract/error-catalogue';
 
 import { refusalsOf } from '../require-operator.ts';
 import { separateTypes } from './separate-types.ts';

@@ -1,4 +1,4 @@
-import { errorCatalogue } from '#server/error-catalogue.ts';
+import { errorCatalogue } from '@latchkey/contract/error-catalogue';
 
 /** The page of the interface document. Its links are relative, so that it also works behind a path prefix. */
 export const documentationPage = page(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
+import { type ErrorCode, errorCatalogue } from '@latchkey/contract/error-catalogue';
 import * as factories from './errors.ts';
 
 test('every code is documented, with its one status, in the order of the catalogue', () => {

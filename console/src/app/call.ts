@@ -1,0 +1,53 @@
+/** Calls the operations of the interface, which the contract declares. */
+import type { InputOf, Operation, OperationAddress, OutputOf } from '@latchkey/contract';
+import { grantOf } from '@latchkey/contract/permissions';
+
+import { apiGet, apiPost } from './api.ts';
+import { addQuery, type QueryChanges } from './query.ts';
+import { useResource, type Resource } from './resources.ts';
+import { hasRole } from './session.ts';
+
+/** What an operation of any kind may be sent. */
+export interface AnyInput {
+  readonly params?: object;
+  readonly query?: object;
+  readonly body?: object;
+}
+
+/** Returns the path of an operation, for a request and for the cache. */
+export function pathOf({ path }: Pick<OperationAddress, 'path'>, input: AnyInput = {}): string {
+  const params = new Map<string, unknown>(Object.entries(input.params ?? {}));
+  const filled = path.replaceAll(/:(\w+)/g, (_match, name: string) =>
+    encodeURIComponent(String(params.get(name))),
+  );
+  return addQuery(`/api/v1/admin/${filled}`, toText(input.query ?? {}));
+}
+
+function toText(query: object): QueryChanges {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, value == null ? null : String(value)]),
+  );
+}
+
+/** Calls an operation. @throws ApiError */
+export function call<const Of extends Operation>(
+  of: Of,
+  input: InputOf<Of> & AnyInput,
+): Promise<OutputOf<Of>> {
+  const path = pathOf(of, input);
+  return of.method === 'GET' ? apiGet(path) : apiPost(path, input.body);
+}
+
+/** Reads an operation as {@link useResource} does. @param input null: nothing yet */
+export function useOperation<const Of extends Operation>(
+  of: Of,
+  input: (InputOf<Of> & AnyInput) | null,
+  options: { readonly polls?: boolean } = {},
+): Resource<OutputOf<Of>> {
+  return useResource(input === null ? null : pathOf(of, input), options);
+}
+
+/** Whether the operator may call an operation. The service decides; this only hides what would be refused. */
+export function mayCall({ permission }: Pick<OperationAddress, 'permission'>): boolean {
+  return hasRole(grantOf(permission).role);
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Type } from 'typebox';
+
+import * as contract from './index.ts';
+import { listResource } from './list-resource.ts';
+import { isOperation } from './operation.ts';
+import { permissions } from './permissions.ts';
+
+const adminOperations = Object.values<unknown>(contract)
+  .flatMap((value) => [value, ...Object.values<unknown>(Object(value))])
+  .filter((value) => isOperation(value));
+
+function findRepeated(values: readonly string[]): string[] {
+  return values.filter((value, index) => values.indexOf(value) !== index);
+}
+
+test('each operation has an id and an address of its own', () => {
+  assert.ok(adminOperations.length > 3);
+  assert.deepEqual(findRepeated(adminOperations.map(({ id }) => id)), []);
+  assert.deepEqual(
+    findRepeated(adminOperations.map(({ method, path }) => `${method} ${path}`)),
+    [],
+  );
+});
+
+test('each permission is that of an operation', () => {
+  const used = new Set(adminOperations.map(({ permission }) => permission));
+  assert.deepEqual(Object.keys(permissions).toSorted(), [...used].toSorted());
+});
+
+test('the columns of a list are its plain fields, also those of an object in it', () => {
+  const item = Type.Object(
+    {
+      id: Type.String(),
+      count: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+      labels: Type.Array(Type.String()),
+      conversion: Type.Unsafe<object | null>({
+        type: ['object', 'null'],
+        properties: { license_id: { type: 'string' } },
+      }),
+    },
+    { $id: 'ColumnTestItem' },
+  );
+  const { columns } = listResource({
+    id: 'Items',
+    name: 'item',
+    title: 'items',
+    path: 'items',
+    item,
+    sorts: ['id'],
+    filters: {},
+    permissions: { read: 'trials:read', export: 'trials:export' },
+  });
+  assert.deepEqual(columns, ['id', 'count', 'conversion.license_id']);
+});

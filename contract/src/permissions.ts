@@ -1,0 +1,22 @@
+/** What operators and API keys may do: a resource and a verb. Without schemas, because the console loads it. */
+import type { OperatorRole } from './constants.ts';
+
+interface Grant {
+  /** The lowest role that has it. */
+  readonly role: OperatorRole;
+  /** Whether a person proves again who they are, within the last 10 minutes. An API key never does. */
+  readonly reauthenticate?: true;
+}
+
+/** Every permission. The service enforces this table; `openapi.json`, `roles.md` and the console show it. */
+export const permissions = {
+  'trials:read': { role: 'viewer' },
+  'trials:export': { role: 'viewer', reauthenticate: true },
+} as const satisfies Readonly<Record<string, Grant>>;
+
+export type Permission = keyof typeof permissions;
+
+/** Returns who has a permission. */
+export function grantOf(permission: Permission): Grant {
+  return permissions[permission];
+}

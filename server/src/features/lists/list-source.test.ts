@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { trials } from '@latchkey/contract';
+
+import { readSelection } from './list-source.ts';
+import { readColumns } from './read-columns.ts';
+
+test('a selection is the filters and the trimmed search of a query, without its page and order', () => {
+  const query = {
+    state: 'running',
+    search: ' 4c4c ',
+    sort: '-created_at',
+    limit: '50',
+    cursor: 'x',
+  };
+  assert.deepEqual(readSelection(trials, query), { state: 'running', search: '4c4c' });
+});
+
+test('a search of blanks selects everything', () => {
+  assert.deepEqual(readSelection(trials, { search: '  ' }), {});
+});
+
+test('a cell is a plain value of an item, at the end of its path', () => {
+  const item = {
+    id: 'a',
+    count: 3,
+    open: false,
+    tags: ['x', 'y'],
+    owner: { email: null },
+    none: null,
+  };
+  const columns = readColumns(['id', 'count', 'open', 'tags', 'owner.email', 'none.email']);
+  assert.deepEqual(Object.keys(columns), [
+    'id',
+    'count',
+    'open',
+    'tags',
+    'owner_email',
+    'none_email',
+  ]);
+  assert.deepEqual(
+    Object.values(columns).map((read) => read(item)),
+    ['a', 3, false, 'x y', null, null],
+  );
+});

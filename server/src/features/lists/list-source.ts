@@ -1,0 +1,74 @@
+/** Where the rows of a list that the contract declares come from. */
+import type { AnyListResource, ItemOf } from '@latchkey/contract';
+import type { Pool } from 'pg';
+import type { Static, TObject } from 'typebox';
+
+import {
+  queryPage,
+  type Condition,
+  type DefinedList,
+  type Page,
+  type PageRequest,
+} from '#server/db/list.ts';
+
+/** The names of the filters of a list, with `search` if it can be searched. */
+type FilterName<Of extends AnyListResource> =
+  | (keyof Of['filters'] & string)
+  | (Of['search'] extends string ? 'search' : never);
+
+type FilterValue<Of extends AnyListResource, Name> = Name extends keyof Of['filters']
+  ? NonNullable<Static<Of['filters'][Name]>>
+  : string;
+
+/** What a request selects: each filter that it names, and `search`. */
+export type Selection<Of extends AnyListResource> = {
+  readonly [Name in FilterName<Of>]?: FilterValue<Of, Name> | undefined;
+};
+
+/** Reads the rows of a list. */
+export interface ListSource<Of extends AnyListResource, Row> {
+  /** @throws InvalidPositionError */
+  readonly read: (request: PageRequest, selection: Selection<Of>, now: Date) => Promise<Page<Row>>;
+  readonly view: (row: Row, now: Date) => ItemOf<Of>;
+}
+
+/** The condition of each filter; null: the value selects everything. */
+type FilterConditions<Of extends AnyListResource> = {
+  readonly [Name in FilterName<Of>]: (value: FilterValue<Of, Name>, now: Date) => Condition | null;
+};
+
+/**
+ * Reads a list with a condition for each filter.
+ * @param always holds for every row
+ */
+export function selectFrom<Of extends AnyListResource, Row extends TObject>(
+  deps: { readonly pool: Pool },
+  list: DefinedList<Row>,
+  filters: FilterConditions<Of>,
+  always: readonly Condition[] = [],
+): ListSource<Of, Static<Row>>['read'] {
+  return (request, selection, now) =>
+    queryPage(deps.pool, list, request, [...always, ...toConditions(filters, selection, now)]);
+}
+
+function toConditions<Of extends AnyListResource>(
+  filters: FilterConditions<Of>,
+  selection: Selection<Of>,
+  now: Date,
+): Condition[] {
+  const names = Object.keys(selection) as FilterName<Of>[];
+  return names.flatMap((name) => {
+    const value = selection[name];
+    return value === undefined ? [] : (filters[name](value, now) ?? []);
+  });
+}
+
+/** Returns what a query selects: without its page and order, without blanks around a search, without an empty search. */
+export function readSelection<Of extends AnyListResource>(of: Of, query: object): Selection<Of> {
+  const search = 'search' in query ? String(query.search).trim() : '';
+  const names = Object.keys(of.filters);
+  const named = Object.entries(query).filter(([name]) => names.includes(name));
+  const selection = { ...Object.fromEntries(named), ...(search === '' ? {} : { search }) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the query fits the schema that the list made of its filters.
+  return selection as unknown as Selection<Of>;
+}

@@ -1,0 +1,22 @@
+import type { CsvCell, CsvColumns } from '#server/lib/csv.ts';
+import { isRecord } from '#server/lib/unknown-values.ts';
+
+/** Returns the columns of a CSV file from paths in a list's items: `conversion.license_id` is the column `conversion_license_id`. */
+export function readColumns(paths: readonly string[]): CsvColumns<object> {
+  return Object.fromEntries(
+    paths.map((path) => [path.replaceAll('.', '_'), (item: object) => readCell(item, path)]),
+  );
+}
+
+function readCell(item: unknown, path: string): CsvCell {
+  const [name = '', ...rest] = path.split('.');
+  const value = isRecord(item) ? item[name] : undefined;
+  return rest.length === 0 ? toCell(value) : readCell(value, rest.join('.'));
+}
+
+function toCell(value: unknown): CsvCell {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+    return value;
+  }
+  return Array.isArray(value) ? value.join(' ') : null;
+}
