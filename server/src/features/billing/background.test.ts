@@ -140,6 +140,18 @@ async function listWithBody(): Promise<string[]> {
   return rows.map(({ event_id: id }) => id);
 }
 
+test('removes old bodies that could not be read', async () => {
+  const receivedAt = new Date(clock.now().getTime() - (KEEP_DAYS + 3) * DAY_MS);
+  await pool.query(
+    `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
+     values ('unreadable:1', 'paddle', 'unreadable', $1, $1, 'a=b', '{}', 'failed')`,
+    [receivedAt],
+  );
+  await removeBodies(clock.now());
+  assert.deepEqual(await listWithBody(), []);
+  await pool.query('delete from billing_events');
+});
+
 test('removes the bodies of old payment events, except those that were not applied', async () => {
   const [young, old] = [KEEP_DAYS - 1, KEEP_DAYS + 3];
   for (const status of ['processed', 'ignored', 'deferred', 'failed']) {

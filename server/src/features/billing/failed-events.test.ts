@@ -81,6 +81,24 @@ test('stores no license key of a body without the id of an event', async () => {
   );
 });
 
+test('stores no license key of a body that is not JSON, and only its beginning', async () => {
+  const key = 'LK-AAAAA-BBBBB-CCCCC-DDDDD-EEEEE';
+  for (const [text, hidden] of [
+    [`custom_data%5Blicense_key%5D=OLD-1234&a=b`, 'OLD-1234'],
+    [`{"custom_data": {"license_key": "foreign-77"}`, 'foreign-77'],
+    [`a=${key}&b=${'x'.repeat(100_000)}`, key],
+  ] as const) {
+    const body = Buffer.from(text);
+    assert.ok((await send(body)) >= 400);
+    const { rows } = await service.pool.query<{ raw: string }>(
+      `select convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
+      [idOf(body)],
+    );
+    const { raw = hidden } = rows[0] ?? {};
+    assert.ok(!raw.includes(hidden) && raw.includes('sealed:') && raw.length <= 65_536, raw);
+  }
+});
+
 test('stores bytes that are not text unchanged, and fails to replay them', async () => {
   const body = Buffer.from([0x7b, 0x00, 0xff, 0xc3, 0x28, 0x7d]);
   assert.equal(await send(body), 422);

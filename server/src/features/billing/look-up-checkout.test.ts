@@ -104,8 +104,9 @@ test('a cart without metadata gets its licenses from the line items that Stripe 
   );
 });
 
-test('a payment that Stripe refuses to describe stays in need of attention, and is tried again', async () => {
-  stub.answer = answerJson(403, { error: { message: 'not permitted' } });
+test('a payment that Stripe refuses to describe needs attention with the cause that Stripe names, and is tried again', async () => {
+  const cause = 'The provided key rk_live_123 does not have the required permissions.';
+  stub.answer = answerJson(403, { error: { message: cause } });
   await deliver('refused');
   const jobs = await listJobs(context.pool, ['waiting'], 10);
   assert.ok(jobs.some(({ name }) => name === 'look_up_checkout'));
@@ -118,7 +119,12 @@ test('a payment that Stripe refuses to describe stays in need of attention, and 
     lookUpCheckout(context, checkout),
     (error) => error instanceof ProviderApiError && error.status === 403,
   );
-  assert.match((await readMessage('evt_refused')) ?? '', /Stripe does not report/);
+  const message =
+    /Needs attention: .*The provided key \[key\] does not have the required permissions\. Check/;
+  assert.match((await readMessage('evt_refused')) ?? '', message);
+  await deliver('refused', { eventId: 'evt_refused_again' });
+  assert.match((await readMessage('evt_refused_again')) ?? '', message);
+  assert.equal((await shop.check('cs_live_refused')).length, 0);
   stub.answer = answerJson(429, {}, { 'retry-after': '90' });
   await lookUpCheckout(context, checkout);
   stub.answer = answerJson(404, {});

@@ -24,7 +24,7 @@ import {
   type WebhookDelivery,
 } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
-import { sealLicenseKeys } from './providers/custom-data.ts';
+import { sealLicenseKeys, sealTextKeys } from './providers/custom-data.ts';
 import { sealNamedKey } from './find-renewed.ts';
 import type { StoredEvent } from './queries/events.ts';
 import { receiveEvents, type EventResponse, type PartialReceipt } from './receive-events.ts';
@@ -135,11 +135,22 @@ async function storeUnlessRead<Value>(
   }
 }
 
-/** Returns a body as it is stored: without the license keys that custom data contain. */
+/** Enough to see what was sent. */
+const MAX_UNREADABLE_BYTES = 65_536;
+
+/** Returns an unreadable body as it is stored: its beginning, without the license keys that it contains. */
 function sealBody({ vault }: Pick<BillingDependencies, 'vault'>, rawBody: Buffer): Buffer {
+  const seal = (key: string): string => sealNamedKey(vault, key);
   const body = parseObject(rawBody);
-  const sealed = body === null ? null : sealLicenseKeys(body, (key) => sealNamedKey(vault, key));
-  return sealed === null || sealed === body ? rawBody : Buffer.from(JSON.stringify(sealed));
+  const sealed =
+    body === null
+      ? sealTextKeys(rawBody, seal)
+      : replaceBody(rawBody, body, sealLicenseKeys(body, seal));
+  return sealed.subarray(0, MAX_UNREADABLE_BYTES);
+}
+
+function replaceBody(rawBody: Buffer, body: object, sealed: object): Buffer {
+  return sealed === body ? rawBody : Buffer.from(JSON.stringify(sealed));
 }
 
 /** Returns null for a body that is not JSON, or not an object. */
@@ -194,7 +205,7 @@ function readEvent(
 ): ReadEvent {
   const receivedAt = clock.now();
   const sealed = sealLicenseKeys(body, (key) => sealNamedKey(vault, key));
-  const raw = sealed === body ? rawBody : Buffer.from(JSON.stringify(sealed));
+  const raw = replaceBody(rawBody, body, sealed);
   const delivery = { receivedAt, raw, headers: selectHeaders(headers) };
   try {
     const event = normalize(sealed, { headers, rawBody });

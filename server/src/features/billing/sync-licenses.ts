@@ -31,7 +31,8 @@ import { recordSales, type CreatedLine } from './record-sales.ts';
 import { compareCheckouts } from './rules/compare-checkouts.ts';
 import { listNames, listOpenPurchases } from './rules/find-sale.ts';
 import { findRecipient } from './rules/find-recipient.ts';
-import { findBuyer, mergeCustomer, type Buyer, type Purchase } from './rules/group-purchases.ts';
+import { findBuyer, type Buyer, type Purchase } from './rules/group-purchases.ts';
+import { mergeCustomer } from './rules/merge-versions.ts';
 import {
   planLicenses,
   type Checkout,

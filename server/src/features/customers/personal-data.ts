@@ -56,7 +56,10 @@ export async function readPersonalData(
   }
   const withBodies = await listEventsWithBodies(deps.pool, events);
   const unapplied = withBodies.filter(
-    ({ status, body }) => body !== null && (status === 'deferred' || status === 'failed'),
+    ({ status, body, row }) =>
+      body !== null &&
+      (status === 'deferred' || status === 'failed') &&
+      row['type'] !== 'unreadable',
   ).length;
   if (withBodies.length > 0) {
     const rows = withBodies.map(({ row, body }) => ({ ...row, body: readBody(body) }));

@@ -72,6 +72,23 @@ function isKey(name: string, value: unknown): value is string {
   return name === 'license_key' || !isUuid(value.trim());
 }
 
+/** A field that names a license, up to its value: in JSON, in a form, also with an encoded name. */
+const NAMED_KEY = /(license_(?:key|id)[^=:&\s]{0,20}\s{0,5}[=:]\s{0,5}["']?)([^&"'\s,}]{1,200})/giu;
+
+/** A license key of this service. */
+const KEY = /(?<![A-Za-z\d])[A-Za-z\d]{1,20}(?:-[\dA-Za-z]{5}){5}(?![\dA-Za-z])/gu;
+
+/** Replaces the license keys in a body that is not JSON. Returns the same bytes if it contains none. */
+export function sealTextKeys(body: Buffer, seal: (licenseKey: string) => string): Buffer {
+  const text = body.toString('utf8');
+  const sealed = text
+    .replaceAll(NAMED_KEY, (all, name: string, key: string) =>
+      isUuid(key) || key.startsWith(SEALED_PREFIX) ? all : `${name}${SEALED_PREFIX}${seal(key)}`,
+    )
+    .replaceAll(KEY, (key) => `${SEALED_PREFIX}${seal(key)}`);
+  return sealed === text ? body : Buffer.from(sealed);
+}
+
 /** The fields of custom data with the address of the person who gets the license as a gift. */
 const RECIPIENT_FIELDS = ['gift_to', 'recipient_email'];
 

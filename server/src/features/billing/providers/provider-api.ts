@@ -1,5 +1,5 @@
 /** Requests to the API of a payment provider: JSON, within limits of time and size, and never to another host. */
-import type { Static, TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { Check } from 'typebox/schema';
 
 import type { Clock } from '#server/clock.ts';
@@ -28,22 +28,27 @@ export class ProviderApiError extends Error {
   readonly retryAfterSeconds: number | null;
   /** The status of the response; null without a usable response. */
   readonly status: number | null;
+  /** The provider's own words for a refusal, without its keys; null: it gave none. */
+  readonly reason: string | null;
 
   constructor(
     message: string,
     {
       retryAfterSeconds = null,
       status = null,
+      reason = null,
       ...options
     }: ErrorOptions & {
       readonly retryAfterSeconds?: number | null;
       readonly status?: number | null;
+      readonly reason?: string | null;
     } = {},
   ) {
     super(message, options);
     this.name = 'ProviderApiError';
     this.retryAfterSeconds = retryAfterSeconds;
     this.status = status;
+    this.reason = reason;
   }
 }
 
@@ -79,7 +84,10 @@ export async function getJson<Schema extends TSchema>(
     const message = `${name} limits the rate of requests (429)`;
     throw new ProviderApiError(message, { retryAfterSeconds, status });
   }
-  if (!response.ok) throw new ProviderApiError(`${name} answers ${status}`, { status });
+  if (!response.ok) {
+    const reason = readReason(body);
+    throw new ProviderApiError(`${name} answers ${status}`, { status, reason });
+  }
   return parse(api, body, schema);
 }
 
@@ -120,6 +128,26 @@ function parse<Schema extends TSchema>(
     // Reported below, like JSON that does not match the schema.
   }
   throw invalidResponse(api);
+}
+
+const MAX_REASON_CHARACTERS = 300;
+
+const Refusal = Type.Object({ error: Type.Object({ message: Type.String() }) });
+
+/** Reads why a provider refuses a request. Stripe masks keys; what looks like one is removed all the same. */
+function readReason(body: string): string | null {
+  try {
+    const refusal: unknown = JSON.parse(body);
+    if (!Check(Refusal, refusal)) return null;
+    const { message } = refusal.error;
+    const text = message
+      .replaceAll(/\b[rs]k_\S+/gu, '[key]')
+      .replaceAll('\0', '')
+      .trim();
+    return text.slice(0, MAX_REASON_CHARACTERS);
+  } catch {
+    return null;
+  }
 }
 
 /** The error about a response that does not have the documented form. */

@@ -236,7 +236,7 @@ const removeBodiesStatement = defineCommand(
    set raw = null, raw_removed_at = $2
    from (
      select event_id, provider from billing_events
-     where raw is not null and status in ('processed', 'ignored') and received_at < $1
+     where raw is not null and (status in ('processed', 'ignored') or type = 'unreadable') and received_at < $1
      order by received_at
      limit $3
      for update skip locked
@@ -245,7 +245,7 @@ const removeBodiesStatement = defineCommand(
 );
 
 /**
- * Removes the bodies of processed and ignored events received before a time, oldest first.
+ * Removes the bodies of processed, ignored and unreadable events received before a time, oldest first.
  * @returns how many, at most `limit`
  */
 export async function removeEventBodies(
@@ -262,7 +262,7 @@ const countOldBodiesStatement = defineStatement(
   Type.Object({ bodies: Type.Number() }),
   `select count(*) as bodies from (
      select from billing_events
-     where raw is not null and status in ('processed', 'ignored') and received_at < $1
+     where raw is not null and (status in ('processed', 'ignored') or type = 'unreadable') and received_at < $1
      limit $2
    ) as old`,
 );

@@ -8,7 +8,7 @@ import type {
   Origin,
   SoldProduct,
 } from './compute-licenses.ts';
-import type { MergedPayment } from './group-purchases.ts';
+import type { MergedPayment } from './merge-versions.ts';
 import { listUnits, nameUnit, type Unit } from './list-units.ts';
 import { toDays } from './draft-updates.ts';
 import { findDispute, findRefund } from './money-back.ts';

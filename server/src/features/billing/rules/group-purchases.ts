@@ -1,6 +1,5 @@
 import {
   compareOccurrences,
-  occurrenceOf,
   UNKNOWN_CUSTOMER,
   type AdjustmentFact,
   type BillingProvider,
@@ -14,9 +13,16 @@ import {
 } from '../facts.ts';
 import { compareText, compareVersions } from './compare-facts.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
+import {
+  mergeAdjustment,
+  mergeCustomer,
+  mergePayment,
+  type MergedPayment,
+  type Sourced,
+} from './merge-versions.ts';
 import { pairStarted, type OpenGroup } from './pair-started.ts';
 import { removeWrongLinks, type NamedEntry } from './remove-wrong-links.ts';
-import { isOtherCustomer, setAside, type SetAsideFact } from './set-aside.ts';
+import { setAside, type SetAsideFact } from './set-aside.ts';
 
 /** A fact about a purchase and its source event. */
 export interface LedgerEntry extends EventKey {
@@ -47,14 +53,6 @@ export interface PurchaseFacts {
 export interface Purchase {
   readonly facts: PurchaseFacts;
   readonly eventIds: ReadonlySet<string>;
-}
-
-type Sourced<Fact> = Fact & { readonly eventId: string };
-
-/** All versions of a payment in one. */
-export interface MergedPayment extends Sourced<PaymentFact> {
-  /** The event that used the transaction's id for something else; absent: there is none. */
-  readonly conflictEventId?: string;
 }
 
 /**
@@ -211,95 +209,6 @@ function groupVersions<Fact extends Sourced<Occurrence>>(
   return [...Map.groupBy(facts, idOf).values()].map((versions) => versions.sort(compareVersions));
 }
 
-/**
- * The newest version applies, with the time of the oldest one; older versions fill in missing values. The first version
- * decides what the payment is: one that says something else under the same id has no effect.
- */
-function mergePayment(versions: readonly Sourced<PaymentFact>[]): MergedPayment {
-  const [only, ...others] = versions;
-  if (only !== undefined && others.length === 0) return only;
-  const first = versions.find(({ origin }) => origin !== 'other');
-  const owner = versions.find(({ customerId }) => customerId !== null);
-  const isConflict = (each: PaymentFact): boolean =>
-    (each.origin !== 'other' && each.origin !== first?.origin) ||
-    (owner !== undefined && isOtherCustomer(owner, each));
-  const conflictEventId = versions.find(isConflict)?.eventId;
-  const merged = versions
-    .filter((version) => !isConflict(version))
-    .reduce((older, newer) => ({
-      // Currency, tax, fee and country are reported by some versions only.
-      ...withoutDetails(older),
-      ...withoutDetails(newer),
-      // A version without an amount only links ids, and may be dated before the payment.
-      ...occurrenceOf(older.total === null && newer.total !== null ? newer : older),
-      origin: first?.origin ?? 'other',
-      subscriptionId: newer.subscriptionId ?? older.subscriptionId,
-      customerId: newer.customerId ?? older.customerId,
-      customer: mergeCustomer(older.customer, newer.customer),
-      period: newer.period ?? older.period,
-      ...mergeLines(older, newer),
-      ...mergeIds(older, newer),
-    }));
-  return conflictEventId === undefined ? merged : { ...merged, conflictEventId };
-}
-
-/**
- * A version without lines only links ids. The lines of an invoice replace those of its checkout, in any order: a checkout may
- * lack a quantity.
- */
-function mergeLines(
-  older: PaymentFact,
-  newer: PaymentFact,
-): Pick<PaymentFact, 'lines' | 'total'> & Details {
-  const source = !isListed(newer) && (isListed(older) || newer.lines.length === 0) ? older : newer;
-  return {
-    lines: source.lines,
-    total: newer.total ?? older.total,
-    ...(source.prorations === undefined ? {} : { prorations: source.prorations }),
-    // A list without a problem answers the question that an earlier version left open.
-    ...(source.problem === undefined ? {} : { problem: source.problem }),
-  };
-}
-
-function isListed({ lines, problem }: PaymentFact): boolean {
-  return lines.length > 0 && problem === undefined;
-}
-
-type Details = Pick<PaymentFact, 'prorations' | 'problem'>;
-
-/** The fields of a payment without those that belong to its list of lines. */
-function withoutDetails({
-  prorations: _prorations,
-  problem: _problem,
-  ...payment
-}: Sourced<PaymentFact>): Sourced<Omit<PaymentFact, keyof Details>> {
-  return payment;
-}
-
-/** The newest version applies, with the time of the first one with the same content. */
-function mergeAdjustment(versions: readonly Sourced<AdjustmentFact>[]): Sourced<AdjustmentFact> {
-  return versions.reduce((older, newer) =>
-    hasSameContent(older, newer) ? { ...newer, ...occurrenceOf(older) } : newer,
-  );
-}
-
-function hasSameContent(a: AdjustmentFact, b: AdjustmentFact): boolean {
-  return a.effect === b.effect && a.status === b.status && a.full === b.full && a.total === b.total;
-}
-
-function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> {
-  const checkoutId = newer.checkoutId ?? older.checkoutId;
-  const renews = newer.renews ?? older.renews;
-  const isErased = older.recipient?.isErased === true;
-  const recipient = isErased ? older.recipient : (newer.recipient ?? older.recipient);
-  return {
-    aliases: [...new Set([...(older.aliases ?? []), ...(newer.aliases ?? [])])],
-    ...(checkoutId === undefined ? {} : { checkoutId }),
-    ...(renews === undefined ? {} : { renews }),
-    ...(recipient === undefined ? {} : { recipient }),
-  };
-}
-
 /** The buyer of a purchase. */
 export interface Buyer {
   readonly customerId: string | null;
@@ -312,15 +221,6 @@ export function findBuyer({ facts }: Purchase): Buyer {
   return {
     customerId: ordered.findLast(({ customerId }) => customerId !== null)?.customerId ?? null,
     customer: ordered.map(({ customer }) => customer).reduce(mergeCustomer, UNKNOWN_CUSTOMER),
-  };
-}
-
-/** Returns the newer details, and older ones for missing values. */
-export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): CustomerDetails {
-  return {
-    email: newer.email ?? older.email,
-    name: newer.name ?? older.name,
-    locale: newer.locale ?? older.locale,
   };
 }
 

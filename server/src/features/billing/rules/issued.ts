@@ -5,7 +5,8 @@ import { LINKING_PAYMENT, type BillingPeriod, type RepairFact } from '../facts.t
 import { addCycle } from './billing-cycle.ts';
 import type { FindProduct, LicenseDraft, SoldProduct } from './compute-licenses.ts';
 import { toDays, type DraftUpdates } from './draft-updates.ts';
-import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
+import type { PurchaseFacts } from './group-purchases.ts';
+import type { MergedPayment } from './merge-versions.ts';
 import { findDispute, findRefund } from './money-back.ts';
 import type { OtherPeriod } from './paid-through.ts';
 

@@ -3,7 +3,8 @@ import { providerOf } from '@latchkey/contract';
 import type { BillingLine } from '../facts.ts';
 import { assignPayments } from './assign-payments.ts';
 import { compareVersions } from './compare-facts.ts';
-import type { MergedPayment, PurchaseFacts } from './group-purchases.ts';
+import type { PurchaseFacts } from './group-purchases.ts';
+import type { MergedPayment } from './merge-versions.ts';
 import type { LinePayment } from './paid-through.ts';
 import { trackLines, type TrackedLine } from './track-lines.ts';
 

@@ -6,7 +6,7 @@ import type {
   SubscriptionFact,
 } from '../facts.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
-import type { MergedPayment } from './group-purchases.ts';
+import type { MergedPayment } from './merge-versions.ts';
 import { findRefund } from './money-back.ts';
 
 /** A fact that cannot be right: an operator has to look at its event. */

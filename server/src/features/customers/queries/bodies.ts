@@ -64,7 +64,7 @@ const removeStatement = defineCommand(
        message = regexp_replace(message, '[^[:space:]<>"'']+@[^[:space:]<>"'']+', '[e-mail]', 'g')
    from unnest($1::text[], $2::text[]) as target (event_id, provider)
    where event.event_id = target.event_id and event.provider = target.provider
-     and event.raw is not null and event.status in ('processed', 'ignored')`,
+     and event.raw is not null and (event.status in ('processed', 'ignored') or event.type = 'unreadable')`,
 );
 
 /** Removes the bodies of events, except of those that were not applied; returns the number of removed bodies. */

@@ -5,7 +5,7 @@ import { UNKNOWN_CUSTOMER, type CustomerDetails } from '../../billing/facts.ts';
 import { fastSpringAdapter } from '../../billing/providers/fastspring/adapter.ts';
 import { readContact, readMillis } from '../../billing/providers/fastspring/fields.ts';
 import { readId, readObject, type JsonObject } from '../../billing/providers/fields.ts';
-import { mergeCustomer } from '../../billing/rules/group-purchases.ts';
+import { mergeCustomer } from '../../billing/rules/merge-versions.ts';
 import { readPages, type ApiReader } from './api-reader.ts';
 import { isCurrent, readSnapshot } from './read-snapshot.ts';
 import type { ProviderRecord, ProviderRecords, UnreadableRecord } from './records.ts';

@@ -5,7 +5,7 @@ import { UNKNOWN_CUSTOMER, type CustomerDetails } from '../../billing/facts.ts';
 import { paddleAdapter } from '../../billing/providers/paddle/adapter.ts';
 import { readCustomerDetails } from '../../billing/providers/paddle/fields.ts';
 import { readId, readObject, readTime, type JsonObject } from '../../billing/providers/fields.ts';
-import { mergeCustomer } from '../../billing/rules/group-purchases.ts';
+import { mergeCustomer } from '../../billing/rules/merge-versions.ts';
 import { readPages, type ApiReader } from './api-reader.ts';
 import { isCurrent, readSnapshot } from './read-snapshot.ts';
 import type { ProviderRecord, ProviderRecords, UnreadableRecord } from './records.ts';

@@ -1,7 +1,8 @@
 /** Monthly recurring revenue: what the paid period of a subscription costs for each month, from its start to its end. */
 import type { BillingCycle, BillingPeriod } from '../../facts.ts';
 import { addCycle } from '../billing-cycle.ts';
-import type { MergedPayment, PurchaseFacts } from '../group-purchases.ts';
+import type { PurchaseFacts } from '../group-purchases.ts';
+import type { MergedPayment } from '../merge-versions.ts';
 import { findRefund } from '../money-back.ts';
 import { keyOf, listLines, type NameProduct } from './payment-parts.ts';
 import { splitAmount, type Measures, type RevenueEntry } from './measures.ts';

@@ -1,4 +1,5 @@
-import type { MergedPayment, Purchase, PurchaseFacts } from '../group-purchases.ts';
+import type { Purchase, PurchaseFacts } from '../group-purchases.ts';
+import type { MergedPayment } from '../merge-versions.ts';
 import { findPurchase } from '../paid-lines.ts';
 import { compareOccurrences, type AdjustmentFact, type PaymentFact } from '../../facts.ts';
 import { computeRecurring } from './compute-recurring.ts';

@@ -1,6 +1,7 @@
 import { compareOccurrences, type BillingLine } from '../../facts.ts';
 import { findPurchase } from '../paid-lines.ts';
-import type { MergedPayment, PurchaseFacts } from '../group-purchases.ts';
+import type { PurchaseFacts } from '../group-purchases.ts';
+import type { MergedPayment } from '../merge-versions.ts';
 
 /** Returns the product of a price of a purchase; empty if it is unknown. */
 export type NameProduct = (priceId: string) => string;
