@@ -24,7 +24,7 @@ const Backlog = Type.Object(
     ),
     endpoints_disabled: count('Endpoints that were disabled after failures.', 0),
     reconciliation_failing: Type.Boolean({
-      description: "Whether Paddle's event log cannot be read.",
+      description: "Whether Paddle's event log or Gumroad's list of sales cannot be read.",
     }),
   },
   { description: 'At most a minute old.' },

@@ -177,7 +177,7 @@ const deleteTestDataCommand = contextCommand({
 const reconcileCommand = contextCommand({
   name: 'reconcile',
   description:
-    "Compare Paddle's event log with the received events, and apply the missing ones. The service does this every hour. Events of the last hour are skipped, since their webhooks may still arrive.",
+    "Compare Paddle's event log and Gumroad's sales with the received events, and apply the missing ones. The service does this every hour. Events of the last hour are skipped, since their webhooks may still arrive.",
   examples: {
     'webhook reconcile': 'Continue where the last comparison ended',
     'webhook reconcile --since 2027-03-01': 'After a long outage',

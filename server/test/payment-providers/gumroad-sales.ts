@@ -164,9 +164,27 @@ export async function startGumroadApiStub(token: string): Promise<GumroadApiStub
   return stub;
 }
 
+const SALES_PER_PAGE = 10;
+
+/** Newest first, as Gumroad lists them. */
+function answerSales(sales: readonly Fields[], path: string): StubAnswer {
+  const query = new URLSearchParams(path.slice(path.indexOf('?')));
+  const listed = sales
+    .filter((sale) => String(sale['created_at']) >= (query.get('after') ?? ''))
+    .toSorted((a, b) => (String(a['created_at']) < String(b['created_at']) ? 1 : -1));
+  const from = Number(query.get('page_key') ?? '0');
+  const next = from + SALES_PER_PAGE;
+  return answerJson(200, {
+    success: true,
+    sales: listed.slice(from, next),
+    ...(next < listed.length ? { next_page_key: String(next) } : {}),
+  });
+}
+
 /** An unknown object is answered with 200, and `success: false`. */
 function answerObject({ sales, subscribers, seller }: GumroadApiStub, path: string): StubAnswer {
   if (path === '/v2/user') return answerJson(200, { success: true, user: seller });
+  if (path.startsWith('/v2/sales?')) return answerSales(sales, path);
   const [, version, kind, id] = path.split('/');
   const name = kind === 'sales' ? 'sale' : 'subscriber';
   const found = (kind === 'sales' ? sales : subscribers).find((each) => each['id'] === id);

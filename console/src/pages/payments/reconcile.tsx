@@ -17,7 +17,7 @@ export function Reconcile() {
     <>
       <Action<PaymentReconciliation>
         label="Find missed events"
-        explanation="Compares Paddle’s event log with the received events and applies the missing ones. The service does this every hour."
+        explanation="Compares Paddle’s event log and Gumroad’s sales with the received events and applies the missing ones. The service does this every hour."
         confirm="Compare"
         role="admin"
         path={`${PAYMENT_EVENTS}/reconcile`}

@@ -172,7 +172,10 @@ function Backlog({ backlog }: Pick<ServiceHealth, 'backlog'>) {
         ]}
       />
       {backlog.reconciliation_failing && (
-        <p class="notice warning">Paddle's event log cannot be read. Doctor says why.</p>
+        <p class="notice warning">
+          The event log of Paddle or the sales of Gumroad cannot be read. The log of the service
+          says why.
+        </p>
       )}
     </div>
   );

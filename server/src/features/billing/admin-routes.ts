@@ -173,9 +173,9 @@ function viewReconciliation({
 }: RequestedReconciliation): PaymentReconciliation {
   return {
     compared,
-    repaired: repaired.map(({ eventId, type, status }) =>
+    repaired: repaired.map(({ provider = 'paddle', eventId, type, status }) =>
       viewOutcome({
-        provider: 'paddle',
+        provider,
         eventId,
         type,
         status: status === 'deferred' ? 'deferred' : 'processed',
@@ -294,7 +294,7 @@ const deleteTestDataOperation = {
 const reconcileOperation = {
   operationId: 'reconcilePayments',
   tags: TAGS,
-  summary: "Compare Paddle's event log with the received events",
+  summary: "Compare Paddle's event log and Gumroad's sales with the received events",
   description:
     'Applies the missing events. Events of the last hour are skipped, since their webhooks may still arrive.',
   body: ref(PaymentReconciliationRequest),

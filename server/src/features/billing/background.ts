@@ -11,6 +11,7 @@ import { lookUpCheckout } from './look-up-checkout.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import { lookUpEvent } from './look-up-event.ts';
 import { removeEventBodies } from './queries/events.ts';
+import { reconcileGumroad } from './reconcile-gumroad.ts';
 import { reconcilePaddle } from './reconcile.ts';
 import { backfillRevenue, rollUpDueRevenue } from './roll-up-revenue.ts';
 import { retryDueEvents } from './stored-events.ts';
@@ -43,7 +44,7 @@ export function createBillingJobs(deps: BillingDependencies): readonly JobHandle
 }
 
 export function createBillingTasks(deps: BillingDependencies): readonly BackgroundTask[] {
-  const { paddleApi, webhookSecrets } = deps;
+  const { gumroadApi, paddleApi, webhookSecrets } = deps;
   const receivesPayments = Object.values(webhookSecrets).some((secrets) => secrets.length > 0);
   const common = { scope: 'singleton', failureLevel: 'error' } as const;
   return [
@@ -70,6 +71,18 @@ export function createBillingTasks(deps: BillingDependencies): readonly Backgrou
       run: async (signal) => {
         const reconciliation = await reconcilePaddle(deps, { actor: 'latchkey', signal });
         return reconciliation?.reachedEnd === false ? 0 : HOUR_MS;
+      },
+    },
+    {
+      ...common,
+      name: 'gumroad_reconciliation',
+      isEnabled: receivesPayments && gumroadApi !== null,
+      intervalMs: HOUR_MS,
+      event: 'payments.gumroad_reconciliation',
+      action: "read Gumroad's list of sales",
+      run: async (signal) => {
+        await reconcileGumroad(deps, { actor: 'latchkey', signal });
+        return HOUR_MS;
       },
     },
     {

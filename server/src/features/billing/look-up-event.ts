@@ -1,12 +1,10 @@
-import { providerOf } from '@latchkey/contract';
-
 import { inTransaction } from '#server/db/transaction.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import type { JobPayload } from '#server/jobs/job-definitions.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
 import { recordFailure } from './failed-events.ts';
-import { findAdapter } from './providers/adapters.ts';
+import { gumroadAdapter } from './providers/gumroad/adapter.ts';
 import {
   readQuestion,
   toLookUpBodies,
@@ -18,6 +16,7 @@ import { findEvent, type StoredEventRecord } from './queries/event-list.ts';
 import { updateEventOutcomes } from './queries/events.ts';
 import { queueEventLookUps } from './queue-jobs.ts';
 import { processEvent } from './receive-webhook.ts';
+import type { Receipt } from './received-event.ts';
 import { DISMISSED_PREFIX } from './rules/event-state.ts';
 
 /** Why the provider cannot be asked, or has no answer. */
@@ -55,17 +54,37 @@ async function applyLookUp(
   raw: Buffer,
   signal?: AbortSignal,
 ): Promise<void> {
-  // The response decides whether it is of the test mode, not the source of the ping.
-  const adapter = findAdapter(providerOf(event.provider));
-  if (adapter === undefined) throw new LookUpError(`There is no adapter for ${event.provider}.`);
   const question = readQuestion(event, JSON.parse(raw.toString()));
+  await applyAnswer(deps, question, signal);
+}
+
+/** An event that contains what the provider returned, and what became of it. */
+export interface AppliedAnswer {
+  readonly eventId: string;
+  readonly type: string;
+  readonly status: Receipt['status'];
+}
+
+/**
+ * Asks the provider, and applies the response as events.
+ * @throws if the provider cannot be asked, or has no answer
+ */
+export async function applyAnswer(
+  deps: BillingDependencies,
+  question: Question,
+  signal?: AbortSignal,
+): Promise<AppliedAnswer[]> {
   const askedAt = deps.clock.now();
   const answer = await ask(deps, question, signal);
+  const applied: AppliedAnswer[] = [];
   for (const body of toLookUpBodies(question, answer, askedAt)) {
     const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
-    const receipt = await processEvent(deps, adapter, delivery, body);
-    deps.metrics.countPaymentEvent(event.provider, receipt.status);
+    // The response decides whether it is of the test mode, not the source of the ping.
+    const { status } = await processEvent(deps, gumroadAdapter, delivery, body);
+    deps.metrics.countPaymentEvent(gumroadAdapter.provider, status);
+    applied.push({ eventId: body.event_id, type: body.resource_name, status });
   }
+  return applied;
 }
 
 /** A sale of a membership is looked up together with its state. */

@@ -1,6 +1,7 @@
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './received-event.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import type { BillingProvider } from './facts.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import type { LoggedEvent, PaddleApi } from './providers/paddle/paddle-api.ts';
 import { ProviderApiError } from './providers/provider-api.ts';
@@ -24,6 +25,8 @@ export interface Reconciliation {
 
 /** A missed event. */
 interface RepairedEvent {
+  /** Default: Paddle. */
+  readonly provider?: BillingProvider;
   readonly eventId: string;
   readonly type: string;
   readonly status: Receipt['status'];
@@ -79,7 +82,7 @@ export async function reconcilePaddle(
 }
 
 /** Whether the process is stopping, as opposed to a timeout of the job. */
-function isStopped(signal: AbortSignal | undefined): boolean {
+export function isStopped(signal: AbortSignal | undefined): boolean {
   if (signal === undefined || !signal.aborted) return false;
   return !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError');
 }

@@ -49,7 +49,9 @@ function listPaymentProblems({ events, isReconciliationFailing }: Backlog): stri
   return [
     ...count('Payment events that failed', events.failed),
     ...count('Payment events that wait for a retry', events.deferred),
-    ...(isReconciliationFailing ? ["Could not read Paddle's event log."] : []),
+    ...(isReconciliationFailing
+      ? ['Could not read the event log of Paddle or the sales of Gumroad.']
+      : []),
   ];
 }
 

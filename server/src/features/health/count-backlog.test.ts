@@ -22,26 +22,29 @@ beforeEach(async () => {
 
 test('reports a failed reconciliation while there is an API key', async () => {
   assert.equal(
-    (await countBacklog({ pool, clock, paddleApi, catalog })).isReconciliationFailing,
+    (await countBacklog({ pool, clock, paddleApi, gumroadApi: null, catalog }))
+      .isReconciliationFailing,
     false,
   );
   const at = new Date();
   await recordReconciliation(pool, { provider: 'paddle', start: 'evt_1', at, failure: 'no' });
   assert.equal(
-    (await countBacklog({ pool, clock, paddleApi, catalog })).isReconciliationFailing,
+    (await countBacklog({ pool, clock, paddleApi, gumroadApi: null, catalog }))
+      .isReconciliationFailing,
     true,
   );
   assert.equal(
-    (await countBacklog({ pool, clock, paddleApi: null, catalog })).isReconciliationFailing,
+    (await countBacklog({ pool, clock, paddleApi: null, gumroadApi: null, catalog }))
+      .isReconciliationFailing,
     false,
   );
 });
 
 const countUndelivered = async () =>
-  (await countBacklog({ pool, clock, paddleApi: null, catalog })).undelivered;
+  (await countBacklog({ pool, clock, paddleApi: null, gumroadApi: null, catalog })).undelivered;
 
 const countRevenue = async () =>
-  (await countBacklog({ pool, clock, paddleApi: null, catalog })).revenue;
+  (await countBacklog({ pool, clock, paddleApi: null, gumroadApi: null, catalog })).revenue;
 
 const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * HOUR_MS);
 

@@ -6,6 +6,7 @@ import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { countJobs, type JobNumbers } from '#server/jobs/queries.ts';
 
 import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts';
+import type { GumroadApi } from '../billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';
 import { findReconciliation } from '../billing/queries/reconciliations.ts';
@@ -22,7 +23,7 @@ export interface Backlog {
   readonly jobs: JobNumbers;
   /** Events of payment providers. */
   readonly events: UnappliedEvents;
-  /** Whether the last attempt to read Paddle's log failed. */
+  /** Whether the last attempt to read the log of Paddle or the sales of Gumroad failed. */
   readonly isReconciliationFailing: boolean;
   readonly undelivered: UndeliveredNumbers;
   /** By product whose licenses take keys of a pool. */
@@ -54,6 +55,7 @@ interface BacklogDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly paddleApi: PaddleApi | null;
+  readonly gumroadApi: GumroadApi | null;
   readonly catalog: () => Pick<Catalog, 'products'>;
 }
 
@@ -98,10 +100,14 @@ async function countUndelivered({ clock, pool }: BacklogDependencies): Promise<U
 }
 
 /** Without an API key nothing is compared any more, and the last result does not matter. */
-async function isReconciliationFailing({ paddleApi, pool }: BacklogDependencies): Promise<boolean> {
-  if (paddleApi === null) return false;
-  const reconciliation = await findReconciliation(pool, 'paddle');
-  return reconciliation !== null && reconciliation.failedAt !== null;
+async function isReconciliationFailing({
+  gumroadApi,
+  paddleApi,
+  pool,
+}: BacklogDependencies): Promise<boolean> {
+  const isFailing = async (provider: string, api: object | null): Promise<boolean> =>
+    api !== null && (await findReconciliation(pool, provider))?.failedAt != null;
+  return (await isFailing('paddle', paddleApi)) || isFailing('gumroad', gumroadApi);
 }
 
 const COUNT_INTERVAL_MS = 60_000;

@@ -136,7 +136,7 @@ for (const [why, check, backlog, message] of [
     "a provider's log cannot be read",
     'payments',
     { isReconciliationFailing: true },
-    "Could not read Paddle's event log.",
+    'Could not read the event log of Paddle or the sales of Gumroad.',
   ],
   [
     'e-mails with keys were not delivered',

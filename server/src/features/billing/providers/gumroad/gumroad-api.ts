@@ -16,6 +16,13 @@ interface GumroadApiOptions {
   readonly timeoutMs?: number;
 }
 
+/** A page of sales. */
+export interface SalesPage {
+  readonly sales: readonly JsonObject[];
+  /** Null: it is the last one. */
+  readonly nextPageKey: string | null;
+}
+
 /** The owner of the account, by the id and the address that sales and memberships contain of their buyers. */
 export interface Seller {
   /** Null: not reported. */
@@ -29,6 +36,12 @@ export interface GumroadApi {
   findSale(saleId: string, signal?: AbortSignal): Promise<JsonObject | null>;
   /** Returns the state of a membership, or null for an unknown id. @throws ProviderApiError */
   findSubscriber(subscriptionId: string, signal?: AbortSignal): Promise<JsonObject | null>;
+  /**
+   * Returns a page of the real sales since a day, newest first.
+   * @param pageKey that the previous page named; null for the first one
+   * @throws ProviderApiError
+   */
+  listSales(since: Date, pageKey: string | null, signal?: AbortSignal): Promise<SalesPage>;
   /** Returns the owner of the token's account, as of the last hour. @throws ProviderApiError */
   findSeller(signal?: AbortSignal): Promise<Seller>;
 }
@@ -43,6 +56,12 @@ const Answer = Type.Object({
 });
 
 const SELLER_AGE_MS = 3_600_000;
+
+const SalesAnswer = Type.Object({
+  success: Type.Boolean(),
+  sales: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 1_000 })),
+  next_page_key: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
 
 const SellerAnswer = Type.Object({ success: Type.Boolean(), user: Type.Optional(Type.Unknown()) });
 
@@ -69,8 +88,25 @@ export function createGumroadApi({ accessToken, ...options }: GumroadApiOptions)
   return {
     findSale: (saleId, signal) => find(api, 'sale', saleId, signal),
     findSubscriber: (subscriptionId, signal) => find(api, 'subscriber', subscriptionId, signal),
+    listSales: (since, pageKey, signal) => listSales(api, since, pageKey, signal),
     findSeller: rememberFor(SELLER_AGE_MS, options.clock, (signal) => findSeller(api, signal)),
   };
+}
+
+async function listSales(
+  api: ProviderApiOptions,
+  since: Date,
+  pageKey: string | null,
+  signal?: AbortSignal,
+): Promise<SalesPage> {
+  const query = new URLSearchParams({ after: since.toISOString().slice(0, 10) });
+  if (pageKey !== null) query.set('page_key', pageKey);
+  const answer = await getJson(api, `/v2/sales?${query.toString()}`, SalesAnswer, signal);
+  if (answer?.success !== true || answer.sales === undefined) throw invalidResponse(api);
+  const nextPageKey = answer.next_page_key ?? null;
+  // Otherwise the comparison would never end.
+  if (nextPageKey !== null && nextPageKey === pageKey) throw invalidResponse(api);
+  return { sales: answer.sales.map(readObject), nextPageKey };
 }
 
 async function findSeller(api: ProviderApiOptions, signal?: AbortSignal): Promise<Seller> {

@@ -62,6 +62,12 @@ export interface Question {
   readonly subscriptionId: string | null;
 }
 
+/** The body of an event that contains an answer. */
+interface LookUpBody extends JsonObject {
+  readonly event_id: string;
+  readonly resource_name: string;
+}
+
 /** Reads what a stored ping asks. Its subscription is asked for too, because a sale does not contain its state. */
 export function readQuestion(
   { eventId, type }: Pick<BillingEvent, 'eventId' | 'type'>,
@@ -84,7 +90,7 @@ export function toLookUpBodies(
   question: Question,
   { sale, subscriber, seller }: LookedUp,
   askedAt: Date,
-): JsonObject[] {
+): LookUpBody[] {
   const membership = subscriber === null ? null : pick(subscriber, MEMBERSHIP_FIELDS);
   const isTest =
     sale === null
@@ -121,7 +127,7 @@ function toBody(
   type: string,
   askedAt: Date,
   content: JsonObject,
-): JsonObject {
+): LookUpBody {
   return {
     event_id: `${eventId}:${digest(content)}`,
     resource_name: type,
