@@ -15,7 +15,8 @@ export interface Operation {
   readonly summary: string;
   /** What the summary does not say; sentences. */
   readonly description?: string;
-  readonly permission: Permission;
+  /** `public`: part of signing in, for everybody. */
+  readonly permission: Permission | 'public';
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
@@ -39,8 +40,16 @@ export interface FileContent {
 
 /** The response of an export. @param description what the lines are */
 export function csvFile(description: string): FileResponse {
-  const schema = Type.Unsafe<FileContent>({ type: 'string', description });
-  return Object.assign(schema, { file: 'text/csv' });
+  return fileOf('text/csv', description);
+}
+
+/** The response of an export as a JSON document. @param description what it contains */
+export function jsonFile(description: string): FileResponse {
+  return fileOf('application/json', description);
+}
+
+function fileOf(file: string, description: string): FileResponse {
+  return Object.assign(Type.Unsafe<FileContent>({ type: 'string', description }), { file });
 }
 
 type Shape = 'params' | 'query' | 'body';
@@ -62,7 +71,7 @@ export type OutputOf<Of extends Operation> = Static<Of['response']>;
 export interface OperationAddress {
   readonly method: Operation['method'];
   readonly path: string;
-  readonly permission: Permission;
+  readonly permission: Operation['permission'];
 }
 
 /** Declares an operation. */

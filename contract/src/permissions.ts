@@ -6,6 +6,8 @@ interface Grant {
   readonly role: OperatorRole;
   /** Whether a person proves again who they are, within the last 10 minutes. An API key never does. */
   readonly reauthenticate?: true;
+  /** Whether only a person in a browser has it, and no API key. */
+  readonly sessionOnly?: true;
 }
 
 /** Every permission. The service enforces this table; `openapi.json`, `roles.md` and the console show it. */

@@ -14,6 +14,12 @@ export interface AnyInput {
   readonly body?: object;
 }
 
+/** The parameters of an operation's path, if it has any. */
+export type ParamsOf<Of extends Operation> =
+  InputOf<Of> extends { readonly params: infer Params extends object }
+    ? { readonly params: Params }
+    : { readonly params?: undefined };
+
 /** Returns the path of an operation, for a request and for the cache. */
 export function pathOf({ path }: Pick<OperationAddress, 'path'>, input: AnyInput = {}): string {
   const params = new Map<string, unknown>(Object.entries(input.params ?? {}));
@@ -49,5 +55,5 @@ export function useOperation<const Of extends Operation>(
 
 /** Whether the operator may call an operation. The service decides; this only hides what would be refused. */
 export function mayCall({ permission }: Pick<OperationAddress, 'permission'>): boolean {
-  return hasRole(grantOf(permission).role);
+  return permission === 'public' || hasRole(grantOf(permission).role);
 }

@@ -15,7 +15,7 @@ import { Form, type FormValues } from './form.tsx';
 import { showToast } from './toast.tsx';
 import { labelOf } from './labels.ts';
 
-interface ActionProps<Result> {
+export interface ActionProps<Result> {
   /** The label of the button that opens the dialog, such as `Suspend`. */
   readonly label: string;
   /** The title of the dialog; default: the label. */

@@ -26,8 +26,10 @@ export function exportOf<const Of extends Operation>(
   of: Of,
   input: InputOf<Of> & AnyInput,
 ): CsvExport {
+  const path = pathOf(of, input);
+  if (of.permission === 'public') return { path };
   const { role, reauthenticate } = grantOf(of.permission);
-  return { path: pathOf(of, input), role, fresh: reauthenticate };
+  return { path, role, fresh: reauthenticate };
 }
 
 /** Downloads an export, and reports why it failed. Roles that may not are shown no button. */

@@ -6,53 +6,59 @@ import {
   type Operation,
   type OutputOf,
 } from '@latchkey/contract';
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import type { Readable } from 'node:stream';
 
 import type { App } from './app-instance.ts';
-import { operatorOf, type RequestOperator } from './require-operator.ts';
+import { operatorOf, type OperatorAccess, type RequestOperator } from './require-operator.ts';
 
-/** A request to an operation: its operator, and what it sent, which fits the schemas. */
-export type OperationRequest<Of extends Operation> = InputOf<Of> & {
-  readonly operator: RequestOperator;
-};
+/** A request to an operation: what it sent, which fits the schemas, and its operator unless the operation is public. */
+export type OperationRequest<Of extends Operation> = InputOf<Of> &
+  (Of['permission'] extends 'public' ? object : { readonly operator: RequestOperator });
 
 /** What a handler returns: the response, or the stream of a file. */
 type Returned<Of extends Operation> = OutputOf<Of> extends FileContent ? Readable : OutputOf<Of>;
 
-/** Answers a request. `reply` is for headers and files. */
+/** Answers a request. `reply` is for headers and files, `raw` for cookies and the client's network. */
 export type OperationHandler<Of extends Operation> = (
   request: OperationRequest<Of>,
   reply: FastifyReply,
+  raw: FastifyRequest,
 ) => Returned<Of> | Promise<Returned<Of>>;
 
-/** Registers the route of an operation. */
+/**
+ * Registers the route of an operation.
+ * @param config of the route, such as how it takes slots of the database
+ */
 export function serveOperation<Of extends Operation>(
   app: App,
   of: Of,
   handle: OperationHandler<Of>,
+  config: FastifyContextConfig = {},
 ): void {
   app.route({
     method: of.method,
     url: `/api/v1/admin/${of.path}`,
-    config: { access: accessOf(of) },
+    config: { ...config, access: accessOf(of) },
     schema: schemaOf(of),
     ...(of.maxBodyBytes === undefined ? {} : { bodyLimit: of.maxBodyBytes }),
     handler: (request, reply) => {
       if (of.status !== undefined) void reply.code(of.status);
-      return handle(readRequest<Of>(request), reply);
+      return handle(readRequest(of, request), reply, request);
     },
   });
 }
 
-function accessOf({ permission }: Operation) {
-  const { role, reauthenticate = false } = grantOf(permission);
-  return { role, fresh: reauthenticate };
+function accessOf({ permission }: Operation): OperatorAccess | 'public' {
+  if (permission === 'public') return permission;
+  const { role, reauthenticate = false, sessionOnly = false } = grantOf(permission);
+  return { role, fresh: reauthenticate, sessionOnly };
 }
 
-function readRequest<Of extends Operation>(request: FastifyRequest): OperationRequest<Of> {
+function readRequest<Of extends Operation>(of: Of, request: FastifyRequest): OperationRequest<Of> {
   const { params, query, body } = request;
-  const sent = { params, query, body, operator: operatorOf(request) };
+  const operator = of.permission === 'public' ? null : operatorOf(request);
+  const sent = { params, query, body, operator };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Fastify compared it with the schemas of the operation.
   return sent as unknown as OperationRequest<Of>;
 }
@@ -75,5 +81,7 @@ function schemaOf(of: Operation): FastifySchema {
 function responseOf({ response }: Operation): object {
   if (!('file' in response)) return response;
   const { file, description } = { description: '', ...response };
-  return { description, content: { [String(file)]: { schema: { type: 'string' } } } };
+  const type =
+    file === 'text/csv' ? { type: 'string' } : { type: 'object', additionalProperties: true };
+  return { description, content: { [String(file)]: { schema: type } } };
 }
