@@ -27,7 +27,7 @@ const { context, pool, clock } = service;
 const stub = await startPaddleApiStub();
 const by = { actor: 'cli:test', reason: null };
 
-const EVENTS = ['purchase', 'renewal', 'update', 'cancellation'] as const;
+const EVENTS = ['start', 'purchase', 'renewal', 'update', 'cancellation'] as const;
 const IMPORTS = ['file', 'api'] as const;
 
 type Step = (typeof EVENTS)[number] | (typeof IMPORTS)[number] | 'undo';

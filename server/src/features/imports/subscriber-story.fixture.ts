@@ -42,6 +42,7 @@ export function openStory(name: string) {
     licenseKey: randomUUID().toUpperCase(),
     events: {
       purchase: paddleTransactionCompleted({ ...common, period: FIRST, occurredAt: TEST_START }),
+      start: paddleSubscription('created', { ...common, period: FIRST, occurredAt: TEST_START }),
       renewal: paddleTransactionCompleted({
         ...common,
         transactionId: `${ids.transactionId}_2`,
