@@ -12,7 +12,7 @@
  *                               --data=DIR keeps the database for further runs, --only=/licenses measures some operations,
  *                               and --queries=60 sends fewer queries
  *   npm run bench -- --payments purchases, renewals and plan changes at Paddle and Stripe; --against=DIR sends the same events
- *                               alternately to the version of another checkout: two minutes
+ *                               alternately to the version of another checkout: a minute or two
  *   npm run bench -- --revenue  reports of revenue over 1,000,000 payments, and counting these: half an hour
  */
 import { chmod, mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -176,7 +176,7 @@ async function measureAlone(
 /** Measures the events of payment providers, and prints them. */
 async function measurePaymentsOnly(): Promise<void> {
   const { against = null, quick } = values;
-  const options = { against, buyers: quick ? 200 : 600, rounds: quick ? 3 : 9 };
+  const options = { against, buyers: quick ? 100 : 300, rounds: quick ? 3 : 9 };
   const heading = `${options.rounds} rounds of ${options.buyers} buyers`;
   await measureAlone(heading, async (root) => {
     const measured = await measurePayments(root, options);

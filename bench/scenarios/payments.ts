@@ -16,6 +16,9 @@ const PROVIDERS = ['paddle', 'stripe'] as const;
 /** Connections of each provider. */
 const CONNECTIONS = 32;
 
+/** V8 compiles hot code for thousands of events, and PostgreSQL plans its statements anew at first. */
+const WARM_UP_ROUNDS = 4;
+
 interface Options {
   /** Half of them at each provider. */
   readonly buyers: number;
@@ -39,12 +42,11 @@ export async function measurePayments(root: string, options: Options): Promise<P
   const versions = await startVersions(root, options.against);
   const rounds: PaymentRound[] = [];
   try {
-    // Compiles the code and the plans of the statements.
-    await measureRound(versions, 0, options.buyers);
-    for (let round = 1; round <= options.rounds; round++) {
-      printProgress(`round ${round} of ${options.rounds}`);
+    for (let round = 0; round < WARM_UP_ROUNDS + options.rounds; round++) {
+      printProgress(`round ${round + 1} of ${WARM_UP_ROUNDS + options.rounds}`);
       const order = round % 2 === 0 ? versions : versions.toReversed();
-      rounds.push(...(await measureRound(order, round, options.buyers)));
+      const measured = await measureRound(order, round, options.buyers);
+      if (round >= WARM_UP_ROUNDS) rounds.push(...measured);
     }
     await requireSameLicenses(versions, options);
     return rounds;
@@ -128,7 +130,7 @@ async function requireSameLicenses(
   versions: readonly Version[],
   { buyers, rounds }: Options,
 ): Promise<void> {
-  const expected = buyers * (rounds + 1);
+  const expected = buyers * (WARM_UP_ROUNDS + rounds);
   for (const { name, service } of versions) {
     const changed = await withDatabase(service.dataDirectory, async (pool) => {
       const { rows } = await pool.query<{ count: number }>(
