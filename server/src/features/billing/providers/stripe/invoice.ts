@@ -89,7 +89,7 @@ export function readInvoicePayment(event: ProviderEvent): Interpretation {
   ];
 }
 
-/** Invoices outside a subscription are sent after a checkout, or manually by the seller: `other`. */
+/** Reads the origin of an invoice of a subscription. Other invoices are sent after a checkout, or manually by the seller: `other`. */
 function readOrigin(reason: unknown): PaymentFact['origin'] {
   switch (reason) {
     case 'subscription_create':
@@ -99,6 +99,9 @@ function readOrigin(reason: unknown): PaymentFact['origin'] {
     case 'subscription':
     case 'subscription_update':
     case 'subscription_threshold':
+    // What the seller adds to a subscription and bills at once.
+    case 'manual':
+    case 'automatic_pending_invoice_item_invoice':
       return 'change';
     default:
       return 'other';

@@ -52,6 +52,24 @@ describe('Stripe', () => {
     stripeInvoicePaymentPaid({ at: APRIL, invoiceId: 'in_2', paymentIntentId: 'pi_2' }),
   ];
 
+  test('a one-time price that the seller bills to a subscription at once has a license', () => {
+    const charged = stripeInvoicePaid({
+      eventId: 'evt_6',
+      at: later(2),
+      invoiceId: 'in_manual',
+      reason: 'manual',
+      lines: [{ priceId: 'price_personal', interval: null }],
+    });
+    const licenses = computeInAnyOrder(stripe([...begun, charged]));
+    assert.deepEqual(
+      licenses.map(({ priceId, checkoutId, expiresAt }) => [priceId, checkoutId, expiresAt]),
+      [
+        ['price_monthly', 'cs_test_ann', APRIL],
+        ['price_personal', 'in_manual', null],
+      ],
+    );
+  });
+
   test('a one-time checkout creates a perpetual license, which its refund ends', () => {
     const license = computeOne(stripe([once]));
     assert.deepEqual(

@@ -65,7 +65,8 @@ describe('invoice events', () => {
       subscription_create: 'purchase',
       subscription_cycle: 'renewal',
       subscription_update: 'change',
-      manual: 'other',
+      manual: 'change',
+      automatic_pending_invoice_item_invoice: 'change',
       something_new: 'other',
     };
     for (const [reason, origin] of Object.entries(reasons)) {
