@@ -20,6 +20,7 @@ import {
 } from './rules/plan-licenses.ts';
 import {
   explainRenewal,
+  explainUseless,
   isOfLine,
   listSaleEntries,
   selectRenewable,
@@ -75,7 +76,10 @@ export async function syncUpdates(client: Queryable, all: SoldLicenses): Promise
   const ids = [...new Set(replaced.map(({ licenseId }) => licenseId))];
   return {
     licenses: await updateEnds(client, all, ids, entries),
-    problems: applied.problems,
+    problems: [
+      ...applied.problems,
+      ...renewals.flatMap((renewal) => explainUseless(renewal, entries, sold)),
+    ],
   };
 }
 

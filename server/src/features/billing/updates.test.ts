@@ -30,7 +30,7 @@ products:
     updates_prices: { standard: [year, monthly], paddle: [${RENEWAL}] }
   - { id: plan, name: Plan, tier: plan, max_activations: 2, updates_days: 365, prices: { standard: [plan] } }
   - { id: forever, name: Forever, tier: forever, max_activations: 3, prices: { standard: [forever] } }
-  - { id: team, name: Team, tier: team, max_activations: 4, updates_days: 365, prices: { standard: [team] } }
+  - { id: team, name: Team, tier: team, max_activations: 4, updates_days: 365, prices: { standard: [team] }, updates_prices: { standard: [team-year] } }
 `;
 const service = await startTestService({ catalog: testCatalog(TEXT) });
 const { context, pool, clock } = service;
@@ -261,6 +261,37 @@ describe('an upgrade of a license that a purchase names', () => {
     await back('all-updates');
     assert.deepEqual(await read('all'), [[365, null]]);
   });
+});
+
+test('a renewal that fits only while the license is upgraded needs attention after the refund of the upgrade', async () => {
+  await buy('fits', 'forever', 0);
+  await buy('fits', 'team', 20, await named('fits', 'fits-upgraded'));
+  const receipt = await buy('fits', 'team-year', 25, await named('fits', 'fits-renewed'));
+  assert.deepEqual([receipt.message, await read('fits')], [null, [[750, null]]]);
+  await back('fits-upgraded');
+  assert.deepEqual(await read('fits'), [[null, null]]);
+  const readMessage = async (id: string) => {
+    const { rows } = await pool.query<{ message: string | null }>(
+      `select message from billing_events join billing_payments using (provider, event_id)
+       where transaction_id = $1`,
+      [id],
+    );
+    return rows[0]?.message ?? '';
+  };
+  assert.match(await readMessage('fits-renewed'), /Needs attention: .* gets all updates/u);
+  await back('fits-renewed');
+  assert.equal(await readMessage('fits-renewed'), '');
+});
+
+test('a renewal needs nobody because of an upgrade to all updates that came later', async () => {
+  await buy('later', 'studio', 0);
+  await buy('later', 'year', 10);
+  const receipt = await buy('later', 'forever', 20, await named('later', 'later-upgraded'));
+  assert.deepEqual([receipt.message, await read('later')], [null, [[null, null]]]);
+  const { rows } = await pool.query(
+    "select count(*)::int as open from billing_events where message like '%gets all updates%'",
+  );
+  assert.deepEqual(rows, [{ open: 0 }]);
 });
 
 test('a license that was sold with all updates keeps them', async () => {

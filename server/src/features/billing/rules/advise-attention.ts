@@ -40,6 +40,10 @@ const CAUSES: readonly Cause[] = [
     advice: 'Compare {place}, and revoke the license if all of it was paid back.',
   },
   {
+    says: 'keys, and all of them work',
+    advice: 'Compare {place}, and revoke as many keys as were paid back, or dismiss the event.',
+  },
+  {
     says: 'unknown',
     advice: 'Update Latchkey, in case the provider changed its format, and replay the event.',
   },

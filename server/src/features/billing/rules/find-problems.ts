@@ -2,6 +2,7 @@ import { compareOccurrences, type BillingLine } from '../facts.ts';
 import { isRecurringKey, type FindProduct, type LicenseDraft } from './compute-licenses.ts';
 import { canSell, isPlausible, MAX_KEYS } from './list-units.ts';
 import { ATTENTION_PREFIX, UNMATCHED_PREFIX } from './event-state.ts';
+import { findRefundedKeys } from './find-refunded-keys.ts';
 import type { PurchaseFacts } from './group-purchases.ts';
 import type { MergedPayment } from './merge-versions.ts';
 import { findRefund } from './money-back.ts';
@@ -53,6 +54,7 @@ export function findProblems(
     ...withoutRepaired(facts),
     ...problems,
     ...findChangeProblems(facts, drafts, isKnown, findProduct),
+    ...findRefundedKeys(facts, drafts, findProduct),
   ];
 }
 

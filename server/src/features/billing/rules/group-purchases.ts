@@ -40,7 +40,7 @@ export interface PurchaseFacts {
   /** All snapshots of the subscription, oldest first. */
   readonly snapshots: readonly Sourced<SubscriptionFact>[];
   /** The newest version of each adjustment, with the time of the first version with the same content. */
-  readonly adjustments: readonly AdjustmentFact[];
+  readonly adjustments: readonly Sourced<AdjustmentFact>[];
   /** Facts that cannot be right, and therefore are in none of the other lists. */
   readonly setAside: readonly SetAsideFact[];
   /** Payments that granted nothing and were refunded. Absent: none. */

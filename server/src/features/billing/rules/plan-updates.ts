@@ -178,9 +178,43 @@ const NO_LICENSE = `${ATTENTION_PREFIX}it renews the updates of a license, and t
 
 const OTHER_PRODUCT = `${ATTENTION_PREFIX}it renews the updates of another product than that of the license that it names. Change the updates of the right license (latchkey license updates), and dismiss the event; or refund the payment at the provider.`;
 
+const USELESS = `${ATTENTION_PREFIX}it renews the updates of a license that gets all updates, so it adds nothing. Refund the payment at the provider, or dismiss the event.`;
+
+/**
+ * Reports a payment for the updates of a license that gets all of them, such as after the refund of the upgrade to a product with
+ * limited ones. An upgrade that came after the payment does not make it useless.
+ * @param entries all of the license
+ * @param sold with all lines of the license
+ */
+export function explainUseless(
+  renewal: UpdatesRenewal,
+  entries: readonly UpdatesEntry[],
+  sold: readonly SoldLine[],
+): PurchaseProblem[] {
+  const { purchase, draft, updates, known } = renewal;
+  const { provider } = purchase.facts;
+  const { transactionId } = known ?? draft;
+  const line = { provider, transactionId, lineKey: draft.lineKey };
+  const own = entries.find((each) => isOfLine(each, { ...line, licenseId: each.licenseId }));
+  if (own === undefined || updates.withdrawnAt !== null) return [];
+  const { licenseId, paidAt } = own;
+  const isLimited = entries.some((each) => each.licenseId === licenseId && each.kind !== 'renewal');
+  const isLater = sold.some(
+    (each) =>
+      each.line.licenseId === licenseId &&
+      each.line.renews === true &&
+      each.draft.updates === null &&
+      each.draft.soldAt > paidAt,
+  );
+  return isLimited || isLater ? [] : explainPayments(purchase, USELESS);
+}
+
 /** Reports each payment for updates of a license that is not known, or that is named and cannot be renewed. */
 export function explainRenewal({ purchase, named }: UpdatesRenewal): PurchaseProblem[] {
-  const reason = named?.problem ?? (named === null ? NO_LICENSE : OTHER_PRODUCT);
+  return explainPayments(purchase, named?.problem ?? (named === null ? NO_LICENSE : OTHER_PRODUCT));
+}
+
+function explainPayments(purchase: Purchase, reason: string): PurchaseProblem[] {
   return purchase.facts.payments
     .filter(({ origin, total }) => origin !== 'other' && total !== 0)
     .map(({ eventId }) => ({ purchase, eventId, reason }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { permute } from '../../../../test/permute.ts';
-import type { BillingFact } from '../facts.ts';
+import type { AdjustmentFact, BillingFact } from '../facts.ts';
 import {
   adjustment,
   began,
@@ -97,6 +97,19 @@ describe('a quantity of keys', () => {
       planInAnyOrder([bought, adjustment()]).licenses,
       keys.map((each) => ({ ...each, refundedAt })),
     );
+  });
+
+  test('of which some are paid back all work, and the refund needs attention', () => {
+    const bought = payment({ lines: [line(PRICES.personal, { quantity: 5 })] });
+    const back = (total: number, more: Partial<AdjustmentFact> = {}) =>
+      adjustment({ adjustmentId: `adj_${total}`, full: false, total, ...more });
+    const keys = ['', '#2', '#3', '#4', '#5'].map((suffix) => key(`once:0${suffix}`));
+    const { licenses, causes } = planInAnyOrder([bought, back(400)]);
+    assert.deepEqual(licenses, keys);
+    assert.match(causes.join(), /^Needs attention: it pays back 2 of 5 keys/u);
+    assert.deepEqual(planInAnyOrder([bought, back(150)]).causes, []);
+    assert.match(planInAnyOrder([bought, back(150), back(151)]).causes.join(), /back 1 of 5 keys/u);
+    assert.deepEqual(planInAnyOrder([bought, back(400), back(600)]).causes, []);
   });
 
   test('follows the subscription: fewer end the newest keys, more begin with the ended ones', () => {
