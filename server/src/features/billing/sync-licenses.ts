@@ -43,7 +43,7 @@ import {
   type UnmatchedPurchase,
   explainEmptyPool,
 } from './rules/plan-licenses.ts';
-import { findRenewedName } from './rules/plan-renewals.ts';
+import { findRenewedName, type KnownBuyer } from './rules/plan-renewals.ts';
 import type { LicenseDraft } from './rules/compute-licenses.ts';
 import { findPurchase } from './rules/paid-lines.ts';
 import { findBuyerProblems } from './rules/find-buyer-problems.ts';
@@ -116,8 +116,7 @@ async function planAll(
   { purchases, lines, adoptable, renewed, updates, buyers }: PlannedPurchases,
 ): Promise<LicensePlans> {
   const catalog = deps.catalog();
-  const addressOf = (purchase: Purchase) => buyers.get(purchase)?.customer ?? null;
-  const named = { licenses: renewed, addressOf };
+  const named = { licenses: renewed, buyerOf: (each: Purchase) => buyers.get(each) };
   const plans = planLicenses(purchases, lines, catalog, adoptable, named, updates);
   if (plans.unmatched.length + plans.problems.length === 0) return plans;
   const assigned = await listAssignedPrices(client);
@@ -152,7 +151,7 @@ export interface SyncedLicense {
   readonly customerId: string | null;
 }
 
-type Buyers = ReadonlyMap<Purchase, Buyer>;
+type Buyers = ReadonlyMap<Purchase, KnownBuyer>;
 
 /**
  * Finds the buyer of each purchase, or who gets it as a gift. The stored details of the customer take precedence over those
@@ -167,10 +166,10 @@ async function findBuyers(client: Queryable, purchases: readonly Purchase[]): Pr
   const known = buyers.map(
     ({ purchase, ...buyer }) => [purchase, withStoredDetails(purchase, buyer, stored)] as const,
   );
-  const unknownCustomers = known.flatMap(([purchase, { customerId, customer }]) => {
+  const unknownCustomers = known.flatMap(([purchase, { customerId, payer }]) => {
     const { provider } = purchase.facts;
     const isStored = stored.some((each) => isCustomer(each, { provider, customerId }));
-    if (customerId === null || customer.email !== null || isStored) return [];
+    if (customerId === null || payer.email !== null || isStored) return [];
     return findRenewedName(purchase) === null ? [] : [{ provider, customerId }];
   });
   const buyerProblems = findBuyerProblems(purchases, stored);
@@ -193,13 +192,13 @@ function withStoredDetails(
   purchase: Purchase,
   { customerId, customer }: Buyer,
   stored: readonly StoredCustomer[],
-): Buyer {
+): KnownBuyer {
   const { provider } = purchase.facts;
   const details = stored.find((each) => isCustomer(each, { provider, customerId }));
   const recipient = findRecipient(purchase);
   const payer = mergeCustomer(customer, details ?? UNKNOWN_CUSTOMER);
   const owner = recipient === null ? payer : { ...recipient, locale: payer.locale };
-  return { customerId, customer: repairCustomer(owner, purchase) };
+  return { customerId, customer: repairCustomer(owner, purchase), payer };
 }
 
 /** Creates licenses, records the line of each, and returns them in the order of the plans. */

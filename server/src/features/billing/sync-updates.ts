@@ -25,6 +25,7 @@ import {
   listSaleEntries,
   selectRenewable,
   toEntry,
+  type SoldLine,
   type UpdatesRenewal,
 } from './rules/plan-updates.ts';
 import type { SyncedLicense } from './sync-licenses.ts';
@@ -32,7 +33,7 @@ import type { SyncedLicense } from './sync-licenses.ts';
 /** What was sold, and the licenses after the synchronization of everything but updates. */
 interface SoldLicenses {
   readonly licenses: readonly SyncedLicense[];
-  readonly sold: readonly Pick<ExistingLicense, 'purchase' | 'draft' | 'line' | 'baseSale'>[];
+  readonly sold: readonly (SoldLine & Pick<ExistingLicense, 'purchase'>)[];
   readonly renewals: readonly UpdatesRenewal[];
   /** What moves the ends of updates, as stored. */
   readonly known: readonly UpdatesEntry[];

@@ -102,8 +102,9 @@ export function createSaleFinder(
   const findLicensed = (priceId: string, context?: LineContext): SoldProduct | null => {
     const product = findOnSale(catalog, provider, priceId, context?.part ?? 0);
     if (context === undefined) return product;
-    const { line, adopted } = findLine(context);
-    const sales = adopted === null ? (line?.sales ?? []) : [toSale(adopted)];
+    const ofLine = findLine(context);
+    const { line } = ofLine;
+    const sales = listSales(lines, context.lineKey, ofLine);
     const own = sales.find((sale) => sale.priceId === nameSale(priceId, line));
     if (own !== undefined) return toSold(own, own.machines, catalog);
     if (line?.renews === true) return product;
@@ -136,6 +137,17 @@ export function createSaleFinder(
   };
   const isNamed = candidates.some(({ kind }) => kind === 'subscription') || lines.length > 0;
   return { findProduct, countParts, findLine, findEnd, isNamed };
+}
+
+/** Lists what a line was sold as. Its first key may have no license: then what the others were sold as. */
+function listSales(
+  lines: readonly BilledLine[],
+  lineKey: string,
+  { line, adopted }: FoundLine,
+): readonly Sale[] {
+  if (adopted !== null) return [toSale(adopted)];
+  const sold = line ?? lines.find((each) => each.lineKey.startsWith(`${lineKey}#`));
+  return sold?.sales ?? [];
 }
 
 /** Whether a product has a price: a license from elsewhere whose subscription has another product's price was changed there. */

@@ -85,6 +85,8 @@ export interface ExistingLicense {
   readonly isNewRenewal?: boolean;
   /** Whether the line has a license that an operator issued, from now on. Default: false. */
   readonly isTakenOver?: boolean;
+  /** Whether the line renews the license and changes nothing of it. Default: false. */
+  readonly hasNoEffect?: true;
   /** What the license was before; only with a new renewal. */
   readonly baseSale?: Sale;
   /** The purchase whose buyer has the license; null: it has the customer that it had. Default: `purchase`. */
@@ -150,11 +152,13 @@ export function planLicenses(
     return planPurchase(purchase, own, sale, { renewed, known });
   });
   const existing = plans.flatMap((plan) => plan.existing);
-  const { updates, problems } = combineLines(existing, catalog);
+  const { updates, problems, withoutEffect } = combineLines(existing, catalog);
   const kept = new Set(existing.map(({ line }) => line.licenseId));
   return {
     missing: plans.flatMap(({ missing }) => missing),
-    existing,
+    existing: existing.map((each) =>
+      withoutEffect.has(each) ? { ...each, hasNoEffect: true } : each,
+    ),
     updates,
     orphaned: plans.flatMap((plan) =>
       plan.orphaned.filter(({ line }) => !kept.has(line.licenseId)),
@@ -187,8 +191,9 @@ export function listTransactions({
   );
 }
 
-/** Reports the payments of a license whose pool has no free key. */
-export function explainEmptyPool({ purchase, terms }: MissingLicense): PurchaseProblem[] {
+/** Reports the payments of a license whose pool has no free key, unless they were paid back. */
+export function explainEmptyPool({ purchase, draft, terms }: MissingLicense): PurchaseProblem[] {
+  if (draft.refundedAt !== null) return [];
   const reason = `${ATTENTION_PREFIX}the pool of ${terms.productId} has no free key. Add keys (latchkey pool add), then replay the event.`;
   return purchase.facts.payments
     .filter(({ origin }) => origin !== 'other')

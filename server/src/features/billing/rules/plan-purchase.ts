@@ -14,7 +14,13 @@ import type {
   MissingLicense,
   SoldTerms,
 } from './plan-licenses.ts';
-import { findRenewal, toBaseSale, toProblem, type NamedLicenses } from './plan-renewals.ts';
+import {
+  explainRefusal,
+  findRenewal,
+  toBaseSale,
+  toProblem,
+  type NamedLicenses,
+} from './plan-renewals.ts';
 import { toUpdatesRenewal, type UpdatesRenewal } from './plan-updates.ts';
 import { draftPurchase, takeOverLine } from './take-over-issued.ts';
 
@@ -84,7 +90,7 @@ export function planPurchase(
     );
   const problems = [
     ...findProblems(purchase.facts, drafts, paid, sale.findProduct, isKept),
-    ...(renewal?.problem == null ? [] : [toProblem(purchase, renewal.problem)]),
+    ...explainRefusal(purchase, drafts, renewal),
     ...(isRecipientInvalid(purchase) ? [toProblem(purchase, INVALID_RECIPIENT)] : []),
   ];
   return {

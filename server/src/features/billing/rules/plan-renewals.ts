@@ -1,27 +1,32 @@
 import { isUuid } from '@latchkey/contract';
 
-import { compareOccurrences, type CustomerDetails } from '../facts.ts';
+import { compareOccurrences } from '../facts.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import type { Problem } from './find-problems.ts';
 import { findObstacle, type RenewedLicense } from './find-obstacle.ts';
 import { findRecipient } from './find-recipient.ts';
 import { toSold, type Sale } from './find-sale.ts';
 import { compareText } from './compare-facts.ts';
-import { findBuyer, type Purchase } from './group-purchases.ts';
+import { findBuyer, type Buyer, type Purchase } from './group-purchases.ts';
 import type { BilledLine, ExistingLicense, PurchaseProblem, SoldCatalog } from './plan-licenses.ts';
 import { combinePurchases, type Contribution } from './renew-license.ts';
 
 /** The licenses that purchases name, by the name in their facts; null: no license has it. */
 export type RenewedLicenses = ReadonlyMap<string, RenewedLicense | null>;
 
+/** Who gets the licenses of a purchase, and who paid for them. */
+export interface KnownBuyer extends Buyer {
+  readonly payer: Buyer['customer'];
+}
+
 /** The licenses that purchases name, and what is stored of their buyers. */
 export interface NamedLicenses {
   readonly licenses: RenewedLicenses;
-  /** Returns the stored details of a purchase's buyer; null: none are stored. */
-  readonly addressOf: (purchase: Purchase) => Pick<CustomerDetails, 'email'> | null;
+  /** Returns the buyer of a purchase with the stored details. Undefined: none are stored. */
+  readonly buyerOf: (purchase: Purchase) => KnownBuyer | undefined;
 }
 
-export const NAMES_NONE: NamedLicenses = { licenses: new Map(), addressOf: () => null };
+export const NAMES_NONE: NamedLicenses = { licenses: new Map(), buyerOf: () => undefined };
 
 /** Returns how a purchase names the license that it renews, in its oldest fact that names one; null: it names none. */
 export function findRenewedName({ facts }: Purchase): string | null {
@@ -61,6 +66,17 @@ export function findRenewal(
   return named === null ? null : { lineKey: line.lineKey, ...named };
 }
 
+/** Reports a purchase that cannot renew the license that it names, unless it was paid back. */
+export function explainRefusal(
+  purchase: Purchase,
+  drafts: readonly LicenseDraft[],
+  renewal: Renewal | null,
+): Problem[] {
+  if (renewal === null || renewal.problem === null) return [];
+  const draft = drafts.find(({ lineKey }) => lineKey === renewal.lineKey);
+  return draft?.refundedAt == null ? [toProblem(purchase, renewal.problem)] : [];
+}
+
 /** The license that a purchase names; `license` is null if it cannot be renewed, and `problem` is the cause. */
 export type NamedLicense = Omit<Renewal, 'lineKey'>;
 
@@ -70,13 +86,14 @@ export type NamedLicense = Omit<Renewal, 'lineKey'>;
  */
 export function findNamed(
   purchase: Purchase,
-  { licenses, addressOf }: NamedLicenses,
+  { licenses, buyerOf }: NamedLicenses,
   line: LicenseDraft | null,
 ): NamedLicense | null {
   const name = findRenewedName(purchase);
   if (name === null) return null;
   const license = licenses.get(name) ?? null;
-  const known = [findBuyer(purchase).customer, findRecipient(purchase), addressOf(purchase)];
+  const { customer, payer } = buyerOf(purchase) ?? {};
+  const known = [findBuyer(purchase).customer, findRecipient(purchase), customer, payer];
   const addresses = known.flatMap((each) => each?.email?.toLowerCase() ?? []);
   const { provider } = purchase.facts;
   const isNamedByKey = !isUuid(name);
@@ -100,6 +117,8 @@ export function toBaseSale({ productId, maxActivations, expiresAt }: RenewedLice
 interface CombinedLicenses {
   readonly updates: readonly ExistingLicense[];
   readonly problems: readonly PurchaseProblem[];
+  /** The lines that change nothing of the license that they renew. */
+  readonly withoutEffect: ReadonlySet<ExistingLicense>;
 }
 
 /** Combines the lines of each license: its own, and those that renew it. */
@@ -109,6 +128,7 @@ export function combineLines(
 ): CombinedLicenses {
   const updates: ExistingLicense[] = [];
   const problems: PurchaseProblem[] = [];
+  const withoutEffect = new Set<ExistingLicense>();
   for (const lines of Map.groupBy(existing, ({ line }) => line.licenseId).values()) {
     if (lines.every(({ line }) => line.renews !== true)) {
       updates.push(...lines);
@@ -117,8 +137,9 @@ export function combineLines(
     const combined = combineLicense(lines, catalog);
     updates.push(combined.update);
     problems.push(...combined.problems);
+    for (const line of combined.withoutEffect) withoutEffect.add(line);
   }
-  return { updates, problems };
+  return { updates, problems, withoutEffect };
 }
 
 function combineLicense(lines: readonly ExistingLicense[], catalog: SoldCatalog) {
@@ -135,7 +156,10 @@ function combineLicense(lines: readonly ExistingLicense[], catalog: SoldCatalog)
   });
   const { draft, terms } = combined;
   const owner = own[0]?.purchase ?? null;
-  return { update: { ...newest, draft, terms, owner }, problems };
+  const withoutEffect = ordered.filter((_, index) =>
+    combined.withoutEffect.has(index + base.length),
+  );
+  return { update: { ...newest, draft, terms, owner }, problems, withoutEffect };
 }
 
 /** The license's own line first, then by time. */

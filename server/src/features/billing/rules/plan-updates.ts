@@ -65,7 +65,7 @@ export function isOfLine(one: EntryKey, other: EntryKey): boolean {
 }
 
 /** A line of a license, and what the license was before its first renewal. */
-type SoldLine = Pick<ExistingLicense, 'draft' | 'line' | 'baseSale'>;
+export type SoldLine = Pick<ExistingLicense, 'draft' | 'line' | 'baseSale' | 'hasNoEffect'>;
 
 /** What lines sell, and what was stored of them that they do not sell any more. */
 interface SaleEntries {
@@ -74,7 +74,8 @@ interface SaleEntries {
 }
 
 /**
- * Lists the updates that were sold with licenses. An upgrade sells those of its product, until it is taken back.
+ * Lists the updates that were sold with licenses. The newest upgrade decides whether there is an end, until it is taken back. A purchase
+ * that changes nothing of its license does not change its updates.
  * @param sold with all lines of each license
  * @param known as stored
  * @returns `outdated`: stored before, of lines or licenses that now have all updates
@@ -93,16 +94,22 @@ export function listSaleEntries(
 
 function listOfLicense(lines: readonly SoldLine[], known: readonly UpdatesEntry[]): SaleEntries {
   const base = findBaseProduct(lines);
-  const upgrades = lines.filter((each) => isUpgrade(each, base));
-  const hasAll = upgrades.some(({ draft }) => draft.updates === null);
-  const limited = lines.flatMap(({ line, draft: { updates } }) =>
+  const effective = lines.filter(({ hasNoEffect }) => hasNoEffect !== true);
+  const upgrades = effective
+    .filter((each) => isUpgrade(each, base))
+    .sort((a, b) => a.draft.soldAt.getTime() - b.draft.soldAt.getTime());
+  const hasAll = upgrades.at(-1)?.draft.updates === null;
+  const limited = effective.flatMap(({ line, draft: { updates } }) =>
     updates === null ? [] : [{ line, updates }],
   );
   const current = limited.map(({ line, updates }) => {
     const isSale = line.renews !== true || upgrades.some((each) => each.line === line);
     return toEntry(line, isSale ? 'sale' : 'renewal', updates);
   });
-  const unlimited = lines.filter(({ draft }) => draft.product !== null && draft.updates === null);
+  const unlimited = lines.filter(
+    ({ draft, hasNoEffect }) =>
+      draft.product !== null && (draft.updates === null || hasNoEffect === true),
+  );
   const outdated = known.filter(
     (entry) =>
       entry.kind !== 'manual' &&

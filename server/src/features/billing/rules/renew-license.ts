@@ -16,6 +16,8 @@ export interface Contribution {
 interface CombinedLicense extends Contribution {
   /** Why purchases did not give all that was paid, by their place in the list. */
   readonly problems: ReadonlyMap<number, string>;
+  /** The places of those that change nothing. */
+  readonly withoutEffect: ReadonlySet<number>;
 }
 
 const CAUSES = {
@@ -37,20 +39,23 @@ export function combinePurchases(
   purchases: readonly [Contribution, ...Contribution[]],
 ): CombinedLicense {
   const problems = new Map<number, string>();
+  const withoutEffect = new Set<number>();
   let state: Contribution | null = null;
   for (const [index, next] of purchases.entries()) {
     if (isTakenBack(next)) continue;
     const isNew = !purchases.slice(0, index).some((each) => isSameProduct(each, next));
     const result: Step = state === null ? next : apply(state, next, isNew);
     if (result.problem !== undefined) problems.set(index, result.problem);
+    if (result.hasNoEffect === true) withoutEffect.add(index);
     state = { draft: result.draft, terms: result.terms };
   }
   const last = purchases.findLast(({ draft }) => draft.disputedAt !== null) ?? purchases.at(-1);
-  return { ...(state ?? last ?? purchases[0]), problems };
+  return { ...(state ?? last ?? purchases[0]), problems, withoutEffect };
 }
 
 interface Step extends Contribution {
   readonly problem?: string;
+  readonly hasNoEffect?: true;
 }
 
 function isTakenBack({ draft }: Contribution): boolean {
@@ -61,7 +66,7 @@ function isTakenBack({ draft }: Contribution): boolean {
 function apply(state: Contribution, next: Contribution, isNew: boolean): Step {
   const rest = usableEnd(state.draft);
   const isRunning = rest === null || rest > (next.draft.periodStartsAt ?? next.draft.soldAt);
-  if (isRunning && isSmaller(state, next, isNew)) return { ...state, problem: CAUSES.smaller };
+  if (isRunning && isSmaller(state, next, isNew)) return toUnchanged(state, CAUSES.smaller);
   if (rest === null) return applyToPerpetual(state, next);
   if (!next.draft.subscription) return extend(state, rest, next);
   const taken = takeOver(state, rest, next);
@@ -86,6 +91,10 @@ function toCompared({ productId, features, maxActivations }: SoldTerms): Compare
   return { productId, features, maxActivations };
 }
 
+function toUnchanged(state: Contribution, problem: string): Step {
+  return { ...state, problem, hasNoEffect: true };
+}
+
 /** Leaves the machines of a license that runs. */
 function keepMachines(state: Contribution, taken: Step): Step {
   const machines = countMachines(state);
@@ -99,7 +108,7 @@ function applyToPerpetual(state: Contribution, next: Contribution): Step {
   const isMore = !isSameProduct(state, next) || countMachines(next) > countMachines(state);
   if (isForGood && isMore) return next;
   const addsUpdates = isSameProduct(state, next) && next.draft.updates !== null;
-  return addsUpdates ? state : { ...state, problem: CAUSES.perpetual };
+  return addsUpdates ? state : toUnchanged(state, CAUSES.perpetual);
 }
 
 /** A subscription that is over does not shorten what was paid otherwise. */
