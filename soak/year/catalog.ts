@@ -1,5 +1,5 @@
 import { PLANS, type Plan, type ProviderName } from './happenings.ts';
-import { nameOf, VARIANTS } from './writers/delivery.ts';
+import { nameOf } from './writers/delivery.ts';
 import { nameProduct as nameCreem } from './writers/creem.ts';
 import { nameProduct as nameDodo } from './writers/dodo.ts';
 import { nameProduct as nameFastSpring } from './writers/fastspring.ts';
@@ -39,6 +39,6 @@ ${prices.join('\n')}
 `;
 }
 
-function writeVariant({ name, cycle }: Plan): string {
-  return cycle === null ? `once:${VARIANTS[name]}` : String(VARIANTS[name]);
+function writeVariant({ number, cycle }: Plan): string {
+  return cycle === null ? `once:${number}` : String(number);
 }

@@ -16,25 +16,36 @@ export type ProviderName = (typeof PROVIDERS)[number];
 
 /** A plan of the shop: its prices are named alike at each provider. */
 export interface Plan {
-  readonly name: 'month' | 'team' | 'year' | 'once' | 'unknown';
-  readonly product: 'pro' | 'team' | 'personal' | null;
+  readonly name: string;
+  /** The name at providers that use numbers. */
+  readonly number: number;
+  readonly product: string | null;
   readonly amount: number;
   /** Null: sold once. */
   readonly cycle: 'month' | 'year' | null;
 }
 
 export const PLANS = {
-  month: { name: 'month', product: 'pro', amount: 1_000, cycle: 'month' },
-  team: { name: 'team', product: 'team', amount: 3_000, cycle: 'month' },
-  year: { name: 'year', product: 'pro', amount: 9_900, cycle: 'year' },
-  once: { name: 'once', product: 'personal', amount: 4_900, cycle: null },
-  unknown: { name: 'unknown', product: null, amount: 700, cycle: null },
+  month: { name: 'month', number: 201, product: 'pro', amount: 1_000, cycle: 'month' },
+  team: { name: 'team', number: 301, product: 'team', amount: 3_000, cycle: 'month' },
+  year: { name: 'year', number: 202, product: 'pro', amount: 9_900, cycle: 'year' },
+  once: { name: 'once', number: 101, product: 'personal', amount: 4_900, cycle: null },
+  unknown: { name: 'unknown', number: 901, product: null, amount: 700, cycle: null },
 } as const satisfies Record<string, Plan>;
 
 export interface Buyer {
   readonly number: number;
   readonly provider: ProviderName;
   readonly email: string;
+  /** The number of the customer at the provider. Absent: that of the buyer. */
+  readonly customer?: number;
+}
+
+/** What the seller's checkout adds to the custom data. */
+export interface CustomData {
+  readonly license_id?: string;
+  readonly license_key?: string;
+  readonly gift_to?: string;
 }
 
 interface Happening {
@@ -42,6 +53,10 @@ interface Happening {
   readonly day: number;
   readonly buyer: Buyer;
   readonly plan: Plan;
+  /** Default: 1. */
+  readonly quantity?: number;
+  /** Default: none. */
+  readonly custom?: CustomData;
 }
 
 /** A payment that the buyer made. */

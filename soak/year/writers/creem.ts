@@ -14,7 +14,7 @@ import {
   type Returned,
   type State,
 } from '../happenings.ts';
-import { nameOf, type Writer } from './delivery.ts';
+import { nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 /** Returns the id of a plan's product, which the catalogue has as a price. */
 export const nameProduct = (plan: Plan): string => nameOf.price(plan).replace('pri_', 'prod_');
@@ -50,8 +50,15 @@ function writeProduct({ cycle, amount }: Plan, id: string) {
   return { id, name: 'A Product', price: amount, currency: 'EUR', billing_period: period };
 }
 
-function writeCustomer({ number, email }: Buyer) {
-  return { id: `cust_${number}`, object: 'customer', email, name: 'A Buyer', country: 'AT' };
+function writeCustomer(buyer: Buyer) {
+  const { email } = buyer;
+  return {
+    id: `cust_${numberCustomer(buyer)}`,
+    object: 'customer',
+    email,
+    name: 'A Buyer',
+    country: 'AT',
+  };
 }
 
 function writePayment(paid: Paid) {
@@ -63,7 +70,7 @@ function writePayment(paid: Paid) {
 }
 
 function writeCheckout(paid: Paid): CreemTestEvent {
-  const { buyer, plan, amount, day } = paid;
+  const { buyer, plan, amount, day, quantity = 1, custom = {} } = paid;
   const isRecurring = plan.cycle !== null;
   const customer = writeCustomer(buyer);
   const product = nameProduct(plan);
@@ -86,7 +93,9 @@ function writeCheckout(paid: Paid): CreemTestEvent {
   return creemCheckout({
     at: toDate(day),
     isRecurring,
+    units: quantity,
     object: {
+      metadata: custom,
       id: `ch_${buyer.number}`,
       order,
       product: writeProduct(plan, product),
@@ -134,7 +143,7 @@ function writeState(state: State): CreemTestEvent {
 }
 
 function writeSubscription(
-  { buyer, plan, day }: Paid | State,
+  { buyer, plan, day, quantity = 1, custom = {} }: Paid | State,
   type: string,
   status: string,
   { from, until }: { readonly from: number; readonly until: number },
@@ -147,7 +156,9 @@ function writeSubscription(
     startsAt: toDate(from),
     endsAt: toDate(until),
     productId,
+    units: quantity,
     object: {
+      metadata: custom,
       id: nameSubscription(buyer),
       product: writeProduct(plan, productId),
       customer: writeCustomer(buyer),

@@ -15,21 +15,17 @@ export interface WrittenEvent {
 /** Writes what happened as the events of a provider. */
 export type Writer = (happening: AnyHappening) => readonly Omit<WrittenEvent, 'provider'>[];
 
+/** Returns the number of the customer that a buyer is. */
+export function numberCustomer({ number, customer = number }: Buyer): number {
+  return customer;
+}
+
 /** Returns the ids of a buyer's subscription and payments. */
 export const nameOf = {
   subscription: ({ number }: Buyer): string => `sub_${number}`,
-  customer: ({ number }: Buyer): string => `ctm_${number}`,
+  customer: (buyer: Buyer): string => `ctm_${numberCustomer(buyer)}`,
   payment: ({ buyer, number }: Paid): string => `txn_${buyer.number}_${number}`,
   price: ({ name }: Plan): string => `pri_${name}`,
-};
-
-/** The numbers of plans at providers that use numbers. */
-export const VARIANTS: Readonly<Record<Plan['name'], number>> = {
-  month: 201,
-  year: 202,
-  team: 301,
-  once: 101,
-  unknown: 901,
 };
 
 const STANDARD_SECRET = `whsec_${Buffer.from('secret of a simulated shop, 32 bytes').toString('base64')}`;

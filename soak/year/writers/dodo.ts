@@ -13,7 +13,7 @@ import {
   type Plan,
   type State,
 } from '../happenings.ts';
-import { nameOf, type Writer } from './delivery.ts';
+import { nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 /** Returns the id of a plan's product, which the catalogue has as a price. */
 export const nameProduct = (plan: Plan): string => nameOf.price(plan).replace('pri_', 'pdt_');
@@ -59,12 +59,13 @@ function toEvent(happening: AnyHappening, event: DodoTestEvent) {
   return { eventId, day, body: JSON.stringify(event), payment };
 }
 
-function writeCustomer({ number, email }: Buyer) {
-  return { customer: { customer_id: `cus_${number}`, email, name: 'A Buyer' } };
+function writeCustomer(buyer: Buyer) {
+  const { email } = buyer;
+  return { customer: { customer_id: `cus_${numberCustomer(buyer)}`, email, name: 'A Buyer' } };
 }
 
 function writePayment(paid: Paid): DodoTestEvent {
-  const { buyer, plan, amount, day } = paid;
+  const { buyer, plan, amount, day, quantity = 1, custom = {} } = paid;
   const isOnce = plan.cycle === null;
   return dodoPayment('payment.succeeded', {
     at: toDate(day),
@@ -74,7 +75,8 @@ function writePayment(paid: Paid): DodoTestEvent {
     object: {
       ...writeCustomer(buyer),
       tax: 0,
-      product_cart: isOnce ? [{ product_id: nameProduct(plan), quantity: 1 }] : null,
+      metadata: custom,
+      product_cart: isOnce ? [{ product_id: nameProduct(plan), quantity }] : null,
     },
   });
 }
@@ -89,7 +91,8 @@ const STATUSES = {
 
 const INTERVALS = { month: 'Month', year: 'Year' } as const;
 
-function writeState({ buyer, plan, status, day, from, until, isFirst }: State): DodoTestEvent {
+function writeState(state: State): DodoTestEvent {
+  const { buyer, plan, status, day, from, until, isFirst, quantity = 1, custom = {} } = state;
   const name = STATUSES[status];
   const isActive = name === 'active';
   const time = toDate(day).toISOString();
@@ -99,12 +102,14 @@ function writeState({ buyer, plan, status, day, from, until, isFirst }: State): 
     startsAt: toDate(from),
     endsAt: toDate(until),
     productId: nameProduct(plan),
+    quantity,
     trialDays: status === 'trialing' ? Math.round(until - from) : 0,
     object: {
       ...writeCustomer(buyer),
       subscription_id: nameSubscription(buyer),
       created_at: toDate(from).toISOString(),
       payment_frequency_interval: plan.cycle === null ? null : INTERVALS[plan.cycle],
+      metadata: custom,
       recurring_pre_tax_amount: plan.amount,
       cancelled_at: status === 'canceled' ? time : null,
     },

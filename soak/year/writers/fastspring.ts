@@ -14,7 +14,7 @@ import {
   type Returned,
   type State,
 } from '../happenings.ts';
-import type { Writer } from './delivery.ts';
+import { numberCustomer, type Writer } from './delivery.ts';
 
 /** Returns the path of a plan's product, which the catalogue has as a price. */
 export const nameProduct = ({ name }: Plan): string => `plan-${name}`;
@@ -58,26 +58,34 @@ function createReplacer({ buyer, plan }: AnyHappening) {
   };
 }
 
-function writeAccount({ number, email }: Buyer) {
-  const id = `fsacc_${number}`;
+function writeAccount(buyer: Buyer) {
+  const { email } = buyer;
+  const id = `fsacc_${numberCustomer(buyer)}`;
   const contact = { first: 'A', last: 'Buyer', email };
   return { id, account: id, contact, language: 'en', country: 'AT' };
 }
 
 function writePayment(paid: Paid): FastSpringTestEvent[] {
-  const { buyer, plan, amount, day, origin, until } = paid;
+  const { buyer, plan, amount, day, origin, until, quantity = 1, custom = {} } = paid;
   const at = toDate(day);
   const total = toUnits(amount);
-  const common = { at, orderId: nameOrder(paid), email: buyer.email, total };
+  const common = {
+    at,
+    orderId: nameOrder(paid),
+    email: buyer.email,
+    total,
+    data: { tags: custom },
+  };
   const product = nameProduct(plan);
   if (plan.cycle === null) {
-    const items = [{ product, subtotal: total }];
+    const items = [{ product, subtotal: total, quantity }];
     return [fastSpringOrder({ ...common, items })];
   }
   const state = amount === 0 ? 'trial' : 'active';
   const subscription = {
     subscriptionId: nameSubscription(buyer),
     product,
+    quantity,
     state,
     next: toDate(until ?? day),
   };
@@ -105,7 +113,8 @@ const TYPES = {
   canceled: 'deactivated',
 } as const;
 
-function writeState({ buyer, plan, status, day, until, isFirst }: State): FastSpringTestEvent {
+function writeState(state: State): FastSpringTestEvent {
+  const { buyer, plan, status, day, until, isFirst, quantity = 1, custom = {} } = state;
   return fastSpringSubscription(isFirst ? 'activated' : TYPES[status], {
     at: toDate(day),
     subscriptionId: nameSubscription(buyer),
@@ -113,6 +122,8 @@ function writeState({ buyer, plan, status, day, until, isFirst }: State): FastSp
     state: STATES[status],
     next: toDate(until),
     email: buyer.email,
+    quantity,
+    data: { tags: custom },
   });
 }
 

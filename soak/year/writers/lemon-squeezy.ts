@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { toDate, type AnyHappening, type Paid, type Returned, type State } from '../happenings.ts';
-import { nameOf, VARIANTS, type Writer } from './delivery.ts';
+import { nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 const iso = (day: number): string => toDate(day).toISOString();
 const numberOf = (paid: Paid): number => paid.buyer.number * 1_000 + paid.number;
@@ -31,7 +31,7 @@ function toEvent(
 ) {
   const { id, ...rest } = attributes;
   const payment = happening.kind === 'paid' ? happening : null;
-  const meta = { event_name: name, test_mode: false };
+  const meta = { event_name: name, test_mode: false, custom_data: happening.custom ?? {} };
   const data = { type, id: String(id), attributes: { updated_at: iso(happening.day), ...rest } };
   const body = JSON.stringify({ meta, data });
   const eventId = createHash('sha256').update(body).digest('hex');
@@ -56,11 +56,11 @@ function writePayment(paid: Paid) {
 }
 
 function writeOrder(paid: Paid) {
-  const { buyer, plan, amount, day } = paid;
+  const { buyer, plan, amount, day, quantity = 1 } = paid;
   return {
     id: numberOf(paid),
     identifier: nameOf.payment(paid),
-    customer_id: buyer.number,
+    customer_id: numberCustomer(buyer),
     user_email: buyer.email,
     user_name: 'A Buyer',
     currency: 'EUR',
@@ -68,7 +68,7 @@ function writeOrder(paid: Paid) {
     status: 'paid',
     refunded: false,
     refunded_amount: 0,
-    first_order_item: { id: numberOf(paid), variant_id: VARIANTS[plan.name], quantity: 1 },
+    first_order_item: { id: numberOf(paid), variant_id: plan.number, quantity },
     created_at: iso(day),
   };
 }
@@ -80,7 +80,7 @@ function writeInvoice(paid: Paid) {
   return {
     id: numberOf(paid),
     subscription_id: buyer.number,
-    customer_id: buyer.number,
+    customer_id: numberCustomer(buyer),
     user_email: buyer.email,
     billing_reason: REASONS[origin],
     status: 'paid',
@@ -103,20 +103,20 @@ function readName({ isFirst, status }: State): string {
   return status === 'canceled' ? 'subscription_expired' : 'subscription_updated';
 }
 
-function writeSubscription({ buyer, plan, status, day, until }: State) {
+function writeSubscription({ buyer, plan, status, day, until, quantity = 1 }: State) {
   return {
     id: buyer.number,
     order_id: buyer.number * 1_000 + 1,
     order_item_id: buyer.number * 1_000 + 1,
-    customer_id: buyer.number,
-    variant_id: VARIANTS[plan.name],
+    customer_id: numberCustomer(buyer),
+    variant_id: plan.number,
     user_email: buyer.email,
     status: STATUSES[status],
     renews_at: iso(until),
     trial_ends_at: status === 'trialing' ? iso(until) : null,
     ends_at: status === 'canceled' ? iso(day) : null,
     pause: status === 'paused' ? { mode: 'void' } : null,
-    first_subscription_item: { quantity: 1 },
+    first_subscription_item: { quantity },
     created_at: iso(day),
   };
 }

@@ -1,11 +1,4 @@
-import {
-  toDate,
-  type AnyHappening,
-  type Paid,
-  type Plan,
-  type Returned,
-  type State,
-} from '../happenings.ts';
+import { toDate, type AnyHappening, type Paid, type Returned, type State } from '../happenings.ts';
 import { nameOf, type Writer } from './delivery.ts';
 
 const TYPES = {
@@ -38,9 +31,9 @@ function toEvent(happening: AnyHappening, type: string, data: object) {
   return { eventId, day, body, payment: happening.kind === 'paid' ? happening : null };
 }
 
-function writeLine(plan: Plan, total: number | null) {
+function writeLine({ plan, quantity = 1 }: AnyHappening, total: number | null) {
   const cycle = plan.cycle === null ? null : { interval: plan.cycle, frequency: 1 };
-  return { id: 'line', price_id: nameOf.price(plan), quantity: 1, cycle, total };
+  return { id: 'line', price_id: nameOf.price(plan), quantity, cycle, total };
 }
 
 function writePeriod(from: number, until: number) {
@@ -48,19 +41,21 @@ function writePeriod(from: number, until: number) {
 }
 
 function writePayment(paid: Paid) {
-  const { buyer, plan, amount, from, until } = paid;
+  const { buyer, plan, amount, from, until, custom = {} } = paid;
   return {
     transaction_id: nameOf.payment(paid),
     subscription_id: plan.cycle === null ? null : nameOf.subscription(buyer),
     customer: { id: nameOf.customer(buyer), email: buyer.email, name: 'A Buyer' },
     period: until === null ? null : writePeriod(from, until),
-    lines: [writeLine(plan, amount)],
+    lines: [writeLine(paid, amount)],
     total: amount,
     currency: 'EUR',
+    custom_data: custom,
   };
 }
 
-function writeSubscription({ buyer, plan, status, day, from, until, isFirst }: State) {
+function writeSubscription(state: State) {
+  const { buyer, status, day, from, until, isFirst, custom = {} } = state;
   const time = toDate(day).toISOString();
   return {
     subscription_id: nameOf.subscription(buyer),
@@ -70,7 +65,8 @@ function writeSubscription({ buyer, plan, status, day, from, until, isFirst }: S
     period: status === 'paused' ? null : writePeriod(from, until),
     paused_at: status === 'paused' ? time : null,
     canceled_at: status === 'canceled' ? time : null,
-    lines: [writeLine(plan, null)],
+    lines: [writeLine(state, null)],
+    custom_data: custom,
   };
 }
 

@@ -53,7 +53,7 @@ function writePeriod(from: number, until: number) {
 }
 
 function writeTransaction(paid: Paid) {
-  const { plan, buyer, amount, origin, from, until } = paid;
+  const { plan, buyer, amount, origin, from, until, quantity = 1, custom = null } = paid;
   const total = String(amount);
   return {
     id: nameOf.payment(paid),
@@ -63,18 +63,19 @@ function writeTransaction(paid: Paid) {
     subscription_id: plan.cycle === null ? null : nameOf.subscription(buyer),
     currency_code: 'EUR',
     billing_period: until === null ? null : writePeriod(from, until),
-    items: [{ price: writePrice(plan), quantity: 1 }],
+    items: [{ price: writePrice(plan), quantity }],
     details: {
       totals: { total, grand_total: total, tax: '0', fee: '0', currency_code: 'EUR' },
       line_items: [
         { id: `item_${nameOf.payment(paid)}`, price_id: nameOf.price(plan), totals: { total } },
       ],
     },
-    custom_data: null,
+    custom_data: custom,
   };
 }
 
-function writeSubscription({ buyer, plan, status, day, from, until, isFirst }: State) {
+function writeSubscription(state: State) {
+  const { buyer, plan, status, day, from, until, isFirst, quantity = 1, custom = null } = state;
   const hasPeriod = status !== 'paused' && status !== 'canceled';
   return {
     id: nameOf.subscription(buyer),
@@ -86,8 +87,8 @@ function writeSubscription({ buyer, plan, status, day, from, until, isFirst }: S
     canceled_at: status === 'canceled' ? toDate(day).toISOString() : null,
     scheduled_change: null,
     billing_cycle: writePrice(plan).billing_cycle,
-    items: [{ price: writePrice(plan), quantity: 1, recurring: true }],
-    custom_data: null,
+    items: [{ price: writePrice(plan), quantity, recurring: true }],
+    custom_data: custom,
   };
 }
 

@@ -12,14 +12,14 @@ import {
   type Returned,
   type State,
 } from '../happenings.ts';
-import { VARIANTS, type Writer } from './delivery.ts';
+import { numberCustomer, type Writer } from './delivery.ts';
 
 /** Ids are UUIDs, which end with a number. */
 const toId = (kind: number, number: number): string =>
   `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 /** Returns the id of a plan's product, which the catalogue has as a price. */
-export const nameProduct = ({ name }: Plan): string => toId(1, VARIANTS[name]);
+export const nameProduct = ({ number }: Plan): string => toId(1, number);
 
 const REASONS = {
   purchase: 'subscription_create',
@@ -52,12 +52,12 @@ function toEvent(happening: AnyHappening, event: PolarTestEvent) {
 }
 
 function writeBuyer(buyer: Buyer) {
-  const id = toId(5, buyer.number);
+  const id = toId(5, numberCustomer(buyer));
   return { customer_id: id, customer: { id, email: buyer.email, name: 'A Buyer' } };
 }
 
 function writeOrder(type: string, paid: Paid, day: number, refunded = 0): PolarTestEvent {
-  const { buyer, plan, amount, origin, number } = paid;
+  const { buyer, plan, amount, origin, number, custom = {} } = paid;
   const isFull = refunded === amount;
   const status = refunded === 0 ? 'paid' : isFull ? 'refunded' : 'partially_refunded';
   const subscriptionId = plan.cycle === null ? null : toId(4, buyer.number);
@@ -71,14 +71,21 @@ function writeOrder(type: string, paid: Paid, day: number, refunded = 0): PolarT
     status,
     object: {
       ...writeBuyer(buyer),
+      metadata: custom,
       tax_amount: 0,
       created_at: toDate(paid.day).toISOString(),
       checkout_id: origin === 'purchase' ? toId(2, buyer.number) : null,
       product_id: nameProduct(plan),
       product: { id: nameProduct(plan), is_recurring: plan.cycle !== null },
+      seats: readSeats(paid),
       subscription: subscriptionId && { id: subscriptionId, ...writeCycle(plan) },
     },
   });
+}
+
+/** Polar sells quantities as seats; null: the product has none. */
+function readSeats({ quantity }: AnyHappening): number | null {
+  return quantity ?? null;
 }
 
 function writeCycle({ cycle }: Plan) {
@@ -93,7 +100,8 @@ const TYPES = {
   canceled: 'revoked',
 } as const;
 
-function writeState({ buyer, plan, status, day, from, until, isFirst }: State): PolarTestEvent {
+function writeState(state: State): PolarTestEvent {
+  const { buyer, plan, status, day, from, until, isFirst, custom = {} } = state;
   const at = toDate(day);
   return polarSubscription(`subscription.${isFirst ? 'created' : TYPES[status]}`, {
     at,
@@ -105,6 +113,8 @@ function writeState({ buyer, plan, status, day, from, until, isFirst }: State): 
     object: {
       ...writeBuyer(buyer),
       ...writeCycle(plan),
+      seats: readSeats(state),
+      metadata: custom,
       checkout_id: toId(2, buyer.number),
       amount: plan.amount,
       ended_at: status === 'canceled' ? at.toISOString() : null,

@@ -68,7 +68,7 @@ function writeSubscriptionPayment(paid: Paid) {
 }
 
 function writeSession(paid: Paid) {
-  const { plan, buyer, amount, day } = paid;
+  const { plan, buyer, amount, day, quantity = 1, custom = {} } = paid;
   const isOnce = plan.cycle === null;
   return {
     id: `cs_${nameOf.payment(paid)}`,
@@ -82,18 +82,24 @@ function writeSession(paid: Paid) {
     payment_intent: isOnce ? intentOf(paid) : null,
     payment_status: amount === 0 ? 'no_payment_required' : 'paid',
     subscription: isOnce ? null : nameOf.subscription(buyer),
-    metadata: isOnce ? { price_id: priceOf(plan) } : {},
+    metadata: isOnce ? { price_id: priceOf(plan), quantity: String(quantity), ...custom } : custom,
   };
 }
 
-function writeLine(buyer: Paid['buyer'], plan: Plan, from: number, until: number, amount: number) {
+function writeLine(
+  { buyer, quantity = 1 }: Paid,
+  plan: Plan,
+  from: number,
+  until: number,
+  amount: number,
+) {
   const item = `si_${buyer.number}`;
   const proration = amount < 0;
   return {
     id: `il_${item}_${priceOf(plan)}`,
     amount,
     currency: 'eur',
-    quantity: 1,
+    quantity,
     parent: {
       type: 'subscription_item_details',
       subscription_item_details: { proration, subscription_item: item },
@@ -104,11 +110,11 @@ function writeLine(buyer: Paid['buyer'], plan: Plan, from: number, until: number
 }
 
 function writeInvoice(paid: Paid) {
-  const { buyer, plan, amount, day, from, until, credit, origin } = paid;
+  const { buyer, plan, amount, day, from, until, credit, origin, custom = {} } = paid;
   const credits =
     credit === undefined
       ? []
-      : [writeLine(buyer, credit.plan, from, credit.until, -1 - credit.plan.amount)];
+      : [writeLine(paid, credit.plan, from, credit.until, -1 - credit.plan.amount)];
   return {
     id: nameOf.payment(paid),
     billing_reason: REASONS[origin],
@@ -119,8 +125,10 @@ function writeInvoice(paid: Paid) {
     customer_email: buyer.email,
     created: seconds(day),
     status_transitions: { paid_at: seconds(day) },
-    parent: { subscription_details: { subscription: nameOf.subscription(buyer) } },
-    lines: { data: [...credits, writeLine(buyer, plan, from, until ?? from, amount)] },
+    parent: {
+      subscription_details: { subscription: nameOf.subscription(buyer), metadata: custom },
+    },
+    lines: { data: [...credits, writeLine(paid, plan, from, until ?? from, amount)] },
   };
 }
 
@@ -132,13 +140,14 @@ const STATUSES = {
   canceled: 'canceled',
 };
 
-function writeSubscription({ buyer, plan, status, day, from, until }: State) {
+function writeSubscription(state: State) {
+  const { buyer, plan, status, day, from, until, quantity = 1, custom = {} } = state;
   const item = {
     id: `si_${buyer.number}`,
     current_period_start: seconds(from),
     current_period_end: seconds(until),
     price: { id: priceOf(plan), recurring: { interval: plan.cycle, interval_count: 1 } },
-    quantity: 1,
+    quantity,
   };
   return {
     id: nameOf.subscription(buyer),
@@ -149,6 +158,7 @@ function writeSubscription({ buyer, plan, status, day, from, until }: State) {
     items: { data: [item] },
     latest_invoice: `txn_${buyer.number}_1`,
     pause_collection: null,
+    metadata: custom,
   };
 }
 
