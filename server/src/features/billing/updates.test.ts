@@ -263,6 +263,16 @@ describe('an upgrade of a license that a purchase names', () => {
   });
 });
 
+/** Returns what the event of a transaction says; empty: nothing. */
+async function readMessage(id: string): Promise<string> {
+  const { rows } = await pool.query<{ message: string | null }>(
+    `select message from billing_events join billing_payments using (provider, event_id)
+     where transaction_id = $1`,
+    [id],
+  );
+  return rows[0]?.message ?? '';
+}
+
 test('a renewal that fits only while the license is upgraded needs attention after the refund of the upgrade', async () => {
   await buy('fits', 'forever', 0);
   await buy('fits', 'team', 20, await named('fits', 'fits-upgraded'));
@@ -270,14 +280,6 @@ test('a renewal that fits only while the license is upgraded needs attention aft
   assert.deepEqual([receipt.message, await read('fits')], [null, [[750, null]]]);
   await back('fits-upgraded');
   assert.deepEqual(await read('fits'), [[null, null]]);
-  const readMessage = async (id: string) => {
-    const { rows } = await pool.query<{ message: string | null }>(
-      `select message from billing_events join billing_payments using (provider, event_id)
-       where transaction_id = $1`,
-      [id],
-    );
-    return rows[0]?.message ?? '';
-  };
   assert.match(await readMessage('fits-renewed'), /Needs attention: .* gets all updates/u);
   await back('fits-renewed');
   assert.equal(await readMessage('fits-renewed'), '');

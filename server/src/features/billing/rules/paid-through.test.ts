@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import type { BillingEvent, BillingLine } from '../facts.ts';
+import type { BillingEvent, BillingFact, BillingLine } from '../facts.ts';
 import { permute } from '../../../../test/permute.ts';
 import { buyerHistories } from './buyer-histories.fixture.ts';
-import { month, payment, PRICES, snapshot, toEvents } from './facts.fixture.ts';
-import type { Purchase } from './group-purchases.ts';
+import { adjustment, month, payment, PRICES, snapshot, toEvents } from './facts.fixture.ts';
+import type { LedgerEntry, Purchase } from './group-purchases.ts';
 import { ModelShop } from './model-shop.fixture.ts';
 import { moneyBackHistories } from './money-back-histories.fixture.ts';
 import type { AdoptableLicense, LicensePlans } from './plan-licenses.ts';
@@ -138,6 +138,14 @@ test('the rules agree with a model on licenses and attention, for any history in
   );
 });
 
+/** The licenses of plans, in any order; an operator's issues of one subscription are named by the first one. */
+function listDrafts({ missing }: LicensePlans): string[] {
+  return missing
+    .map(({ draft }) => [draft.transactionId, draft.lineKey, draft.expiresAt, draft.refundedAt])
+    .map((each) => JSON.stringify(each))
+    .sort();
+}
+
 /** What is known of a payment: enough to draw any, also an implausible one. */
 const anyLine = fc.record({
   priceId: fc.constantFrom(PRICES.personal, PRICES.sellers, PRICES.unknown),
@@ -163,13 +171,46 @@ const anySnapshot = fc.record({
 const toLines = (lines: readonly Omit<BillingLine, 'lineId' | 'total'>[]): BillingLine[] =>
   lines.map((each, index) => ({ ...each, lineId: `l${index}`, total: null }));
 
-test('a paid payment has a license, a cause or a reason, for any facts', () => {
+const anyRepair = fc.record({
+  id: fc.integer({ min: 1, max: 4 }),
+  kind: fc.constantFrom('price', 'issue', 'address'),
+  productId: fc.constantFrom('personal', 'yearly'),
+});
+const anyRefund = fc.record({
+  id: fc.integer({ min: 1, max: 4 }),
+  full: fc.boolean(),
+  day: fc.integer({ min: 0, max: 200 }),
+});
+
+/** A repair as it is stored, after all events. */
+function toRepair(
+  { id, kind, productId }: { id: number; kind: 'price' | 'issue' | 'address'; productId: string },
+  index: number,
+): LedgerEntry {
+  const transactionId = `txn_${id}`;
+  const common = {
+    kind: 'repair',
+    occurredAt: month(12, index),
+    transactionId,
+    repairedEventId: `evt_${id - 1}`,
+  } as const;
+  const facts = {
+    price: { ...common, repair: 'price', priceId: PRICES.unknown, productId },
+    issue: { ...common, repair: 'issue', productId, quantity: 1 },
+    address: { ...common, repair: 'address', email: 'ada@example.com' },
+  } as const;
+  return { provider: 'paddle', eventId: `repair_${index}`, fact: facts[kind] };
+}
+
+test('a paid payment has a license, a cause or a reason, for any facts, repairs and refunds', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(anyPayment, { minLength: 1, maxLength: 4, selector: ({ id }) => id }),
       fc.array(anySnapshot, { maxLength: 3 }),
-      (payments, snapshots) => {
-        const facts = [
+      fc.array(anyRepair, { maxLength: 3 }),
+      fc.array(anyRefund, { maxLength: 2 }),
+      (payments, snapshots, repairs, refunds) => {
+        const facts: BillingFact[] = [
           ...payments.map(({ id, day, lines, hasPeriod, ...more }) =>
             payment({
               ...more,
@@ -186,11 +227,27 @@ test('a paid payment has a license, a cause or a reason, for any facts', () => {
             }),
           ),
         ];
-        const plans = planFacts(toEvents(facts));
+        const paidBack = refunds.map(({ id, full, day }, index) =>
+          adjustment({
+            adjustmentId: `adj_${index}`,
+            transactionId: `txn_${id}`,
+            occurredAt: month(3, day),
+            full,
+            total: 100,
+          }),
+        );
+        facts.push(...paidBack);
+        const isPaidBack = (transactionId: string): boolean =>
+          paidBack.some((each) => each.transactionId === transactionId);
+        const entries = repairs.map(toRepair);
+        const plans = planFacts(toEvents(facts), [], entries);
+        const reversed = planFacts(toEvents(facts).toReversed(), [], entries.toReversed());
+        assert.deepEqual(listDrafts(reversed), listDrafts(plans));
         for (const { eventId, fact } of toEvents(facts).flatMap((event) =>
           event.facts.map((each) => ({ eventId: event.eventId, fact: each })),
         )) {
           if (fact.kind !== 'payment' || fact.origin === 'other' || fact.total === 0) continue;
+          if (isPaidBack(fact.transactionId)) continue;
           const own = ({ purchase }: { readonly purchase: Purchase }): boolean =>
             purchase.eventIds.has(eventId);
           const hasCause = plans.unmatched.some(own) || plans.problems.some((each) => own(each));

@@ -34,10 +34,11 @@ export function findPrice(_provider: string, priceId: string): Product | null {
 export function planFacts(
   events: readonly BillingEvent[],
   elsewhere: readonly AdoptableLicense[] = [],
+  repairs: readonly LedgerEntry[] = [],
 ): LicensePlans {
   const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
     facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
   );
   const catalog = { findPrice, products: PRODUCTS };
-  return planLicenses(groupPurchases(entries), [], catalog, elsewhere);
+  return planLicenses(groupPurchases([...entries, ...repairs]), [], catalog, elsewhere);
 }

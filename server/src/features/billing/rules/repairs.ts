@@ -54,12 +54,14 @@ export function withRepairs(catalog: SoldCatalog, facts: PurchaseFacts): SoldCat
   return { ...catalog, findPrice };
 }
 
-/** Returns the facts without effect whose events no operator has repaired. */
+/** Returns the facts without effect from whose events no operator has issued a license. */
 export function withoutRepaired({
   setAside,
   repairs = [],
 }: PurchaseFacts): readonly SetAsideFact[] {
-  const repaired = new Set(repairs.map(({ repairedEventId }) => repairedEventId));
+  // Neither a price nor an address repairs what cannot be right.
+  const issues = repairs.filter((each) => each.repair === 'issue');
+  const repaired = new Set(issues.map(({ repairedEventId }) => repairedEventId));
   return setAside.filter(({ eventId }) => !repaired.has(eventId));
 }
 

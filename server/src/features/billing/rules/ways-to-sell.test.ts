@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { permute } from '../../../../test/permute.ts';
-import type { AdjustmentFact, BillingFact } from '../facts.ts';
+import type { BillingFact } from '../facts.ts';
 import {
   adjustment,
   began,
@@ -87,6 +87,10 @@ function keysAt(days: number, quantity: number) {
   return snapshot(month(3, days), 'active', 3, { lines: [monthly(PRICES.personal, { quantity })] });
 }
 
+function back(total: number) {
+  return adjustment({ adjustmentId: `adj_${total}`, full: false, total });
+}
+
 describe('a quantity of keys', () => {
   test('creates as many licenses with the machines of one, which a refund ends', () => {
     const bought = payment({ lines: [line(PRICES.personal, { quantity: 3 })] });
@@ -101,8 +105,6 @@ describe('a quantity of keys', () => {
 
   test('of which some are paid back all work, and the refund needs attention', () => {
     const bought = payment({ lines: [line(PRICES.personal, { quantity: 5 })] });
-    const back = (total: number, more: Partial<AdjustmentFact> = {}) =>
-      adjustment({ adjustmentId: `adj_${total}`, full: false, total, ...more });
     const keys = ['', '#2', '#3', '#4', '#5'].map((suffix) => key(`once:0${suffix}`));
     const { licenses, causes } = planInAnyOrder([bought, back(400)]);
     assert.deepEqual(licenses, keys);
