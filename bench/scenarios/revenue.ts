@@ -5,11 +5,18 @@ import { parseCatalog } from '#server/config/catalog.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
-import { reportRevenue } from '#server/features/billing/report-revenue.ts';
-import { backfillRevenue, restartRevenue } from '#server/features/billing/roll-up-revenue.ts';
+import { createApiKey } from '#server/features/api-keys/manage.ts';
+import {
+  backfillRevenue,
+  restartRevenue,
+  rollUpDueRevenue,
+} from '#server/features/billing/roll-up-revenue.ts';
 import { createLog } from '#server/log.ts';
 
+import { startServiceProcess } from '../lib/processes.ts';
+import { readProcessorSeconds } from '../lib/processor-time.ts';
 import { printProgress, type Measurement } from '../lib/report.ts';
+import { fillShop, SHOP_CATALOG } from '../revenue-data.ts';
 
 /** How many payments, and how many reports of each kind. */
 export interface RevenueScale {
@@ -19,184 +26,197 @@ export interface RevenueScale {
 
 const SLOWEST_REPORT_MS = 100;
 
-/** Half of the payments are of subscriptions, each with this many. */
-const RENEWALS = 12;
+/** Subscriptions with a new event, which are counted again. */
+const CHANGED = 10_000;
 
-const PRODUCTS = ['solo', 'team', 'studio', 'plugin', 'course', 'fonts'] as const;
-
-const CATALOG = `
-key_prefix: LK
-trial: { product: solo }
-products:
-${PRODUCTS.map(
-  (id) => `  - id: ${id}
-    name: ${id}
-    tier: ${id}
-    max_activations: 2
-    prices: { paddle: [pri_${id}], stripe: [price_${id}], standard: [${id}] }`,
-).join('\n')}
-`;
-
-/** The parts of a row that do not depend on the kind of payment; \`n\` is its number, \`buyer\` that of its buyer. */
-const PARTS = `
-  cross join lateral (
-    select (array['paddle', 'stripe', 'standard'])[1 + buyer % 3] as provider,
-           (array['solo', 'team', 'studio', 'plugin', 'course', 'fonts'])[1 + buyer % 6] as product,
-           (array['DE','US','GB','FR','NL','CH','AT','SE','NO','DK','FI','ES','IT','PT','PL','CZ','JP','AU','NZ','CA',
-                  'BR','MX','AR','IN','SG','KR','IE','BE','LU','HU','RO','BG','GR','HR','SI','SK','EE','LV','LT','IL'])
-             [1 + buyer % 40] as country,
-           (array['EUR', 'USD', 'GBP'])[1 + buyer / 7 % 3] as currency,
-           2900 + buyer % 40 * 100 as total, md5('t' || n) as id
-  ) as part
-  cross join lateral (
-    select (case provider when 'paddle' then 'pri_' when 'stripe' then 'price_' else '' end) || product as price
-  ) as priced`;
-
-const writeFact = (more: string): string => `jsonb_build_object(
-    'kind', 'payment', 'occurredAt', to_jsonb(at), 'transactionId', 'txn_' || id, 'customerId', 'c' || buyer,
-    'customer', '{"email": null, "name": null, "locale": null}'::jsonb, 'total', total, 'tax', total * 19 / 119,
-    'currency', currency, 'country', country, ${more})`;
-
-/** One-time purchases of the last three years. */
-const INSERT_ONCE = `
-  insert into billing_payments (transaction_id, provider, event_id, subscription_id, customer_id, occurred_at, fact)
-  select 'txn_' || id, provider, 'evt_' || id, null, 'c' || buyer, at, ${writeFact(`
-    'subscriptionId', null, 'origin', 'purchase', 'period', null,
-    'lines', jsonb_build_array(jsonb_build_object('lineId', 'li_' || id, 'priceId', price, 'quantity', 1, 'cycle', null, 'total', total))`)}
-  from generate_series($1::int, $2::int) as number
-  cross join lateral (select number as buyer, number as n, now() - number * (interval '3 years' / $3::int) as at) as bought ${PARTS}`;
-
-/** Monthly subscriptions that began in the last three years; the rest of their renewals is in the future of none. */
-const INSERT_RECURRING = `
-  insert into billing_payments (transaction_id, provider, event_id, subscription_id, customer_id, occurred_at, fact)
-  select 'txn_' || id, provider, 'evt_' || id, 'sub_' || buyer, 'c' || buyer, at, ${writeFact(`
-    'subscriptionId', 'sub_' || buyer, 'origin', case when month = 0 then 'purchase' else 'renewal' end,
-    'period', jsonb_build_object('startsAt', to_jsonb(at), 'endsAt', to_jsonb(at + interval '1 month')),
-    'lines', jsonb_build_array(jsonb_build_object('lineId', 'li_' || buyer, 'priceId', price, 'quantity', 1,
-                                                  'cycle', '{"interval": "month", "frequency": 1}'::jsonb, 'total', total))`)}
-  from generate_series($1::int, $2::int) as subscriber
-  cross join generate_series(0, ${RENEWALS - 1}) as month
-  cross join lateral (
-    select subscriber as buyer, 10000000 + subscriber * ${RENEWALS} + month as n,
-           now() - interval '1 year' - subscriber * (interval '2 years' / $3::int) + month * interval '1 month' as at
-  ) as paid ${PARTS}`;
-
-/** Refunds of a fiftieth of the one-time payments, a week later. */
-const INSERT_REFUNDS = `
-  insert into billing_adjustments (transaction_id, adjustment_id, provider, event_id, occurred_at, fact)
-  select transaction_id, 'adj_' || transaction_id, provider, 'evt_r' || transaction_id, occurred_at + interval '7 days',
-         jsonb_build_object('kind', 'adjustment', 'occurredAt', to_jsonb(occurred_at + interval '7 days'), 'adjustmentId', 'adj_' || transaction_id,
-                            'transactionId', transaction_id, 'effect', 'refund', 'status', 'approved', 'full', true,
-                            'total', fact -> 'total', 'currency', fact -> 'currency', 'lines', '[]'::jsonb)
-  from billing_payments where subscription_id is null and hashtext(transaction_id) % 50 = 0`;
+/** The database is created without the service, which would create a secret. */
+const MASTER_SECRET = 'a master secret for this benchmark alone';
 
 /**
- * Stores payments in bulk, measures how long it takes to count them into the roll-ups, and each report. Uses a separate
- * database.
+ * Stores payments in bulk, measures how long it takes to count them into the roll-ups, and each report over HTTP.
+ * @param directory filled if it is empty
  */
 export async function measureRevenue(
   directory: string,
   scale: RevenueScale,
 ): Promise<Measurement[]> {
+  const { apiKey, measurements } = await prepare(directory, scale.payments);
+  const service = await startServiceProcess(directory, { LATCHKEY_SECRET: MASTER_SECRET });
+  const { host, port } = service.target;
+  const get = async (path: string): Promise<string> => {
+    const url = `http://${host}:${port}/api/v1/admin/revenue${path}`;
+    const response = await fetch(url, { headers: { 'x-api-key': apiKey } });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
+    return text;
+  };
+  try {
+    return [...measurements, ...(await timeReports(get, scale.rounds))];
+  } finally {
+    await service.stop();
+  }
+}
+
+async function prepare(directory: string, payments: number) {
   const log = createLog({ level: 'warn' });
   const database = await startEmbeddedPostgres({ dataDirectory: directory, log });
-  const pool = createPool(database.connection, { maxConnections: 2, log });
+  // Of one connection, whose processor time is measured.
+  const pool = createPool(database.connection, { maxConnections: 1, log });
   try {
     await migrate(pool);
-    const stored = await fill(pool, scale.payments);
-    const seconds = await count(pool, stored);
-    const { rows } = await pool.query<{ months: string; days: string }>(
-      'select (select count(*) from billing_revenue_months) as months, (select count(*) from billing_revenue_days) as days',
-    );
-    return [
-      { name: `counting ${stored} payments`, value: seconds, unit: 's' },
-      { name: 'rows by month', value: Number(rows[0]?.months), unit: '' },
-      { name: 'rows by day', value: Number(rows[0]?.days), unit: '' },
-      ...(await timeReports(pool, scale.rounds)),
+    const { rowCount } = await pool.query('select from billing_payments limit 1');
+    if (rowCount === 0) await fillShop(pool, payments);
+    const measurements = [
+      ...(await count(pool)),
+      ...(await countChanged(pool)),
+      ...(await countRows(pool)),
     ];
+    const { apiKey } = await createApiKey(
+      { pool, clock: systemClock },
+      { name: `bench ${new Date().toISOString()}`, scopes: ['admin'], term: { until: null } },
+      { actor: 'bench', reason: null },
+    );
+    return { apiKey, measurements };
   } finally {
     await pool.end();
     await database.stop();
   }
 }
 
-const BATCH = 50_000;
+const catalog = parseCatalog(SHOP_CATALOG, 'bench');
 
-async function fill(pool: Pool, payments: number): Promise<number> {
-  const once = Math.ceil(payments / 2);
-  const subscribers = Math.ceil((payments - once) / RENEWALS);
-  await inBatches(once, BATCH, (from, to) => pool.query(INSERT_ONCE, [from, to, once]));
-  await inBatches(subscribers, BATCH / 10, (from, to) =>
-    pool.query(INSERT_RECURRING, [from, to, subscribers]),
-  );
-  await pool.query(INSERT_REFUNDS);
-  await pool.query('vacuum analyze');
-  await pool.query('checkpoint');
-  return once + subscribers * RENEWALS;
+function depsOf(pool: Pool) {
+  return { pool, clock: systemClock, catalog: () => catalog };
 }
 
-async function inBatches(
-  total: number,
-  size: number,
-  insert: (from: number, to: number) => Promise<unknown>,
-): Promise<void> {
-  for (let from = 1; from <= total; from += size) {
-    await insert(from, Math.min(from + size - 1, total));
-    printProgress(`stored ${Math.min(from + size - 1, total)} of ${total}`);
-  }
-}
-
-/** Counts all payments as the service does after an upgrade. @returns seconds */
-async function count(pool: Pool, payments: number): Promise<number> {
-  const catalog = parseCatalog(CATALOG, 'bench');
-  const deps = { pool, clock: systemClock, catalog: () => catalog };
+/** Counts all payments as the service does after an upgrade. */
+async function count(pool: Pool): Promise<Measurement[]> {
+  const deps = depsOf(pool);
   await restartRevenue(deps, { actor: 'bench', reason: 'bench' });
-  const begun = performance.now();
-  await backfillRevenue(deps, {
-    onProgress: (counted) => {
-      if (counted % 20_000 === 0) {
-        printProgress(
-          `counted ${counted} of ${payments}, ${((performance.now() - begun) / 1_000).toFixed(0)} s`,
-        );
-      }
-    },
-  });
-  return (performance.now() - begun) / 1_000;
+  let counted = 0;
+  const onProgress = (now: number): void => {
+    if (Math.floor(now / 100_000) > Math.floor(counted / 100_000))
+      printProgress(`counted ${now} payments`);
+    counted = now;
+  };
+  const times = await readTimes(
+    pool,
+    async () => void (await backfillRevenue(deps, { onProgress })),
+  );
+  return toMeasurements(`counting ${counted} payments`, times);
 }
 
-const DIMENSIONS = [
+/** Counts subscriptions again that have a new event. */
+async function countChanged(pool: Pool): Promise<Measurement[]> {
+  await pool.query(
+    `insert into billing_revenue_due (provider, kind, id)
+     select provider, 'subscription', subscription_id from (
+       select distinct provider, subscription_id from billing_subscriptions order by subscription_id limit $1
+     ) as changed`,
+    [CHANGED],
+  );
+  const times = await readTimes(pool, async () => void (await rollUpDueRevenue(depsOf(pool))));
+  return toMeasurements(`counting ${CHANGED} subscriptions again`, times);
+}
+
+interface Times {
+  readonly wall: number;
+  readonly node: number;
+  readonly postgres: number;
+}
+
+async function readTimes(pool: Pool, work: () => Promise<void>): Promise<Times> {
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const readPostgres = (): number => readProcessorSeconds(rows[0]?.pid ?? 0);
+  const before = { wall: performance.now(), node: process.cpuUsage(), postgres: readPostgres() };
+  await work();
+  const node = process.cpuUsage(before.node);
+  return {
+    wall: (performance.now() - before.wall) / 1_000,
+    node: (node.user + node.system) / 1_000_000,
+    postgres: readPostgres() - before.postgres,
+  };
+}
+
+function toMeasurements(name: string, { wall, node, postgres }: Times): Measurement[] {
+  return [
+    { name, value: wall, unit: 's' },
+    { name: `${name}, processor time of Node.js`, value: node, unit: 's' },
+    { name: `${name}, processor time of PostgreSQL`, value: postgres, unit: 's' },
+  ];
+}
+
+async function countRows(pool: Pool): Promise<Measurement[]> {
+  await pool.query('vacuum analyze billing_revenue_months, billing_revenue_days');
+  const { rows } = await pool.query<{ months: string; days: string }>(
+    'select (select count(*) from billing_revenue_months) as months, (select count(*) from billing_revenue_days) as days',
+  );
+  return [
+    { name: 'sums by month', value: Number(rows[0]?.months), unit: '' },
+    { name: 'sums by day', value: Number(rows[0]?.days), unit: '' },
+  ];
+}
+
+const DIVISIONS = [
   'month',
   'product',
   'country',
   'provider',
+  'month,product',
+  'month,country',
+  'product,country,provider',
   'month,product,country,provider',
 ] as const;
 
-async function timeReports(pool: Pool, rounds: number): Promise<Measurement[]> {
-  await pool.query('vacuum analyze billing_revenue_months, billing_revenue_days');
+const FILTERS = {
+  '12 months': '',
+  'all months': '&from=2000-01',
+  'one month': '&from=2026-03&to=2026-03',
+  'in euros': '&currency=EUR&rates=USD:0.92,GBP:1.17,CAD:0.68,AUD:0.61,JPY:0.006,CHF:1.04',
+} as const;
+
+type Get = (path: string) => Promise<string>;
+
+async function timeReports(get: Get, rounds: number): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
-  for (const by of DIMENSIONS) {
-    for (const [months, range] of [
-      ['12 months', {}],
-      ['all months', { from: '2000-01' }],
-    ] as const) {
-      const times: number[] = [];
-      let shown = 0;
-      for (let round = 0; round < rounds; round += 1) {
-        const begun = performance.now();
-        const { rows } = await reportRevenue({ pool, clock: systemClock }, { by, ...range });
-        times.push(performance.now() - begun);
-        shown = rows.length;
+  for (const by of DIVISIONS) {
+    for (const [filter, query] of Object.entries(FILTERS)) {
+      for (const [format, path] of [
+        ['JSON', `?by=${by}${query}`],
+        ['CSV', `/export?by=${by}${query}`],
+      ] as const) {
+        const isHuge = format === 'CSV' && by === 'month,product,country,provider';
+        const times = await timeReport(get, path, isHuge ? Math.ceil(rounds / 20) : rounds);
+        measurements.push(...toPercentiles(`${by}, ${filter}, ${format}`, times, isHuge));
       }
-      const name = `report by ${by}, ${months} (${shown} rows)`;
-      const sorted = times.toSorted((a, b) => a - b);
-      const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-      const goal = { atMost: SLOWEST_REPORT_MS };
-      measurements.push(
-        { name: `${name}, p50`, value: at(0.5), unit: 'ms' },
-        { name: `${name}, p99`, value: at(0.99), unit: 'ms', goal },
-      );
     }
   }
   return measurements;
+}
+
+async function timeReport(get: Get, path: string, rounds: number) {
+  const times: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const begun = performance.now();
+    bytes = (await get(path)).length;
+    times.push(performance.now() - begun);
+  }
+  return { times: times.sort((a, b) => a - b), bytes };
+}
+
+/** @param isHuge a file of all rows, which is sent while its pages are read, has no goal */
+function toPercentiles(
+  name: string,
+  { times, bytes }: { readonly times: readonly number[]; readonly bytes: number },
+  isHuge: boolean,
+): Measurement[] {
+  const at = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
+  const goal = isHuge ? {} : { goal: { atMost: SLOWEST_REPORT_MS } };
+  const size = `${(bytes / 1_000).toFixed(0)} kB`;
+  printProgress(`${name}: ${at(0.99).toFixed(1)} ms`);
+  return [
+    { name: `${name} (${size}), p50`, value: at(0.5), unit: 'ms' },
+    { name: `${name} (${size}), p99`, value: at(0.99), unit: 'ms', ...goal },
+  ];
 }

@@ -18,7 +18,7 @@ const limit = Type.Optional(
   }),
 );
 
-const cursor = Type.Optional(
+export const cursor = Type.Optional(
   text({
     description: 'The `next_cursor` of the page before, with the same filters and order.',
     maxLength: MAX_CURSOR_LENGTH,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { cursor } from './admin-list.ts';
 import { nullable, nullableString, ref, text } from './schema.ts';
 
 /** What revenue can be divided by. */
@@ -10,37 +11,39 @@ export type RevenueDimension = (typeof REVENUE_DIMENSIONS)[number];
 const monthText = (description: string) =>
   Type.Optional(text({ description, maxLength: 7, examples: ['2027-03'] }));
 
-export const RevenueQuery = Type.Object(
-  {
-    from: monthText('The first month, in UTC; default: eleven months before the last one.'),
-    to: monthText('The last month; default: the current one.'),
-    by: Type.Optional(
-      text({
-        description:
-          'What revenue is divided by: `month`, `product`, `country`, `provider`, separated by commas. Default: `month`.',
-        maxLength: 40,
-        examples: ['month,product'],
-      }),
-    ),
-    currency: Type.Optional(
-      text({
-        description:
-          'The code of ISO 4217 to which amounts are converted by `rates`; default: a row for each currency.',
-        maxLength: 3,
-        examples: ['EUR'],
-      }),
-    ),
-    rates: Type.Optional(
-      text({
-        description:
-          'What one unit of other currencies is worth in `currency`. A currency without a rate keeps its own rows.',
-        maxLength: 2_000,
-        examples: ['USD:0.92,GBP:1.17'],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+const division = {
+  from: monthText('The first month, in UTC; default: eleven months before the last one.'),
+  to: monthText('The last month; default: the current one.'),
+  by: Type.Optional(
+    text({
+      description:
+        'What revenue is divided by: `month`, `product`, `country`, `provider`, separated by commas. Default: `month`.',
+      maxLength: 40,
+      examples: ['month,product'],
+    }),
+  ),
+  currency: Type.Optional(
+    text({
+      description:
+        'The code of ISO 4217 to which amounts are converted by `rates`; default: a row for each currency.',
+      maxLength: 3,
+      examples: ['EUR'],
+    }),
+  ),
+  rates: Type.Optional(
+    text({
+      description:
+        'What one unit of other currencies is worth in `currency`. A currency without a rate keeps its own rows.',
+      maxLength: 2_000,
+      examples: ['USD:0.92,GBP:1.17'],
+    }),
+  ),
+};
+
+export const RevenueExportQuery = Type.Object(division, { additionalProperties: false });
+export type RevenueExportQuery = Static<typeof RevenueExportQuery>;
+
+export const RevenueQuery = Type.Object({ ...division, cursor }, { additionalProperties: false });
 export type RevenueQuery = Static<typeof RevenueQuery>;
 
 const amount = (description: string) =>
@@ -107,6 +110,9 @@ export const Revenue = Type.Object(
           'How many payments from before an upgrade are counted by now; null: all of them.',
       }),
     ),
+    next_cursor: nullableString({
+      description: 'The `cursor` of the next page; null on the last one.',
+    }),
   },
   { $id: 'Revenue' },
 );

@@ -1,5 +1,10 @@
 /** `latchkey revenue`: what was paid, paid back and recurs. */
-import { writeAmount, type RevenueRow } from '@latchkey/contract';
+import {
+  writeAmount,
+  type Revenue,
+  type RevenueExportQuery,
+  type RevenueRow,
+} from '@latchkey/contract';
 import { InvalidArgumentError } from 'commander';
 
 import { reportRevenue } from '#server/features/billing/report-revenue.ts';
@@ -51,7 +56,7 @@ const showCommand = contextCommand({
   ],
   async run(context, { csv, by, from, to, currency, rates }) {
     await rollUpDueRevenue(context);
-    const report = await reportRevenue(context, {
+    const report = await readAllPages(context, {
       ...(by !== null && { by }),
       ...(from !== null && { from }),
       ...(to !== null && { to }),
@@ -66,6 +71,19 @@ const showCommand = contextCommand({
     return { json: report, text, note };
   },
 });
+
+async function readAllPages(
+  context: Parameters<typeof reportRevenue>[0],
+  query: RevenueExportQuery,
+): Promise<Revenue> {
+  let { next, ...report } = await reportRevenue(context, query);
+  const rows = [...report.rows];
+  while (next !== null) {
+    ({ next, ...report } = await reportRevenue(context, query, next));
+    rows.push(...report.rows);
+  }
+  return { ...report, rows, next_cursor: null };
+}
 
 async function toCsv(rows: readonly RevenueRow[]): Promise<string> {
   const lines = await Array.fromAsync(formatCsvLines(rows, REVENUE_COLUMNS));

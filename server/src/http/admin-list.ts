@@ -105,11 +105,13 @@ function fileHeaders(name: string) {
   return { 'content-disposition': `attachment; filename="${name}"`, 'cache-control': 'no-store' };
 }
 
-function writeCursor({ sort, descending }: ListOrder, { value, id }: ListPosition): string {
+/** Writes the position of a page as text, with its order. */
+export function writeCursor({ sort, descending }: ListOrder, { value, id }: ListPosition): string {
   return Buffer.from(JSON.stringify({ sort, descending, value, id })).toString('base64url');
 }
 
-function readCursor(cursor: string, order: ListOrder): ListPosition {
+/** Reads the position of a page. @throws invalidRequest (422) for a text that is none of this order */
+export function readCursor(cursor: string, order: ListOrder): ListPosition {
   const parsed = parseJson(Buffer.from(cursor, 'base64url').toString());
   if (!isRecord(parsed)) throw invalidCursor();
   const { sort, descending, value, id } = parsed;

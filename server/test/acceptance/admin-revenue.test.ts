@@ -199,3 +199,96 @@ describe('revenue', () => {
     assert.deepEqual(await reportRecurring(), [0, 0, -1_000]);
   });
 });
+
+/** More sums than a page has rows, in months of different sizes: the first ones are small, and some groups end. */
+const FILL = `
+  insert into billing_revenue_months (month, provider, product_id, country, currency, payments, gross, tax, fees, refunds, refunded_tax, disputes,
+    disputed_tax, mrr_new, mrr_expansion, mrr_contraction, mrr_lost, mrr_reactivated, subscriptions_new, subscriptions_lost, subscriptions_reactivated)
+  select month, 'standard', 'product-' || product, country, 'SEK', 1, 1000 + product, 0, 0, 0, 0, 0, 0,
+         case when (product + number) % 3 = 0 then 10 else 0 end, 0, 0, case when (product + number) % 5 = 0 then -10 else 0 end, 0,
+         ((product + number) % 3 = 0)::int, ((product + number) % 5 = 0)::int, 0
+  from generate_series(1, 8) as number
+  cross join lateral (select '2025-12-01'::date + number * interval '1 month' as month) as dated
+  cross join generate_series(1, number * 60) as product
+  cross join unnest(array['SE', 'NO']) as country`;
+
+const RANGE = 'from=2025-01&to=2026-10';
+
+async function readPages(query: string): Promise<{ rows: Row[]; pages: number }> {
+  const rows: Row[] = [];
+  let cursor: unknown = '';
+  for (let pages = 1; ; pages += 1) {
+    const answer = await viewer.get(
+      `${PATH}?${query}${cursor === '' ? '' : `&cursor=${String(cursor)}`}`,
+    );
+    assert.equal(answer.status, 200, answer.text);
+    const body = readBody(answer.body);
+    assert.ok(Array.isArray(body['rows']));
+    assert.ok(body['rows'].length <= 1_000);
+    rows.push(...body['rows'].map(readBody));
+    cursor = body['next_cursor'];
+    if (cursor === null) return { rows, pages };
+  }
+}
+
+/** Adds rows up by their months: what no division changes. */
+function addByMonth(rows: readonly Row[]) {
+  const sums = new Map<string, readonly number[]>();
+  for (const row of rows.filter(({ currency }) => currency === 'SEK')) {
+    const own = ['payments', 'gross', 'mrr', 'mrr_new', 'mrr_lost', 'subscriptions'].map((name) =>
+      Number(row[name]),
+    );
+    const month = String(row['month']);
+    const sum = sums.get(month);
+    sums.set(
+      month,
+      own.map((value, index) => value + (sum?.[index] ?? 0)),
+    );
+  }
+  return Object.fromEntries(sums);
+}
+
+describe('revenue of many groups', () => {
+  before(async () => {
+    await service.pool.query(FILL);
+  });
+
+  test('is on pages that have each row once, in order, with the sums of the whole', async () => {
+    const whole = await readPages(`by=month&${RANGE}`);
+    assert.equal(whole.pages, 1);
+    for (const by of ['month,product,country', 'month,product,country,provider', 'month,product']) {
+      const { rows, pages } = await readPages(`by=${by}&${RANGE}`);
+      assert.ok(pages > 1, by);
+      const names = rows.map((row) =>
+        [row['month'], row['product'], row['country'], row['provider'], row['currency']].join('|'),
+      );
+      assert.deepEqual(names, [...new Set(names)].sort());
+      assert.deepEqual(addByMonth(rows), addByMonth(whole.rows));
+    }
+  });
+
+  test('is exported as a whole', async () => {
+    const { rows } = await readPages(`by=month,product,country&${RANGE}`);
+    const { text } = await viewer.get(`${PATH}/export?by=month,product,country&${RANGE}`);
+    const [, ...lines] = text.trimEnd().split('\r\n');
+    assert.deepEqual(
+      lines.map((line) => line.split(',').slice(0, 3).join(',')),
+      rows.map((row) => [row['month'], row['product'], row['country']].join(',')),
+    );
+  });
+
+  test('refuses a cursor of another report, or of none', async () => {
+    const query = `by=month,product,country&${RANGE}`;
+    const cursor = String(readBody((await viewer.get(`${PATH}?${query}`)).body)['next_cursor']);
+    assert.equal((await viewer.get(`${PATH}?${query}&cursor=${cursor}`)).status, 200);
+    const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const forged = Buffer.from(JSON.stringify({ ...readBody(position), value: '2026-99' }));
+    for (const wrong of [
+      `by=month,product&${RANGE}&cursor=${cursor}`,
+      `${query}&cursor=${forged.toString('base64url')}`,
+      `${query}&cursor=abc`,
+    ]) {
+      assert.equal((await viewer.get(`${PATH}?${wrong}`)).status, 422, wrong);
+    }
+  });
+});

@@ -1,33 +1,44 @@
 /** Revenue for operators. */
-import { ref, Revenue, RevenueQuery } from '@latchkey/contract';
+import { hash } from 'node:crypto';
+
+import { ref, Revenue, RevenueExportQuery, RevenueQuery } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
-import { answerCsv, csvAnswer } from '#server/http/admin-list.ts';
+import { answerCsv, csvAnswer, readCursor, writeCursor } from '#server/http/admin-list.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { VIEWER } from '#server/http/require-operator.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
-import { reportRevenue } from './report-revenue.ts';
+import { exportRevenue, reportRevenue } from './report-revenue.ts';
 import { REVENUE_COLUMNS } from './revenue-columns.ts';
 
 const PATH = '/api/v1/admin/revenue';
 const TAGS = ['admin: payments'];
 
 export function registerRevenueRoutes(app: App, deps: BillingDependencies): void {
-  app.get(PATH, { config: VIEWER, schema: showOperation }, ({ query }) =>
-    reportRevenue(deps, query),
+  app.get(PATH, { config: VIEWER, schema: showOperation }, ({ query }) => showPage(deps, query));
+  app.get(`${PATH}/export`, { config: VIEWER, schema: exportOperation }, (request, reply) =>
+    answerCsv(reply, 'revenue', REVENUE_COLUMNS, exportRevenue(deps, request.query)),
   );
-  app.get(`${PATH}/export`, { config: VIEWER, schema: exportOperation }, async (request, reply) => {
-    const { rows } = await reportRevenue(deps, request.query);
-    return answerCsv(reply, 'revenue', REVENUE_COLUMNS, rows);
-  });
+}
+
+async function showPage(
+  deps: BillingDependencies,
+  { cursor, ...query }: RevenueQuery,
+): Promise<Revenue> {
+  // A position is one of the same report.
+  const order = { sort: hash('sha256', JSON.stringify(query), 'base64url'), descending: false };
+  const after = cursor === undefined ? null : readCursor(cursor, order).value;
+  const { next, ...report } = await reportRevenue(deps, query, after);
+  return { ...report, next_cursor: next && writeCursor(order, { value: next, id: '' }) };
 }
 
 const showOperation = {
   operationId: 'showRevenue',
   tags: TAGS,
   summary: 'Show revenue by month, product, country or provider',
-  description: 'Currencies are never added without a rate. Test modes are not counted.',
+  description:
+    'Currencies are never added without a rate. Test modes are not counted. A page has at most 1,000 rows, by their names, and may have fewer: continue until `next_cursor` is null.',
   querystring: RevenueQuery,
   response: { 200: ref(Revenue, 'The revenue, a row for each group and currency.') },
 } satisfies FastifySchema;
@@ -36,6 +47,6 @@ const exportOperation = {
   operationId: 'exportRevenue',
   tags: TAGS,
   summary: 'Export revenue as CSV',
-  querystring: RevenueQuery,
+  querystring: RevenueExportQuery,
   response: csvAnswer('One line for each row, amounts as decimal numbers.'),
 } satisfies FastifySchema;

@@ -1,93 +1,115 @@
-import {
-  REVENUE_DIMENSIONS,
-  type Revenue,
-  type RevenueDimension,
-  type RevenueQuery,
-} from '@latchkey/contract';
+import type { Revenue, RevenueExportQuery, RevenueRow } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
-import { invalidRequest } from '#server/errors.ts';
+import type { PageReader } from '#server/db/list.ts';
 
-import { listRevenueSums } from './queries/revenue-report.ts';
 import { findRevenueBackfill } from './queries/revenue-backfill.ts';
 import { summarizeRevenueDue } from './queries/revenue-due.ts';
-import { summarizeRevenue, type Conversion } from './rules/revenue/summarize-revenue.ts';
+import { findMonthOfSums, findRevenueDensity, listRevenueSums } from './queries/revenue-report.ts';
+import { checkPosition, readRevenueQuery, type RevenueRequest } from './read-revenue-query.ts';
+import { monthAfter, nameRow, summarizeRevenue } from './rules/revenue/summarize-revenue.ts';
+
+interface ReportDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
 
 const MAX_PENDING = 1_000;
 
-/** Reports revenue from the roll-ups. @throws invalidRequest (422) for an unknown dimension, a reversed range or a wrong rate */
+/** Rows of an answer. A report by all dimensions has some thousand for each month. */
+const PAGE_ROWS = 1_000;
+
+const EXPORT_PAGE_ROWS = 4_000;
+
+/** A page of a report. */
+export interface RevenueReport extends Omit<Revenue, 'next_cursor'> {
+  /** The `after` of the next page; null on the last page. */
+  readonly next: string | null;
+}
+
+/**
+ * Reports revenue from the roll-ups.
+ * @param after the `next` of the page before; null: the first page
+ * @throws invalidRequest (422) for an unknown dimension, a reversed range, a wrong rate or position
+ */
 export async function reportRevenue(
-  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
-  query: RevenueQuery,
-): Promise<Revenue> {
-  for (const field of ['from', 'to'] as const) {
-    if (!MONTH.test(query[field] ?? '2027-03'))
-      throw refuse(field, 'Input should be a month such as 2027-03');
-  }
-  const today = clock.now().toISOString().slice(0, 10);
-  const current = today.slice(0, 7);
-  const wanted = query.to ?? current;
-  const to = wanted < current ? wanted : current;
-  const from = query.from ?? monthsBefore(to, 11);
-  if (from > wanted) throw refuse('from', 'The first month is after the last one');
-  const by = readDimensions(query.by ?? 'month');
-  const conversion = readConversion(query);
-  const sums = await listRevenueSums(pool, {
-    byProduct: by.has('product'),
-    byCountry: by.has('country'),
-    byMonth: by.has('month'),
-    from: `${from}-01`,
-    until: `${to}-01`,
-    today,
-  });
+  { pool, clock }: ReportDependencies,
+  query: RevenueExportQuery,
+  after: string | null = null,
+): Promise<RevenueReport> {
+  const request = readRevenueQuery(query, clock);
+  checkPosition(request, after);
+  const { rows, next } = await readPage(pool, request, after, PAGE_ROWS);
   const backfill = await findRevenueBackfill(pool);
   const { pending } = await summarizeRevenueDue(pool, MAX_PENDING);
-  return {
-    rows: summarizeRevenue(sums, { by, from, to, conversion }),
-    pending,
-    backfill: backfill === null || backfill.finishedAt !== null ? null : backfill.counted,
-  };
+  const counted = backfill === null || backfill.finishedAt !== null ? null : backfill.counted;
+  return { rows, next, pending, backfill: counted };
 }
 
-const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
-const CURRENCY = /^[A-Z]{3}$/;
-
-function monthsBefore(month: string, count: number): string {
-  const time = new Date(`${month}-01T00:00:00Z`);
-  time.setUTCMonth(time.getUTCMonth() - count);
-  return time.toISOString().slice(0, 7);
+/**
+ * Exports all rows of a report, page by page, each in a slot.
+ * @throws as {@link reportRevenue}, before the first row
+ */
+export function exportRevenue(
+  { clock, ...deps }: ReportDependencies & PageReader,
+  query: RevenueExportQuery,
+): AsyncGenerator<RevenueRow> {
+  return readPages(deps, readRevenueQuery(query, clock));
 }
 
-function readDimensions(text: string): ReadonlySet<RevenueDimension> {
-  const names = text.split(',').map((name) => name.trim());
-  const dimensions = names.map((name) => REVENUE_DIMENSIONS.find((known) => known === name));
-  const known = dimensions.filter((each) => each !== undefined);
-  if (known.length < names.length) {
-    throw refuse('by', `Input should be some of ${REVENUE_DIMENSIONS.join(', ')}`);
+async function* readPages(
+  { pool, databaseLimiter }: PageReader,
+  request: RevenueRequest,
+): AsyncGenerator<RevenueRow> {
+  for (let after: string | null = ''; after !== null;) {
+    const position: string = after;
+    const page = await databaseLimiter.run(() =>
+      readPage(pool, request, position, EXPORT_PAGE_ROWS),
+    );
+    yield* page.rows;
+    after = page.next;
   }
-  return new Set(known);
 }
 
-/** Rates are decimal numbers above 0. */
-const RATE = /^[A-Z]{3}:\d{1,12}(?:\.\d{1,12})?$/;
-
-function readConversion({ currency, rates }: RevenueQuery): Conversion | null {
-  if (currency === undefined) {
-    if (rates === undefined) return null;
-    throw refuse('currency', 'Rates need the currency to which they convert');
-  }
-  if (!CURRENCY.test(currency)) throw refuse('currency', 'Input should be a code such as EUR');
-  const parts = rates === undefined || rates === '' ? [] : rates.split(',');
-  const pairs = parts.map((part) => {
-    const text = part.trim();
-    const rate = RATE.test(text) ? Number(text.slice(4)) : 0;
-    if (rate <= 0) throw refuse('rates', 'Input should be rates such as USD:0.92,GBP:1.17');
-    return [text.slice(0, 3), rate] as const;
-  });
-  return { currency, rates: new Map([...pairs, [currency, 1]]) };
+interface Page {
+  readonly rows: RevenueRow[];
+  readonly next: string | null;
 }
 
-function refuse(field: string, msg: string) {
-  return invalidRequest([{ loc: ['query', field], msg, type: 'value_error' }]);
+/**
+ * Reads rows in the order of their names. A page reads a limited number of months, so that its time does not depend on the
+ * length of the report; it may have fewer rows than the limit.
+ */
+async function readPage(
+  pool: Pool,
+  request: RevenueRequest,
+  after: string | null,
+  limit: number,
+): Promise<Page> {
+  const { by, conversion, today } = request;
+  const { from, to } = by.has('month') ? await findMonths(pool, request, after, limit) : request;
+  const sums = await listRevenueSums(pool, { by, from, until: to, today });
+  const all = summarizeRevenue(sums, { by, from, to, conversion });
+  const rest = after === null ? all : all.filter((row) => nameRow(row) > after);
+  const rows = rest.slice(0, limit);
+  const last = rows.at(-1);
+  if (rest.length > limit && last !== undefined) return { rows, next: nameRow(last) };
+  return { rows, next: to < request.to ? monthAfter(to) : null };
+}
+
+/** Finds the months of a page: those whose sums are about as many rows as the limit. */
+async function findMonths(
+  pool: Pool,
+  { by, from, to }: RevenueRequest,
+  after: string | null,
+  limit: number,
+): Promise<{ readonly from: string; readonly to: string }> {
+  const { first, sums, groups } = await findRevenueDensity(pool, by, to);
+  const starts = [from, first ?? to, after?.slice(0, from.length) ?? ''];
+  const start = starts.reduce((a, b) => (a > b ? a : b));
+  if (start >= to) return { from: to, to };
+  const size = Math.ceil((limit * sums) / Math.max(groups, 1));
+  const last = await findMonthOfSums(pool, { from: start, until: to }, size);
+  return { from: start, to: last ?? to };
 }

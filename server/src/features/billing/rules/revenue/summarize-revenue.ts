@@ -4,7 +4,7 @@ import type { Measure } from './measures.ts';
 
 /** The sums of a month and a group. */
 export interface RevenueSums extends Readonly<Record<Measure, number>> {
-  /** Such as `2027-03`. */
+  /** Such as `2027-03`; empty: before all months of the report. */
   readonly month: string;
   readonly provider: string;
   readonly productId: string;
@@ -77,9 +77,15 @@ export function summarizeRevenue(
     .filter(({ payments, amounts, running, began, lost }) =>
       [payments, running, began, lost, ...Object.values(amounts)].some((value) => value !== 0),
     )
-    .map((group) => ({ group, name: nameGroup(group) }))
+    .map((group) => toRow(group, grouping))
+    .map((row) => ({ row, name: nameRow(row) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .map(({ group }) => toRow(group, grouping));
+    .map(({ row }) => row);
+}
+
+/** Returns the name of a row, by which rows are sorted; the name of a month is before those of its rows. */
+export function nameRow({ month, product, country, provider, currency }: RevenueRow): string {
+  return `${month ?? ''}|${product ?? ''}|${country ?? ''}|${provider ?? ''}|${currency ?? ''}`;
 }
 
 /** The most decimals that any provider uses for a currency. */
@@ -149,13 +155,13 @@ function convert(
 function listMonths(sums: readonly RevenueSums[], { from, to }: RevenueGrouping): string[] {
   const first = sums.reduce((least, { month }) => (month < least ? month : least), to);
   const months: string[] = [];
-  for (let each = first < from ? from : first; each <= to; each = nextMonth(each))
+  for (let each = first < from ? from : first; each <= to; each = monthAfter(each))
     months.push(each);
   return months;
 }
 
 /** Returns the month after one, such as `2027-03`. */
-function nextMonth(month: string): string {
+export function monthAfter(month: string): string {
   const next = new Date(`${month}-01T00:00:00Z`);
   next.setUTCMonth(next.getUTCMonth() + 1);
   return next.toISOString().slice(0, 7);
@@ -205,10 +211,6 @@ function addOwn(group: Group, sum: RevenueSums, scale: number): void {
 
 function sumRecurring(sum: RevenueSums): number {
   return sum.mrrNew + sum.mrrReactivated + sum.mrrExpansion + sum.mrrContraction + sum.mrrLost;
-}
-
-function nameGroup({ month, product, country, provider, currency }: GroupKey): string {
-  return [month ?? '', product, country, provider, currency].join('|');
 }
 
 function toRow(group: Group, { by }: RevenueGrouping): RevenueRow {
