@@ -188,6 +188,18 @@ export const buyerStories: readonly BuyerStory[] = [
     attention: [1],
   },
   {
+    name: 'I bought the suite, which was no larger than my license, and keep the rest of it',
+    steps: [
+      { good: 'versions' },
+      { kind: 'renewLicense', good: 'suite' },
+      { kind: 'dispute', pick: 1 },
+      { kind: 'win' },
+    ],
+    hasUpgrades: true,
+    licenses: [SEAT, VERSIONS],
+    attention: [1],
+  },
+  {
     name: 'I bought before the seller changed the catalogue, and my colleague after it',
     steps: [{ good: 'term' }, { kind: 'editCatalog' }, { good: 'term', person: 1 }],
     licenses: [

@@ -86,7 +86,9 @@ export class Story extends SoldGoods {
   /** A license has one product and a key when it is delivered. */
   #canBeNamed({ renews, hasKey, good: own }: Purchase, step: Step): boolean {
     const good: Good = GOODS[step.good];
-    const isSingle = own.products.length === 1 && good.products.length === 1;
+    // The first product of a bundle renews the license, unless it has the second one.
+    const isBundle = this.hasUpgrades && step.good === 'suite' && !own.products.includes('seat');
+    const isSingle = own.products.length === 1 && (good.products.length === 1 || isBundle);
     if (!isSingle || renews !== null || own.isUpdates || !hasKey) return false;
     if (this.hasUpgrades) return !good.isUpdates;
     return own.products[0] === good.products[0];

@@ -13,7 +13,7 @@ import {
   type SoldProduct,
 } from './compute-licenses.ts';
 import { findBuyer, type Purchase } from './group-purchases.ts';
-import { isPartOf } from './list-units.ts';
+import { findPlace } from './list-units.ts';
 import type { UpdatesEntry } from '../../licenses/rules/updates-until.ts';
 import type { AdoptableLicense, BilledLine, SoldCatalog } from './plan-licenses.ts';
 
@@ -120,14 +120,13 @@ export function createSaleFinder(
   const findProduct: FindProduct = (priceId, context) =>
     findRenewal(provider, catalog, renewals, priceId, context) ?? findLicensed(priceId, context);
   const countParts: CountParts = (priceId, { lineKey }) => {
-    const sold = lines.filter(
-      (line) =>
-        isPartOf(line.lineKey, lineKey) &&
-        line.sales?.some((sale) => sale.priceId === nameSale(priceId, line)),
+    const sold = lines.filter((line) =>
+      line.sales?.some((sale) => sale.priceId === nameSale(priceId, line)),
     );
     const bundled = catalog.listBundled?.(provider, priceId) ?? [];
-    // Two purchases that turned out to be one have a license each for the same line.
-    const parts = new Set(sold.map((line) => line.lineKey)).size;
+    // The first products may have no license, because they could not renew one.
+    const places = sold.map((line) => findPlace(line.lineKey, lineKey) ?? -1);
+    const parts = Math.max(-1, ...places) + 1;
     return parts > 0 ? parts : Math.max(1, bundled.length);
   };
   const findEnd = (context: LineContext): Date | null => {

@@ -97,7 +97,11 @@ export function nameUnit(part: number, number: number): string {
   return `${part === 0 ? '' : `+${part}`}${number === 0 ? '' : `#${number + 1}`}`;
 }
 
-/** Whether a key of a line is that of the first unit of a product of its bundle. */
-export function isPartOf(lineKey: string, base: string): boolean {
-  return (lineKey === base || lineKey.startsWith(`${base}+`)) && !lineKey.includes('#');
+/** Returns the place of a product in the bundle of a line by the key of its first unit; null: it is the key of something else. */
+export function findPlace(lineKey: string, base: string): number | null {
+  if (lineKey === base) return 0;
+  const place = lineKey.startsWith(`${base}+`)
+    ? Number(lineKey.slice(base.length + 1))
+    : Number.NaN;
+  return Number.isInteger(place) ? place : null;
 }
