@@ -24,6 +24,7 @@ import { testCatalog } from '../../../test/test-catalog.ts';
 import { createTestClock, DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 import { lookUpEvent } from './look-up-event.ts';
 import { createGumroadApi } from './providers/gumroad/gumroad-api.ts';
+import { rollUpDueRevenue } from './roll-up-revenue.ts';
 import { replayEvents, retryDueEvents, type ReplayOutcome } from './stored-events.ts';
 
 const CATALOG = `
@@ -229,6 +230,42 @@ describe('after a sale', () => {
     assert.deepEqual(await check(), ['active', null]);
   });
 });
+
+test('a gift adds to revenue what its buyer paid, and needs attention once that is paid back', async () => {
+  const sent = gumroadSale({ is_gift_sender_purchase: true });
+  const gift = { is_gift_receiver_purchase: true, price: 0, purchase_email: 'bob@example.com' };
+  const received = gumroadSale({ id: 'gift==', ...gift });
+  gumroad.sales = [sent, received];
+  await ping(gumroadPing('sale', sent));
+  await ping(gumroadPing('sale', received));
+  await runDueJobs(context);
+  assert.deepEqual(await check('gift=='), ['active', null]);
+  assert.deepEqual(listMails(), ['bob@example.com']);
+  assert.deepEqual(await sumRevenue(), { gross: 1_999, refunds: 0 });
+
+  gumroad.sales = [{ ...sent, refunded: true }, received];
+  await ping(gumroadPing('refund', gumroad.sales[0]));
+  await runDueJobs(context);
+  assert.deepEqual(await sumRevenue(), { gross: 1_999, refunds: 1_999 });
+  assert.deepEqual(await check('gift=='), ['active', null]);
+  // Another event of the sale computes its purchase again, which does not answer the question.
+  gumroad.sales = [{ ...sent, refunded: true, disputed: true, dispute_won: true }, received];
+  await ping(gumroadPing('dispute_won', gumroad.sales[0]));
+  await runDueJobs(context);
+  const { rows } = await pool.query(
+    `select status, message from billing_events where type = 'gift.looked_up'`,
+  );
+  assert.equal(rows.length, 1);
+  assert.match(rows[0].message, /^Needs attention: the buyer of a gift/u);
+});
+
+async function sumRevenue(): Promise<unknown> {
+  await rollUpDueRevenue(context);
+  const { rows } = await pool.query(
+    'select sum(gross)::integer as gross, sum(refunds)::integer as refunds from billing_revenue_months',
+  );
+  return rows[0];
+}
 
 test('a membership is bought, renewed, canceled and restarted', async () => {
   const [april, may] = ['2027-04-01T12:00:00.000Z', '2027-05-01T12:00:00.000Z'];

@@ -79,8 +79,11 @@ export interface ProviderEvent<Data = JsonObject> extends EventHeader {
   readonly data: Data;
 }
 
-/** The facts of an event, or the reason why it has no effect: a sentence for people. */
-export type Interpretation = readonly BillingFact[] | string;
+/** The facts of an event, or the reason why it has no effect: a sentence for people. With both, it changes no license. */
+export type Interpretation =
+  | readonly BillingFact[]
+  | string
+  | Pick<BillingEvent, 'facts' | 'ignoredBecause'>;
 
 /** The parts of a body; null, or undefined for the data, if they are missing or invalid. */
 interface EventParts<Data> {
@@ -122,16 +125,16 @@ export function defineAdapter<Data>(format: ProviderFormat<Data>): BillingAdapte
       }
       const header = { provider, eventId, type, occurredAt: occurrence.occurredAt };
       const result = interpret({ ...header, occurrence, data }) ?? `No license depends on ${type}.`;
-      return typeof result === 'string'
-        ? { ...header, facts: [], ignoredBecause: result }
-        : {
-            ...header,
-            facts: result,
-            ignoredBecause: null,
-            ...(requiresLookUp?.(type) === true ? { requiresLookUp: true } : {}),
-          };
+      const found = toFacts(result);
+      const isQuestion = found.ignoredBecause === null && requiresLookUp?.(type) === true;
+      return { ...header, ...found, ...(isQuestion ? { requiresLookUp: true } : {}) };
     },
   };
+}
+
+function toFacts(result: Interpretation): Pick<BillingEvent, 'facts' | 'ignoredBecause'> {
+  if (typeof result === 'string') return { facts: [], ignoredBecause: result };
+  return 'facts' in result ? result : { facts: result, ignoredBecause: null };
 }
 
 /** Returns an adapter whose events are all of the provider's test mode. */

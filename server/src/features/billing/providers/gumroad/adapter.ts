@@ -9,8 +9,8 @@ import {
   type WebhookDelivery,
 } from '../adapter.ts';
 import { readName, readObject, readOccurrence } from '../fields.ts';
-import { readSale } from './sale.ts';
-import { SALE_LOOKED_UP, SUBSCRIBER_LOOKED_UP } from './look-up.ts';
+import { GIFT_TAKEN_BACK, readSale } from './sale.ts';
+import { GIFT_LOOKED_UP, SALE_LOOKED_UP, SUBSCRIBER_LOOKED_UP } from './look-up.ts';
 import { isPing, pickPing } from './ping.ts';
 import { readSubscriber } from './subscriber.ts';
 
@@ -34,6 +34,7 @@ function hash(text: string): Buffer {
 function interpret(event: ProviderEvent): Interpretation | undefined {
   if (event.type === SALE_LOOKED_UP) return readSale(event);
   if (event.type === SUBSCRIBER_LOOKED_UP) return readSubscriber(event);
+  if (event.type === GIFT_LOOKED_UP) return GIFT_TAKEN_BACK;
   return isPing(event.type) ? [] : undefined;
 }
 

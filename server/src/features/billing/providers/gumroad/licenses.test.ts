@@ -54,6 +54,13 @@ function payment(sale: Fields, subscriber?: Fields): PaymentFact {
   return found;
 }
 
+/** Whether the refund of a sale is full, and its amount. */
+function refundOf(fields: Fields): readonly unknown[] {
+  const event = lookUp({ sale: gumroadSale({ partially_refunded: true, ...fields }) });
+  const refund = event.facts.find((fact) => fact.kind === 'adjustment');
+  return [refund?.full, refund?.total, refund?.currency];
+}
+
 function priceOf(variants: unknown): string | undefined {
   return payment(gumroadSale({ variants })).lines[0]?.priceId;
 }
@@ -131,8 +138,11 @@ describe('a look-up', () => {
   test('of a gift creates the license from the sale of its recipient', () => {
     const gift = gumroadSale({ is_gift_sender_purchase: true });
     const { facts, ignoredBecause } = lookUp({ sale: gift });
-    assert.deepEqual(facts, []);
     assert.match(ignoredBecause ?? '', /^It is a gift/u);
+    assert.deepEqual(
+      facts.map((fact) => (fact.kind === 'payment' ? [fact.origin, fact.total, fact.lines] : fact)),
+      [['other', 1_999, []]],
+    );
     const received = gumroadSale({
       is_gift_receiver_purchase: true,
       price: 0,
@@ -144,7 +154,26 @@ describe('a look-up', () => {
 
   test('of a refunded gift needs an operator, because it does not name the sale of its recipient', () => {
     const gift = gumroadSale({ is_gift_sender_purchase: true, refunded: true });
-    assert.match(lookUp({ sale: gift }).ignoredBecause ?? '', /^Needs attention: /u);
+    const [money, question, ...others] = lookUpAll({ sale: gift });
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      money?.facts.map(({ kind }) => kind),
+      ['payment', 'adjustment'],
+    );
+    // An event without facts belongs to no purchase, so no later event ends its attention.
+    assert.deepEqual(question?.facts, []);
+    assert.match(question?.ignoredBecause ?? '', /^Needs attention: /u);
+  });
+
+  test('of a part that was paid back in dollars reports the amount, and in another currency none', () => {
+    const dollars = { currency_symbol: '$', amount_refundable_in_currency: '14.99' };
+    assert.deepEqual(refundOf(dollars), [false, 500, 'USD']);
+    assert.deepEqual(refundOf({}), [false, null, undefined]);
+    assert.deepEqual(refundOf({ ...dollars, refunded: true }), [true, null, undefined]);
+    for (const left of ['1,999.00', '', '-3', '20.00', null]) {
+      const fields = { ...dollars, amount_refundable_in_currency: left };
+      assert.deepEqual(refundOf(fields), [false, null, undefined], String(left));
+    }
   });
 
   test('of a preorder has no effect', () => {

@@ -12,6 +12,8 @@ export interface LookedUp {
 
 export const SALE_LOOKED_UP = 'sale.looked_up';
 export const SUBSCRIBER_LOOKED_UP = 'subscriber.looked_up';
+/** The money of a gift went back, whose license Gumroad does not name. */
+export const GIFT_LOOKED_UP = 'gift.looked_up';
 
 /** The fields of a sale that are stored. */
 const SALE_FIELDS = [
@@ -24,6 +26,8 @@ const SALE_FIELDS = [
   'quantity',
   'price',
   'gumroad_fee',
+  'currency_symbol',
+  'amount_refundable_in_currency',
   'email',
   'purchase_email',
   'full_name',
@@ -108,6 +112,7 @@ export function toLookUpBodies(
     ...(sale === null
       ? []
       : [toBody(event, SALE_LOOKED_UP, askedAt, { sale: pick(sale, SALE_FIELDS), membership })]),
+    ...(sale !== null && isReturnedGift(sale) ? [toGiftBody(event, sale, askedAt)] : []),
   ];
 }
 
@@ -120,6 +125,26 @@ function isSeller({ accountId, email }: Seller, buyerId: unknown, buyerEmail: un
   if (id === null) return false;
   if (accountId !== null) return id === accountId;
   return email !== null && readEmail(buyerEmail)?.toLowerCase() === email.toLowerCase();
+}
+
+/** Has the id of its sale, so that further pings ask no operator again. */
+function toGiftBody(
+  { isTest, saleId }: Question & { readonly isTest: boolean },
+  sale: JsonObject,
+  askedAt: Date,
+): LookUpBody {
+  return toBody({ isTest, eventId: `gift:${saleId ?? ''}` }, GIFT_LOOKED_UP, askedAt, {
+    gift: pick(sale, GIFT_FIELDS),
+  });
+}
+
+const GIFT_FIELDS = ['id', 'refunded', 'chargedback'];
+
+function isReturnedGift(sale: JsonObject): boolean {
+  return (
+    sale['is_gift_sender_purchase'] === true &&
+    (sale['refunded'] === true || sale['chargedback'] === true)
+  );
 }
 
 function toBody(

@@ -2,7 +2,6 @@ import {
   LINKING_PAYMENT,
   type AdjustmentFact,
   type BillingCycle,
-  type BillingFact,
   type BillingLine,
   type BillingPeriod,
   type CustomerDetails,
@@ -26,7 +25,8 @@ import {
 
 const GIFT = 'It is a gift: the sale of its recipient creates the license.';
 
-const GIFT_TAKEN_BACK = `${ATTENTION_PREFIX}the buyer of a gift was refunded or disputes it. Suspend or revoke the license of its recipient, and dismiss this event.`;
+/** What an operator has to do once the money of a gift went back. */
+export const GIFT_TAKEN_BACK = `${ATTENTION_PREFIX}the buyer of a gift was refunded or disputes it. Suspend or revoke the license of its recipient, and dismiss this event.`;
 
 const NO_RECURRENCE =
   'Gumroad reported no known recurrence of the membership. Extend or issue the license by hand.';
@@ -43,42 +43,47 @@ interface Membership {
 export function readSale(event: ProviderEvent): Interpretation {
   const sale = readObject(event.data['sale']);
   if (sale['is_preorder_authorization'] === true) return 'A preorder is not paid yet.';
+  const { transactionId, occurredAt, productId } = readIds(sale, event);
+  const paid = { ...readPaid(sale), transactionId, occurredAt };
+  const moneyBack = readMoneyBack(sale, transactionId, event);
+  // The money of a gift is the buyer's, and its license that of another sale.
   if (sale['is_gift_sender_purchase'] === true) {
-    return isTakenBack(sale) ? GIFT_TAKEN_BACK : GIFT;
+    return { facts: [paid, ...moneyBack], ignoredBecause: GIFT };
   }
-  return readPayment(sale, readObject(event.data['membership']), event);
+  const membership = readMembership(sale, readObject(event.data['membership']), occurredAt);
+  const line = toLine(sale, productId, membership);
+  const payment: PaymentFact = {
+    ...paid,
+    origin: readOrigin(sale),
+    subscriptionId: membership?.subscriptionId ?? null,
+    period: membership?.period ?? null,
+    ...(line === null ? { lines: [], problem: NO_RECURRENCE } : { lines: [line] }),
+  };
+  return [payment, ...toStart(payment, membership), ...moneyBack];
 }
 
-function isTakenBack(sale: JsonObject): boolean {
-  return sale['refunded'] === true || sale['chargedback'] === true;
-}
-
-function readPayment(sale: JsonObject, details: JsonObject, event: ProviderEvent): BillingFact[] {
+/** @throws MalformedEventError */
+function readIds(sale: JsonObject, event: ProviderEvent) {
   const transactionId = readId(sale['id']);
   const occurredAt = readTime(sale['created_at']);
   const productId = readId(sale['product_id']);
   if (transactionId === null || occurredAt === null || productId === null) {
     throw new MalformedEventError('The sale lacks id, created_at or product_id.', event);
   }
-  const membership = readMembership(sale, details, occurredAt);
-  const line = toLine(sale, productId, membership);
-  const payment: PaymentFact = {
+  return { transactionId, occurredAt, productId };
+}
+
+function readPaid(sale: JsonObject): Omit<PaymentFact, 'transactionId' | 'occurredAt'> {
+  return {
     ...LINKING_PAYMENT,
-    transactionId,
-    origin: readOrigin(sale),
-    subscriptionId: membership?.subscriptionId ?? null,
     customerId: readId(sale['purchaser_id']),
     customer: readBuyer(sale),
-    occurredAt,
-    period: membership?.period ?? null,
-    ...(line === null ? { lines: [], problem: NO_RECURRENCE } : { lines: [line] }),
     // Gumroad reports amounts in cents of US dollars, whatever the product's currency is.
     total: readInteger(sale['price']),
     currency: 'USD',
     ...readFee(sale['gumroad_fee']),
     ...readCountry(sale['country_iso2']),
   };
-  return [payment, ...toStart(payment, membership), ...readMoneyBack(sale, transactionId, event)];
 }
 
 function readFee(value: unknown): { readonly fee?: number } {
@@ -178,6 +183,7 @@ function readMoneyBack(
   { occurredAt }: ProviderEvent,
 ): AdjustmentFact[] {
   const common = { kind: 'adjustment', transactionId, occurredAt, total: null, lines: [] } as const;
+  const refunded = readRefunded(sale);
   const isRefunded = sale['refunded'] === true;
   const refund: AdjustmentFact = {
     ...common,
@@ -185,6 +191,7 @@ function readMoneyBack(
     effect: 'refund',
     status: 'approved',
     full: isRefunded,
+    ...(isRefunded || refunded === null ? {} : { total: refunded, currency: 'USD' }),
   };
   const dispute: AdjustmentFact = {
     ...common,
@@ -198,4 +205,20 @@ function readMoneyBack(
     ...(isRefunded || sale['partially_refunded'] === true ? [refund] : []),
     ...(sale['chargedback'] === true || sale['disputed'] === true ? [dispute] : []),
   ];
+}
+
+/** In dollars, with cents. */
+const DOLLARS = /^\d{1,9}(?:\.\d{1,2})?$/;
+
+/**
+ * Reads how much of a sale in dollars was paid back, in cents; null if it is not known. Gumroad reports what can still be refunded, in the
+ * currency of the product, and the price in dollars.
+ */
+function readRefunded(sale: JsonObject): number | null {
+  const price = readInteger(sale['price']);
+  const left = readText(sale['amount_refundable_in_currency']);
+  if (price === null || left === null || sale['currency_symbol'] !== '$') return null;
+  if (!DOLLARS.test(left)) return null;
+  const refunded = price - Math.round(Number(left) * 100);
+  return refunded > 0 ? refunded : null;
 }
