@@ -54,10 +54,13 @@ export async function findRenewedLicenses(
     [...ids].map(([name, id]) => {
       const found = licenses.find((license) => license.id === id);
       if (found === undefined) return [name, null];
-      const soldFeatures = sold
+      const soldAs = sold
         .filter(({ licenseId, productId }) => licenseId === id && productId !== found.productId)
-        .map(({ productId }) => products.get(productId)?.features ?? null);
-      return [name, { ...toRenewed(found, products), soldFeatures }];
+        .map(({ productId }) => ({
+          productId,
+          features: products.get(productId)?.features ?? null,
+        }));
+      return [name, { ...toRenewed(found, products), soldAs }];
     }),
   );
 }
@@ -65,7 +68,7 @@ export async function findRenewedLicenses(
 function toRenewed(
   license: LicenseRecord,
   products: ReadonlyMap<string, Product>,
-): Omit<RenewedLicense, 'soldFeatures'> {
+): Omit<RenewedLicense, 'soldAs'> {
   const { id: licenseId, productId, maxActivations, expiresAt, customerEmail, isTest } = license;
   return {
     licenseId,

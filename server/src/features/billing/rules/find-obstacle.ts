@@ -1,6 +1,6 @@
 import { isTestSource } from '@latchkey/contract';
 
-import { isLarger } from './compare-terms.ts';
+import { isLarger, type ComparedTerms } from './compare-terms.ts';
 import type { LicenseDraft } from './compute-licenses.ts';
 import { ATTENTION_PREFIX } from './event-state.ts';
 
@@ -10,8 +10,8 @@ export interface RenewedLicense {
   readonly productId: string;
   readonly maxActivations: number;
   readonly features: readonly string[];
-  /** The features of every other product that it was ever sold as; null: of one that the catalogue no longer has. */
-  readonly soldFeatures: readonly (readonly string[] | null)[];
+  /** Every other product that it was ever sold as; features are null if the catalogue no longer has it. */
+  readonly soldAs: readonly Pick<ComparedTerms, 'productId' | 'features'>[];
   readonly expiresAt: Date | null;
   readonly customerEmail: string | null;
   readonly isRevoked: boolean;
@@ -68,11 +68,13 @@ export function findObstacle(
  */
 function isNotLarger({ product, quantity }: LicenseDraft, license: RenewedLicense): boolean {
   if (product === null || product.id === license.productId) return false;
-  const { productId, maxActivations, features, soldFeatures } = license;
+  const { productId, maxActivations, features, soldAs } = license;
+  // Buying again what was paid back makes nothing smaller.
+  const others = soldAs.filter((each) => each.productId !== product.id);
   const maxSold = product.maxActivations * quantity;
   const next = { productId: product.id, features: product.features, maxActivations: maxSold };
-  return [features, ...soldFeatures].some(
-    (each) => !isLarger(next, { productId, features: each, maxActivations }),
+  return [{ productId, features }, ...others].some(
+    (each) => !isLarger(next, { ...each, maxActivations }),
   );
 }
 

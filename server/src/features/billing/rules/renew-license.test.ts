@@ -147,7 +147,7 @@ const license: RenewedLicense = {
   productId: 'yearly',
   maxActivations: 3,
   features: [],
-  soldFeatures: [],
+  soldAs: [],
   expiresAt: END,
   customerEmail: 'ann@example.com',
   isRevoked: false,
@@ -158,6 +158,14 @@ const planNamed = (named: RenewedLicense | null, more: Partial<PaymentFact> = {}
   planOf(toEvents([again(more)]), [], new Map([[KEY, named]]));
 
 describe('a purchase that names a license', () => {
+  test('upgrades it again to the product that was bought before and paid back', () => {
+    const soldAs = [{ productId: 'sellers', features: ['sellers'] }];
+    const customer = { email: 'ann@example.com', name: null, locale: null };
+    const upgrade = { customer, lines: [line(PRICES.sellers)] };
+    const { licenses, causes } = planNamed({ ...license, soldAs }, upgrade);
+    assert.deepEqual([licenses[0]?.productId, causes], ['sellers', []]);
+  });
+
   test('from elsewhere extends it from its end', () => {
     assert.deepEqual(planNamed(license), {
       licenses: [{ ...YEARLY, expiresAt: plus(END, 365) }],
@@ -181,7 +189,11 @@ describe('a purchase that names a license', () => {
       [{ ...license, isTest: true }, /test mode/],
       [license, /another customer/, { customer }],
       [license, /not larger/, { lines: [line(PRICES.personal)] }],
-      [{ ...license, soldFeatures: [['gpu']] }, /not larger/, { lines: [line(PRICES.sellers)] }],
+      [
+        { ...license, soldAs: [{ productId: 'gpu', features: ['gpu'] }] },
+        /not larger/,
+        { lines: [line(PRICES.sellers)] },
+      ],
     ];
     for (const [named, cause, more] of cases) {
       const { licenses, created, causes } = planNamed(named, more);
