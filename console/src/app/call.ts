@@ -1,11 +1,9 @@
 /** Calls the operations of the interface, which the contract declares. */
 import type { InputOf, Operation, OperationAddress, OutputOf } from '@latchkey/contract';
-import { grantOf } from '@latchkey/contract/permissions';
 
-import { apiGet, apiPost } from './api.ts';
+import { apiGet, apiPost, sendOnce } from './api.ts';
 import { addQuery, type QueryChanges } from './query.ts';
 import { useResource, type Resource } from './resources.ts';
-import { hasRole } from './session.ts';
 
 /** What an operation of any kind may be sent. */
 export interface AnyInput {
@@ -44,6 +42,15 @@ export function call<const Of extends Operation>(
   return of.method === 'GET' ? apiGet(path) : apiPost(path, input.body);
 }
 
+/** Calls an operation of signing in: it neither ends the session nor asks for a proof. @throws ApiError */
+export function callOnce<const Of extends Operation>(
+  of: Of,
+  input: InputOf<Of> & AnyInput,
+): Promise<OutputOf<Of>> {
+  const path = pathOf(of, input);
+  return of.method === 'GET' ? sendOnce('GET', path) : sendOnce('POST', path, input.body ?? {});
+}
+
 /** Reads an operation as {@link useResource} does. @param input null: nothing yet */
 export function useOperation<const Of extends Operation>(
   of: Of,
@@ -51,9 +58,4 @@ export function useOperation<const Of extends Operation>(
   options: { readonly polls?: boolean } = {},
 ): Resource<OutputOf<Of>> {
   return useResource(input === null ? null : pathOf(of, input), options);
-}
-
-/** Whether the operator may call an operation. The service decides; this only hides what would be refused. */
-export function mayCall({ permission }: Pick<OperationAddress, 'permission'>): boolean {
-  return permission === 'public' || hasRole(grantOf(permission).role);
 }

@@ -1,6 +1,7 @@
 /** The signed-in operator. */
-import type { CurrentOperator } from '@latchkey/contract';
+import type { CurrentOperator, OperationAddress } from '@latchkey/contract';
 import { OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract/constants';
+import { grantOf } from '@latchkey/contract/permissions';
 import { signal } from '@preact/signals';
 
 import { ApiError } from './api-error.ts';
@@ -21,6 +22,11 @@ export function hasRole(role: OperatorRole): boolean {
   const current = operator.value;
   if (current == null) return false;
   return OPERATOR_ROLES.indexOf(current.role) >= OPERATOR_ROLES.indexOf(role);
+}
+
+/** Whether the operator may call an operation. The service decides; this only hides what would be refused. */
+export function mayCall({ permission }: Pick<OperationAddress, 'permission'>): boolean {
+  return permission === 'public' || hasRole(grantOf(permission).role);
 }
 
 /** Whether the session's proof lasts for another minute. */

@@ -1,6 +1,7 @@
 import type { Operation, OutputOf } from '@latchkey/contract';
 
-import { mayCall, pathOf, type ParamsOf } from '#console/app/call.ts';
+import { pathOf, type ParamsOf } from '#console/app/call.ts';
+import { mayCall } from '#console/app/session.ts';
 
 import { Action, type ActionProps } from './action.tsx';
 
