@@ -123,7 +123,7 @@ export const FEATURES: readonly ImportRule[] = [
   rule('features/entitlements', 'features/licenses/rules features/audit'),
   rule('features/spread', 'features/audit/queries.ts'),
   rule('features/fleet', 'features/audit/queries.ts features/audit/record-access.ts'),
-  rule('features/suppressions', 'features/audit/queries'),
+  rule('features/suppressions', 'features/audit'),
   rule(
     'features/search',
     `

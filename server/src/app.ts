@@ -41,7 +41,7 @@ import { registerReportRoutes } from './features/outreach/admin-report-routes.ts
 import { registerCampaignRoutes } from './features/outreach/admin-routes.ts';
 import { registerOutreachRoutes } from './features/outreach/routes.ts';
 import { registerAdminSubscriberRoutes } from './features/subscribers/admin-routes.ts';
-import { registerAdminSuppressionRoutes } from './features/subscribers/admin-suppression-routes.ts';
+import { registerAdminSuppressionRoutes } from './features/suppressions/admin-routes.ts';
 import { registerOverviewRoutes } from './features/overview/admin-routes.ts';
 import { registerSearchRoutes } from './features/search/admin-routes.ts';
 import { registerSubscriberRoutes } from './features/subscribers/routes.ts';

@@ -4,7 +4,7 @@ import { beforeEach } from 'node:test';
 import type { Context } from '#server/context.ts';
 import { createCampaignQueue } from '#server/features/outreach/campaigns/send-campaigns.ts';
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
-import { insertSuppression } from '#server/features/suppressions/queries.ts';
+import { insertSuppression } from '#server/features/suppressions/queries/suppressions.ts';
 
 import { readBody } from './acceptance/bodies.ts';
 import type { Answer } from './http-client.ts';

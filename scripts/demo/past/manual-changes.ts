@@ -9,7 +9,8 @@ import {
   revokeLicense,
   suspendLicense,
 } from '#server/features/licenses/change-license.ts';
-import { eraseSubscriber, suppressManually } from '#server/features/subscribers/manual-changes.ts';
+import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
+import { suppressManually } from '#server/features/suppressions/manual-changes.ts';
 
 import { SHOPS } from '../payments/shops.ts';
 import type { Random } from '../random.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { insertMessages, listMessages } from '#server/features/outreach/queries/messages.ts';
 import { upsertSubscriber } from '#server/features/subscribers/queries/subscribers.ts';
 import { hashAddress, subscriberIdOf } from '#server/features/suppressions/address-hash.ts';
-import { insertSuppression } from '#server/features/suppressions/queries.ts';
+import { insertSuppression } from '#server/features/suppressions/queries/suppressions.ts';
 import { createVault } from '#server/lib/vault.ts';
 
 import { COMMAND_LINE_SECRET, openCommandLine } from '../../test/test-command-line.ts';

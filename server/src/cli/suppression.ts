@@ -1,6 +1,6 @@
 /** `latchkey suppression`: addresses that get no newsletter and no outreach. */
-import { readSuppressionPage } from '#server/features/subscribers/list-subscribers.ts';
-import { liftManually, suppressManually } from '#server/features/subscribers/manual-changes.ts';
+import { readSuppressionPage } from '#server/features/suppressions/list-suppressions.ts';
+import { liftManually, suppressManually } from '#server/features/suppressions/manual-changes.ts';
 
 import { currentActor } from './actor.ts';
 import { commandGroup } from './command.ts';

@@ -5,7 +5,7 @@ import { hashAddress, subscriberIdOf } from '#server/features/suppressions/addre
 import {
   insertSuppression,
   type SuppressionReason,
-} from '#server/features/suppressions/queries.ts';
+} from '#server/features/suppressions/queries/suppressions.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
 import { startTestService } from '../harness.ts';

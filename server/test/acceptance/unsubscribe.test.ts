@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
-import { findSuppression } from '#server/features/suppressions/queries.ts';
+import { findSuppression } from '#server/features/suppressions/queries/suppressions.ts';
 import { createUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 
 import { TEST_START } from '../test-clock.ts';

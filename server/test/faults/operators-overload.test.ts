@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
-import { insertSuppression } from '#server/features/suppressions/queries.ts';
+import { insertSuppression } from '#server/features/suppressions/queries/suppressions.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import { isRecord } from '#server/lib/unknown-values.ts';

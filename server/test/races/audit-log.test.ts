@@ -11,7 +11,7 @@ import { readPersonalData } from '#server/features/customers/personal-data.ts';
 import { allowMoves, suspendLicense } from '#server/features/licenses/change-license.ts';
 import { lockLicense } from '#server/features/licenses/queries/licenses.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
-import { suppressManually } from '#server/features/subscribers/manual-changes.ts';
+import { suppressManually } from '#server/features/suppressions/manual-changes.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { runConcurrently, roundRobin, tally } from './concurrency.ts';

@@ -9,7 +9,7 @@ import {
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
 import { upsertConfirmation } from '#server/features/subscribers/queries/confirmations.ts';
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
-import { findSuppression } from '#server/features/suppressions/queries.ts';
+import { findSuppression } from '#server/features/suppressions/queries/suppressions.ts';
 import { createUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 

@@ -17,7 +17,8 @@ import {
   rollEndpoint,
 } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { openSecrets } from '#server/features/outgoing-webhooks/secrets.ts';
-import { eraseSubscriber, suppressManually } from '#server/features/subscribers/manual-changes.ts';
+import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
+import { suppressManually } from '#server/features/suppressions/manual-changes.ts';
 import { subscribe } from '#server/features/subscribers/subscribe.ts';
 import { showSubscriber } from '#server/features/subscribers/view-subscribers.ts';
 import { listSuppressedAddresses } from '#server/features/suppressions/stored-addresses.ts';

@@ -9,7 +9,7 @@ import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 import type { Language } from '@latchkey/contract';
 
-import { lockAddress } from '../subscribers/queries/subscribers.ts';
+import { lockAddress } from '../suppressions/queries/suppressions.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { readKnownBrowser } from './known-browser.ts';

@@ -15,8 +15,8 @@ import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { anonymizeMessages } from '../outreach/queries/messages.ts';
 import { deleteRecipient } from '../outreach/queries/recipients.ts';
 import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
-import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
-import { insertSuppression } from '../suppressions/queries.ts';
+import { deleteSubscriber } from '../subscribers/queries/subscribers.ts';
+import { insertSuppression, lockAddress } from '../suppressions/queries/suppressions.ts';
 import type { EventKey, Person } from './facts.ts';
 import { removeBodies } from './queries/bodies.ts';
 import {

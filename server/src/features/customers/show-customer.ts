@@ -7,7 +7,7 @@ import type { Vault } from '#server/lib/vault.ts';
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import { licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { findSubscriber } from '../subscribers/queries/subscribers.ts';
-import { findSuppression } from '../suppressions/queries.ts';
+import { findSuppression } from '../suppressions/queries/suppressions.ts';
 import { findSharedDevices, toAddress } from './find-person.ts';
 import { findMachines } from './queries/find-person.ts';
 import {

@@ -16,7 +16,7 @@ import {
 } from '../../../test/outreach-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
-import { insertSuppression } from '../suppressions/queries.ts';
+import { insertSuppression } from '../suppressions/queries/suppressions.ts';
 import { anonymizeMessages } from './queries/messages.ts';
 import { createOutreachCleanup } from './outreach-cleanup.ts';
 

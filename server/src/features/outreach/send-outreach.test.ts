@@ -12,7 +12,7 @@ import {
   type OutreachService,
 } from '../../../test/outreach-steps.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
-import { insertSuppression } from '../suppressions/queries.ts';
+import { insertSuppression } from '../suppressions/queries/suppressions.ts';
 import { openUnsubscribeToken } from '../suppressions/unsubscribe.ts';
 
 const ordinary = await startOutreachService();

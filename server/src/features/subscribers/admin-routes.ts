@@ -30,9 +30,10 @@ import {
 } from '#server/http/require-operator.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
+import type { ManualChange } from '../suppressions/change-address.ts';
 import { toSubscriberDetail, toSubscriberItem, toSubscriberQuery } from './subscriber-views.ts';
 import { exportSubscribers, readSubscriberPage, SUBSCRIBER_COLUMNS } from './list-subscribers.ts';
-import { eraseSubscriber, unsubscribeManually, type ManualChange } from './manual-changes.ts';
+import { eraseSubscriber, unsubscribeManually } from './manual-changes.ts';
 import { resendConfirmation, type ResendDependencies } from './resend-confirmation.ts';
 import { findSubscriberEmail, showSubscriberById } from './view-subscribers.ts';
 

@@ -8,10 +8,10 @@ import { inTransaction } from '#server/db/transaction.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
-import { liftUnsubscription } from '../suppressions/queries.ts';
+import { liftUnsubscription, lockAddress } from '../suppressions/queries/suppressions.ts';
 import type { SubscriberFacts } from './facts.ts';
 import { findConfirmation, type Confirmation } from './queries/confirmations.ts';
-import { confirmSubscriber, findSubscriber, lockAddress } from './queries/subscribers.ts';
+import { confirmSubscriber, findSubscriber } from './queries/subscribers.ts';
 import { decideConfirmation, type ConfirmationDecision } from './rules/subscription.ts';
 
 /**

@@ -8,7 +8,7 @@ import { startTestService } from '../../../test/harness.ts';
 import { readHeader, readParts, startMailRelay } from '../../../test/mail-relay.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
-import { deleteSuppression, findSuppression } from '../suppressions/queries.ts';
+import { deleteSuppression, findSuppression } from '../suppressions/queries/suppressions.ts';
 import { createSubscriberCleanup } from './subscriber-cleanup.ts';
 import { findSubscriber } from './queries/subscribers.ts';
 import { stateOf } from './rules/subscription.ts';

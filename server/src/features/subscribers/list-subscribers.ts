@@ -5,21 +5,15 @@ import type { CsvColumns } from '#server/lib/csv.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
 import { hashAddressUnderAll } from '../suppressions/address-hash.ts';
+import type { ManualChangeDependencies } from '../suppressions/change-address.ts';
 import type { AddressDependencies } from '../suppressions/stored-addresses.ts';
 import type { SubscriberFacts } from './facts.ts';
-import type { ManualChangeDependencies } from './manual-changes.ts';
 import {
   listAllSubscribers,
   listSubscribers,
   type AddressSearch,
   type SubscriberFilter,
 } from './queries/subscriber-list.ts';
-import {
-  listAllSuppressions,
-  listSuppressions,
-  type SuppressionFilter,
-  type SuppressionItem,
-} from './queries/suppression-list.ts';
 import { stateOf } from './rules/subscription.ts';
 
 /** The columns of exports; the fields of a subscriber in JSON have the same names. */
@@ -37,20 +31,8 @@ export const SUBSCRIBER_COLUMNS = {
   confirmation_problem: (subscriber) => subscriber.confirmationProblem,
 } satisfies CsvColumns<SubscriberFacts>;
 
-/** The columns of an export of suppressions. */
-export const SUPPRESSION_COLUMNS = {
-  address_hash: ({ addressHash }) => addressHash,
-  email: ({ email }) => email,
-  reason: ({ reason }) => reason,
-  suppressed_at: ({ suppressedAt }) => suppressedAt,
-} satisfies CsvColumns<SuppressionItem>;
-
 /** A filter as an operator enters it: the text of the search is not interpreted. */
 export type SubscriberQuery = Omit<SubscriberFilter, 'search'> & { readonly search: string | null };
-export type SuppressionQuery = Omit<SuppressionFilter, 'search'> & {
-  readonly search: string | null;
-};
-
 /** Reads a page of subscribers, newest first. */
 export function readSubscriberPage(
   deps: AddressDependencies,
@@ -60,15 +42,6 @@ export function readSubscriberPage(
   return listSubscribers(deps.pool, toSubscriberFilter(deps, query), request);
 }
 
-/** Reads a page of suppressions, newest first. */
-export function readSuppressionPage(
-  deps: AddressDependencies,
-  query: SuppressionQuery,
-  request: PageRequest,
-): Promise<Page<SuppressionItem>> {
-  return listSuppressions(deps.pool, toSuppressionFilter(deps, query), request);
-}
-
 /** Records the export in the audit log, and returns all subscribers of a filter. */
 export async function exportSubscribers(
   deps: ManualChangeDependencies & PageReader,
@@ -76,35 +49,12 @@ export async function exportSubscribers(
   order: ListOrder,
   actor: string,
 ): Promise<AsyncGenerator<SubscriberFacts>> {
-  await recordExport(deps, 'subscriber.export', query, actor);
+  // Without the search, which contains an address.
+  const filtered = Object.values(query).some((value) => value !== null);
+  const details = { format: 'csv', filtered, state: query.state };
+  const entry = { action: 'subscriber.export', subjectId: 'subscribers', actor, reason: null };
+  await recordAccess(deps, { ...entry, details });
   return listAllSubscribers(deps, toSubscriberFilter(deps, query), order);
-}
-
-/** Records the export in the audit log, and returns all suppressions of a filter. */
-export async function exportSuppressions(
-  deps: ManualChangeDependencies & PageReader,
-  query: SuppressionQuery,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncGenerator<SuppressionItem>> {
-  await recordExport(deps, 'suppression.export', query, actor);
-  return listAllSuppressions(deps, toSuppressionFilter(deps, query), order);
-}
-
-/** Without the search, which contains an address. */
-async function recordExport(
-  deps: ManualChangeDependencies,
-  action: 'subscriber.export' | 'suppression.export',
-  query: SubscriberQuery | SuppressionQuery,
-  actor: string,
-): Promise<void> {
-  const details = {
-    format: 'csv',
-    filtered: Object.values(query).some((value) => value !== null),
-    ...('state' in query ? { state: query.state } : {}),
-  };
-  const subjectId = action === 'subscriber.export' ? 'subscribers' : 'suppressions';
-  await recordAccess(deps, { action, subjectId, actor, reason: null, details });
 }
 
 function toSubscriberFilter(deps: AddressDependencies, query: SubscriberQuery): SubscriberFilter {
@@ -119,18 +69,4 @@ function readAddressSearch({ vault }: AddressDependencies, search: string): Addr
     return { kind: 'address', hashes: hashAddressUnderAll(vault, text) };
   }
   return text.startsWith('@') ? { kind: 'domain', text: text.slice(1) } : { kind: 'start', text };
-}
-
-/** Finds nothing: no hash has this address. */
-const NO_HASHES: readonly string[] = [];
-
-function toSuppressionFilter(
-  { vault }: AddressDependencies,
-  query: SuppressionQuery,
-): SuppressionFilter {
-  const text = query.search?.trim().toLowerCase() ?? '';
-  if (text === '') return { ...query, search: null };
-  if (/^[\da-f]{1,64}$/u.test(text)) return { ...query, search: text };
-  const isAddress = 'email' in parseEmail(text);
-  return { ...query, search: isAddress ? hashAddressUnderAll(vault, text) : NO_HASHES };
 }

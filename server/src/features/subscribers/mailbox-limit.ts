@@ -2,8 +2,8 @@ import type { Queryable } from '#server/db/statement.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { hashMailboxUnderAll } from '../suppressions/address-hash.ts';
+import { lockAddress } from '../suppressions/queries/suppressions.ts';
 import { findEarlierAttempt } from './queries/confirmations.ts';
-import { lockAddress } from './queries/subscribers.ts';
 import { MAX_MAILS_OF_MAILBOX_A_DAY } from './rules/subscription.ts';
 
 const DAY_MS = 86_400_000;

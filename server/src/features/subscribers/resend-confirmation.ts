@@ -5,11 +5,12 @@ import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
+import type { ManualChange, ManualChangeDependencies } from '../suppressions/change-address.ts';
+import { lockAddress } from '../suppressions/queries/suppressions.ts';
 import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
 import { lockMailbox } from './mailbox-limit.ts';
-import type { ManualChange, ManualChangeDependencies } from './manual-changes.ts';
 import { countConfirmationMails } from './queries/confirmations.ts';
-import { findSubscriber, lockAddress } from './queries/subscribers.ts';
+import { findSubscriber } from './queries/subscribers.ts';
 import { secondsToNextMail, mayBeAsked } from './rules/subscription.ts';
 
 export interface ResendDependencies extends ManualChangeDependencies {

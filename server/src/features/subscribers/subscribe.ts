@@ -8,8 +8,9 @@ import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { choosePageLanguage } from '#server/pages/page-language.ts';
 
 import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
+import { lockAddress } from '../suppressions/queries/suppressions.ts';
 import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
-import { lockAddress, upsertSubscriber } from './queries/subscribers.ts';
+import { upsertSubscriber } from './queries/subscribers.ts';
 
 export interface SubscribeDependencies extends AddressDependencies {
   readonly clock: Clock;

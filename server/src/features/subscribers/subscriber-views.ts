@@ -2,15 +2,12 @@ import type {
   AdminSubscriber,
   AdminSubscriberDetail,
   AdminSubscriberRows,
-  AdminSuppression,
-  AdminSuppressionRows,
 } from '@latchkey/contract';
 
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
 import type { SubscriberFacts } from './facts.ts';
-import type { SubscriberQuery, SuppressionQuery } from './list-subscribers.ts';
-import type { SuppressionItem } from './queries/suppression-list.ts';
+import type { SubscriberQuery } from './list-subscribers.ts';
 import { stateOf } from './rules/subscription.ts';
 import type { AddressView } from './view-subscribers.ts';
 
@@ -28,16 +25,6 @@ export function toSubscriberQuery(query: AdminSubscriberRows): SubscriberQuery {
     language: query.language ?? null,
     optIn: query.opt_in ?? null,
     productId: query.product ?? null,
-    since: timeOf('since', query.since),
-    until: timeOf('until', query.until),
-    search: textOf(query.search),
-  };
-}
-
-/** Converts the query of a list to its filter. */
-export function toSuppressionQuery(query: AdminSuppressionRows): SuppressionQuery {
-  return {
-    reason: query.reason ?? null,
     since: timeOf('since', query.since),
     until: timeOf('until', query.until),
     search: textOf(query.search),
@@ -79,16 +66,5 @@ export function toSubscriberDetail({
       ...entry,
       occurred_at: occurredAt.toISOString(),
     })),
-  };
-}
-
-/** Converts a suppression to its form in the operator interface. */
-export function toSuppressionItem(item: SuppressionItem): AdminSuppression {
-  return {
-    address_hash: item.addressHash,
-    email: item.email,
-    subscriber_id: item.subscriberId,
-    reason: item.reason,
-    suppressed_at: item.suppressedAt.toISOString(),
   };
 }

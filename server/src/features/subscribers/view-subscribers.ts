@@ -1,7 +1,7 @@
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import { listMessagesOfAddress, type AddressMessage } from '../outreach/queries/messages.ts';
 import { hashAddress, hashAddressUnderAll, subscriberIdOf } from '../suppressions/address-hash.ts';
-import { findSuppression, type Suppression } from '../suppressions/queries.ts';
+import { findSuppression, type Suppression } from '../suppressions/queries/suppressions.ts';
 import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
 import type { SubscriberFacts } from './facts.ts';
 import {

@@ -7,7 +7,7 @@ import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 
 import { renameAuditSubjects } from '../audit/queries/renamed-subjects.ts';
 import { hashAddress, hashAddressUnderAll, subscriberIdOf } from './address-hash.ts';
-import { listSuppressed, MERGE_SUPPRESSIONS } from './queries.ts';
+import { listSuppressed, MERGE_SUPPRESSIONS } from './queries/suppressions.ts';
 
 /** Access to addresses that are stored under the current or a previous master secret. */
 export interface AddressDependencies {

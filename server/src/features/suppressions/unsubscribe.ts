@@ -5,7 +5,7 @@ import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { hashAddress } from './address-hash.ts';
-import { insertSuppression } from './queries.ts';
+import { insertSuppression } from './queries/suppressions.ts';
 import { rewriteAddresses, type AddressDependencies } from './stored-addresses.ts';
 
 /** The label of the sealed address: no other sealed text is accepted as a token. */

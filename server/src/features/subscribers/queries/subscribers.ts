@@ -15,16 +15,6 @@ import {
 
 import type { SubscriberFacts } from '../facts.ts';
 
-const lockStatement = defineCommand(
-  'subscriber_lock',
-  `select pg_advisory_xact_lock(hashtextextended('latchkey address ' || $1, 0))`,
-);
-
-/** Locks an address, known or not, until the transaction ends. */
-export async function lockAddress(db: Queryable, addressHash: string): Promise<void> {
-  await execute(db, lockStatement, [addressHash]);
-}
-
 export interface SubscriptionRequest extends Pick<SubscriberFacts, 'id' | 'language'> {
   readonly addressHash: string;
   readonly email: string;

@@ -3,7 +3,7 @@ import { after, beforeEach, test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
 
-import { createTestDatabase } from '../../../test/database.ts';
+import { createTestDatabase } from '../../../../test/database.ts';
 
 import {
   deleteSuppression,
@@ -11,7 +11,7 @@ import {
   insertSuppression,
   liftUnsubscription,
   listSuppressed,
-} from './queries.ts';
+} from './suppressions.ts';
 
 const database = await createTestDatabase();
 const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });

@@ -22,12 +22,13 @@ import { DONE } from '#server/http/done.ts';
 import { ADMIN, SUPPORT_FRESH, VIEWER, operatorOf } from '#server/http/require-operator.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
-import { toSuppressionItem, toSuppressionQuery } from './subscriber-views.ts';
 import {
   exportSuppressions,
   readSuppressionPage,
   SUPPRESSION_COLUMNS,
-} from './list-subscribers.ts';
+  toSuppressionItem,
+  toSuppressionQuery,
+} from './list-suppressions.ts';
 import { liftByHash, suppressManually } from './manual-changes.ts';
 
 const PATH = '/api/v1/admin/suppressions';

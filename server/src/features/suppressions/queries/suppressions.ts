@@ -30,6 +30,16 @@ export interface Suppression {
   readonly suppressedAt: Date;
 }
 
+const lockStatement = defineCommand(
+  'subscriber_lock',
+  `select pg_advisory_xact_lock(hashtextextended('latchkey address ' || $1, 0))`,
+);
+
+/** Locks an address, known or not, until the transaction ends. */
+export async function lockAddress(db: Queryable, addressHash: string): Promise<void> {
+  await execute(db, lockStatement, [addressHash]);
+}
+
 /**
  * Merges two suppressions of an address. `unsubscribed` never replaces another reason, because the recipient can lift only
  * that one; nothing replaces `erased`, because it also prevents storing the address.
