@@ -68,7 +68,7 @@ async function recordRefusal(
   { provider, transactionId, checkoutId }: OpenCheckout,
   reason: string,
 ): Promise<void> {
-  const problem = `Stripe does not report what this checkout sold, and answers when it is asked: ${reason.replace(/[.\s]+$/u, '')}. Check LATCHKEY_STRIPE_API_KEY, whose key must be allowed to read checkout sessions, and replay the event; or issue a license for this sale.`;
+  const problem = `Stripe does not report what this checkout sold, and answers "${reason}" when it is asked: check LATCHKEY_STRIPE_API_KEY, whose key must be allowed to read checkout sessions, and replay the event; or issue a license for this sale.`;
   const hash = createHash('sha256').update(reason).digest('hex').slice(0, 16);
   const eventId = `refused:${checkoutId}:${hash}`;
   const occurredAt = deps.clock.now();
