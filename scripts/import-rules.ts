@@ -42,12 +42,12 @@ export const SERVER_LAYERS: readonly ImportRule[] = [
   rule(
     'features/lists',
     `
-    features/audit/record-access.ts db/list.ts lib clock.ts http/admin-list.ts
+    features/audit/record-access.ts db/list.ts lib clock.ts log-scrub.ts http/admin-list.ts
     http/app-instance.ts http/serve-operation.ts`,
   ),
   rule(
     'features/audit features/audit/queries.ts',
-    'db lib clock.ts errors.ts log-scrub.ts features/audit/rules',
+    'db lib clock.ts errors.ts log-scrub.ts features/audit/rules features/lists/list-source.ts',
   ),
   rule(
     'features/*/rules features/*/fingerprint',

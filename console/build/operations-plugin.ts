@@ -28,5 +28,7 @@ function addressOf(value: unknown): object | null {
   }
   const { list, export: file, title, sorts } = Object(value);
   if (!isOperation(list) || !isOperation(file)) return null;
-  return { title, sorts: [sorts[0]], list: addressOf(list), export: addressOf(file) };
+  // A short list has no order.
+  const order = Array.isArray(sorts) ? { sorts: [sorts[0]] } : {};
+  return { title, ...order, list: addressOf(list), export: addressOf(file) };
 }

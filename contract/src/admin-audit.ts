@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, rowsQuery } from './admin-list.ts';
+import { listResource } from './list-resource.ts';
+import { operation } from './operation.ts';
 import {
   dateTime,
   freeObject,
@@ -40,54 +41,61 @@ export type AuditEntry = Static<typeof AuditEntry>;
 const MAX_FILTER_LENGTH = 320;
 const MAX_TIME_LENGTH = 40;
 
-const SORTS = ['-occurred_at'] as const;
-const FILTERS = {
-  since: Type.Optional(
-    text({
-      description: 'From this date (00:00 UTC) or date-time on.',
-      maxLength: MAX_TIME_LENGTH,
-      examples: ['2026-11-01'],
-    }),
-  ),
-  until: Type.Optional(
-    text({
-      description: 'Before this date (00:00 UTC) or date-time.',
-      maxLength: MAX_TIME_LENGTH,
-      examples: ['2026-12-01'],
-    }),
-  ),
-  actor: Type.Optional(
-    text({
-      description:
-        'An account from any source (`anna`), or from one (`operator:anna@example.com`).',
-      maxLength: MAX_FILTER_LENGTH,
-    }),
-  ),
-  action: Type.Optional(
-    text({
-      description: 'An action (`license.reveal`), or all actions of a noun (`license`).',
-      maxLength: MAX_FILTER_LENGTH,
-    }),
-  ),
-  subject_id: Type.Optional(
-    text({
-      description: 'The id of a license, an operator or another subject.',
-      maxLength: MAX_FILTER_LENGTH,
-    }),
-  ),
-  search: Type.Optional(
-    text({
-      description: 'Beginnings of words of the actor, the action, the subject and the reason.',
-      maxLength: MAX_FILTER_LENGTH,
-    }),
-  ),
-};
-
-export const AuditQuery = listQuery(SORTS, FILTERS);
-export const AuditRowsQuery = rowsQuery(SORTS, FILTERS);
-export type AuditRowsQuery = Static<typeof AuditRowsQuery>;
-
-export const AuditEntries = listOf(AuditEntry, 'AuditEntries');
+export const auditEntries = listResource({
+  id: 'AuditEntries',
+  name: 'audit',
+  title: 'audit entries',
+  path: 'audit',
+  item: AuditEntry,
+  sorts: ['-occurred_at'],
+  search: 'Beginnings of words of the actor, the action, the subject and the reason.',
+  filters: {
+    since: Type.Optional(
+      text({
+        description: 'From this date (00:00 UTC) or date-time on.',
+        maxLength: MAX_TIME_LENGTH,
+        examples: ['2026-11-01'],
+      }),
+    ),
+    until: Type.Optional(
+      text({
+        description: 'Before this date (00:00 UTC) or date-time.',
+        maxLength: MAX_TIME_LENGTH,
+        examples: ['2026-12-01'],
+      }),
+    ),
+    actor: Type.Optional(
+      text({
+        description:
+          'An account from any source (`anna`), or from one (`operator:anna@example.com`).',
+        maxLength: MAX_FILTER_LENGTH,
+      }),
+    ),
+    action: Type.Optional(
+      text({
+        description: 'An action (`license.reveal`), or all actions of a noun (`license`).',
+        maxLength: MAX_FILTER_LENGTH,
+      }),
+    ),
+    subject_id: Type.Optional(
+      text({
+        description: 'The id of a license, an operator or another subject.',
+        maxLength: MAX_FILTER_LENGTH,
+      }),
+    ),
+  },
+  permissions: { read: 'audit:read', export: 'audit:export' },
+  columns: [
+    'sequence',
+    'occurred_at',
+    'actor',
+    'action',
+    'subject_id',
+    'reason',
+    'details',
+    'hash',
+  ],
+});
 
 const sequence = integer({ minimum: 1, maximum: 999_999_999_999_999, examples: [1234] });
 
@@ -97,18 +105,17 @@ const hash = text({
   examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
 });
 
-export const AuditPoint = Type.Object(
+const AuditPoint = Type.Object(
   { sequence, hash },
   { $id: 'AuditPoint', description: 'An entry of the chain.', additionalProperties: false },
 );
-export type AuditPoint = Static<typeof AuditPoint>;
 
 const problem = nullableString({
   description: 'The first problem; null: none.',
   examples: ['Entry 3 is missing.'],
 });
 
-export const AuditChain = Type.Object(
+const AuditChain = Type.Object(
   {
     entries: Type.Integer({ examples: [1234] }),
     checked: Type.Integer({
@@ -121,7 +128,17 @@ export const AuditChain = Type.Object(
 );
 export type AuditChain = Static<typeof AuditChain>;
 
-export const AuditVerify = Type.Object(
+export const showAuditChain = operation({
+  id: 'showAuditChain',
+  method: 'GET',
+  path: 'audit/chain',
+  summary: 'Show the state of the audit chain',
+  description: 'Verifies the newest 1,000 entries.',
+  permission: 'audit:read',
+  response: ref(AuditChain, 'The state of the chain.'),
+});
+
+const AuditVerify = Type.Object(
   {
     after: Type.Optional(
       ref(AuditPoint, 'The `last` of the previous answer; default: from the first entry.'),
@@ -132,9 +149,8 @@ export const AuditVerify = Type.Object(
   },
   { $id: 'AuditVerify', additionalProperties: false },
 );
-export type AuditVerify = Static<typeof AuditVerify>;
 
-export const AuditVerification = Type.Object(
+const AuditVerification = Type.Object(
   {
     verified: Type.Integer({ description: 'Entries verified by this request.', examples: [1234] }),
     problem,
@@ -158,3 +174,15 @@ export const AuditVerification = Type.Object(
   { $id: 'AuditVerification' },
 );
 export type AuditVerification = Static<typeof AuditVerification>;
+
+export const verifyAuditLog = operation({
+  id: 'verifyAuditLog',
+  method: 'POST',
+  path: 'audit/verify',
+  summary: 'Verify a part of the audit log',
+  description:
+    'Verifies up to 20,000 entries. Repeat it with `last` as `after` until `complete`; a problem ends the verification.',
+  permission: 'audit:read',
+  body: ref(AuditVerify),
+  response: ref(AuditVerification, 'The result of this part.'),
+});

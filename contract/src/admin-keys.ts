@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
+import { reason } from './admin-list.ts';
+import { collectionResource, listResource } from './list-resource.ts';
+import { operation } from './operation.ts';
 import { dateTime, integer, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
 /**
@@ -61,22 +63,48 @@ export const ApiKey = Type.Object(
 );
 export type ApiKey = Static<typeof ApiKey>;
 
-const SORTS = ['-created_at', 'name', 'expires_at', 'last_used_at'] as const;
-const FILTERS = {
-  state: Type.Optional(oneOf(API_KEY_STATES)),
-  scope: Type.Optional(oneOf(API_KEY_SCOPES)),
-  search: Type.Optional(text({ description: 'A part of the name.', maxLength: 320 })),
-};
+export const apiKeys = listResource({
+  id: 'ApiKeys',
+  name: 'api_key',
+  title: 'API keys',
+  path: 'api-keys',
+  item: ApiKey,
+  sorts: ['-created_at', 'name', 'expires_at', 'last_used_at'],
+  search: 'A part of the name.',
+  filters: {
+    state: Type.Optional(oneOf(API_KEY_STATES)),
+    scope: Type.Optional(oneOf(API_KEY_SCOPES)),
+  },
+  permissions: { read: 'api-keys:read', export: 'api-keys:export' },
+  columns: [
+    'id',
+    'name',
+    'key_hint',
+    'scopes',
+    'state',
+    'created_at',
+    'expires_at',
+    'last_used_at',
+    'revoked_at',
+    'replaced_by',
+  ],
+});
 
-export const ApiKeyQuery = listQuery(SORTS, FILTERS);
-export const ApiKeyRowsQuery = rowsQuery(SORTS, FILTERS);
-export type ApiKeyRowsQuery = Static<typeof ApiKeyRowsQuery>;
+const ApiKeyPath = Type.Object({ id: uuid() });
 
-export const ApiKeys = listOf(ApiKey, 'ApiKeys');
+export const IssuedApiKey = Type.Object(
+  {
+    api_key: Type.String({
+      description: 'The key, which programs send in `X-API-Key`. It cannot be shown again.',
+      examples: ['lk_2mB9fVxT7QeKpR4wYhZ8sN6cJdLgA3uG1oXi'],
+    }),
+    key: ref(ApiKey),
+  },
+  { $id: 'IssuedApiKey' },
+);
+export type IssuedApiKey = Static<typeof IssuedApiKey>;
 
-export const ApiKeyPath = Type.Object({ id: uuid() });
-
-export const ApiKeyCreate = Type.Object(
+const ApiKeyCreate = Type.Object(
   {
     name: text({
       description: 'The purpose of the key; unique among valid keys.',
@@ -97,21 +125,19 @@ export const ApiKeyCreate = Type.Object(
   },
   { $id: 'ApiKeyCreate', additionalProperties: false },
 );
-export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 
-export const IssuedApiKey = Type.Object(
-  {
-    api_key: Type.String({
-      description: 'The key, which programs send in `X-API-Key`. It cannot be shown again.',
-      examples: ['lk_2mB9fVxT7QeKpR4wYhZ8sN6cJdLgA3uG1oXi'],
-    }),
-    key: ref(ApiKey),
-  },
-  { $id: 'IssuedApiKey' },
-);
-export type IssuedApiKey = Static<typeof IssuedApiKey>;
+export const createApiKey = operation({
+  id: 'createApiKey',
+  method: 'POST',
+  path: 'api-keys',
+  summary: 'Create an API key',
+  permission: 'api-keys:issue',
+  body: ref(ApiKeyCreate),
+  response: ref(IssuedApiKey, 'The key, which cannot be shown again.'),
+  errors: ['not_possible'],
+});
 
-export const ApiKeyRoll = Type.Object(
+const ApiKeyRoll = Type.Object(
   {
     overlap_seconds: integer({
       description: 'How long the old key stays valid; 0: it ends at once.',
@@ -123,13 +149,37 @@ export const ApiKeyRoll = Type.Object(
   },
   { $id: 'ApiKeyRoll', additionalProperties: false },
 );
-export type ApiKeyRoll = Static<typeof ApiKeyRoll>;
 
-export const KeyRevocation = Type.Object(
+export const rollApiKey = operation({
+  id: 'rollApiKey',
+  method: 'POST',
+  path: 'api-keys/:id/roll',
+  summary: 'Replace an API key',
+  description:
+    'The new key has the same name, scopes and term; the old one ends after the overlap.',
+  permission: 'api-keys:issue',
+  params: ApiKeyPath,
+  body: ref(ApiKeyRoll),
+  response: ref(IssuedApiKey, 'The new key, which cannot be shown again.'),
+  errors: ['not_found', 'not_possible'],
+});
+
+const KeyRevocation = Type.Object(
   { reason },
   { $id: 'KeyRevocation', additionalProperties: false },
 );
-export type KeyRevocation = Static<typeof KeyRevocation>;
+
+export const revokeApiKey = operation({
+  id: 'revokeApiKey',
+  method: 'POST',
+  path: 'api-keys/:id/revoke',
+  summary: 'Revoke an API key',
+  permission: 'api-keys:revoke',
+  params: ApiKeyPath,
+  body: ref(KeyRevocation),
+  response: ref(ApiKey, 'The revoked key.'),
+  errors: ['not_found'],
+});
 
 /**
  * - `signing`: signs entitlements now;
@@ -142,7 +192,7 @@ const SIGNING_KEY_STATES = ['signing', 'published', 'retired', 'revoked', 'rejec
 
 export type SigningKeyState = (typeof SIGNING_KEY_STATES)[number];
 
-export const SigningKeyView = Type.Object(
+const SigningKeyView = Type.Object(
   {
     kid: Type.String({ examples: ['kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'] }),
     state: oneOf(SIGNING_KEY_STATES, {
@@ -161,15 +211,16 @@ export const SigningKeyView = Type.Object(
 );
 export type SigningKeyView = Static<typeof SigningKeyView>;
 
-export const SigningKeys = Type.Object(
-  { items: Type.Array(ref(SigningKeyView), { description: 'The oldest first.' }) },
-  { $id: 'SigningKeys' },
-);
-export type SigningKeys = Static<typeof SigningKeys>;
+export const signingKeys = collectionResource({
+  id: 'SigningKeys',
+  name: 'signing_key',
+  title: 'signing keys',
+  path: 'signing-keys',
+  item: SigningKeyView,
+  permissions: { read: 'signing-keys:read', export: 'signing-keys:export' },
+});
 
-export const SigningKeyPath = Type.Object({ kid: text() });
-
-export const SigningKeyRotation = Type.Object(
+const SigningKeyRotation = Type.Object(
   {
     immediately: Type.Optional(
       Type.Unsafe<boolean>({
@@ -182,4 +233,27 @@ export const SigningKeyRotation = Type.Object(
   },
   { $id: 'SigningKeyRotation', additionalProperties: false },
 );
-export type SigningKeyRotation = Static<typeof SigningKeyRotation>;
+
+export const rotateSigningKey = operation({
+  id: 'rotateSigningKey',
+  method: 'POST',
+  path: 'signing-keys/rotate',
+  summary: 'Create a new key to sign entitlements with',
+  description: 'Older keys stay published until their last token expires.',
+  permission: 'signing-keys:rotate',
+  body: ref(SigningKeyRotation),
+  response: signingKeys.list.response,
+});
+
+export const revokeSigningKey = operation({
+  id: 'revokeSigningKey',
+  method: 'POST',
+  path: 'signing-keys/:kid/revoke',
+  summary: 'Remove a retired key that leaked from the key set',
+  description: 'Every process removes it within a minute. Clients then refuse its tokens.',
+  permission: 'signing-keys:revoke',
+  params: Type.Object({ kid: text() }),
+  body: ref(KeyRevocation),
+  response: signingKeys.list.response,
+  errors: ['not_found', 'not_possible'],
+});

@@ -23,25 +23,6 @@ import { revenueSchemas } from './admin-revenue.ts';
 import { customerPaymentSchemas } from './reported-money.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
-  AuditChain,
-  AuditEntries,
-  AuditEntry,
-  AuditPoint,
-  AuditVerification,
-  AuditVerify,
-} from './admin-audit.ts';
-import {
-  ApiKey,
-  ApiKeyCreate,
-  ApiKeyRoll,
-  ApiKeys,
-  IssuedApiKey,
-  KeyRevocation,
-  SigningKeyRotation,
-  SigningKeys,
-  SigningKeyView,
-} from './admin-keys.ts';
-import {
   IssuedOperatorLink,
   Operator,
   OperatorCreate,
@@ -230,21 +211,6 @@ const otherSchemas: readonly TSchema[] = [
   OperatorRoleChange,
   OperatorDisable,
   OperatorStateChange,
-  ApiKey,
-  ApiKeys,
-  ApiKeyCreate,
-  IssuedApiKey,
-  ApiKeyRoll,
-  KeyRevocation,
-  SigningKeyView,
-  SigningKeys,
-  SigningKeyRotation,
-  AuditEntry,
-  AuditEntries,
-  AuditPoint,
-  AuditChain,
-  AuditVerify,
-  AuditVerification,
   Need,
   Figure,
   Overview,

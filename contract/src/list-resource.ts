@@ -1,5 +1,5 @@
 /** Lists of the operator interface as values, from which their routes, CSV files, audit entries, commands and tables follow. */
-import type { Static, TObject, TSchema } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 import { listOf, listQuery, rowsQuery } from './admin-list.ts';
 import { csvFile, operation } from './operation.ts';
@@ -8,7 +8,7 @@ import { nameOf, ref } from './schema.ts';
 
 type Filters = Readonly<Record<string, TSchema>>;
 
-interface ListDeclaration<Item extends TObject, Filtered extends Filters> {
+interface CollectionDeclaration<Item extends TObject> {
   /** In operation ids: `Trials` in `listTrials`. */
   readonly id: string;
   /** One of them, in audit entries: `trial` in `trial.export`. */
@@ -19,21 +19,30 @@ interface ListDeclaration<Item extends TObject, Filtered extends Filters> {
   readonly path: string;
   /** A named schema. */
   readonly item: Item;
-  /** What it can be sorted by; the first one is the default, ascending or with `-` descending. */
-  readonly sorts: readonly [string, ...string[]];
-  /** Optional parameters of the query. */
-  readonly filters: Filtered;
-  /** What `search` finds, as a sentence; absent: the list cannot be searched. */
-  readonly search?: string;
   readonly permissions: { readonly read: Permission; readonly export: Permission };
   /** Columns of the CSV file, as paths such as `conversion.license_id`. Default: every plain field of the item. */
   readonly columns?: readonly string[];
 }
 
+interface ListDeclaration<
+  Item extends TObject,
+  Filtered extends Filters,
+  Search extends string | undefined,
+> extends CollectionDeclaration<Item> {
+  /** What it can be sorted by; the first one is the default, ascending or with `-` descending. */
+  readonly sorts: readonly [string, ...string[]];
+  /** Optional parameters of the query. */
+  readonly filters: Filtered;
+  /** What `search` finds, as a sentence; absent: the list cannot be searched. */
+  readonly search?: Search;
+}
+
 /** Declares a list with its two operations: a page of it, and all of it as CSV. */
-export function listResource<Item extends TObject, const Filtered extends Filters>(
-  of: ListDeclaration<Item, Filtered>,
-) {
+export function listResource<
+  Item extends TObject,
+  const Filtered extends Filters,
+  const Search extends string | undefined = undefined,
+>(of: ListDeclaration<Item, Filtered, Search>) {
   const { id, title, path, item, sorts, filters, search, permissions } = of;
   return {
     ...of,
@@ -61,7 +70,40 @@ export function listResource<Item extends TObject, const Filtered extends Filter
 }
 
 /** Any list. */
-export type AnyListResource = ReturnType<typeof listResource<TObject, Filters>>;
+export type AnyListResource = ReturnType<typeof listResource<TObject, Filters, string | undefined>>;
+
+/** Declares a short list, which is neither paged nor filtered, with its two operations: all of it, and the same as CSV. */
+export function collectionResource<Item extends TObject>(of: CollectionDeclaration<Item>) {
+  const { id, title, path, item, permissions } = of;
+  return {
+    ...of,
+    columns: of.columns ?? listPlainFields(item),
+    list: operation({
+      id: `list${id}`,
+      method: 'GET',
+      path,
+      summary: `List ${title}`,
+      permission: permissions.read,
+      response: ref(collectionOf(item), 'All of them.'),
+    }),
+    export: operation({
+      id: `export${id}`,
+      method: 'GET',
+      path: `${path}/export`,
+      summary: `Export ${title} as CSV`,
+      description: 'The audit log records each export.',
+      permission: permissions.export,
+      response: csvFile('All of them, one line each.'),
+    }),
+  };
+}
+
+function collectionOf<Item extends TObject>(item: Item) {
+  return Type.Object({ items: Type.Array(ref(item)) }, { $id: `${nameOf(item)}s` });
+}
+
+/** Any short list. */
+export type AnyCollectionResource = ReturnType<typeof collectionResource<TObject>>;
 
 /** The item of a list. */
 export type ItemOf<Of extends { readonly item: TObject }> = Static<Of['item']>;

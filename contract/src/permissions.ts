@@ -12,6 +12,16 @@ interface Grant {
 
 /** Every permission. The service enforces this table; `openapi.json`, `roles.md` and the console show it. */
 export const permissions = {
+  'api-keys:read': { role: 'admin' },
+  'api-keys:export': { role: 'admin', reauthenticate: true },
+  'api-keys:issue': { role: 'admin', reauthenticate: true },
+  'api-keys:revoke': { role: 'admin', reauthenticate: true },
+  'audit:read': { role: 'admin' },
+  'audit:export': { role: 'admin', reauthenticate: true },
+  'signing-keys:read': { role: 'admin' },
+  'signing-keys:export': { role: 'admin', reauthenticate: true },
+  'signing-keys:rotate': { role: 'admin', reauthenticate: true },
+  'signing-keys:revoke': { role: 'admin', reauthenticate: true },
   'trials:read': { role: 'viewer' },
   'trials:export': { role: 'viewer', reauthenticate: true },
 } as const satisfies Readonly<Record<string, Grant>>;

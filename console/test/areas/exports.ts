@@ -18,7 +18,7 @@ const EXPORTS: readonly (readonly [path: string, file: string, button?: string])
   ['/outreach/{sentId}?tab=messages', 'messages.csv: email,name,language,'],
   ['/operators', 'operators.csv: id,email,name,'],
   ['/api-keys', 'api-keys.csv: id,name,key_hint,'],
-  ['/audit', 'audit.csv: sequence,occurred_at,'],
+  ['/audit', 'audit-entries.csv: sequence,occurred_at,'],
   ['/jobs', 'jobs.csv: id,name,key,'],
   ['/events', 'events.csv: name,events,share,'],
   ['/usage', 'usage.csv: starts,machines,', 'Export days'],

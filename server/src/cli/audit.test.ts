@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 
-import { listNewestEntries, type EntryFilters } from '#server/features/audit/list-entries.ts';
+import { listNewestEntries } from '#server/features/audit/list-entries.ts';
 import { insertAuditEntry } from '#server/features/audit/queries.ts';
 import { toAddress } from '#server/features/customers/find-person.ts';
 import { createVault } from '#server/lib/vault.ts';
@@ -131,7 +131,7 @@ async function fill(): Promise<void> {
 }
 
 /** Returns the minutes of the entries that match a filter. */
-async function listMinutes(filters: EntryFilters): Promise<number[]> {
+async function listMinutes(filters: Parameters<typeof listNewestEntries>[1]): Promise<number[]> {
   const page = await listNewestEntries({ pool }, filters, null, 10);
   return (page?.rows ?? []).map(({ occurredAt }) => occurredAt.getUTCMinutes());
 }
@@ -139,14 +139,17 @@ async function listMinutes(filters: EntryFilters): Promise<number[]> {
 test('filters the audit log by time, actor, action and subject, newest first', async () => {
   await fill();
   assert.deepEqual(await listMinutes({}), [3, 2, 1, 0]);
-  assert.deepEqual(await listMinutes({ since: at(1), until: at(3) }), [2, 1]);
+  assert.deepEqual(
+    await listMinutes({ since: at(1).toISOString(), until: at(3).toISOString() }),
+    [2, 1],
+  );
   assert.deepEqual(await listMinutes({ actor: 'anna' }), [1, 0]);
   assert.deepEqual(await listMinutes({ actor: 'sudo:anna' }), [0]);
   assert.deepEqual(await listMinutes({ actor: 'ann' }), []);
   assert.deepEqual(await listMinutes({ actor: 'latchkey' }), [3]);
   assert.deepEqual(await listMinutes({ action: 'license' }), [1, 0]);
   assert.deepEqual(await listMinutes({ action: 'license.reveal' }), [0]);
-  assert.deepEqual(await listMinutes({ subjectId: 'a' }), [2, 0]);
+  assert.deepEqual(await listMinutes({ subject_id: 'a' }), [2, 0]);
 });
 
 test('pages through entries of the same time without gaps or duplicates', async () => {

@@ -44,11 +44,11 @@ const listCommand = contextCommand({
   async run(context, { license, subject, cursor, limit, since, until, actor, action }) {
     const subjectId = license === null ? subject : await findLicenseId(context, license);
     const filters = {
-      since: since ?? undefined,
-      until: until ?? undefined,
+      since: since?.toISOString(),
+      until: until?.toISOString(),
       actor: actor ?? undefined,
       action: action ?? undefined,
-      subjectId: subjectId ?? undefined,
+      subject_id: subjectId ?? undefined,
     };
     const page = await listNewestEntries(context, filters, cursor, limit);
     if (page === null) {

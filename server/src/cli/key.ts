@@ -2,16 +2,15 @@
 import { API_KEY_SCOPES, type ApiKeyScope } from '@latchkey/contract';
 import { InvalidArgumentError } from 'commander';
 
-import { listApiKeyPage } from '#server/features/api-keys/list-api-keys.ts';
+import { apiKeySource, viewApiKey } from '#server/features/api-keys/list-api-keys.ts';
 import {
   createApiKey,
   type CreatedApiKey,
   revokeApiKey,
   rollApiKey,
   type RolledApiKey,
-  viewApiKey,
-  type ViewedApiKey,
 } from '#server/features/api-keys/manage.ts';
+import { apiKeyState } from '#server/features/api-keys/rules/api-key.ts';
 import { formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from './actor.ts';
@@ -52,9 +51,9 @@ const createCommand = contextCommand({
     const term = days === null ? { until: expires } : { days };
     const change = { actor: currentActor(), reason };
     const created = await createApiKey(context, { name, scopes, term }, change);
-    const viewed = viewApiKey(created.key, context.clock.now());
+    const key = viewApiKey(created.key, context.clock.now());
     return {
-      json: { api_key: created.apiKey, ...toKeyJson(viewed) },
+      json: { api_key: created.apiKey, ...key },
       text: formatNewKey(created, 'Programs send it in the header X-API-Key.'),
     };
   },
@@ -73,19 +72,18 @@ const listCommand = contextCommand({
   description: 'List the API keys, newest first. The keys themselves are not shown.',
   examples: { 'key list': 'Names, scopes and last use' },
   async run(context) {
-    const { rows } = await listApiKeyPage(context, {}, NEWEST);
     const now = context.clock.now();
-    const keys = rows.map((key) => toKeyJson(viewApiKey(key, now)));
-    const text = formatRows(keys, 'No API keys. Create one with latchkey key create.', [
+    const { rows } = await apiKeySource(context).read({}, now)(NEWEST);
+    const text = formatRows(rows, 'No API keys. Create one with latchkey key create.', [
       ['id', (key) => key.id],
       ['name', (key) => key.name],
-      ['key', (key) => `…${key.key_hint}`],
+      ['key', (key) => `…${key.keyHint}`],
       ['scopes', (key) => key.scopes.join(' ')],
-      ['state', (key) => key.state],
-      ['expires', (key) => key.expires_at ?? 'never'],
-      ['last used', (key) => key.last_used_at],
+      ['state', (key) => apiKeyState(key, now)],
+      ['expires', (key) => key.expiresAt ?? 'never'],
+      ['last used', (key) => key.lastUsedAt],
     ]);
-    return { json: keys, text };
+    return { json: rows.map((key) => viewApiKey(key, now)), text };
   },
 });
 
@@ -108,7 +106,7 @@ const rollCommand = contextCommand({
     return {
       json: {
         api_key: rolled.apiKey,
-        ...toKeyJson(viewApiKey(rolled.key, now)),
+        ...viewApiKey(rolled.key, now),
         replaces: { id: rolled.replaced.id, expires_at: rolled.replacedEndsAt },
       },
       text: formatNewKey(rolled, describeReplaced(rolled, now)),
@@ -133,28 +131,13 @@ const revokeCommand = contextCommand({
     const revoked = await revokeApiKey(context, { idOrName, reason, actor: currentActor() });
     const now = context.clock.now();
     return {
-      json: revoked.map((key) => toKeyJson(viewApiKey(key, now))),
+      json: revoked.map((key) => viewApiKey(key, now)),
       text: revoked
         .map(({ id, name, keyHint }) => `Revoked ${name} (…${keyHint}, ${id}).`)
         .join('\n'),
     };
   },
 });
-
-function toKeyJson({ key, state }: ViewedApiKey) {
-  return {
-    id: key.id,
-    name: key.name,
-    key_hint: key.keyHint,
-    scopes: key.scopes,
-    state,
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    last_used_at: key.lastUsedAt,
-    revoked_at: key.revokedAt,
-    replaced_by: key.replacedBy,
-  };
-}
 
 function formatNewKey({ key, apiKey }: CreatedApiKey, advice: string): string {
   const fields = formatFields([

@@ -67,7 +67,7 @@ function schemaOf(of: Operation): FastifySchema {
   const { params, query, body } = of;
   return {
     operationId: of.id,
-    tags: [`admin: ${of.path.split('/')[0]}`],
+    tags: [tagOf(of)],
     summary: of.summary,
     ...(of.description === undefined ? {} : { description: of.description }),
     ...(params === undefined ? {} : { params }),
@@ -76,6 +76,24 @@ function schemaOf(of: Operation): FastifySchema {
     response: { [of.status ?? 200]: responseOf(of) },
     ...(of.errors === undefined ? {} : { problems: of.errors }),
   };
+}
+
+/** Resources that are documented in the part of another, by the first word of their paths. */
+const PARTS: Readonly<Record<string, string>> = {
+  'api-keys': 'keys',
+  'signing-keys': 'keys',
+  catalog: 'health',
+  doctor: 'health',
+  jobs: 'health',
+  settings: 'health',
+  tasks: 'health',
+  overview: 'start',
+  search: 'start',
+};
+
+function tagOf({ path }: Operation): string {
+  const [resource = ''] = path.split('/');
+  return `admin: ${PARTS[resource] ?? resource}`;
 }
 
 function responseOf({ response }: Operation): object {

@@ -8,6 +8,12 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  * Reads a time of a filter: a date means its start in UTC. Undefined stays undefined.
  * @throws invalidRequest (422) for another text
  */
+export function readTimeFilter(place: 'body' | 'query', name: string, text: string): Date;
+export function readTimeFilter(
+  place: 'body' | 'query',
+  name: string,
+  text: string | undefined,
+): Date | undefined;
 export function readTimeFilter(
   place: 'body' | 'query',
   name: string,

@@ -110,6 +110,24 @@ describe('the list', () => {
     assert.deepEqual(await find({ action: 'audit.export', actor: `operator:${admin.email}` }), [5]);
   });
 
+  test('is exported with the filters in the entry, without addresses', async () => {
+    await admin.get(`${AUDIT}/export?actor=operator:anna@example.com&search=4711&since=2027-01-01`);
+    const { rows } = await pool.query(
+      `select subject_id, details from audit_log where action = 'audit.export'`,
+    );
+    assert.deepEqual(rows, [
+      {
+        subject_id: 'audit entries',
+        details: { actor: 'operator:[e-mail]', since: '2027-01-01' },
+      },
+    ]);
+  });
+
+  test('is not exported for a filter that is not valid, and no entry is written', async () => {
+    assert.equal((await admin.get(`${AUDIT}/export?since=yesterday`)).status, 422);
+    assert.deepEqual(await find({ action: 'audit.export' }), []);
+  });
+
   test('rejects a time, a sort or a cursor that is not one', async () => {
     for (const query of ['since=yesterday', 'sort=actor', 'cursor=x', 'limit=0', 'colour=red']) {
       assert.equal((await admin.get(`${AUDIT}?${query}`)).status, 422, query);

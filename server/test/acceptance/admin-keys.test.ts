@@ -111,7 +111,7 @@ describe('API keys', () => {
     const [head = '', line = ''] = csv.text.split('\r\n');
     assert.match(head, /id,name,key_hint,scopes,state,/);
     assert.match(line, /,sorted-A,\w{4},subscribers:write,active,/);
-    assert.deepEqual(await lastEntry('*'), entry('api_key.export', null));
+    assert.deepEqual(await lastEntry('API keys'), entry('api_key.export', null));
   });
 
   test('need a free name, a scope and a future end', async () => {
@@ -175,7 +175,7 @@ describe('signing keys', () => {
     // A kid may begin with a minus sign, which the export escapes.
     const start = formatCsvLine([kid, 'revoked', '']).trimEnd();
     assert.equal(lines[0]?.slice(0, start.length), start);
-    assert.deepEqual(await lastEntry('signing_keys'), entry('signing_key.export', null));
+    assert.deepEqual(await lastEntry('signing keys'), entry('signing_key.export', null));
   });
 
   test('an unknown one cannot be revoked', async () => {

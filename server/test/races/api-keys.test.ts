@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { PublicError } from '#server/errors.ts';
-import { listApiKeyPage } from '#server/features/api-keys/list-api-keys.ts';
-import { viewApiKey } from '#server/features/api-keys/manage.ts';
+import { apiKeySource, viewApiKey } from '#server/features/api-keys/list-api-keys.ts';
 
 import { createKey, revokeKeys, rollKey } from '../api-key-steps.ts';
 import { HOUR_MS } from '../test-clock.ts';
@@ -33,8 +32,8 @@ async function outcomeOf(change: Promise<unknown>): Promise<'made' | 'refused'> 
 
 async function listStates(name: string): Promise<string[]> {
   const request = { sort: 'created_at', descending: true, after: null, limit: 1_000 };
-  const { rows } = await listApiKeyPage(one.context, { search: name }, request);
   const now = one.clock.now();
+  const { rows } = await apiKeySource(one.context).read({ search: name }, now)(request);
   return rows.filter((key) => key.name === name).map((key) => viewApiKey(key, now).state);
 }
 

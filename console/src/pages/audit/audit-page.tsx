@@ -1,15 +1,14 @@
 import type { AuditEntry } from '@latchkey/contract';
+import { auditEntries } from '@latchkey/contract/admin/audit';
 
 import { hrefOf } from '#console/app/router.ts';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { nameActor } from '#console/ui/labels.ts';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Json } from '#console/ui/timeline.tsx';
 
 import { ChainState } from './chain-state.tsx';
-
-const AUDIT = '/api/v1/admin/audit';
 
 const NO_WRAP = { whiteSpace: 'nowrap' };
 
@@ -24,11 +23,9 @@ export function AuditPage() {
       intro="Every manual change, and every access to keys or personal data. Entries are never changed."
     >
       <ChainState />
-      <DataTable<AuditEntry>
-        path={AUDIT}
-        caption="Audit log"
+      <ListTable
+        of={auditEntries}
         search="Words of an entry"
-        defaultSort="-occurred_at"
         rowKey={({ id }) => id}
         columns={[
           {
@@ -64,7 +61,6 @@ export function AuditPage() {
           { label: 'Operators', query: { action: 'operator' } },
           { label: 'Keys', query: { search: 'key' } },
         ]}
-        csv={{ path: `${AUDIT}/export`, role: 'admin', fresh: true }}
         empty={{ title: 'No entries', text: 'The first manual change is the first entry.' }}
       />
     </Page>

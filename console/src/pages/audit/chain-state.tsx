@@ -1,20 +1,18 @@
 import type { AuditChain, AuditVerification } from '@latchkey/contract';
+import { showAuditChain, verifyAuditLog } from '@latchkey/contract/admin/audit';
 import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
-import { useResource } from '#console/app/resources.ts';
+import { call, useOperation } from '#console/app/call.ts';
 import { Button } from '#console/ui/button.tsx';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { ErrorBox } from '#console/ui/error-box.tsx';
 import { formatNumber } from '#console/ui/format.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
 
-const AUDIT = '/api/v1/admin/audit';
-
 /** Whether the chain of the log is intact, and a verification of all of it. */
 export function ChainState() {
-  const chain = useResource<AuditChain>(`${AUDIT}/chain`);
+  const chain = useOperation(showAuditChain, {});
   const [found, setFound] = useState<Progress | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
 
@@ -66,7 +64,7 @@ async function verifyAll(
 ): Promise<void> {
   const { last = null, count: verified = 0 } = before ?? {};
   const after = last === null ? {} : { after: { sequence: last.sequence, hash: last.hash } };
-  const part = await apiPost<AuditVerification>(`${AUDIT}/verify`, after);
+  const part = await call(verifyAuditLog, { body: after });
   const progress = { ...part, count: verified + part.verified };
   report(progress);
   const isEnd = part.complete || part.problem !== null || part.last === null;

@@ -1,11 +1,14 @@
 import type { ApiKey, IssuedApiKey } from '@latchkey/contract';
+import { apiKeys, revokeApiKey } from '@latchkey/contract/admin/keys';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
-import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import type { Column } from '#console/ui/data-table.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { SecretOnce } from '#console/ui/revealed-secret.tsx';
 import { Time } from '#console/ui/time.tsx';
@@ -13,7 +16,7 @@ import { sentenceCase } from '#console/ui/labels.ts';
 
 import { CreateApiKey } from './create-api-key.tsx';
 import { RollApiKey } from './roll-api-key.tsx';
-import { API_KEYS, SCOPES } from './scopes.ts';
+import { SCOPES } from './scopes.ts';
 
 /** The label and the tone of each state. */
 const STATES: Readonly<Record<ApiKey['state'], readonly [label: string, tone: Tone]>> = {
@@ -32,11 +35,9 @@ export function ApiKeysPage() {
       intro="Keys with which your programs call the service. A key is shown once, when it is created."
       actions={<CreateApiKey onCreated={setIssued} />}
     >
-      <DataTable<ApiKey>
-        path={API_KEYS}
-        caption="API keys"
+      <ListTable
+        of={apiKeys}
         search="Name"
-        defaultSort="-created_at"
         rowKey={({ id }) => id}
         columns={columnsWith(setIssued)}
         filters={[
@@ -54,7 +55,6 @@ export function ApiKeysPage() {
             options: SCOPES.map(({ value }) => ({ value, label: value })),
           },
         ]}
-        csv={{ path: `${API_KEYS}/export`, role: 'admin', fresh: true }}
         empty={{
           title: 'No API keys',
           text: 'A program that sends outreach, reads metrics or uses the operator interface needs one.',
@@ -157,15 +157,15 @@ function KeyActions({ apiKey, onIssued }: KeyActionsProps) {
     <span class="buttons" style={{ flexWrap: 'nowrap' }}>
       {apiKey.replaced_by === null && <RollApiKey apiKey={apiKey} onRolled={onIssued} />}
       {apiKey.state !== 'expired' && (
-        <Action
+        <OperationAction
+          of={revokeApiKey}
+          params={{ id: apiKey.id }}
           label="Revoke"
           title={`Revoke “${apiKey.name}”`}
           explanation="Programs that use it are refused at once. This cannot be undone."
           kind="danger"
-          role="admin"
-          path={`${API_KEYS}/${apiKey.id}/revoke`}
           reason="required"
-          invalidates={[API_KEYS]}
+          invalidates={[pathOf(apiKeys.list)]}
           done="The key is revoked."
         />
       )}

@@ -1,10 +1,12 @@
 import type { IssuedApiKey } from '@latchkey/contract';
+import { apiKeys, createApiKey } from '@latchkey/contract/admin/keys';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Field } from '#console/ui/field.tsx';
 import type { FormValues } from '#console/ui/form.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
-import { API_KEYS, SCOPES } from './scopes.ts';
+import { SCOPES } from './scopes.ts';
 
 interface CreateApiKeyProps {
   readonly onCreated: (issued: IssuedApiKey) => void;
@@ -13,16 +15,15 @@ interface CreateApiKeyProps {
 /** A button that creates a key. */
 export function CreateApiKey({ onCreated }: CreateApiKeyProps) {
   return (
-    <Action<IssuedApiKey>
+    <OperationAction
+      of={createApiKey}
       label="Create API key"
       explanation="The key is shown once, after it was created."
       confirm="Create"
       kind="primary"
-      role="admin"
-      path={API_KEYS}
       reason="optional"
       body={toBody}
-      invalidates={[API_KEYS]}
+      invalidates={[pathOf(apiKeys.list)]}
       done="The key was created."
       onDone={onCreated}
     >
@@ -46,7 +47,7 @@ export function CreateApiKey({ onCreated }: CreateApiKeyProps) {
         type="date"
         hint="At the start of that day in UTC. Empty: never."
       />
-    </Action>
+    </OperationAction>
   );
 }
 

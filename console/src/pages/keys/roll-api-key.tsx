@@ -1,9 +1,9 @@
 import type { ApiKey, IssuedApiKey } from '@latchkey/contract';
+import { apiKeys, rollApiKey } from '@latchkey/contract/admin/keys';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Field } from '#console/ui/field.tsx';
-
-import { API_KEYS } from './scopes.ts';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
 const OVERLAPS = [
   { value: '0', label: 'not at all: it leaked' },
@@ -23,15 +23,15 @@ interface RollApiKeyProps {
 /** A button that replaces a key by a new one of the same name. */
 export function RollApiKey({ apiKey, onRolled }: RollApiKeyProps) {
   return (
-    <Action<IssuedApiKey>
+    <OperationAction
+      of={rollApiKey}
+      params={{ id: apiKey.id }}
       label="Replace"
       title={`Replace “${apiKey.name}”`}
       explanation="Creates a new key with the same name, scopes and term. It is shown once."
-      role="admin"
-      path={`${API_KEYS}/${apiKey.id}/roll`}
       reason="optional"
       body={({ overlap = '86400' }) => ({ overlap_seconds: Number(overlap) })}
-      invalidates={[API_KEYS]}
+      invalidates={[pathOf(apiKeys.list)]}
       done="The key was replaced."
       onDone={onRolled}
     >
@@ -43,6 +43,6 @@ export function RollApiKey({ apiKey, onRolled }: RollApiKeyProps) {
         value="86400"
         options={OVERLAPS}
       />
-    </Action>
+    </OperationAction>
   );
 }

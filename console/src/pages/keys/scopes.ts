@@ -1,8 +1,5 @@
 import type { ApiKeyScope } from '@latchkey/contract';
 
-/** The API keys in the interface. */
-export const API_KEYS = '/api/v1/admin/api-keys';
-
 /** What a key may do. */
 export const SCOPES: readonly { readonly value: ApiKeyScope; readonly label: string }[] = [
   { value: 'outreach:send', label: 'send outreach e-mail' },

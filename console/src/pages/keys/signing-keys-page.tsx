@@ -1,16 +1,15 @@
-import type { SigningKeys, SigningKeyState } from '@latchkey/contract';
+import type { SigningKeyState } from '@latchkey/contract';
+import { revokeSigningKey, rotateSigningKey, signingKeys } from '@latchkey/contract/admin/keys';
 
-import { useResource } from '#console/app/resources.ts';
-import { Action } from '#console/ui/action.tsx';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Field } from '#console/ui/field.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
-
-const SIGNING_KEYS = '/api/v1/admin/signing-keys';
 
 const TONES: Readonly<Record<SigningKeyState, Tone>> = {
   signing: 'good',
@@ -31,14 +30,14 @@ const MEANINGS: Readonly<Record<SigningKeyState, string>> = {
 
 /** The keys that sign entitlements. */
 export function SigningKeysPage() {
-  const keys = useResource<SigningKeys>(SIGNING_KEYS);
+  const keys = useOperation(signingKeys.list, {});
   return (
     <Page
       title="Signing keys"
       intro="The keys that sign the tokens with which your software proves a license offline."
       actions={
         <>
-          <CsvButton path={`${SIGNING_KEYS}/export`} fresh />
+          <CsvButton {...exportOf(signingKeys.export, {})} />
           <Rotate />
         </>
       }
@@ -93,17 +92,16 @@ export function SigningKeysPage() {
 
 function Rotate() {
   return (
-    <Action
+    <OperationAction
+      of={rotateSigningKey}
       label="Rotate"
       title="Create a new signing key"
       explanation="It signs in 5 minutes, after every client could fetch it. Older keys keep verifying their tokens."
       confirm="Create key"
       kind="primary"
-      role="admin"
-      path={`${SIGNING_KEYS}/rotate`}
       reason="required"
       body={({ immediately }) => ({ immediately: immediately === 'on' })}
-      invalidates={[SIGNING_KEYS]}
+      invalidates={[pathOf(signingKeys.list)]}
       done="The new key was created."
     >
       <Field
@@ -112,21 +110,21 @@ function Rotate() {
         type="checkbox"
         hint="Only if the present key leaked: clients with an old key set refuse new tokens for up to 5 minutes."
       />
-    </Action>
+    </OperationAction>
   );
 }
 
 function Revoke({ kid }: { readonly kid: string }) {
   return (
-    <Action
+    <OperationAction
+      of={revokeSigningKey}
+      params={{ kid }}
       label="Revoke"
       title="Revoke this key"
       explanation="Only if it leaked: every token that it signed is refused, until the software fetches a new one."
       kind="danger"
-      role="admin"
-      path={`${SIGNING_KEYS}/${kid}/revoke`}
       reason="required"
-      invalidates={[SIGNING_KEYS]}
+      invalidates={[pathOf(signingKeys.list)]}
       done="The key is revoked."
     />
   );

@@ -17,7 +17,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { authenticateApiKey } from './authenticate.ts';
-import { viewApiKey } from './manage.ts';
+import { viewApiKey } from './list-api-keys.ts';
 import { findApiKey, type ApiKeyRecord } from './queries.ts';
 
 const OUTREACH_KEY = 'schlüssel für die tabelle';

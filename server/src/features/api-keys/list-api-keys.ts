@@ -1,52 +1,31 @@
-import type { ApiKeyRowsQuery } from '@latchkey/contract';
+import type { ApiKey, apiKeys } from '@latchkey/contract';
+import type { Pool } from 'pg';
 
-import {
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
-
-import { recordAccess } from '../audit/record-access.ts';
-import type { ApiKeyDependencies } from './manage.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import type { ApiKeyRecord } from './queries.ts';
 import { apiKeyList, hasScope, isInState, nameContains } from './queries/list.ts';
+import { apiKeyState } from './rules/api-key.ts';
 
-export interface ApiKeyListDependencies extends ApiKeyDependencies {
-  readonly databaseLimiter: ConcurrencyLimiter;
+/** Where the list of API keys comes from. */
+export function apiKeySource(deps: {
+  readonly pool: Pool;
+}): ListSource<typeof apiKeys, ApiKeyRecord> {
+  const filters = { state: isInState, scope: hasScope, search: nameContains };
+  return { read: selectFrom(deps, apiKeyList, filters), view: viewApiKey };
 }
 
-type Filters = Pick<ApiKeyRowsQuery, 'scope' | 'search' | 'state'>;
-
-/** Lists a page of API keys. */
-export function listApiKeyPage(
-  deps: ApiKeyListDependencies,
-  filters: Filters,
-  request: PageRequest,
-): Promise<Page<ApiKeyRecord>> {
-  const conditions = toConditions(filters, deps.clock.now());
-  return queryPage(deps.pool, apiKeyList, request, conditions);
-}
-
-function toConditions({ scope, state, search = '' }: Filters, now: Date): Condition[] {
-  return [
-    ...(scope === undefined ? [] : [hasScope(scope)]),
-    ...(state === undefined ? [] : [isInState(state, now)]),
-    ...(search.trim() === '' ? [] : [nameContains(search.trim())]),
-  ];
-}
-
-/** Exports API keys without the keys themselves, with an audit entry. */
-export async function exportApiKeys(
-  deps: ApiKeyListDependencies,
-  filters: Filters,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncIterable<ApiKeyRecord>> {
-  const entry = { actor, action: 'api_key.export', subjectId: '*', reason: null, details: {} };
-  await recordAccess(deps, entry);
-  return queryAllPages(deps, apiKeyList, order, toConditions(filters, deps.clock.now()));
+/** Returns an API key as operators see it. */
+export function viewApiKey(key: ApiKeyRecord, now: Date): ApiKey {
+  return {
+    id: key.id,
+    name: key.name,
+    key_hint: key.keyHint,
+    scopes: [...key.scopes],
+    state: apiKeyState(key, now),
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+    replaced_by: key.replacedBy,
+  };
 }

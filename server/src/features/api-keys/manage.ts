@@ -1,7 +1,7 @@
 /** Feature: create, list, roll and revoke the keys with which other programs call the service. */
 import { randomBytes } from 'node:crypto';
 
-import { isUuid, type ApiKeyScope, type ApiKeyState } from '@latchkey/contract';
+import { isUuid, type ApiKeyScope } from '@latchkey/contract';
 import type { Pool, PoolClient } from 'pg';
 import { v7 as makeUuid } from 'uuid';
 
@@ -20,7 +20,7 @@ import {
   replaceApiKey,
   revokeApiKeys,
 } from './queries.ts';
-import { apiKeyState, endOfOverlap, expiryOfSuccessor } from './rules/api-key.ts';
+import { endOfOverlap, expiryOfSuccessor } from './rules/api-key.ts';
 
 export interface ApiKeyDependencies {
   readonly clock: Clock;
@@ -133,17 +133,6 @@ function apiKeyNameTaken(name: string): PublicError {
   return notPossible(
     `There is an API key ${JSON.stringify(name)} already: roll it, revoke it, or choose another name.`,
   );
-}
-
-/** An API key and its present state. */
-export interface ViewedApiKey {
-  readonly key: ApiKeyRecord;
-  readonly state: ApiKeyState;
-}
-
-/** Adds its state to an API key. */
-export function viewApiKey(key: ApiKeyRecord, now: Date): ViewedApiKey {
-  return { key, state: apiKeyState(key, now) };
 }
 
 /** The key to roll. */

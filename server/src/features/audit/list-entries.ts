@@ -1,18 +1,10 @@
-import type { AuditRowsQuery } from '@latchkey/contract';
+import type { AuditEntry, auditEntries } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import type { Page } from '#server/db/list.ts';
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
+import { selectFrom, type ListSource, type Selection } from '../lists/list-source.ts';
 import {
   auditList,
   containsWords,
@@ -24,67 +16,40 @@ import {
   isSince,
   type StoredAuditEntry,
 } from './queries/list.ts';
-import { recordAccess } from './record-access.ts';
 
 export type { StoredAuditEntry } from './queries/list.ts';
 
-export interface AuditDependencies {
-  readonly clock: Clock;
-  readonly databaseLimiter: ConcurrencyLimiter;
+interface Dependencies {
   readonly pool: Pool;
 }
 
-/** Which entries; without a filter: any. */
-export interface EntryFilters {
-  /** Inclusive. */
-  readonly since?: Date | undefined;
-  /** Exclusive. */
-  readonly until?: Date | undefined;
-  /** An account from any source (`anna`), or from one (`sudo:anna`). */
-  readonly actor?: string | undefined;
-  /** An action (`license.reveal`), or all actions of a noun (`license`). */
-  readonly action?: string | undefined;
-  /** The id of a license, subscriber or other subject; one of a previous master secret also finds later entries. */
-  readonly subjectId?: string | undefined;
-  /** The beginnings of words. */
-  readonly search?: string | undefined;
+const FILTERS = {
+  since: (time: string) => isSince(readTimeFilter('query', 'since', time)),
+  until: (time: string) => isBefore(readTimeFilter('query', 'until', time)),
+  actor: (name: string) => (name === '' ? null : isByActor(name)),
+  action: (name: string) => (name === '' ? null : isAction(name)),
+  subject_id: (id: string) => (id === '' ? null : isAboutSubject(id)),
+  search: containsWords,
+};
+
+/** Where the list of audit entries comes from. */
+export function auditSource(deps: Dependencies): ListSource<typeof auditEntries, StoredAuditEntry> {
+  return { read: selectFrom(deps, auditList, FILTERS), view: viewEntry };
 }
 
-type Query = Omit<AuditRowsQuery, 'sort'>;
-
-/** @throws InvalidRequestError (422) for a time that is not one */
-function readFilters({ since, until, subject_id: subjectId, ...rest }: Query): EntryFilters {
+function viewEntry(entry: StoredAuditEntry): AuditEntry {
   return {
-    ...rest,
-    since: readTimeFilter('query', 'since', since),
-    until: readTimeFilter('query', 'until', until),
-    subjectId,
+    id: entry.id,
+    sequence: entry.sequence,
+    occurred_at: entry.occurredAt.toISOString(),
+    actor: entry.actor,
+    action: entry.action,
+    subject_id: entry.subjectId,
+    reason: entry.reason,
+    details: entry.details,
+    hash: entry.hash,
   };
 }
-
-function toConditions(filters: EntryFilters): Condition[] {
-  const { since, until, actor = '', action = '', subjectId = '', search = '' } = filters;
-  const words = containsWords(search);
-  return [
-    ...(since === undefined ? [] : [isSince(since)]),
-    ...(until === undefined ? [] : [isBefore(until)]),
-    ...(actor === '' ? [] : [isByActor(actor)]),
-    ...(action === '' ? [] : [isAction(action)]),
-    ...(subjectId === '' ? [] : [isAboutSubject(subjectId)]),
-    ...(words === null ? [] : [words]),
-  ];
-}
-
-/** Lists a page of the audit log. */
-export function listEntryPage(
-  { pool }: Pick<AuditDependencies, 'pool'>,
-  query: Query,
-  request: PageRequest,
-): Promise<Page<StoredAuditEntry>> {
-  return queryPage(pool, auditList, request, toConditions(readFilters(query)));
-}
-
-const NEWEST_FIRST: ListOrder = { sort: 'occurred_at', descending: true };
 
 /**
  * Lists the newest entries.
@@ -92,26 +57,13 @@ const NEWEST_FIRST: ListOrder = { sort: 'occurred_at', descending: true };
  * @returns null when there is no entry `afterId`
  */
 export async function listNewestEntries(
-  { pool }: Pick<AuditDependencies, 'pool'>,
-  filters: EntryFilters,
+  deps: Dependencies,
+  selection: Selection<typeof auditEntries>,
   afterId: string | null,
   limit: number,
 ): Promise<Page<StoredAuditEntry> | null> {
-  const after = afterId === null ? null : await findEntryPosition(pool, afterId);
+  const after = afterId === null ? null : await findEntryPosition(deps.pool, afterId);
   if (afterId !== null && after === null) return null;
-  const request = { ...NEWEST_FIRST, after, limit };
-  return queryPage(pool, auditList, request, toConditions(filters));
-}
-
-/** Exports entries of the audit log, which records that as well. */
-export async function exportEntries(
-  deps: AuditDependencies,
-  query: Query,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncIterable<StoredAuditEntry>> {
-  const conditions = toConditions(readFilters(query));
-  const entry = { actor, action: 'audit.export', subjectId: '*', reason: null, details: {} };
-  await recordAccess(deps, entry);
-  return queryAllPages(deps, auditList, order, conditions);
+  const read = auditSource(deps).read(selection, new Date(0));
+  return read({ sort: 'occurred_at', descending: true, after, limit });
 }

@@ -1,12 +1,11 @@
 import type { SigningKeyState } from '@latchkey/contract';
 
-import { recordAccess } from '../audit/record-access.ts';
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
 import type { SigningKeyDependencies } from './rotate-signing-key.ts';
 import { findCurrentKey, openSigningKeys } from './signing-key.ts';
 
 /** A signing key and its present state. */
-export interface ViewedSigningKey {
+interface ViewedSigningKey {
   readonly record: SigningKeyRecord;
   readonly state: SigningKeyState;
 }
@@ -22,21 +21,6 @@ export async function viewSigningKeys({
   const authentic = openSigningKeys(vault, records).opened.map(({ record }) => record);
   const signing = findCurrentKey(authentic, now);
   return records.map((record) => ({ record, state: stateOf(record, authentic, signing, now) }));
-}
-
-/** Lists the signing keys for a file, after an audit entry. */
-export async function exportSigningKeys(
-  deps: SigningKeyDependencies,
-  actor: string,
-): Promise<ViewedSigningKey[]> {
-  await recordAccess(deps, {
-    actor,
-    action: 'signing_key.export',
-    subjectId: 'signing_keys',
-    reason: null,
-    details: {},
-  });
-  return viewSigningKeys(deps);
 }
 
 /**

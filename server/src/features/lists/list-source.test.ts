@@ -21,7 +21,7 @@ test('a search of blanks selects everything', () => {
   assert.deepEqual(readSelection(trials, { search: '  ' }), {});
 });
 
-test('a cell is a plain value of an item, at the end of its path', () => {
+test('a cell is a plain value of an item, at the end of its path, or an object as JSON', () => {
   const item = {
     id: 'a',
     count: 3,
@@ -29,8 +29,17 @@ test('a cell is a plain value of an item, at the end of its path', () => {
     tags: ['x', 'y'],
     owner: { email: null },
     none: null,
+    details: { version: 2 },
   };
-  const columns = readColumns(['id', 'count', 'open', 'tags', 'owner.email', 'none.email']);
+  const columns = readColumns([
+    'id',
+    'count',
+    'open',
+    'tags',
+    'owner.email',
+    'none.email',
+    'details',
+  ]);
   assert.deepEqual(Object.keys(columns), [
     'id',
     'count',
@@ -38,9 +47,10 @@ test('a cell is a plain value of an item, at the end of its path', () => {
     'tags',
     'owner_email',
     'none_email',
+    'details',
   ]);
   assert.deepEqual(
     Object.values(columns).map((read) => read(item)),
-    ['a', 3, false, 'x y', null, null],
+    ['a', 3, false, 'x y', null, null, '{"version":2}'],
   );
 });

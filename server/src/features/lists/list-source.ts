@@ -14,7 +14,7 @@ import {
 /** The names of the filters of a list, with `search` if it can be searched. */
 type FilterName<Of extends AnyListResource> =
   | (keyof Of['filters'] & string)
-  | (Of['search'] extends string ? 'search' : never);
+  | (Of['search'] extends undefined ? never : 'search');
 
 type FilterValue<Of extends AnyListResource, Name> = Name extends keyof Of['filters']
   ? NonNullable<Static<Of['filters'][Name]>>
@@ -25,10 +25,16 @@ export type Selection<Of extends AnyListResource> = {
   readonly [Name in FilterName<Of>]?: FilterValue<Of, Name> | undefined;
 };
 
+/** Reads a page of rows. @throws InvalidPositionError */
+type ReadPage<Row> = (request: PageRequest) => Promise<Page<Row>>;
+
 /** Reads the rows of a list. */
 export interface ListSource<Of extends AnyListResource, Row> {
-  /** @throws InvalidPositionError */
-  readonly read: (request: PageRequest, selection: Selection<Of>, now: Date) => Promise<Page<Row>>;
+  /**
+   * Returns how the pages of a selection are read.
+   * @throws invalidRequest (422) for a value of a filter that is not valid, before anything is read or recorded
+   */
+  readonly read: (selection: Selection<Of>, now: Date) => ReadPage<Row>;
   readonly view: (row: Row, now: Date) => ItemOf<Of>;
 }
 
@@ -47,8 +53,10 @@ export function selectFrom<Of extends AnyListResource, Row extends TObject>(
   filters: FilterConditions<Of>,
   always: readonly Condition[] = [],
 ): ListSource<Of, Static<Row>>['read'] {
-  return (request, selection, now) =>
-    queryPage(deps.pool, list, request, [...always, ...toConditions(filters, selection, now)]);
+  return (selection, now) => {
+    const conditions = [...always, ...toConditions(filters, selection, now)];
+    return (request) => queryPage(deps.pool, list, request, conditions);
+  };
 }
 
 function toConditions<Of extends AnyListResource>(

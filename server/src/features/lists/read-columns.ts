@@ -18,5 +18,6 @@ function toCell(value: unknown): CsvCell {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
     return value;
   }
-  return Array.isArray(value) ? value.join(' ') : null;
+  if (Array.isArray(value)) return value.join(' ');
+  return isRecord(value) ? JSON.stringify(value) : null;
 }

@@ -1,5 +1,8 @@
 /** Serves the lists that the contract declares: a page, and all rows as CSV after an audit entry. */
-import type { AnyListResource } from '@latchkey/contract';
+import type { Readable } from 'node:stream';
+
+import type { AnyCollectionResource, AnyListResource, ItemOf, Operation } from '@latchkey/contract';
+import type { FastifyReply } from 'fastify';
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
@@ -8,6 +11,7 @@ import { answerCsv, answerPage, readOrder, readPageRequest } from '#server/http/
 import type { App } from '#server/http/app-instance.ts';
 import { serveOperation } from '#server/http/serve-operation.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
+import { scrub } from '#server/log-scrub.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
 import { readSelection, type ListSource } from './list-source.ts';
@@ -29,34 +33,64 @@ export function serveList<Of extends AnyListResource, Row>(
   const [defaultSort] = of.sorts;
   serveOperation(app, of.list, ({ query }) => {
     const now = deps.clock.now();
-    const selection = readSelection(of, query);
     return answerPage(
       readPageRequest(query, defaultSort),
-      (page) => source.read(page, selection, now),
+      source.read(readSelection(of, query), now),
       (row) => source.view(row, now),
     );
   });
   serveOperation(app, of.export, async ({ query, operator }, reply) => {
     const now = deps.clock.now();
     const selection = readSelection(of, query);
+    const read = source.read(selection, now);
     await recordExport(deps, of, operator.actor, selection);
-    const rows = readAllPages(deps.databaseLimiter, readOrder(query, defaultSort), (page) =>
-      source.read(page, selection, now),
-    );
-    return answerCsv(reply, of.title, readColumns(of.columns), viewAll(source, rows, now));
+    const rows = readAllPages(deps.databaseLimiter, readOrder(query, defaultSort), read);
+    return answerExport(reply, of, viewAll(source, rows, now));
   });
 }
 
+/** Registers the two operations of a short list. @param read all of its items */
+export function serveCollection<Of extends AnyCollectionResource>(
+  app: App,
+  deps: Pick<ListDependencies, 'pool' | 'clock'>,
+  of: Of,
+  read: () => Promise<ItemOf<Of>[]>,
+): void {
+  serveOperation<Operation>(app, of.list, async () => ({ items: await read() }));
+  serveOperation(app, of.export, async ({ operator }, reply) => {
+    await recordExport(deps, of, operator.actor, {});
+    return answerExport(reply, of, await read());
+  });
+}
+
+type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns'>;
+
 /** An export needs its audit entry first, which has the filters; not what was searched, because it may be a person. */
 async function recordExport(
-  deps: ListDependencies,
-  { name, title }: AnyListResource,
+  deps: Pick<ListDependencies, 'pool' | 'clock'>,
+  { name, title }: Exported,
   actor: string,
   selection: object,
 ): Promise<void> {
-  const { search: _, ...details } = { search: undefined, ...selection };
+  const { search: _, ...filters } = { search: undefined, ...selection };
+  const details = withoutSecrets(filters);
   const action = `${name}.export`;
   await recordAccess(deps, { actor, action, subjectId: title, reason: null, details });
+}
+
+/** The audit log is never edited, and a filter can be any text. */
+function withoutSecrets(filters: object): Record<string, string> {
+  const entries = Object.entries(filters).map(([name, value]) => [name, scrub(String(value))]);
+  return Object.fromEntries(entries);
+}
+
+function answerExport(
+  reply: FastifyReply,
+  { title, columns }: Exported,
+  items: AsyncIterable<object> | Iterable<object>,
+): Readable {
+  const name = title.toLowerCase().replaceAll(' ', '-');
+  return answerCsv(reply, name, readColumns(columns), items);
 }
 
 async function* viewAll<Of extends AnyListResource, Row>(
