@@ -5,6 +5,7 @@ import {
   type AnyHappening,
   type Buyer,
 } from '../../soak/year/happenings.ts';
+import { MARKETS, taxOf, toPrice } from '../../soak/year/money.ts';
 import type { WrittenEvent } from '../../soak/year/writers/delivery.ts';
 import { writePaddle } from '../../soak/year/writers/paddle.ts';
 import { writeStripe } from '../../soak/year/writers/stripe.ts';
@@ -22,7 +23,8 @@ export function writeSubscription(
   number: number,
   provider: 'paddle' | 'stripe',
 ): ReadonlyMap<Step, readonly WrittenEvent[]> {
-  const buyer = { number, provider, email: `buyer-${number}@example.com` };
+  const email = `buyer-${number}@example.com`;
+  const buyer: Buyer = { number, provider, email, market: MARKET, giftTo: null };
   const write = provider === 'paddle' ? writePaddle : writeStripe;
   return new Map(
     [...listHappenings(buyer)].map(([step, happenings]) => [
@@ -46,6 +48,12 @@ function listHappenings(buyer: Buyer): ReadonlyMap<Step, readonly AnyHappening[]
 }
 
 const PLAN = PLANS.month;
+const MARKET = MARKETS.austria;
+
+function toAmount(cents: number) {
+  const amount = toPrice(MARKET, cents);
+  return { amount, tax: taxOf(MARKET, amount) };
+}
 
 function pay(buyer: Buyer, number: number, from: number, until: number): readonly AnyHappening[] {
   const period = { buyer, plan: PLAN, from, until };
@@ -53,7 +61,7 @@ function pay(buyer: Buyer, number: number, from: number, until: number): readonl
   const origin = isFirst ? 'purchase' : 'renewal';
   return [
     { ...period, kind: 'state', day: from, status: 'active', isFirst },
-    { ...period, kind: 'paid', day: from, number, origin, amount: PLAN.amount },
+    { ...period, kind: 'paid', day: from, number, origin, ...toAmount(PLAN.amount) },
   ];
 }
 
@@ -61,10 +69,21 @@ function pay(buyer: Buyer, number: number, from: number, until: number): readonl
 function change(buyer: Buyer, number: number, from: number, until: number): AnyHappening[] {
   const day = from + 10;
   const plan = PLANS.team;
-  const amount = plan.amount - PLAN.amount;
+  const amount = toAmount(plan.amount - PLAN.amount);
   const credit = { plan: PLAN, until };
   return [
     { buyer, plan, kind: 'state', day, status: 'active', isFirst: false, from, until },
-    { buyer, plan, kind: 'paid', day, number, origin: 'change', amount, from: day, until, credit },
+    {
+      buyer,
+      plan,
+      kind: 'paid',
+      day,
+      number,
+      origin: 'change',
+      ...amount,
+      from: day,
+      until,
+      credit,
+    },
   ];
 }

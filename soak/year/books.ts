@@ -2,7 +2,10 @@
  * The books of the shop: for each purchase the payments with the days that they pay. They know nothing of the service, and are
  * kept as a shopkeeper would: a list of days, from which a refund strikes those that it pays back.
  */
-import type { Buyer, Paid, Plan } from './happenings.ts';
+import { PLANS, type Buyer, type Paid, type Plan } from './happenings.ts';
+
+/** Of each license. */
+export const MACHINES = 2;
 
 interface Entry {
   readonly payment: Paid;
@@ -20,18 +23,42 @@ export interface Expected {
   readonly isCanceled: boolean;
   readonly isPaused: boolean;
   readonly isDisputed: boolean;
+  /** The number of licenses, which are all alike. */
+  readonly keys: number;
+  readonly machines: number;
+  /** Null: no event of the year contains it. */
+  readonly email: string | null;
+  /** Null: the license gets all updates. */
+  readonly updatesUntil: number | null;
+}
+
+/** The books about a buyer. */
+export interface Books {
+  readonly buyer: Buyer;
+  readonly plan: Plan;
+  /** The payments of the year. */
+  readonly payments: readonly Paid[];
+  /** Payments that nothing could be given for. */
+  readonly unearned: ReadonlySet<Paid>;
+  pay(payment: Paid): void;
+  refund(payment: Paid, day: number): void;
+  dispute(payment: Paid): void;
+  win(payment: Paid): void;
+  /** Returns what the buyer must have; null: nothing. */
+  expect(): Expected | null;
 }
 
 /** The account of a buyer, who buys one thing. */
-export class Account {
+export class Account implements Books {
   readonly buyer: Buyer;
   readonly #entries: Entry[] = [];
   readonly #disputed = new Set<Paid>();
-  /** Payments that nothing could be given for. */
   readonly unearned = new Set<Paid>();
   plan: Plan;
   isCanceled = false;
   isPaused = false;
+  /** Whether the events of the year contain the buyer's address. */
+  isBuyerKnown = true;
   /** The end of a trial. */
   trialUntil: number | null = null;
   #refundedOn: number | null = null;
@@ -41,7 +68,6 @@ export class Account {
     this.plan = plan;
   }
 
-  /** The payments of the buyer. */
   get payments(): readonly Paid[] {
     return this.#entries.map(({ payment }) => payment);
   }
@@ -70,7 +96,6 @@ export class Account {
     this.#disputed.delete(payment);
   }
 
-  /** Returns what the buyer must have; null: nothing. */
   expect(): Expected | null {
     if (this.plan.product === null || this.#entries.length === 0) return null;
     // An empty period pays nothing.
@@ -90,11 +115,22 @@ export class Account {
     const { product } = this.plan;
     return {
       product,
+      ...this.#expectUnits(),
+      updatesUntil: null,
       until: isRefunded && Number.isFinite(taken) ? taken : isRefunded ? null : until,
       isRefunded,
       isCanceled: this.isCanceled,
       isPaused: this.isPaused,
       isDisputed: this.#disputed.size > 0,
+    };
+  }
+  #expectUnits(): Pick<Expected, 'keys' | 'machines' | 'email'> {
+    const quantity = this.#entries[0]?.payment.quantity ?? 1;
+    const areKeys = this.plan === PLANS.seat;
+    return {
+      keys: areKeys ? quantity : 1,
+      machines: MACHINES * (areKeys ? 1 : quantity),
+      email: this.buyer.giftTo ?? (this.isBuyerKnown ? this.buyer.email : null),
     };
   }
 }

@@ -1,6 +1,7 @@
 /** What happens in a shop, before a provider writes it in its own form. Days count from the start of the year. */
 
-/** All providers except Gumroad, whose pings count only once its API has confirmed them. */
+import type { Market } from './money.ts';
+
 export const PROVIDERS = [
   'paddle',
   'stripe',
@@ -9,10 +10,13 @@ export const PROVIDERS = [
   'dodo',
   'creem',
   'fastspring',
+  'gumroad',
   'standard',
 ] as const;
 
 export type ProviderName = (typeof PROVIDERS)[number];
+
+export const PRODUCTS = ['personal', 'pro', 'team', 'seat', 'desk', 'studio', 'tool'] as const;
 
 /** A plan of the shop: its prices are named alike at each provider. */
 export interface Plan {
@@ -20,6 +24,7 @@ export interface Plan {
   /** The name at providers that use numbers. */
   readonly number: number;
   readonly product: string | null;
+  /** In euro cents, with tax. */
   readonly amount: number;
   /** Null: sold once. */
   readonly cycle: 'month' | 'year' | null;
@@ -30,15 +35,29 @@ export const PLANS = {
   team: { name: 'team', number: 301, product: 'team', amount: 3_000, cycle: 'month' },
   year: { name: 'year', number: 202, product: 'pro', amount: 9_900, cycle: 'year' },
   once: { name: 'once', number: 101, product: 'personal', amount: 4_900, cycle: null },
+  /** Sold in a quantity, of which each is a key. */
+  seat: { name: 'seat', number: 102, product: 'seat', amount: 2_500, cycle: null },
+  /** Two products that end after {@link TERM_DAYS}, and can be renewed and upgraded. */
+  desk: { name: 'desk', number: 103, product: 'desk', amount: 1_900, cycle: null },
+  studio: { name: 'studio', number: 104, product: 'studio', amount: 3_900, cycle: null },
+  /** A product with updates for {@link TERM_DAYS}, and what renews them. */
+  tool: { name: 'tool', number: 105, product: 'tool', amount: 5_900, cycle: null },
+  upkeep: { name: 'upkeep', number: 106, product: 'tool', amount: 2_100, cycle: null },
   unknown: { name: 'unknown', number: 901, product: null, amount: 700, cycle: null },
 } as const satisfies Record<string, Plan>;
+
+/** How long terms and updates last. */
+export const TERM_DAYS = 90;
 
 export interface Buyer {
   readonly number: number;
   readonly provider: ProviderName;
   readonly email: string;
+  readonly market: Market;
   /** The number of the customer at the provider. Absent: that of the buyer. */
   readonly customer?: number;
+  /** Who gets the license as a gift; null: the buyer. */
+  readonly giftTo?: string | null;
 }
 
 /** What the seller's checkout adds to the custom data. */
@@ -64,7 +83,9 @@ export interface Paid extends Happening {
   readonly kind: 'paid';
   readonly number: number;
   readonly origin: 'purchase' | 'renewal' | 'change';
+  /** With tax, in the smallest unit of the buyer's currency. */
   readonly amount: number;
+  readonly tax: number;
   /** What it pays, in days; null: forever. */
   readonly from: number;
   readonly until: number | null;
@@ -86,6 +107,8 @@ export interface Returned extends Happening {
   readonly kind: 'refunded' | 'disputed' | 'won';
   readonly payment: Paid;
   readonly amount: number;
+  /** The tax of this part of the payment. */
+  readonly tax: number;
 }
 
 export type AnyHappening = Paid | State | Returned;

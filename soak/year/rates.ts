@@ -30,11 +30,29 @@ export const RATES = {
   fromBefore: 0.05,
   /** Assumed: of one-time sales, a price that the catalogue lacks. */
   unknownPrice: 0.01,
+  /** Assumed: of sales that can be given to another person. */
+  gift: 0.06,
+  /** Assumed: of one-time sales, for twice the machines. */
+  several: 0.15,
+  /** Assumed: of licenses that end, or whose updates end, and of renewals that move to the larger product. */
+  renewed: 0.7,
+  upgraded: 0.25,
   /** Assumed: of deliveries. */
   repeated: 0.1,
   /** Assumed: of deliveries: after up to an hour, and after up to three days. */
   late: 0.15,
   veryLate: 0.04,
+} as const;
+
+/** Assumed: the shares of buyers by what they buy first; all others buy by the month. And by where they live; all others in Austria. */
+export const SHARES = {
+  once: 0.15,
+  seat: 0.05,
+  desk: 0.08,
+  tool: 0.07,
+  year: 0.15,
+  japan: 0.15,
+  america: 0.35,
 } as const;
 
 /** Draws numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -1,11 +1,14 @@
-import { openTestService } from '../../server/test/harness.ts';
+import { createGumroadApi } from '../../server/src/features/billing/providers/gumroad/gumroad-api.ts';
+import { openTestService, type TestService } from '../../server/test/harness.ts';
+import { openGumroadApiStub } from '../../server/test/payment-providers/gumroad-sales.ts';
+import { runDueJobs } from '../../server/test/run-due-jobs.ts';
 import { testCatalog } from '../../server/test/test-catalog.ts';
-import { auditYear, type YearReport } from './audit-year.ts';
-import { auditRevenue } from './audit-revenue.ts';
+import { createTestClock } from '../../server/test/test-clock.ts';
+import { auditYear, type Year, type YearReport } from './audit-year.ts';
 import { CATALOG } from './catalog.ts';
 import { deliverYear, writeEvents } from './deliver-year.ts';
-import { createTestClock } from '../../server/test/test-clock.ts';
-import { YEAR_START } from './happenings.ts';
+import { GumroadShop } from './gumroad-shop.ts';
+import { toDay, YEAR_START } from './happenings.ts';
 import { live } from './live.ts';
 import { createRandom } from './rates.ts';
 import { SECRETS } from './writers/delivery.ts';
@@ -24,29 +27,64 @@ export interface YearResult extends YearReport {
   readonly milliseconds: number;
 }
 
+/** A year that was delivered to a service. */
+interface SimulatedYear extends Year {
+  readonly service: TestService;
+  readonly deliveries: number;
+  readonly milliseconds: number;
+}
+
 /**
  * Simulates a year of a shop: its buyers buy, renew, change, cancel, pause, and get their money back; the events of their providers
  * arrive late, twice and out of order at a real service. Then the books of the shop are compared with the database.
  */
-export async function runYear({ buyers, seed }: YearOptions): Promise<YearResult> {
+export async function runYear(options: YearOptions): Promise<YearResult> {
+  await using resources = new AsyncDisposableStack();
+  const year = await simulateYear(options, resources);
+  const report = await auditYear(year.service, year);
+  const { events, deliveries, milliseconds } = year;
+  return { ...report, events: events.length, deliveries, milliseconds };
+}
+
+/** Simulates a year without comparing anything. @param resources closes the service */
+export async function simulateYear(
+  { buyers, seed }: YearOptions,
+  resources: AsyncDisposableStack,
+): Promise<SimulatedYear> {
   const random = createRandom(seed);
   const lives = Array.from({ length: buyers }, (_, index) => live(index + 1, random));
   const happenings = lives.flatMap((each) => each.happenings);
-  const events = writeEvents(happenings);
-  await using resources = new AsyncDisposableStack();
+  const gumroad = await openGumroadApiStub(GUMROAD_TOKEN, resources);
+  const shop = new GumroadShop(happenings);
+  const service = await openService(gumroad.url, shop, resources);
+  const startedAt = performance.now();
+  const sent = await deliverYear(service, writeEvents(happenings), {
+    random,
+    onDay: (day) => shop.advance(gumroad, day),
+    settle: () => runDueJobs(service.context),
+  });
+  const milliseconds = Math.round(performance.now() - startedAt);
+  return {
+    ...sent,
+    service,
+    accounts: lives.map(({ account }) => account),
+    happenings: shop.toReported(happenings),
+    milliseconds,
+  };
+}
+
+const GUMROAD_TOKEN = 'the token of a simulated shop';
+
+function openService(
+  gumroadUrl: string,
+  shop: GumroadShop,
+  resources: AsyncDisposableStack,
+): Promise<TestService> {
+  const clock = createTestClock(YEAR_START);
   const webhooks = Object.fromEntries(
     Object.entries(SECRETS).map(([provider, secret]) => [provider, [secret]]),
   );
-  const service = await openTestService(
-    { catalog: testCatalog(CATALOG), clock: createTestClock(YEAR_START), webhooks },
-    resources,
-  );
-  const startedAt = performance.now();
-  const answers = await deliverYear(service, events, random);
-  const milliseconds = Math.round(performance.now() - startedAt);
-  const accounts = lives.map(({ account }) => account);
-  const report = await auditYear(service.pool, accounts, events);
-  const differences = [...report.differences, ...(await auditRevenue(service, happenings))];
-  const deliveries = [...answers.values()].reduce((sum, count) => sum + count, 0);
-  return { ...report, differences, events: events.length, deliveries, milliseconds };
+  const api = createGumroadApi({ url: gumroadUrl, accessToken: GUMROAD_TOKEN, clock });
+  const gumroadApi = shop.observe(api, () => toDay(clock.now()));
+  return openTestService({ catalog: testCatalog(CATALOG), clock, webhooks, gumroadApi }, resources);
 }

@@ -179,7 +179,7 @@ export class SoldGoods {
   ): void {
     const { purchase, buyer, after } = sold;
     sold.last = day;
-    const happening = { kind, day, buyer, plan: purchase.good, payment, amount };
+    const happening = { kind, day, buyer, plan: purchase.good, payment, amount, tax: 0 };
     const loose = purchase.good.products.includes('versions') ? this.listLoose() : [];
     const report = this.report(purchase, happening, [...after, ...loose]);
     sold.returned.push(report);
@@ -192,7 +192,7 @@ export function toPaid(
   more: Pick<Paid, 'number' | 'day' | 'origin' | 'from' | 'until'>,
 ): Paid {
   const units = subscription?.quantity ?? quantity;
-  return { kind: 'paid', buyer, plan, quantity: units, amount: plan.amount, ...more };
+  return { kind: 'paid', buyer, plan, quantity: units, amount: plan.amount, tax: 0, ...more };
 }
 
 function isRunning({ purchase: { subscription } }: Sold): boolean {

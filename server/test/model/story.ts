@@ -1,5 +1,6 @@
 /** A shop in which things happen step by step: it writes what the providers report, and knows what was bought. */
 import { addCycle, type Buyer } from '../../../soak/year/happenings.ts';
+import { UNTAXED } from '../../../soak/year/money.ts';
 import { GOODS, type Good } from './goods.ts';
 import { isTooSmall } from './model-shop.ts';
 import { listCandidates } from './model-updates.ts';
@@ -152,7 +153,15 @@ export class Story extends SoldGoods {
   #toBuyer({ number, payer, seller }: Purchase): Buyer {
     // Gumroad has its own writer.
     const provider = seller === 'gumroad' ? 'standard' : seller;
-    return { number, provider, email: this.#emailOf(payer), customer: this.#start + payer };
+    const email = this.#emailOf(payer);
+    return {
+      number,
+      provider,
+      email,
+      market: UNTAXED,
+      giftTo: null,
+      customer: this.#start + payer,
+    };
   }
 
   #editCatalog(): void {

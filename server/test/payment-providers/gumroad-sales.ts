@@ -4,6 +4,7 @@
  */
 import {
   answerJson,
+  openPaddleApiStub,
   startPaddleApiStub,
   type PaddleApiStub,
   type StubAnswer,
@@ -143,7 +144,18 @@ export interface GumroadApiStub {
 
 /** Starts a stub, which stops at the end of the test file. @param token of the seller's account */
 export async function startGumroadApiStub(token: string): Promise<GumroadApiStub> {
-  const server = await startPaddleApiStub();
+  return answerAsGumroad(await startPaddleApiStub(), token);
+}
+
+/** Starts a stub for a program that is not a test. @param resources stops it */
+export async function openGumroadApiStub(
+  token: string,
+  resources: AsyncDisposableStack,
+): Promise<GumroadApiStub> {
+  return answerAsGumroad(await openPaddleApiStub(resources), token);
+}
+
+function answerAsGumroad(server: PaddleApiStub, token: string): GumroadApiStub {
   const { url, requests } = server;
   const seller = { id: GUMROAD_SELLER, user_id: 'seller==', email: 'seller@example.com' };
   const stub: GumroadApiStub = {

@@ -20,13 +20,20 @@ export interface PaddleApiStub {
 
 /** Starts a stub, which stops at the end of the test file. */
 export async function startPaddleApiStub(): Promise<PaddleApiStub> {
+  const resources = new AsyncDisposableStack();
+  after(() => resources.disposeAsync());
+  return openPaddleApiStub(resources);
+}
+
+/** Starts a stub for a program that is not a test. @param resources stops it */
+export async function openPaddleApiStub(resources: AsyncDisposableStack): Promise<PaddleApiStub> {
   const requests: { url: string; authorization: string | undefined }[] = [];
   const server = createServer((request, response) => {
     requests.push({ url: request.url ?? '', authorization: request.headers.authorization });
     stub.answer(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => {
+  resources.defer(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -14,11 +14,13 @@ import {
   type Returned,
   type State,
 } from '../happenings.ts';
+import { taxOf, toPrice } from '../money.ts';
 import { nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 /** Returns the id of a plan's product, which the catalogue has as a price. */
 export const nameProduct = (plan: Plan): string => nameOf.price(plan).replace('pri_', 'prod_');
 const nameSubscription = ({ number }: Buyer): string => `sub_${number}`;
+const nameCheckout = ({ buyer, number }: Paid): string => `ch_${buyer.number}_${number}`;
 const nameOrder = ({ buyer, number }: Paid): string => `ord_${buyer.number}_${number}`;
 const nameTransaction = ({ buyer, number }: Paid): string => `tran_${buyer.number}_${number}`;
 
@@ -45,19 +47,28 @@ function toEvent(happening: AnyHappening, event: CreemTestEvent, isPayment = tru
   return { eventId, day, body: JSON.stringify({ ...event, id: eventId }), payment };
 }
 
-function writeProduct({ cycle, amount }: Plan, id: string) {
+/** Prices are written without tax. */
+function writeProduct({ market }: Buyer, { cycle, amount: cents }: Plan, id: string) {
   const period = cycle === null ? 'once' : `every-${cycle}`;
-  return { id, name: 'A Product', price: amount, currency: 'EUR', billing_period: period };
+  const price = toPrice(market, cents) - taxOf(market, toPrice(market, cents));
+  return {
+    id,
+    name: 'A Product',
+    price,
+    currency: market.currency,
+    billing_period: period,
+  };
 }
 
 function writeCustomer(buyer: Buyer) {
-  const { email } = buyer;
+  const { email, market } = buyer;
+  const { country } = market;
   return {
     id: `cust_${numberCustomer(buyer)}`,
     object: 'customer',
     email,
     name: 'A Buyer',
-    country: 'AT',
+    country,
   };
 }
 
@@ -70,7 +81,7 @@ function writePayment(paid: Paid) {
 }
 
 function writeCheckout(paid: Paid): CreemTestEvent {
-  const { buyer, plan, amount, day, quantity = 1, custom = {} } = paid;
+  const { buyer, plan, amount, tax, day, quantity = 1 } = paid;
   const isRecurring = plan.cycle !== null;
   const customer = writeCustomer(buyer);
   const product = nameProduct(plan);
@@ -78,10 +89,10 @@ function writeCheckout(paid: Paid): CreemTestEvent {
     id: nameOrder(paid),
     customer: customer.id,
     product,
-    amount,
-    tax_amount: 0,
+    amount: amount - tax,
+    tax_amount: tax,
     amount_paid: amount,
-    currency: 'EUR',
+    currency: buyer.market.currency,
     status: 'paid',
   };
   const subscription = {
@@ -93,12 +104,12 @@ function writeCheckout(paid: Paid): CreemTestEvent {
   return creemCheckout({
     at: toDate(day),
     isRecurring,
-    units: quantity,
     object: {
-      metadata: custom,
-      id: `ch_${buyer.number}`,
+      id: nameCheckout(paid),
+      units: quantity,
+      metadata: paid.custom ?? {},
       order,
-      product: writeProduct(plan, product),
+      product: writeProduct(buyer, plan, product),
       customer,
       ...(isRecurring ? { subscription } : {}),
     },
@@ -109,11 +120,11 @@ function writeTransaction(paid: Paid, refunded = 0) {
   return {
     id: nameTransaction(paid),
     object: 'transaction',
-    amount: paid.amount,
+    amount: paid.amount - paid.tax,
     amount_paid: paid.amount,
-    tax_amount: 0,
-    tax_country: 'AT',
-    currency: 'EUR',
+    tax_amount: paid.tax,
+    tax_country: paid.buyer.market.country,
+    currency: paid.buyer.market.currency,
     refunded_amount: refunded,
     order: nameOrder(paid),
     subscription: paid.plan.cycle === null ? null : nameSubscription(paid.buyer),
@@ -143,12 +154,13 @@ function writeState(state: State): CreemTestEvent {
 }
 
 function writeSubscription(
-  { buyer, plan, day, quantity = 1, custom = {} }: Paid | State,
+  happening: Paid | State,
   type: string,
   status: string,
   { from, until }: { readonly from: number; readonly until: number },
   object: object,
 ): CreemTestEvent {
+  const { buyer, plan, day, quantity = 1 } = happening;
   const productId = nameProduct(plan);
   return creemSubscription(type, {
     at: toDate(day),
@@ -158,10 +170,10 @@ function writeSubscription(
     productId,
     units: quantity,
     object: {
-      metadata: custom,
       id: nameSubscription(buyer),
-      product: writeProduct(plan, productId),
+      product: writeProduct(buyer, plan, productId),
       customer: writeCustomer(buyer),
+      metadata: happening.custom ?? {},
       ...object,
     },
   });
@@ -173,20 +185,23 @@ function writeOrigin({ payment, amount }: Returned) {
   return {
     transaction: writeTransaction(payment, amount),
     order: { id: nameOrder(payment), status: 'paid' },
-    checkout: { id: `ch_${payment.buyer.number}` },
+    checkout: { id: nameCheckout(payment) },
     customer: writeCustomer(payment.buyer),
     ...(isRecurring ? { subscription: { id: nameSubscription(payment.buyer) } } : {}),
   };
 }
 
 function writeRefund(returned: Returned): CreemTestEvent {
-  const { payment, amount, day } = returned;
-  const object = { ...writeOrigin(returned), id: `ref_${nameTransaction(payment)}` };
+  const { payment, amount, day, buyer } = returned;
+  const id = `ref_${nameTransaction(payment)}`;
+  const object = { ...writeOrigin(returned), id, refund_currency: buyer.market.currency };
   return creemRefund({ at: toDate(day), amount, object });
 }
 
 function writeDispute(returned: Returned): CreemTestEvent {
-  const { payment, amount, day } = returned;
-  const object = { ...writeOrigin(returned), id: `disp_${nameTransaction(payment)}`, amount };
+  const { payment, amount, day, buyer } = returned;
+  const { currency } = buyer.market;
+  const id = `disp_${nameTransaction(payment)}`;
+  const object = { ...writeOrigin(returned), id, amount, currency };
   return creemDispute({ at: toDate(day), object });
 }

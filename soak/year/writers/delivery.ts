@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 import type { AnyHappening, Buyer, Paid, Plan, ProviderName } from '../happenings.ts';
 
@@ -28,6 +28,31 @@ export const nameOf = {
   price: ({ name }: Plan): string => `pri_${name}`,
 };
 
+/** Stands for the id of the license of an address, which is known once the service has created it. */
+const LICENSE_OF = /\{\{license of ([^}]+)\}\}/;
+
+/** Returns the address whose license a body names; null: none. */
+export function findNamedLicense(body: string): string | null {
+  return LICENSE_OF.exec(body)?.[1] ?? null;
+}
+
+/** Writes the id of the license into a body that names it. */
+export function nameLicense({ body, ...event }: WrittenEvent, licenseId: string): WrittenEvent {
+  const named = body.replace(LICENSE_OF, licenseId);
+  const eventId = event.provider === 'lemonsqueezy' ? hashBody(named) : event.eventId;
+  return { ...event, eventId, body: named };
+}
+
+/** Returns the id of an event of Lemon Squeezy, which has none. */
+export function hashBody(body: string): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+/** Writes the name of a license, instead of its id that is not known yet. @param email of its buyer */
+export function toLicenseOf(email: string): string {
+  return `{{license of ${email}}}`;
+}
+
 const STANDARD_SECRET = `whsec_${Buffer.from('secret of a simulated shop, 32 bytes').toString('base64')}`;
 
 /** Returns the secrets of the shop, in the form of each provider. */
@@ -39,6 +64,7 @@ export const SECRETS: Readonly<Record<ProviderName, string>> = {
   dodo: STANDARD_SECRET,
   creem: 'whsec_of_a_simulated_shop_at_creem',
   fastspring: 'secret of a shop at fastspring',
+  gumroad: 'secret-in-the-address-of-a-simulated-shop',
   standard: STANDARD_SECRET,
 };
 
@@ -52,7 +78,7 @@ interface Signed {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Signs a delivery as its provider does. */
+/** Signs a delivery as its provider does; that of Gumroad has a secret in its address instead. */
 export function sign({ provider, body, eventId }: WrittenEvent, at: Date): Signed {
   const secret = SECRETS[provider];
   const seconds = Math.floor(at.getTime() / 1_000);
@@ -87,6 +113,11 @@ export function sign({ provider, body, eventId }: WrittenEvent, at: Date): Signe
       return {
         path: '/api/v1/webhooks/fastspring',
         headers: { 'x-fs-signature': hmac(secret, body, 'base64') },
+      };
+    case 'gumroad':
+      return {
+        path: `/api/v1/webhooks/gumroad/${encodeURIComponent(secret)}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
       };
     case 'dodo':
     case 'standard':

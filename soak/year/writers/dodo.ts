@@ -13,6 +13,7 @@ import {
   type Plan,
   type State,
 } from '../happenings.ts';
+import { taxOf, toPrice } from '../money.ts';
 import { nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 /** Returns the id of a plan's product, which the catalogue has as a price. */
@@ -28,21 +29,25 @@ export const writeDodo: Writer = (happening) => {
     case 'state':
       return [toEvent(happening, writeState(happening))];
     case 'refunded': {
-      const { payment, amount, day } = happening;
+      const { payment, amount, day, buyer } = happening;
       const refund = dodoRefund({
         at: toDate(day),
         refundId: `ref_${namePayment(payment)}`,
         paymentId: namePayment(payment),
         amount,
         isPartial: amount < payment.amount,
+        object: { currency: buyer.market.currency },
       });
       return [toEvent(happening, refund)];
     }
     case 'disputed':
     case 'won': {
-      const { payment, day, kind } = happening;
+      const { payment, day, kind, amount, buyer } = happening;
+      const { unit, currency } = buyer.market;
       const id = namePayment(payment);
-      const object = { dispute_id: `dp_${id}`, payment_id: id };
+      // In whole units, as a text.
+      const disputed = { amount: (amount / unit).toFixed(unit === 1 ? 0 : 2), currency };
+      const object = { dispute_id: `dp_${id}`, payment_id: id, ...disputed };
       const dispute = dodoDispute(kind === 'won' ? 'dispute.won' : 'dispute.opened', {
         at: toDate(day),
         object,
@@ -65,7 +70,8 @@ function writeCustomer(buyer: Buyer) {
 }
 
 function writePayment(paid: Paid): DodoTestEvent {
-  const { buyer, plan, amount, day, quantity = 1, custom = {} } = paid;
+  const { buyer, plan, amount, tax, day, quantity = 1 } = paid;
+  const { currency, country } = buyer.market;
   const isOnce = plan.cycle === null;
   return dodoPayment('payment.succeeded', {
     at: toDate(day),
@@ -74,8 +80,10 @@ function writePayment(paid: Paid): DodoTestEvent {
     total: amount,
     object: {
       ...writeCustomer(buyer),
-      tax: 0,
-      metadata: custom,
+      tax,
+      currency,
+      billing: { country },
+      metadata: paid.custom ?? {},
       product_cart: isOnce ? [{ product_id: nameProduct(plan), quantity }] : null,
     },
   });
@@ -92,7 +100,8 @@ const STATUSES = {
 const INTERVALS = { month: 'Month', year: 'Year' } as const;
 
 function writeState(state: State): DodoTestEvent {
-  const { buyer, plan, status, day, from, until, isFirst, quantity = 1, custom = {} } = state;
+  const { buyer, plan, status, day, from, until, isFirst, quantity = 1 } = state;
+  const { market } = buyer;
   const name = STATUSES[status];
   const isActive = name === 'active';
   const time = toDate(day).toISOString();
@@ -109,8 +118,12 @@ function writeState(state: State): DodoTestEvent {
       subscription_id: nameSubscription(buyer),
       created_at: toDate(from).toISOString(),
       payment_frequency_interval: plan.cycle === null ? null : INTERVALS[plan.cycle],
-      metadata: custom,
-      recurring_pre_tax_amount: plan.amount,
+      recurring_pre_tax_amount:
+        toPrice(market, plan.amount) - taxOf(market, toPrice(market, plan.amount)),
+      currency: market.currency,
+      tax_inclusive: market.isTaxIncluded,
+      billing: { country: market.country },
+      metadata: state.custom ?? {},
       cancelled_at: status === 'canceled' ? time : null,
     },
   });

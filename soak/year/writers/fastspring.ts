@@ -23,7 +23,8 @@ const nameOrder = ({ buyer, number }: Paid): string => `fsord_${buyer.number}_${
 /** Subscriptions begin up to a month before the year; nothing depends on when. */
 const BEFORE_ALL = toDate(-60).getTime();
 
-const toUnits = (cents: number): number => cents / 100;
+/** Amounts are whole units with decimals. */
+const toUnits = ({ market }: Buyer, amount: number): number => amount / market.unit;
 
 /** Writes events of FastSpring, which reports neither payments of nothing after the order nor disputes. */
 export const writeFastSpring: Writer = (happening) => {
@@ -48,37 +49,37 @@ function toEvent(happening: AnyHappening, event: FastSpringTestEvent) {
   return { eventId, day, body: JSON.stringify({ events }, createReplacer(happening)), payment };
 }
 
-/** Fills in the buyer and the cycle wherever a subscription is expanded. */
-function createReplacer({ buyer, plan }: AnyHappening) {
+/** Fills in the buyer, the cycle and the currency wherever an order or subscription is expanded. */
+function createReplacer(happening: AnyHappening) {
+  const { buyer, plan } = happening;
   const account = writeAccount(buyer);
+  const tax = happening.kind === 'state' ? 0 : toUnits(buyer, happening.tax);
   return (key: string, value: unknown): unknown => {
     if (key === 'account' && typeof value === 'object') return account;
     if (key === 'begin') return BEFORE_ALL;
+    if (key === 'currency') return buyer.market.currency;
+    if (key === 'tax') return tax;
     return key === 'intervalUnit' ? plan.cycle : value;
   };
 }
 
 function writeAccount(buyer: Buyer) {
-  const { email } = buyer;
+  const { email, market } = buyer;
   const id = `fsacc_${numberCustomer(buyer)}`;
   const contact = { first: 'A', last: 'Buyer', email };
-  return { id, account: id, contact, language: 'en', country: 'AT' };
+  return { id, account: id, contact, language: 'en', country: market.country };
 }
 
 function writePayment(paid: Paid): FastSpringTestEvent[] {
-  const { buyer, plan, amount, day, origin, until, quantity = 1, custom = {} } = paid;
+  const { buyer, plan, amount, tax, day, origin, until, quantity = 1 } = paid;
   const at = toDate(day);
-  const total = toUnits(amount);
-  const common = {
-    at,
-    orderId: nameOrder(paid),
-    email: buyer.email,
-    total,
-    data: { tags: custom },
-  };
+  const total = toUnits(buyer, amount);
+  const subtotal = toUnits(buyer, amount - tax);
+  const data = { tags: paid.custom ?? {} };
+  const common = { at, orderId: nameOrder(paid), email: buyer.email, total, data };
   const product = nameProduct(plan);
   if (plan.cycle === null) {
-    const items = [{ product, subtotal: total, quantity }];
+    const items = [{ product, quantity, subtotal }];
     return [fastSpringOrder({ ...common, items })];
   }
   const state = amount === 0 ? 'trial' : 'active';
@@ -90,7 +91,7 @@ function writePayment(paid: Paid): FastSpringTestEvent[] {
     next: toDate(until ?? day),
   };
   if (origin === 'purchase') {
-    const items = [{ subtotal: total, subscription: { ...subscription, at } }];
+    const items = [{ subtotal, subscription: { ...subscription, at } }];
     return [fastSpringOrder({ ...common, items })];
   }
   if (amount === 0) return [];
@@ -114,7 +115,7 @@ const TYPES = {
 } as const;
 
 function writeState(state: State): FastSpringTestEvent {
-  const { buyer, plan, status, day, until, isFirst, quantity = 1, custom = {} } = state;
+  const { buyer, plan, status, day, until, isFirst, quantity = 1 } = state;
   return fastSpringSubscription(isFirst ? 'activated' : TYPES[status], {
     at: toDate(day),
     subscriptionId: nameSubscription(buyer),
@@ -123,20 +124,21 @@ function writeState(state: State): FastSpringTestEvent {
     next: toDate(until),
     email: buyer.email,
     quantity,
-    data: { tags: custom },
+    data: { tags: state.custom ?? {} },
   });
 }
 
-function writeReturn({ payment, amount, day }: Returned): FastSpringTestEvent {
+function writeReturn({ payment, amount, tax, day }: Returned): FastSpringTestEvent {
   const { buyer, plan } = payment;
   const product = nameProduct(plan);
-  const item = { product, subtotal: toUnits(amount) };
+  const item = { product, subtotal: toUnits(buyer, amount - tax) };
   const subscription = plan.cycle === null ? {} : { subscriptionId: nameSubscription(buyer) };
   return fastSpringReturn({
     at: toDate(day),
     returnId: `fsret_${nameOrder(payment)}`,
     orderId: nameOrder(payment),
-    total: toUnits(amount),
+    total: toUnits(buyer, amount),
+    data: { tax: toUnits(buyer, tax) },
     items: [{ ...item, ...subscription }],
   });
 }

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-
 import { toDate, type AnyHappening, type Paid, type Returned, type State } from '../happenings.ts';
-import { nameOf, numberCustomer, type Writer } from './delivery.ts';
+import { hashBody, nameOf, numberCustomer, type Writer } from './delivery.ts';
 
 const iso = (day: number): string => toDate(day).toISOString();
 const numberOf = (paid: Paid): number => paid.buyer.number * 1_000 + paid.number;
@@ -34,7 +32,7 @@ function toEvent(
   const meta = { event_name: name, test_mode: false, custom_data: happening.custom ?? {} };
   const data = { type, id: String(id), attributes: { updated_at: iso(happening.day), ...rest } };
   const body = JSON.stringify({ meta, data });
-  const eventId = createHash('sha256').update(body).digest('hex');
+  const eventId = hashBody(body);
   return { eventId, day: happening.day, body, payment };
 }
 
@@ -56,15 +54,17 @@ function writePayment(paid: Paid) {
 }
 
 function writeOrder(paid: Paid) {
-  const { buyer, plan, amount, day, quantity = 1 } = paid;
+  const { buyer, plan, amount, tax, day, quantity = 1 } = paid;
   return {
     id: numberOf(paid),
     identifier: nameOf.payment(paid),
     customer_id: numberCustomer(buyer),
     user_email: buyer.email,
     user_name: 'A Buyer',
-    currency: 'EUR',
+    currency: buyer.market.currency,
     total: amount,
+    tax,
+    tax_inclusive: buyer.market.isTaxIncluded,
     status: 'paid',
     refunded: false,
     refunded_amount: 0,
@@ -76,7 +76,7 @@ function writeOrder(paid: Paid) {
 const REASONS = { purchase: 'initial', renewal: 'renewal', change: 'updated' } as const;
 
 function writeInvoice(paid: Paid) {
-  const { buyer, amount, origin, day } = paid;
+  const { buyer, amount, tax, origin, day } = paid;
   return {
     id: numberOf(paid),
     subscription_id: buyer.number,
@@ -84,8 +84,9 @@ function writeInvoice(paid: Paid) {
     user_email: buyer.email,
     billing_reason: REASONS[origin],
     status: 'paid',
-    currency: 'EUR',
+    currency: buyer.market.currency,
     total: amount,
+    tax,
     created_at: iso(day),
   };
 }

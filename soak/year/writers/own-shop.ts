@@ -1,4 +1,12 @@
-import { toDate, type AnyHappening, type Paid, type Returned, type State } from '../happenings.ts';
+import {
+  toDate,
+  type AnyHappening,
+  type Paid,
+  type Plan,
+  type Returned,
+  type State,
+} from '../happenings.ts';
+import { feeOf } from '../money.ts';
 import { nameOf, type Writer } from './delivery.ts';
 
 const TYPES = {
@@ -31,7 +39,7 @@ function toEvent(happening: AnyHappening, type: string, data: object) {
   return { eventId, day, body, payment: happening.kind === 'paid' ? happening : null };
 }
 
-function writeLine({ plan, quantity = 1 }: AnyHappening, total: number | null) {
+function writeLine(plan: Plan, total: number | null, quantity = 1) {
   const cycle = plan.cycle === null ? null : { interval: plan.cycle, frequency: 1 };
   return { id: 'line', price_id: nameOf.price(plan), quantity, cycle, total };
 }
@@ -41,21 +49,25 @@ function writePeriod(from: number, until: number) {
 }
 
 function writePayment(paid: Paid) {
-  const { buyer, plan, amount, from, until, custom = {} } = paid;
+  const { buyer, plan, amount, tax, from, until, quantity = 1 } = paid;
+  const { currency, country } = buyer.market;
   return {
     transaction_id: nameOf.payment(paid),
     subscription_id: plan.cycle === null ? null : nameOf.subscription(buyer),
     customer: { id: nameOf.customer(buyer), email: buyer.email, name: 'A Buyer' },
-    period: until === null ? null : writePeriod(from, until),
-    lines: [writeLine(paid, amount)],
+    period: until === null || plan.cycle === null ? null : writePeriod(from, until),
+    lines: [writeLine(plan, amount, quantity)],
     total: amount,
-    currency: 'EUR',
-    custom_data: custom,
+    tax,
+    fee: feeOf(buyer.provider, amount),
+    currency,
+    country,
+    custom_data: paid.custom ?? {},
   };
 }
 
 function writeSubscription(state: State) {
-  const { buyer, status, day, from, until, isFirst, custom = {} } = state;
+  const { buyer, plan, status, day, from, until, isFirst, quantity = 1 } = state;
   const time = toDate(day).toISOString();
   return {
     subscription_id: nameOf.subscription(buyer),
@@ -65,24 +77,28 @@ function writeSubscription(state: State) {
     period: status === 'paused' ? null : writePeriod(from, until),
     paused_at: status === 'paused' ? time : null,
     canceled_at: status === 'canceled' ? time : null,
-    lines: [writeLine(state, null)],
-    custom_data: custom,
+    lines: [writeLine(plan, null, quantity)],
+    custom_data: state.custom ?? {},
   };
 }
 
-function writeRefund({ payment, amount, day }: Returned) {
+function writeRefund({ payment, amount, tax, day, buyer }: Returned) {
   return {
     refund_id: `ref_${nameOf.payment(payment)}_${day.toFixed(4)}`,
     transaction_id: nameOf.payment(payment),
     full: amount === payment.amount,
     total: amount,
+    tax,
+    currency: buyer.market.currency,
   };
 }
 
-function writeDispute({ payment, amount }: Returned) {
+function writeDispute({ payment, amount, tax, buyer }: Returned) {
   return {
     dispute_id: `dis_${nameOf.payment(payment)}`,
     transaction_id: nameOf.payment(payment),
     total: amount,
+    tax,
+    currency: buyer.market.currency,
   };
 }

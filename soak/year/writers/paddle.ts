@@ -1,4 +1,5 @@
 import { toDate, type Paid, type Plan, type Returned, type State } from '../happenings.ts';
+import { feeOf } from '../money.ts';
 import { nameOf, type Writer } from './delivery.ts';
 
 const ORIGINS = {
@@ -53,29 +54,36 @@ function writePeriod(from: number, until: number) {
 }
 
 function writeTransaction(paid: Paid) {
-  const { plan, buyer, amount, origin, from, until, quantity = 1, custom = null } = paid;
-  const total = String(amount);
+  const { plan, buyer, amount, origin, from, until, quantity = 1 } = paid;
+  const { currency, country } = buyer.market;
+  const [total, tax] = [String(amount), String(paid.tax)];
+  const fee = String(feeOf(buyer.provider, amount));
   return {
     id: nameOf.payment(paid),
     status: 'completed',
     origin: ORIGINS[origin],
     customer_id: nameOf.customer(buyer),
     subscription_id: plan.cycle === null ? null : nameOf.subscription(buyer),
-    currency_code: 'EUR',
-    billing_period: until === null ? null : writePeriod(from, until),
+    currency_code: currency,
+    billing_period: until === null || plan.cycle === null ? null : writePeriod(from, until),
     items: [{ price: writePrice(plan), quantity }],
+    address: { country_code: country },
     details: {
-      totals: { total, grand_total: total, tax: '0', fee: '0', currency_code: 'EUR' },
+      totals: { total, grand_total: total, tax, fee, currency_code: currency },
       line_items: [
-        { id: `item_${nameOf.payment(paid)}`, price_id: nameOf.price(plan), totals: { total } },
+        {
+          id: `item_${nameOf.payment(paid)}`,
+          price_id: nameOf.price(plan),
+          totals: { total, tax },
+        },
       ],
     },
-    custom_data: custom,
+    custom_data: paid.custom ?? {},
   };
 }
 
 function writeSubscription(state: State) {
-  const { buyer, plan, status, day, from, until, isFirst, quantity = 1, custom = null } = state;
+  const { buyer, plan, status, day, from, until, isFirst, quantity = 1 } = state;
   const hasPeriod = status !== 'paused' && status !== 'canceled';
   return {
     id: nameOf.subscription(buyer),
@@ -88,21 +96,21 @@ function writeSubscription(state: State) {
     scheduled_change: null,
     billing_cycle: writePrice(plan).billing_cycle,
     items: [{ price: writePrice(plan), quantity, recurring: true }],
-    custom_data: custom,
+    custom_data: state.custom ?? {},
   };
 }
 
 const ACTIONS = { refunded: 'refund', disputed: 'chargeback', won: 'chargeback_reverse' } as const;
 
-function writeAdjustment({ kind, payment, amount, day }: Returned) {
+function writeAdjustment({ kind, payment, amount, tax, day, buyer }: Returned) {
   return {
     id: `adj_${nameOf.payment(payment)}_${kind}_${day.toFixed(4)}`,
     action: ACTIONS[kind],
     type: amount === payment.amount ? 'full' : 'partial',
     status: 'approved',
     transaction_id: nameOf.payment(payment),
-    currency_code: 'EUR',
+    currency_code: buyer.market.currency,
     items: [],
-    totals: { total: String(amount) },
+    totals: { total: String(amount), tax: String(tax) },
   };
 }

@@ -12,6 +12,7 @@ import {
   type Returned,
   type State,
 } from '../happenings.ts';
+import { toPrice } from '../money.ts';
 import { numberCustomer, type Writer } from './delivery.ts';
 
 /** Ids are UUIDs, which end with a number. */
@@ -56,9 +57,16 @@ function writeBuyer(buyer: Buyer) {
   return { customer_id: id, customer: { id, email: buyer.email, name: 'A Buyer' } };
 }
 
-function writeOrder(type: string, paid: Paid, day: number, refunded = 0): PolarTestEvent {
-  const { buyer, plan, amount, origin, number, custom = {} } = paid;
+/** A refund is written without its tax, which is a separate amount. */
+function writeOrder(
+  type: string,
+  paid: Paid,
+  day: number,
+  { amount: refunded, tax: refundedTax } = { amount: 0, tax: 0 },
+): PolarTestEvent {
+  const { buyer, plan, amount, tax, origin, number, quantity } = paid;
   const isFull = refunded === amount;
+  const { currency, country } = buyer.market;
   const status = refunded === 0 ? 'paid' : isFull ? 'refunded' : 'partially_refunded';
   const subscriptionId = plan.cycle === null ? null : toId(4, buyer.number);
   return polarOrder(type, {
@@ -67,25 +75,26 @@ function writeOrder(type: string, paid: Paid, day: number, refunded = 0): PolarT
     subscriptionId,
     reason: plan.cycle === null ? 'purchase' : REASONS[origin],
     total: amount,
-    refunded,
+    refunded: refunded - refundedTax,
+    // Null: the product has no seats.
+    seats: quantity ?? null,
     status,
     object: {
       ...writeBuyer(buyer),
-      metadata: custom,
-      tax_amount: 0,
+      currency: currency.toLowerCase(),
+      subtotal_amount: amount - tax,
+      net_amount: amount - tax,
+      tax_amount: tax,
+      refunded_tax_amount: refundedTax,
+      billing_address: { country },
+      metadata: paid.custom ?? {},
       created_at: toDate(paid.day).toISOString(),
-      checkout_id: origin === 'purchase' ? toId(2, buyer.number) : null,
+      checkout_id: origin === 'purchase' ? toId(2, buyer.number * 1_000 + number) : null,
       product_id: nameProduct(plan),
       product: { id: nameProduct(plan), is_recurring: plan.cycle !== null },
-      seats: readSeats(paid),
       subscription: subscriptionId && { id: subscriptionId, ...writeCycle(plan) },
     },
   });
-}
-
-/** Polar sells quantities as seats; null: the product has none. */
-function readSeats({ quantity }: AnyHappening): number | null {
-  return quantity ?? null;
 }
 
 function writeCycle({ cycle }: Plan) {
@@ -101,7 +110,7 @@ const TYPES = {
 } as const;
 
 function writeState(state: State): PolarTestEvent {
-  const { buyer, plan, status, day, from, until, isFirst, custom = {} } = state;
+  const { buyer, plan, status, day, from, until, isFirst, quantity } = state;
   const at = toDate(day);
   return polarSubscription(`subscription.${isFirst ? 'created' : TYPES[status]}`, {
     at,
@@ -110,18 +119,19 @@ function writeState(state: State): PolarTestEvent {
     startsAt: toDate(from),
     endsAt: toDate(until),
     productId: nameProduct(plan),
+    seats: quantity ?? null,
     object: {
       ...writeBuyer(buyer),
       ...writeCycle(plan),
-      seats: readSeats(state),
-      metadata: custom,
-      checkout_id: toId(2, buyer.number),
-      amount: plan.amount,
+      checkout_id: toId(2, buyer.number * 1_000 + 1),
+      currency: buyer.market.currency.toLowerCase(),
+      amount: toPrice(buyer.market, plan.amount),
+      metadata: state.custom ?? {},
       ended_at: status === 'canceled' ? at.toISOString() : null,
     },
   });
 }
 
-function writeRefund({ payment, amount, day }: Returned): PolarTestEvent {
-  return writeOrder('order.refunded', payment, day, amount);
+function writeRefund({ payment, amount, tax, day }: Returned): PolarTestEvent {
+  return writeOrder('order.refunded', payment, day, { amount, tax });
 }

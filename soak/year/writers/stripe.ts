@@ -1,6 +1,7 @@
 import {
   toDate,
   type AnyHappening,
+  type Buyer,
   type Paid,
   type Plan,
   type Returned,
@@ -16,6 +17,7 @@ const REASONS = {
 
 const seconds = (day: number): number => Math.floor(toDate(day).getTime() / 1_000);
 const priceOf = (plan: Plan): string => nameOf.price(plan).replace('pri_', 'price_');
+const currencyOf = ({ market }: Buyer): string => market.currency.toLowerCase();
 const intentOf = (paid: Paid): string => `pi_${nameOf.payment(paid)}`;
 
 /** Writes events of Stripe, in the API version 2025-03-31 (Basil). */
@@ -68,37 +70,43 @@ function writeSubscriptionPayment(paid: Paid) {
 }
 
 function writeSession(paid: Paid) {
-  const { plan, buyer, amount, day, quantity = 1, custom = {} } = paid;
+  const { plan, buyer, amount, day, quantity = 1 } = paid;
   const isOnce = plan.cycle === null;
+  const custom = paid.custom ?? {};
+  const { country } = buyer.market;
   return {
     id: `cs_${nameOf.payment(paid)}`,
     mode: isOnce ? 'payment' : 'subscription',
     created: seconds(day),
     amount_total: amount,
-    currency: 'eur',
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: paid.tax },
+    currency: currencyOf(buyer),
     customer: isOnce ? null : nameOf.customer(buyer),
-    customer_details: { email: buyer.email, name: 'A Buyer' },
+    customer_details: { email: buyer.email, name: 'A Buyer', address: { country } },
     invoice: isOnce ? null : nameOf.payment(paid),
     payment_intent: isOnce ? intentOf(paid) : null,
     payment_status: amount === 0 ? 'no_payment_required' : 'paid',
     subscription: isOnce ? null : nameOf.subscription(buyer),
-    metadata: isOnce ? { price_id: priceOf(plan), quantity: String(quantity), ...custom } : custom,
+    metadata: isOnce ? { ...custom, price_id: priceOf(plan), quantity: String(quantity) } : custom,
   };
 }
 
+/** The amount of a line lacks the tax that is added to it. */
 function writeLine(
   { buyer, quantity = 1 }: Paid,
   plan: Plan,
   from: number,
   until: number,
-  amount: number,
+  [amount, tax]: readonly [number, number],
 ) {
-  const item = `si_${buyer.number}`;
+  const { market, number } = buyer;
+  const item = `si_${number}`;
   const proration = amount < 0;
   return {
     id: `il_${item}_${priceOf(plan)}`,
-    amount,
-    currency: 'eur',
+    amount: market.isTaxIncluded ? amount : amount - tax,
+    taxes: [{ amount: tax, tax_behavior: behaviorOf(market) }],
+    currency: market.currency.toLowerCase(),
     quantity,
     parent: {
       type: 'subscription_item_details',
@@ -109,26 +117,35 @@ function writeLine(
   };
 }
 
+function behaviorOf({ isTaxIncluded }: Buyer['market']): string {
+  return isTaxIncluded ? 'inclusive' : 'exclusive';
+}
+
 function writeInvoice(paid: Paid) {
-  const { buyer, plan, amount, day, from, until, credit, origin, custom = {} } = paid;
+  const { buyer, plan, amount, day, from, until, credit, origin } = paid;
   const credits =
     credit === undefined
       ? []
-      : [writeLine(paid, credit.plan, from, credit.until, -1 - credit.plan.amount)];
+      : [writeLine(paid, credit.plan, from, credit.until, [-1 - credit.plan.amount, 0])];
   return {
     id: nameOf.payment(paid),
     billing_reason: REASONS[origin],
     amount_paid: amount,
     total: amount,
-    currency: 'eur',
+    total_taxes: [{ amount: paid.tax, tax_behavior: behaviorOf(buyer.market) }],
+    currency: currencyOf(buyer),
     customer: nameOf.customer(buyer),
     customer_email: buyer.email,
+    customer_address: { country: buyer.market.country },
     created: seconds(day),
     status_transitions: { paid_at: seconds(day) },
     parent: {
-      subscription_details: { subscription: nameOf.subscription(buyer), metadata: custom },
+      subscription_details: {
+        subscription: nameOf.subscription(buyer),
+        metadata: paid.custom ?? {},
+      },
     },
-    lines: { data: [...credits, writeLine(paid, plan, from, until ?? from, amount)] },
+    lines: { data: [...credits, writeLine(paid, plan, from, until ?? from, [amount, paid.tax])] },
   };
 }
 
@@ -141,7 +158,7 @@ const STATUSES = {
 };
 
 function writeSubscription(state: State) {
-  const { buyer, plan, status, day, from, until, quantity = 1, custom = {} } = state;
+  const { buyer, plan, status, day, from, until, quantity = 1 } = state;
   const item = {
     id: `si_${buyer.number}`,
     current_period_start: seconds(from),
@@ -158,26 +175,26 @@ function writeSubscription(state: State) {
     items: { data: [item] },
     latest_invoice: `txn_${buyer.number}_1`,
     pause_collection: null,
-    metadata: custom,
+    metadata: state.custom ?? {},
   };
 }
 
-function writeRefund({ payment, amount, day }: Returned) {
+function writeRefund({ payment, amount, day, buyer }: Returned) {
   return {
     id: `re_${nameOf.payment(payment)}_${day.toFixed(4)}`,
     amount,
-    currency: 'eur',
+    currency: currencyOf(buyer),
     status: 'succeeded',
     payment_intent: intentOf(payment),
     charge: `ch_${nameOf.payment(payment)}`,
   };
 }
 
-function writeDispute({ kind, payment, amount }: Returned) {
+function writeDispute({ kind, payment, amount, buyer }: Returned) {
   return {
     id: `dp_${nameOf.payment(payment)}`,
     amount,
-    currency: 'eur',
+    currency: currencyOf(buyer),
     status: kind === 'won' ? 'won' : 'needs_response',
     payment_intent: intentOf(payment),
     charge: `ch_${nameOf.payment(payment)}`,
