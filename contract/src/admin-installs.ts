@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { reason } from './admin-list.ts';
-import { StoredEvent } from './admin-usage.ts';
+import { StoredEvent } from './admin-events.ts';
 import { dateTime, nullable, nullableString, ref, text, uuid } from './schema.ts';
 
 /** As many as the machine id of an activation has. */

@@ -62,7 +62,6 @@ import {
   SignInMethods,
 } from './admin-session.ts';
 import { catalogSchemas } from './admin-catalog.ts';
-import { usageReportSchemas } from './admin-usage.ts';
 import { Figure, Need, Overview } from './admin-overview.ts';
 import { SearchHit, SearchResults } from './admin-search.ts';
 import { serviceHealthSchemas } from './admin-health.ts';
@@ -123,6 +122,7 @@ export * from './admin-session.ts';
 export * from './constants.ts';
 export * from './admin-webhooks.ts';
 export * from './admin-subscribers.ts';
+export * from './admin-events.ts';
 export * from './admin-usage.ts';
 export * from './admin-overview.ts';
 export * from './admin-search.ts';
@@ -147,6 +147,7 @@ export * from './licenses.ts';
 export * from './list-resource.ts';
 export * from './operation.ts';
 export * from './permissions.ts';
+export type { Breakdown, BreakdownItem } from './report-fields.ts';
 export * from './outreach.ts';
 export * from './schema.ts';
 export * from './subscribers.ts';
@@ -226,7 +227,6 @@ const otherSchemas: readonly TSchema[] = [
   LicenseTimeline,
   ...licenseChangeSchemas,
   ...keyPoolSchemas,
-  ...usageReportSchemas,
   ...serviceHealthSchemas,
   ...catalogSchemas,
   ...jobSchemas,

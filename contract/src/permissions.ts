@@ -18,12 +18,14 @@ export const permissions = {
   'api-keys:revoke': { role: 'admin', reauthenticate: true },
   'audit:read': { role: 'admin' },
   'audit:export': { role: 'admin', reauthenticate: true },
+  'events:read': { role: 'viewer' },
   'signing-keys:read': { role: 'admin' },
   'signing-keys:export': { role: 'admin', reauthenticate: true },
   'signing-keys:rotate': { role: 'admin', reauthenticate: true },
   'signing-keys:revoke': { role: 'admin', reauthenticate: true },
   'trials:read': { role: 'viewer' },
   'trials:export': { role: 'viewer', reauthenticate: true },
+  'usage:read': { role: 'viewer' },
 } as const satisfies Readonly<Record<string, Grant>>;
 
 export type Permission = keyof typeof permissions;

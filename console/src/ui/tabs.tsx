@@ -2,9 +2,9 @@ import { changeQuery, hrefOf, path, query } from '#console/app/router.ts';
 import { withQuery } from '#console/app/query.ts';
 
 /** One of several views of a page. */
-export interface Tab {
+export interface Tab<Id extends string = string> {
   /** The value of the parameter in the address. */
-  readonly id: string;
+  readonly id: Id;
   readonly label: string;
   readonly count?: number;
 }
@@ -16,10 +16,12 @@ interface TabsProps {
   readonly name?: string;
 }
 
-/** Returns the id of the selected tab: the first one by default. */
-export function selectedTab(items: readonly Tab[], name = 'tab'): string {
+/** Returns the id of the selected tab: the first one by default. @throws Error without tabs */
+export function selectedTab<Id extends string>(items: readonly Tab<Id>[], name = 'tab'): Id {
   const wanted = query.value.get(name);
-  return items.find(({ id }) => id === wanted)?.id ?? items[0]?.id ?? '';
+  const selected = items.find(({ id }) => id === wanted) ?? items[0];
+  if (selected === undefined) throw new Error('There are no tabs.');
+  return selected.id;
 }
 
 /** Links to the views of a page; the address holds the selected one. */

@@ -1,11 +1,17 @@
-import type { Breakdown, EventDays } from '@latchkey/contract';
+import type { EventDays } from '@latchkey/contract';
+import {
+  breakDownEvent,
+  exportEventBreakdown,
+  exportEventDays,
+  reportEventDays,
+} from '@latchkey/contract/admin/events';
 import { useMemo } from 'preact/hooks';
 
-import { addQuery, withQuery } from '#console/app/query.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
+import { withQuery } from '#console/app/query.ts';
 import { hrefOf, path, query } from '#console/app/router.ts';
-import { useResource } from '#console/app/resources.ts';
 import { Chart } from '#console/ui/chart.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Filters } from '#console/ui/filters.tsx';
 import { Figures } from '#console/ui/figures.tsx';
 import { formatDay, formatNumber } from '#console/ui/format.ts';
@@ -22,8 +28,6 @@ import { chartTime } from './period.ts';
 import { PeriodPicker, usePeriod } from './period-picker.tsx';
 import { UpToDate } from './up-to-date.tsx';
 
-const EVENTS = '/api/v1/admin/events';
-
 const GROUPS = [
   { id: 'property', label: 'Properties' },
   { id: 'version', label: 'Versions' },
@@ -34,13 +38,13 @@ export function EventPage() {
   const { from, to } = usePeriod();
   const name = query.value.get('name') ?? '';
   const state = readTableState(query.value, ['version']);
-  const daysPath = addQuery(`${EVENTS}/days`, { name, from, to, ...state.filters });
-  const days = useResource<EventDays>(daysPath);
+  const input = { query: { name, from, to, ...state.filters } };
+  const days = useOperation(reportEventDays, input);
   return (
     <Page
       title={name}
       back={{ to: `/events${withQuery(query.value, LEFT_OUT)}`, label: 'Events' }}
-      actions={<CsvButton path={daysPath.replace('days?', 'days/export?')} label="Export days" />}
+      actions={<CsvButton {...exportOf(exportEventDays, input)} label="Export days" />}
     >
       <div class="stack">
         <PeriodPicker />
@@ -117,9 +121,9 @@ interface BreakdownsProps {
 function Breakdowns({ name, from, to }: BreakdownsProps) {
   const key = query.value.get('key');
   const group = selectedTab(GROUPS, 'group');
-  const by = key === null ? group : 'value';
-  const breakdownPath = addQuery(`${EVENTS}/breakdown`, { name, from, to, by, key });
-  const breakdown = useResource<Breakdown>(breakdownPath);
+  const grouped = key === null ? { by: group } : { by: 'value' as const, key };
+  const input = { query: { name, from, to, ...grouped } };
+  const breakdown = useOperation(breakDownEvent, input);
   return (
     <section class="section">
       {key === null ? (
@@ -128,7 +132,7 @@ function Breakdowns({ name, from, to }: BreakdownsProps) {
         <KeyHeading name={key} />
       )}
       <div class="stack">
-        <Loaded key={breakdownPath} resource={breakdown}>
+        <Loaded key={pathOf(breakDownEvent, input)} resource={breakdown}>
           {(data) => (
             <BreakdownTable
               caption={key === null ? `Events by ${group}` : `Values of ${key}`}
@@ -144,7 +148,7 @@ function Breakdowns({ name, from, to }: BreakdownsProps) {
         </Loaded>
         <div class="pages">
           <CsvButton
-            path={breakdownPath.replace('breakdown?', 'breakdown/export?')}
+            {...exportOf(exportEventBreakdown, input)}
             label={`Export ${key === null ? (group === 'version' ? 'versions' : 'properties') : 'values'}`}
           />
         </div>

@@ -1,11 +1,16 @@
-import type { Breakdown, EventDrops } from '@latchkey/contract';
+import type { Breakdown } from '@latchkey/contract';
+import {
+  exportEventDrops,
+  exportEvents,
+  reportEventDrops,
+  reportEvents,
+} from '@latchkey/contract/admin/events';
 import { useState } from 'preact/hooks';
 
-import { addQuery } from '#console/app/query.ts';
+import { useOperation } from '#console/app/call.ts';
 import { navigate, query } from '#console/app/router.ts';
-import { useResource } from '#console/app/resources.ts';
 import { Button } from '#console/ui/button.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Filters } from '#console/ui/filters.tsx';
 import { formatDay, formatNumber } from '#console/ui/format.ts';
@@ -21,14 +26,12 @@ import { eventPath } from './event-path.ts';
 import { PeriodPicker, usePeriod } from './period-picker.tsx';
 import { UpToDate } from './up-to-date.tsx';
 
-const EVENTS = '/api/v1/admin/events';
-
 /** Events by name, and those that were not stored. */
 export function EventsPage() {
   const { from, to } = usePeriod();
   const state = readTableState(query.value, ['search', 'version']);
-  const path = addQuery(EVENTS, { from, to, ...state.filters });
-  const events = useResource<Breakdown>(path);
+  const input = { query: { from, to, ...state.filters } };
+  const events = useOperation(reportEvents, input);
   return (
     <Page
       title="Events"
@@ -42,7 +45,7 @@ export function EventsPage() {
           ready={[]}
           state={state}
         >
-          <CsvButton path={path.replace('events?', 'events/export?')} />
+          <CsvButton {...exportOf(exportEvents, input)} />
         </Filters>
         <Loaded resource={events}>
           {(data) => (
@@ -154,8 +157,8 @@ interface DropsProps {
 }
 
 function Drops({ from, to }: DropsProps) {
-  const path = addQuery(`${EVENTS}/drops`, { from, to });
-  const drops = useResource<EventDrops>(path);
+  const input = { query: { from, to } };
+  const drops = useOperation(reportEventDrops, input);
   if (drops.data?.items.length === 0) return null;
   return (
     <Section title="Not stored" intro="Events that were received and left out, by reason.">
@@ -194,7 +197,7 @@ function Drops({ from, to }: DropsProps) {
         )}
       </Loaded>
       <div class="pages">
-        <CsvButton path={path.replace('drops?', 'drops/export?')} label="Export reasons" />
+        <CsvButton {...exportOf(exportEventDrops, input)} label="Export reasons" />
       </div>
     </Section>
   );

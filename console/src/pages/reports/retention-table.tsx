@@ -1,8 +1,8 @@
 import type { UsageRetention } from '@latchkey/contract';
+import { exportRetention, reportRetention } from '@latchkey/contract/admin/usage';
 
-import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { useOperation } from '#console/app/call.ts';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { formatDay, formatNumber, formatPercent } from '#console/ui/format.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
@@ -17,13 +17,10 @@ const MIN_WEEKS = 12;
 export function RetentionTable() {
   const { from, to } = usePeriod();
   const earliest = new Date(Date.parse(to) - MIN_WEEKS * WEEK_MS).toISOString().slice(0, 10);
-  const path = addQuery('/api/v1/admin/usage/retention', {
-    from: from < earliest ? from : earliest,
-    to,
-  });
+  const input = { query: { from: from < earliest ? from : earliest, to } };
   return (
     <div class="stack">
-      <Loaded resource={useResource<UsageRetention>(path)}>
+      <Loaded resource={useOperation(reportRetention, input)}>
         {({ cohorts }) =>
           cohorts.length === 0 ? (
             <Empty title="No machine was new in these weeks." />
@@ -33,10 +30,7 @@ export function RetentionTable() {
         }
       </Loaded>
       <div class="pages">
-        <CsvButton
-          path={path.replace('retention?', 'retention/export?')}
-          label="Export retention"
-        />
+        <CsvButton {...exportOf(exportRetention, input)} label="Export retention" />
       </div>
     </div>
   );

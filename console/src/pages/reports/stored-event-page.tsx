@@ -1,10 +1,11 @@
 import type { StoredEvent } from '@latchkey/contract';
+import { showEvent } from '@latchkey/contract/admin/events';
 
 import { hrefOf, query } from '#console/app/router.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Json } from '#console/ui/timeline.tsx';
 
@@ -14,15 +15,15 @@ const BACK = { to: '/events', label: 'Events' };
 
 /** One stored event. */
 export function StoredEventPage({ params }: RouteProps) {
-  const path = `/api/v1/admin/events/stored/${encodeURIComponent(params['id'] ?? '')}`;
+  const { id = '' } = params;
   return (
-    <ResourcePage<StoredEvent> path={path} title="Event" back={BACK}>
+    <OperationPage of={showEvent} params={{ event_id: id }} title="Event" back={BACK}>
       {(event) => (
         <Page title={event.name} back={BACK}>
           <EventFacts event={event} />
         </Page>
       )}
-    </ResourcePage>
+    </OperationPage>
   );
 }
 

@@ -1,11 +1,16 @@
-import type { Breakdown, UsageReport } from '@latchkey/contract';
+import type { UsageReport } from '@latchkey/contract';
+import {
+  breakDownUsage,
+  exportUsage,
+  exportUsageBreakdown,
+  reportUsage,
+} from '@latchkey/contract/admin/usage';
 import { useMemo } from 'preact/hooks';
 
-import { addQuery } from '#console/app/query.ts';
+import { useOperation } from '#console/app/call.ts';
 import { changeQuery, query } from '#console/app/router.ts';
-import { useResource } from '#console/app/resources.ts';
 import { Chart } from '#console/ui/chart.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
@@ -18,8 +23,6 @@ import { PeriodPicker, usePeriod } from './period-picker.tsx';
 import { RetentionTable } from './retention-table.tsx';
 import { UpToDate } from './up-to-date.tsx';
 import { MachineFigures } from './machine-figures.tsx';
-
-const USAGE = '/api/v1/admin/usage';
 
 const PERIODS = [
   { id: 'day', label: 'By day' },
@@ -38,13 +41,13 @@ const GROUPS = [
 export function UsagePage() {
   const { from, to } = usePeriod();
   const by = selectedTab(PERIODS, 'by');
-  const path = addQuery(USAGE, { from, to, by });
-  const usage = useResource<UsageReport>(path);
+  const input = { query: { from, to, by } };
+  const usage = useOperation(reportUsage, input);
   return (
     <Page
       title="Usage"
       intro="Machines whose application sent a heartbeat. Each counts once in a day, week or month."
-      actions={<CsvButton path={path.replace('usage?', 'usage/export?')} label={`Export ${by}s`} />}
+      actions={<CsvButton {...exportOf(exportUsage, input)} label={`Export ${by}s`} />}
     >
       <PeriodPicker />
       <Loaded resource={usage}>{(report) => <ActiveMachines report={report} />}</Loaded>
@@ -129,9 +132,11 @@ function Breakdowns({ from, to }: BreakdownsProps) {
   );
 }
 
-function UsageBreakdown({ by, from, to }: BreakdownsProps & { readonly by: string }) {
-  const path = addQuery(`${USAGE}/breakdown`, { by, from, to });
-  const breakdown = useResource<Breakdown>(path);
+type Group = Exclude<(typeof GROUPS)[number]['id'], 'retention'>;
+
+function UsageBreakdown({ by, from, to }: BreakdownsProps & { readonly by: Group }) {
+  const input = { query: { by, from, to } };
+  const breakdown = useOperation(breakDownUsage, input);
   const label = GROUPS.find(({ id }) => id === by)?.label.replace(/s$/, '') ?? '';
   return (
     <div class="stack">
@@ -149,7 +154,7 @@ function UsageBreakdown({ by, from, to }: BreakdownsProps & { readonly by: strin
       </Loaded>
       <div class="pages">
         <CsvButton
-          path={path.replace('breakdown?', 'breakdown/export?')}
+          {...exportOf(exportUsageBreakdown, input)}
           label={`Export ${label.toLowerCase()}s`}
         />
       </div>
