@@ -120,7 +120,7 @@ test('a payment that Stripe refuses to describe needs attention with the cause t
     (error) => error instanceof ProviderApiError && error.status === 403,
   );
   const message =
-    /Needs attention: .*The provided key \[key\] does not have the required permissions\. Check/;
+    /Needs attention: .*The provided key \[key\] does not have the required permissions\." when it is asked: check/;
   assert.match((await readMessage('evt_refused')) ?? '', message);
   await deliver('refused', { eventId: 'evt_refused_again' });
   assert.match((await readMessage('evt_refused_again')) ?? '', message);

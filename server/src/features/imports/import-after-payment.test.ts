@@ -156,11 +156,11 @@ describe('undoing an import that added a key', () => {
     const story = openStory('undone');
     const device = { id: 'old-laptop', label: null, lastSeenAt: null };
     const { id, importId } = await importLate(story, { devices: [device] });
-    const before = await requireLicense(id);
+    const earlier = await requireLicense(id);
     const result = await undoImport(context, { importId, ...by, dryRun: false });
     assert.deepEqual([result?.removed, result?.released], [0, 1]);
     assert.equal(await findByKey(service, story.licenseKey), null);
-    assert.deepEqual(await requireLicense(id), before);
+    assert.deepEqual(await requireLicense(id), earlier);
     const { rows } = await pool.query('select from imported_seats where license_id = $1', [id]);
     assert.deepEqual([rows.length, await listAddedKeyHints(pool, id)], [0, []]);
     const { report } = await runImport(context, [rowOf(story)], csv);

@@ -132,9 +132,9 @@ describe('a license key of Lemon Squeezy', () => {
       late: ['91F26EC6-D807-447C-961D-9F0A09B59BCF', []],
       both: ['D5A3C5E8-72E0-4B6E-9E5E-4F4D9B7A3C21', ['order']],
     } as const;
-    for (const [name, [oldKey, before]] of Object.entries(events)) {
+    for (const [name, [oldKey, earlier]] of Object.entries(events)) {
       const shop = lemonSqueezyShop(name, [oldKey]);
-      const renewal = [...(before.length > 0 ? [shop.order] : []), ...shop.renewal];
+      const renewal = [...(earlier.length > 0 ? [shop.order] : []), ...shop.renewal];
       await renew({ ...shop, renewal });
       const [created] = await listLicenses(shop.email);
       assert.deepEqual(outcomesOf(await runImport(shop.source, shop.answer)), { key_added: 1 });

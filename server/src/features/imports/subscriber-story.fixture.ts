@@ -25,6 +25,8 @@ const FIRST = { startsAt: TEST_START, endsAt: APRIL };
 const SECOND = { startsAt: APRIL, endsAt: MAY };
 const HOUR_MS = 3_600_000;
 
+const at = (hours: number) => new Date(APRIL.getTime() + hours * HOUR_MS);
+
 /** Opens the story of one buyer. */
 export function openStory(name: string) {
   const email = `${name}@example.com`;
@@ -32,7 +34,6 @@ export function openStory(name: string) {
   const { subscriptionId, customerId } = ids;
   const customData = { email };
   const common = { ...ids.monthly, customData };
-  const at = (hours: number) => new Date(APRIL.getTime() + hours * HOUR_MS);
   const snapshot = { ...common, transactionId: null };
   const { data } = paddleSubscription('updated', { ...snapshot, period: FIRST });
   return {

@@ -134,6 +134,12 @@ test('keeps licenses that were activated, paid or changed, and releases those fr
   assert.ok(shown.record.undoneAt);
 });
 
+const undo = (importId = '', dryRun = false) => undoImport(context, { importId, ...by, dryRun });
+
+async function endOf(licenseKey: string): Promise<Date | null | undefined> {
+  return (await findLicense(pool, (await idOf(licenseKey)) ?? ''))?.expiresAt;
+}
+
 describe('an end that an import extended', () => {
   const FIRST = new Date('2031-01-01T00:00:00Z');
   const SECOND = new Date('2032-01-01T00:00:00Z');
@@ -147,12 +153,6 @@ describe('an end that an import extended', () => {
       ids.push(importId ?? '');
     }
     return { licenseKey: license.licenseKey ?? '', license, ids };
-  }
-
-  const undo = (importId = '', dryRun = false) => undoImport(context, { importId, ...by, dryRun });
-
-  async function endOf(licenseKey: string): Promise<Date | null | undefined> {
-    return (await findLicense(pool, (await idOf(licenseKey)) ?? ''))?.expiresAt;
   }
 
   test('is restored, the latest first, until the first import removes the license', async () => {
