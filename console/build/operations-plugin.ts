@@ -2,14 +2,20 @@
 import { pathToFileURL } from 'node:url';
 
 import { isOperation } from '@latchkey/contract/operation';
+import { grantOf } from '@latchkey/contract/permissions';
 import type { Plugin } from 'rolldown';
 
 const DECLARATIONS = /contract\/src\/admin-[\w-]+\.ts$/;
+
+/** In the browser, a permission is its grant, so that the table of all is not loaded. */
+const PERMISSIONS = /contract\/src\/permissions\.ts$/;
+const GRANT_OF = 'export const grantOf = (permission) => permission;';
 
 /** Replaces the files that declare operations by their addresses. Importing a schema from one fails, as an unknown export. */
 export const operationsPlugin: Plugin = {
   name: 'operations',
   async load(id) {
+    if (PERMISSIONS.test(id)) return { code: GRANT_OF, moduleType: 'js' };
     if (!DECLARATIONS.test(id)) return null;
     const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(id).href);
     const lines = Object.entries(exported).flatMap(([name, value]) => {
@@ -24,7 +30,7 @@ export const operationsPlugin: Plugin = {
 function addressOf(value: unknown): object | null {
   if (isOperation(value)) {
     const { method, path, permission } = value;
-    return { method, path, permission };
+    return { method, path, permission: permission === 'public' ? permission : grantOf(permission) };
   }
   const { list, export: file, title, sorts } = Object(value);
   if (!isOperation(list) || !isOperation(file)) return null;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { archiveLocations } from './admin-installs.ts';
-import { reason } from './admin-list.ts';
-import { dateTime, email, nullable, nullableString, oneOf, text, uuid } from './schema.ts';
+import { operation } from './operation.ts';
+import { CustomerPayments } from './reported-money.ts';
+import { dateTime, email, nullable, nullableString, oneOf, ref, uuid } from './schema.ts';
 
 const EXAMPLE_ID = '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d';
 const EXAMPLE_TIME = '2026-11-20T10:00:00.000Z';
@@ -12,7 +12,7 @@ const time = (description?: string) =>
 
 const id = (description: string) => uuid({ description, examples: [EXAMPLE_ID] });
 
-export const CustomerQuery = Type.Object(
+const CustomerQuery = Type.Object(
   {
     email: email({
       description: 'The address in any spelling.',
@@ -96,14 +96,16 @@ const CustomerChange = Type.Object({
   reason: nullableString({ examples: ['request of 3 May'] }),
 });
 
-const machineId = { maxLength: 1_024, examples: ['4c4c4544-0044'] };
+/** The id of a machine. */
+export const machineId = { maxLength: 1_024, examples: ['4c4c4544-0044'] };
 
 const otherLicenses = Type.Integer({
   description: 'How many licenses of others were activated there.',
   examples: [1],
 });
 
-const sharedDevices = {
+/** The installs and machines of a person that are those of others, too. */
+export const sharedDevices = {
   shared_installs: Type.Array(
     Type.Object({ id: id('The install.'), other_licenses: otherLicenses }),
     {
@@ -117,25 +119,7 @@ const sharedDevices = {
   ),
 };
 
-const MAX_INCLUDED = 200;
-
-const includeShared = {
-  include_shared_installs: Type.Optional(
-    Type.Array(uuid({ examples: [EXAMPLE_ID] }), {
-      description:
-        'The shared installs whose events are treated as the data of this person. Others are ignored.',
-      maxItems: MAX_INCLUDED,
-    }),
-  ),
-  include_shared_machines: Type.Optional(
-    Type.Array(text(machineId), {
-      description: 'The same for shared machines and their days of use.',
-      maxItems: MAX_INCLUDED,
-    }),
-  ),
-};
-
-export const Customer = Type.Object(
+const Customer = Type.Object(
   {
     email: Type.String({ examples: ['ada@example.com'] }),
     id: id('The id of the address in the audit log.'),
@@ -182,80 +166,25 @@ export const Customer = Type.Object(
 );
 export type Customer = Static<typeof Customer>;
 
-export const CustomerExport = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), reason, ...includeShared },
-  { $id: 'CustomerExport' },
-);
-export type CustomerExport = Static<typeof CustomerExport>;
+export const showCustomer = operation({
+  id: 'showCustomer',
+  method: 'GET',
+  path: 'customer',
+  summary: 'Show what belongs to the owner of an e-mail address',
+  description: 'An unknown address is answered with empty lists.',
+  permission: 'customers:read',
+  query: CustomerQuery,
+  response: ref(Customer, 'Licenses, payments, e-mails and subscriptions.'),
+});
 
-const revoke = Type.Optional(
-  Type.Boolean({
-    description: 'Whether the licenses are revoked too; default: they stay valid.',
-    examples: [false],
-  }),
-);
-
-export const CustomerErasurePlanRequest = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), revoke, ...includeShared },
-  { $id: 'CustomerErasurePlanRequest' },
-);
-export type CustomerErasurePlanRequest = Static<typeof CustomerErasurePlanRequest>;
-
-export const CustomerErasurePlan = Type.Object(
-  {
-    tables: Type.Array(
-      Type.Object({
-        table: Type.String({ examples: ['licenses'] }),
-        rows: Type.Integer({ examples: [2] }),
-        outcome: Type.String({ examples: ['address, name and note deleted; still valid'] }),
-      }),
-    ),
-    unapplied_events: Type.Integer({
-      description:
-        'Payment events that were not applied and keep their bodies: replay or dismiss them first.',
-      examples: [0],
-    }),
-    ...sharedDevices,
-  },
-  { $id: 'CustomerErasurePlan', description: 'What an erasure would delete and keep.' },
-);
-export type CustomerErasurePlan = Static<typeof CustomerErasurePlan>;
-
-export const CustomerErase = Type.Object(
-  { email: email({ examples: ['ada@example.com'] }), reason, revoke, ...includeShared },
-  { $id: 'CustomerErase' },
-);
-export type CustomerErase = Static<typeof CustomerErase>;
-
-export const CustomerErased = Type.Object(
-  {
-    licenses: Type.Integer({ examples: [2] }),
-    removed_bodies: Type.Integer({ examples: [5] }),
-    kept_bodies: Type.Integer({
-      description:
-        'Of payment events that were not applied. Replay or dismiss them, then erase again.',
-      examples: [0],
-    }),
-    kept_installs: Type.Integer({
-      description: 'Shared installs that were not included, and keep their events.',
-      examples: [0],
-    }),
-    kept_machines: Type.Integer({
-      description: 'Shared machines that were not included, and keep their days of use.',
-      examples: [0],
-    }),
-    archives: archiveLocations,
-  },
-  { $id: 'CustomerErased' },
-);
-export type CustomerErased = Static<typeof CustomerErased>;
-
-/** The named schemas of this file. */
-export const customerSchemas = [
-  Customer,
-  CustomerExport,
-  CustomerErasurePlanRequest,
-  CustomerErasurePlan,
-  CustomerErase,
-  CustomerErased,
-] as const;
+export const listCustomerPayments = operation({
+  id: 'listCustomerPayments',
+  method: 'GET',
+  path: 'customer/payments',
+  summary: 'List all purchases and refunds of the owner of an e-mail address',
+  description:
+    'Money that two events report is listed once. An unknown address is answered with empty lists.',
+  permission: 'customers:read',
+  query: CustomerQuery,
+  response: ref(CustomerPayments, 'Payments, refunds and disputes, and their totals.'),
+});

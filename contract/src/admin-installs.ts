@@ -2,17 +2,15 @@ import { type Static, Type } from 'typebox';
 
 import { reason } from './admin-list.ts';
 import { StoredEvent } from './admin-events.ts';
-import { dateTime, nullable, nullableString, ref, text, uuid } from './schema.ts';
-
-/** As many as the machine id of an activation has. */
-const MAX_MACHINE_ID_LENGTH = 1_024;
+import { csvFile, jsonFile, operation } from './operation.ts';
+import { dateTime, nullableString, ref, text, uuid } from './schema.ts';
 
 const time = () => dateTime({ examples: ['2026-11-20T10:00:00.000Z'] });
 
 const id = (description: string) =>
   uuid({ description, examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'] });
 
-export const InstallPath = Type.Object({ id: uuid() });
+const installPath = Type.Object({ id: uuid() });
 
 const InstallActivation = Type.Object({
   license_id: id('The license.'),
@@ -25,7 +23,7 @@ const InstallActivation = Type.Object({
   last_seen_at: time(),
 });
 
-export const Install = Type.Object(
+const Install = Type.Object(
   {
     id: id('The install.'),
     usage_sharing: Type.Boolean({ description: 'Whether its events are stored.' }),
@@ -35,7 +33,7 @@ export const Install = Type.Object(
 );
 export type Install = Static<typeof Install>;
 
-export const InstallEventsQuery = Type.Object(
+const InstallEventsQuery = Type.Object(
   {
     cursor: Type.Optional(
       text({ description: 'The `next_cursor` of the page before.', maxLength: 100 }),
@@ -44,7 +42,7 @@ export const InstallEventsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const InstallEvents = Type.Object(
+const InstallEvents = Type.Object(
   {
     items: Type.Array(ref(StoredEvent), {
       description: 'Newest first. A page may have few or none and still have a next one.',
@@ -59,11 +57,10 @@ export const InstallEvents = Type.Object(
 );
 export type InstallEvents = Static<typeof InstallEvents>;
 
-export const ReasonedChange = Type.Object({ reason }, { $id: 'ReasonedChange' });
-export type ReasonedChange = Static<typeof ReasonedChange>;
+const ReasonedChange = Type.Object({ reason }, { $id: 'ReasonedChange' });
 
 /** An archive with events of the installs, which no operation erases. */
-export const ArchiveLocation = Type.Object(
+const ArchiveLocation = Type.Object(
   {
     location: Type.String({
       description: 'A directory, or `s3://bucket/prefix`.',
@@ -81,78 +78,66 @@ export const archiveLocations = Type.Array(ref(ArchiveLocation), {
   description: 'Archives that may contain more of its events: search and change their files.',
 });
 
-export const InstallErased = Type.Object(
+const InstallErased = Type.Object(
   { erased_events: Type.Integer({ examples: [120] }), archives: archiveLocations },
   { $id: 'InstallErased' },
 );
-export type InstallErased = Static<typeof InstallErased>;
 
-const machineId = text({
+export const showInstall = operation({
+  id: 'showInstall',
+  method: 'GET',
+  path: 'installs/:id',
+  summary: 'Show an install and its activations',
+  description: 'An install without an activation is answered too: it may have sent events.',
+  permission: 'installs:read',
+  params: installPath,
+  response: ref(Install, 'The install.'),
+});
+
+export const listInstallEvents = operation({
+  id: 'listInstallEvents',
+  method: 'GET',
+  path: 'installs/:id/events',
+  summary: 'List the events of an install',
+  description: 'A page covers seven days at most, so that it can be empty and have a next one.',
+  permission: 'installs:read',
+  params: installPath,
+  query: InstallEventsQuery,
+  response: ref(InstallEvents, 'One page, newest first.'),
+});
+
+export const exportInstallEvents = operation({
+  id: 'exportInstallEvents',
+  method: 'GET',
+  path: 'installs/:id/events/export',
+  summary: 'Export the events of an install as CSV',
+  description: 'All stored events, day by day. The audit log records it.',
+  permission: 'installs:export',
+  params: installPath,
+  response: csvFile('One line for each event, the oldest day first.'),
+});
+
+export const exportInstall = operation({
+  id: 'exportInstall',
+  method: 'POST',
+  path: 'installs/:id/export',
+  summary: 'Export the data of an install',
+  description: 'Without license keys and fingerprints. The audit log records each export.',
+  permission: 'installs:export',
+  params: installPath,
+  body: ref(ReasonedChange),
+  response: jsonFile('Its activations and events.'),
+});
+
+export const eraseInstall = operation({
+  id: 'eraseInstall',
+  method: 'POST',
+  path: 'installs/:id/erase',
+  summary: 'Delete all events of an install',
   description:
-    'The id of the machine as the application sends it, or its fingerprint as lists show it.',
-  maxLength: MAX_MACHINE_ID_LENGTH,
-  examples: ['4c4c4544-0044'],
+    'Reports follow within minutes; activations stay with their licenses. Archived events stay in the files of `archives`. If it is interrupted, repeat it.',
+  permission: 'installs:erase',
+  params: installPath,
+  body: ref(ReasonedChange),
+  response: ref(InstallErased, 'The events were deleted.'),
 });
-
-export const MachineQuery = Type.Object({ id: machineId }, { additionalProperties: false });
-
-const MachineActivation = Type.Object({
-  license_id: id('The license.'),
-  activation_id: id('The activation.'),
-  product_id: Type.String({ examples: ['personal'] }),
-  trial: Type.Boolean(),
-  status: Type.String({ description: 'The status of the license.', examples: ['active'] }),
-  customer_email: nullableString({ examples: ['ada@example.com'] }),
-  install_id: nullable(id('The install.')),
-  is_active: Type.Boolean(),
-  os_version: nullableString({ examples: ['macOS 15.1'] }),
-  app_version: nullableString({ examples: ['2.4.0'] }),
-  activated_at: time(),
-  last_seen_at: time(),
-});
-
-const MachineDay = Type.Object({
-  day: Type.String({ examples: ['2026-11-20'] }),
-  beats: Type.Integer({ description: 'Heartbeats.', examples: [4] }),
-  first_at: time(),
-  last_at: time(),
-  app_version: nullableString({ examples: ['2.4.0'] }),
-  os_version: nullableString({ examples: ['macOS 15.1'] }),
-});
-
-export const Machine = Type.Object(
-  {
-    id: Type.String({ examples: ['4c4c4544-0044'] }),
-    activations: Type.Array(MachineActivation, {
-      description: 'Active ones first, then the last seen; at most 200.',
-    }),
-    days: Type.Array(MachineDay, { description: 'The last 90 days of use, newest first.' }),
-    first_day: nullableString({
-      description: 'The first day of use; null: it sent no heartbeat.',
-      examples: ['2026-03-01'],
-    }),
-  },
-  { $id: 'Machine', description: 'A machine with its licenses and its use.' },
-);
-export type Machine = Static<typeof Machine>;
-
-export const MachineErase = Type.Object({ id: machineId, reason }, { $id: 'MachineErase' });
-export type MachineErase = Static<typeof MachineErase>;
-
-export const MachineErased = Type.Object(
-  { erased_days: Type.Integer({ examples: [30] }) },
-  { $id: 'MachineErased' },
-);
-export type MachineErased = Static<typeof MachineErased>;
-
-/** The named schemas of this file. */
-export const installSchemas = [
-  Install,
-  InstallEvents,
-  ReasonedChange,
-  ArchiveLocation,
-  InstallErased,
-  Machine,
-  MachineErase,
-  MachineErased,
-] as const;

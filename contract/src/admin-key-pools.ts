@@ -1,11 +1,15 @@
 import { type Static, Type } from 'typebox';
 
 import { reason } from './admin-list.ts';
+import { operation } from './operation.ts';
 import { dateTime, nullable, ref, text } from './schema.ts';
 
 /** Keys that one request adds; the command line adds more. */
 const MAX_KEYS = 5_000;
 const MAX_KEY_LENGTH = 1_000;
+
+/** 5,000 keys of 800 bytes each. */
+const ADD_BODY_BYTES = 4_194_304;
 
 const product = text({
   description: 'The id of the product.',
@@ -14,7 +18,7 @@ const product = text({
   examples: ['suite'],
 });
 
-export const KeyPool = Type.Object(
+const KeyPool = Type.Object(
   {
     product_id: Type.String({ description: 'The product.', examples: ['suite'] }),
     is_used: Type.Boolean({
@@ -36,12 +40,11 @@ export const KeyPool = Type.Object(
   },
   { $id: 'KeyPool' },
 );
-export type KeyPool = Static<typeof KeyPool>;
 
-export const KeyPools = Type.Object({ items: Type.Array(ref(KeyPool)) }, { $id: 'KeyPools' });
+const KeyPools = Type.Object({ items: Type.Array(ref(KeyPool)) }, { $id: 'KeyPools' });
 export type KeyPools = Static<typeof KeyPools>;
 
-export const PoolKeysAdd = Type.Object(
+const PoolKeysAdd = Type.Object(
   {
     product,
     keys: Type.Array(text({ maxLength: MAX_KEY_LENGTH, examples: ['ACME-4711-QX7R-92KD'] }), {
@@ -58,7 +61,7 @@ export const PoolKeysAdd = Type.Object(
 );
 export type PoolKeysAdd = Static<typeof PoolKeysAdd>;
 
-export const AddedPoolKeys = Type.Object(
+const AddedPoolKeys = Type.Object(
   {
     added: Type.Integer({ description: 'Keys that were added.' }),
     present: Type.Integer({ description: 'Keys that a pool or a license has already.' }),
@@ -75,21 +78,44 @@ export const AddedPoolKeys = Type.Object(
 );
 export type AddedPoolKeys = Static<typeof AddedPoolKeys>;
 
-export const PoolKeysRemove = Type.Object({ product, reason }, { $id: 'PoolKeysRemove' });
-export type PoolKeysRemove = Static<typeof PoolKeysRemove>;
+const PoolKeysRemove = Type.Object({ product, reason }, { $id: 'PoolKeysRemove' });
 
-export const RemovedPoolKeys = Type.Object(
+const RemovedPoolKeys = Type.Object(
   { removed: Type.Integer({ description: 'Keys that were removed.', examples: [120] }) },
   { $id: 'RemovedPoolKeys' },
 );
 export type RemovedPoolKeys = Static<typeof RemovedPoolKeys>;
 
-/** The named schemas of pools of keys, for the interface document. */
-export const keyPoolSchemas = [
-  KeyPool,
-  KeyPools,
-  PoolKeysAdd,
-  AddedPoolKeys,
-  PoolKeysRemove,
-  RemovedPoolKeys,
-] as const;
+export const listKeyPools = operation({
+  id: 'listKeyPools',
+  method: 'GET',
+  path: 'key-pools',
+  summary: 'List the pools of keys from elsewhere',
+  description: 'How many keys each product has left. The keys themselves are never shown again.',
+  permission: 'key-pools:read',
+  response: ref(KeyPools, 'The pools.'),
+});
+
+export const addPoolKeys = operation({
+  id: 'addPoolKeys',
+  method: 'POST',
+  path: 'key-pools/add',
+  summary: 'Add keys from elsewhere to the pool of a product',
+  description:
+    'Keys that exist already are skipped, so that a request can be repeated. Then replay payments that need attention.',
+  permission: 'key-pools:add',
+  body: ref(PoolKeysAdd),
+  maxBodyBytes: ADD_BODY_BYTES,
+  response: ref(AddedPoolKeys, 'How many were added, and what was not.'),
+});
+
+export const removePoolKeys = operation({
+  id: 'removePoolKeys',
+  method: 'POST',
+  path: 'key-pools/remove',
+  summary: 'Remove all free keys from the pool of a product',
+  description: 'Keys that a license took stay.',
+  permission: 'key-pools:remove',
+  body: ref(PoolKeysRemove),
+  response: ref(RemovedPoolKeys, 'How many were removed.'),
+});

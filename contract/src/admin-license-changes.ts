@@ -1,39 +1,23 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 
-import { licenseImportSchemas } from './admin-license-import.ts';
-import { AdminLicenseDetails, MAX_MACHINES } from './admin-licenses.ts';
-import { expectedVersion, reason } from './admin-list.ts';
-import { dateTime, email, integer, nullable, oneOf, ref, text, uuid } from './schema.ts';
+import { AdminLicenseDetails } from './admin-license-details.ts';
+import { reason } from './admin-list.ts';
+import {
+  based,
+  customerEmail,
+  customerName,
+  licensePath,
+  maxActivations,
+  MAX_LICENSE_DAYS,
+  note,
+} from './license-fields.ts';
+import { operation } from './operation.ts';
+import type { Permission } from './permissions.ts';
+import { dateTime, integer, nullable, ref, uuid } from './schema.ts';
 
-const MAX_TEXT_LENGTH = 1_000;
+const LicenseChange = Type.Object(based, { $id: 'LicenseChange' });
 
-/** In days; the command line has the same limit. */
-const MAX_DAYS = 36_500;
-
-const based = { expected_version: expectedVersion, reason };
-
-const name = text({ maxLength: MAX_TEXT_LENGTH, examples: ['Ann Example'] });
-const note = text({ maxLength: MAX_TEXT_LENGTH, examples: ['A press copy'] });
-const customerEmail = email({ examples: ['ann@example.com'] });
-
-const machines = integer({
-  description: 'How many machines may be active at once.',
-  minimum: 1,
-  maximum: MAX_MACHINES,
-  examples: [3],
-});
-
-const days = integer({ minimum: 1, maximum: MAX_DAYS, examples: [30] });
-
-const licenseKey = Type.String({
-  description: 'The full key.',
-  examples: ['LK-7K2QX-9M4VD-TR8YH-3PWNC-5B1R0'],
-});
-
-export const LicenseChange = Type.Object(based, { $id: 'LicenseChange' });
-export type LicenseChange = Static<typeof LicenseChange>;
-
-export const LicenseExtend = Type.Object(
+const LicenseExtend = Type.Object(
   {
     ...based,
     days: Type.Optional(
@@ -41,7 +25,7 @@ export const LicenseExtend = Type.Object(
         description:
           'Days to add to the expiry, or to now if the license has expired. Either `days` or `until`.',
         minimum: 1,
-        maximum: MAX_DAYS,
+        maximum: MAX_LICENSE_DAYS,
       }),
     ),
     until: Type.Optional(
@@ -57,7 +41,7 @@ export const LicenseExtend = Type.Object(
 );
 export type LicenseExtend = Static<typeof LicenseExtend>;
 
-export const LicenseUpdatesChange = Type.Object(
+const LicenseUpdatesChange = Type.Object(
   {
     ...based,
     days: Type.Optional(
@@ -65,7 +49,7 @@ export const LicenseUpdatesChange = Type.Object(
         description:
           'Days to add to the end of updates, or to now if that has passed. Either `days` or `until`.',
         minimum: 1,
-        maximum: MAX_DAYS,
+        maximum: MAX_LICENSE_DAYS,
       }),
     ),
     until: Type.Optional(
@@ -81,15 +65,13 @@ export const LicenseUpdatesChange = Type.Object(
     examples: [{ expected_version: 3, reason: 'Paid by invoice', days: 365 }],
   },
 );
-export type LicenseUpdatesChange = Static<typeof LicenseUpdatesChange>;
 
-export const LicenseLimitChange = Type.Object(
-  { ...based, max_activations: machines },
+const LicenseLimitChange = Type.Object(
+  { ...based, max_activations: maxActivations },
   { $id: 'LicenseLimitChange' },
 );
-export type LicenseLimitChange = Static<typeof LicenseLimitChange>;
 
-export const LicenseMovesChange = Type.Object(
+const LicenseMovesChange = Type.Object(
   {
     ...based,
     count: integer({
@@ -101,13 +83,12 @@ export const LicenseMovesChange = Type.Object(
   },
   { $id: 'LicenseMovesChange' },
 );
-export type LicenseMovesChange = Static<typeof LicenseMovesChange>;
 
-export const LicenseOwnerChange = Type.Object(
+const LicenseOwnerChange = Type.Object(
   {
     ...based,
     customer_email: Type.Optional(nullable(customerEmail)),
-    customer_name: Type.Optional(nullable(name)),
+    customer_name: Type.Optional(nullable(customerName)),
     note: Type.Optional(nullable(note)),
   },
   {
@@ -117,163 +98,110 @@ export const LicenseOwnerChange = Type.Object(
 );
 export type LicenseOwnerChange = Static<typeof LicenseOwnerChange>;
 
-export const LicenseRekey = Type.Object(
-  {
-    ...based,
-    keep_machines: Type.Boolean({
-      description: 'Whether active machines stay active; otherwise each must activate again.',
-    }),
-    send_mail: Type.Boolean({ description: 'Whether to e-mail the new key to the customer.' }),
-  },
-  { $id: 'LicenseRekey' },
-);
-export type LicenseRekey = Static<typeof LicenseRekey>;
-
-const mailOutcome = oneOf(
-  ['queued', 'not_wanted', 'not_configured', 'no_address', 'not_valid', 'sending'],
-  {
-    description:
-      'Whether the e-mail is queued, or why not: no mail relay, no address, a license that is not usable, or an e-mail that is just being sent.',
-    examples: ['queued'],
-  },
-);
-
-export const RekeyedLicense = Type.Object(
-  {
-    license: ref(AdminLicenseDetails),
-    license_key: licenseKey,
-    machines: Type.Integer({ description: 'The machines that were kept or deactivated.' }),
-    mail: mailOutcome,
-  },
-  { $id: 'RekeyedLicense' },
-);
-export type RekeyedLicense = Static<typeof RekeyedLicense>;
-
 export const LicenseReason = Type.Object({ reason }, { $id: 'LicenseReason' });
-export type LicenseReason = Static<typeof LicenseReason>;
 
-export const LicenseReveal = Type.Object(
-  { reason: Type.Optional(nullable(reason)) },
-  { $id: 'LicenseReveal' },
-);
-export type LicenseReveal = Static<typeof LicenseReveal>;
+const changed = ref(AdminLicenseDetails, 'The license after the change.');
 
-export const LicenseMailOutcome = Type.Object({ mail: mailOutcome }, { $id: 'LicenseMailOutcome' });
-export type LicenseMailOutcome = Static<typeof LicenseMailOutcome>;
+interface Change<Body extends TSchema> {
+  readonly id: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly permission: Permission;
+  readonly body: Body;
+}
 
-export const RevealedLicenseKey = Type.Object(
-  { license_key: licenseKey },
-  { $id: 'RevealedLicenseKey' },
-);
-export type RevealedLicenseKey = Static<typeof RevealedLicenseKey>;
+/** A change that is based on a version of the license. */
+function change<Body extends TSchema>(of: Change<Body>) {
+  return operation({
+    ...of,
+    method: 'POST',
+    params: licensePath,
+    response: changed,
+    errors: ['license_not_found', 'conflict'],
+  });
+}
 
-/** The fields of one or more licenses to issue. */
-const issued = {
-  product: text({
-    description: 'The id of a product in the catalogue.',
-    minLength: 1,
-    maxLength: MAX_TEXT_LENGTH,
-    examples: ['personal'],
-  }),
-  customer_email: Type.Optional(nullable(customerEmail)),
-  customer_name: Type.Optional(nullable(name)),
-  transaction_id: Type.Optional(nullable(text({ maxLength: 200 }))),
-  max_activations: Type.Optional(machines),
-  days: Type.Optional(days),
-  expires_at: Type.Optional(
-    nullable(
-      dateTime({
-        description:
-          'The end; null: perpetual. Without `expires_at` and `days`, the term of the product starts now.',
-      }),
-    ),
-  ),
-  updates_until: Type.Optional(
-    nullable(
-      dateTime({
-        description:
-          'The end of updates; null: all updates. Without it, the days of updates of the product start now.',
-      }),
-    ),
-  ),
-  note: Type.Optional(nullable(note)),
-};
+export const suspendLicense = change({
+  id: 'suspendLicense',
+  path: 'licenses/:id/suspend',
+  summary: 'Suspend a license until it is reinstated',
+  permission: 'licenses:change',
+  body: ref(LicenseChange),
+});
 
-export const LicenseIssue = Type.Object(
-  {
-    ...issued,
-    send_mail: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Whether to e-mail the key to the customer.',
-      }),
-    ),
-    reason: Type.Optional(nullable(reason)),
-  },
-  { $id: 'LicenseIssue' },
-);
-export type LicenseIssue = Static<typeof LicenseIssue>;
+export const reinstateLicense = change({
+  id: 'reinstateLicense',
+  path: 'licenses/:id/reinstate',
+  summary: 'Reinstate a suspended, revoked or disputed license',
+  description: 'An e-mail with its key that was held back is sent.',
+  permission: 'licenses:change',
+  body: ref(LicenseChange),
+});
 
-export const IssuedLicense = Type.Object(
-  {
-    license: ref(AdminLicenseDetails),
-    license_key: licenseKey,
-    mail: mailOutcome,
-  },
-  { $id: 'IssuedLicense' },
-);
-export type IssuedLicense = Static<typeof IssuedLicense>;
+export const revokeLicense = change({
+  id: 'revokeLicense',
+  path: 'licenses/:id/revoke',
+  summary: 'Revoke a license',
+  description: 'It is invalid until it is reinstated.',
+  permission: 'licenses:revoke',
+  body: ref(LicenseChange),
+});
 
-/** The most licenses that one request issues: their transaction blocks the audit log. */
-const MAX_ISSUED_AT_ONCE = 100;
+export const extendLicense = change({
+  id: 'extendLicense',
+  path: 'licenses/:id/extend',
+  summary: 'Change the expiry of a license',
+  description: 'By days, or to a date. Payments do not move it back.',
+  permission: 'licenses:extend',
+  body: ref(LicenseExtend),
+});
 
-export const LicensesIssue = Type.Object(
-  {
-    ...issued,
-    count: integer({
-      description: 'How many licenses to issue, all or none.',
-      minimum: 1,
-      maximum: MAX_ISSUED_AT_ONCE,
-      examples: [10],
-    }),
-    reason: Type.Optional(nullable(reason)),
-  },
-  { $id: 'LicensesIssue' },
-);
-export type LicensesIssue = Static<typeof LicensesIssue>;
+export const changeLicenseUpdates = change({
+  id: 'changeLicenseUpdates',
+  path: 'licenses/:id/change-updates',
+  summary: 'Change until when a license gets new versions',
+  description: 'By days, or to a date. Later renewals of its updates extend from the new end.',
+  permission: 'licenses:extend',
+  body: ref(LicenseUpdatesChange),
+});
 
-const IssuedKey = Type.Object(
-  {
-    license_id: uuid({ examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'] }),
-    license_key: licenseKey,
-  },
-  { $id: 'IssuedKey' },
-);
+export const changeMachineLimit = change({
+  id: 'changeMachineLimit',
+  path: 'licenses/:id/change-limit',
+  summary: 'Change how many machines a license allows',
+  description: 'Machines beyond a lower limit stay active. Payments do not go below it.',
+  permission: 'licenses:change',
+  body: ref(LicenseLimitChange),
+});
 
-export const IssuedLicenses = Type.Object(
-  { items: Type.Array(ref(IssuedKey)) },
-  { $id: 'IssuedLicenses' },
-);
-export type IssuedLicenses = Static<typeof IssuedLicenses>;
+export const allowLicenseMoves = change({
+  id: 'allowLicenseMoves',
+  path: 'licenses/:id/allow-moves',
+  summary: 'Allow activations beyond the move limit of a license',
+  permission: 'licenses:extend',
+  body: ref(LicenseMovesChange),
+});
 
-/** The named schemas of changes to licenses, for the interface document. */
-export const licenseChangeSchemas = [
-  LicenseChange,
-  LicenseExtend,
-  LicenseUpdatesChange,
-  LicenseLimitChange,
-  LicenseMovesChange,
-  LicenseOwnerChange,
-  LicenseRekey,
-  RekeyedLicense,
-  LicenseReason,
-  LicenseReveal,
-  LicenseMailOutcome,
-  RevealedLicenseKey,
-  LicenseIssue,
-  LicensesIssue,
-  IssuedKey,
-  IssuedLicense,
-  IssuedLicenses,
-  ...licenseImportSchemas,
-] as const;
+export const changeLicenseOwner = change({
+  id: 'changeLicenseOwner',
+  path: 'licenses/:id/change-owner',
+  summary: 'Change the customer or the note of a license',
+  description: 'From a change of the customer on, payments do not change the customer.',
+  permission: 'licenses:change',
+  body: ref(LicenseOwnerChange),
+});
+
+export const freeMachine = operation({
+  id: 'freeMachine',
+  method: 'POST',
+  path: 'licenses/:id/machines/:activation_id/free',
+  summary: 'Free a machine of a license',
+  description:
+    'Works with every status of the license, and can be repeated. An offline machine continues until its token expires.',
+  permission: 'activations:deactivate',
+  params: Type.Object({ id: uuid(), activation_id: uuid() }),
+  body: ref(LicenseReason),
+  response: changed,
+  errors: ['license_not_found', 'activation_not_found'],
+});

@@ -1,12 +1,16 @@
 import { type Static, Type } from 'typebox';
 
 import { reason } from './admin-list.ts';
-import { nullable, text } from './schema.ts';
+import { operation } from './operation.ts';
+import { nullable, ref, text } from './schema.ts';
 
 /** Characters in one import: some 5,000 licenses. */
 const MAX_IMPORT_LENGTH = 1_000_000;
 
-export const LicenseImport = Type.Object(
+/** A million characters of up to four bytes. */
+const IMPORT_BODY_BYTES = 4_194_304;
+
+const LicenseImport = Type.Object(
   {
     csv: Type.Optional(
       text({
@@ -41,7 +45,7 @@ export const LicenseImport = Type.Object(
 );
 export type LicenseImport = Static<typeof LicenseImport>;
 
-export const ImportedLicenses = Type.Object(
+const ImportedLicenses = Type.Object(
   {
     dry_run: Type.Boolean(),
     created: Type.Integer({ description: 'Licenses that were, or would be, created.' }),
@@ -62,5 +66,15 @@ export const ImportedLicenses = Type.Object(
 );
 export type ImportedLicenses = Static<typeof ImportedLicenses>;
 
-/** The named schemas of imports, for the interface document. */
-export const licenseImportSchemas = [LicenseImport, ImportedLicenses] as const;
+export const importLicenses = operation({
+  id: 'importLicenses',
+  method: 'POST',
+  path: 'licenses/import',
+  summary: 'Import licenses with the keys of another system',
+  description:
+    'Keys that exist already are skipped, so that an import can be repeated. Use the command line for more than 5,000 licenses.',
+  permission: 'licenses:issue',
+  body: ref(LicenseImport),
+  maxBodyBytes: IMPORT_BODY_BYTES,
+  response: ref(ImportedLicenses, 'How many were imported, and what was not.'),
+});

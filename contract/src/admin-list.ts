@@ -25,6 +25,9 @@ export const cursor = Type.Optional(
   }),
 );
 
+/** The parameters of a page. */
+export const pageQuery = { cursor, limit };
+
 /**
  * The query of a list.
  * @param sorts the names that the list can be sorted by; the first one is the default, ascending or with `-` descending
@@ -37,7 +40,7 @@ export function listQuery<Filters extends Record<string, TSchema>>(
   search?: string,
 ) {
   return Type.Object(
-    { ...rowsQuery(sorts, filters, search).properties, cursor, limit },
+    { ...rowsQuery(sorts, filters, search).properties, ...pageQuery },
     { additionalProperties: false },
   );
 }

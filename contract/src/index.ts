@@ -2,9 +2,7 @@ import type { TSchema } from 'typebox';
 
 import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
-import { customerSchemas } from './admin-customers.ts';
 import { fleetSchemas } from './admin-fleet.ts';
-import { installSchemas } from './admin-installs.ts';
 import {
   Passkey,
   PasskeyAssertion,
@@ -20,7 +18,6 @@ import { mailSchemas } from './admin-mails.ts';
 import { PaymentRepairRequest } from './admin-payment-repairs.ts';
 import { paymentSchemas } from './admin-payments.ts';
 import { revenueSchemas } from './admin-revenue.ts';
-import { customerPaymentSchemas } from './reported-money.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
   IssuedOperatorLink,
@@ -31,18 +28,7 @@ import {
   Operators,
   OperatorStateChange,
 } from './admin-operators.ts';
-import { keyPoolSchemas } from './admin-key-pools.ts';
-import { licenseChangeSchemas } from './admin-license-changes.ts';
-import {
-  AdminLicense,
-  AdminLicenseDetails,
-  AdminLicenses,
-  LicenseDiagnosis,
-  LicenseMachine,
-  LicenseRefusalCount,
-  LicenseTimeline,
-  LicenseTimelineItem,
-} from './admin-licenses.ts';
+import { AdminLicenses } from './admin-licenses.ts';
 import {
   CurrentOperator,
   Done,
@@ -99,14 +85,20 @@ export * from './admin-audit.ts';
 export * from './admin-keys.ts';
 export * from './admin-key-pools.ts';
 export * from './admin-license-changes.ts';
+export * from './admin-license-details.ts';
 export * from './admin-license-import.ts';
+export * from './admin-license-issue.ts';
+export * from './admin-license-keys.ts';
+export * from './admin-license-timeline.ts';
 export * from './admin-licenses.ts';
 export * from './admin-catalog.ts';
 export * from './admin-health.ts';
 export * from './admin-jobs.ts';
+export * from './admin-customer-data.ts';
 export * from './admin-customers.ts';
 export * from './admin-fleet.ts';
 export * from './admin-installs.ts';
+export * from './admin-machines.ts';
 export * from './admin-list.ts';
 export * from './admin-operators.ts';
 export * from './admin-mails.ts';
@@ -143,6 +135,7 @@ export * from './errors.ts';
 export * from './events.ts';
 export * from './formats.ts';
 export * from './health.ts';
+export { MAX_MACHINES } from './license-fields.ts';
 export * from './licenses.ts';
 export * from './list-resource.ts';
 export * from './operation.ts';
@@ -217,22 +210,11 @@ const otherSchemas: readonly TSchema[] = [
   Overview,
   SearchHit,
   SearchResults,
-  AdminLicense,
   AdminLicenses,
-  LicenseDiagnosis,
-  LicenseMachine,
-  LicenseRefusalCount,
-  AdminLicenseDetails,
-  LicenseTimelineItem,
-  LicenseTimeline,
-  ...licenseChangeSchemas,
-  ...keyPoolSchemas,
   ...serviceHealthSchemas,
   ...catalogSchemas,
   ...jobSchemas,
   ...buyerSchemas,
-  ...customerSchemas,
-  ...installSchemas,
   HealthCheck,
   HealthResponse,
   ReadyResponse,
@@ -243,7 +225,6 @@ const otherSchemas: readonly TSchema[] = [
   Problem,
   ...paymentSchemas,
   ...revenueSchemas,
-  ...customerPaymentSchemas,
   PaymentRepairRequest,
   ...webhookSchemas,
   ...outreachSchemas,

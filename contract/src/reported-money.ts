@@ -136,6 +136,3 @@ export const CustomerPayments = Type.Object(
   { $id: 'CustomerPayments' },
 );
 export type CustomerPayments = Static<typeof CustomerPayments>;
-
-/** The named schemas of the payments of a customer, for the interface document. */
-export const customerPaymentSchemas = [CustomerMoney, CustomerTotal, CustomerPayments] as const;

@@ -68,7 +68,7 @@ export function Action<Result = unknown>(props: ActionProps<Result>) {
   );
 }
 
-interface ActionDialogProps<Result> extends ActionProps<Result> {
+interface ActionDialogProps<Result> extends Omit<ActionProps<Result>, 'role'> {
   readonly onClose: () => void;
 }
 
@@ -133,7 +133,7 @@ function nextTask(): Promise<void> {
 }
 
 function createBody<Result>(
-  { body = keepFilled }: ActionProps<Result>,
+  { body = keepFilled }: Pick<ActionProps<Result>, 'body'>,
   { reason = '', ...values }: FormValues,
   version: number | undefined,
 ): object {

@@ -1,9 +1,8 @@
-import type { OperatorRole } from '@latchkey/contract';
+import type { OperationAddress } from '@latchkey/contract';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
-import { hasRole } from '#console/app/session.ts';
+import { mayCall } from '#console/app/session.ts';
 
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -18,10 +17,9 @@ interface RevealedSecretProps {
   /** What is shown before, such as `…-7K2M`. */
   readonly hint: string;
   /** The operation that reveals it. */
-  readonly path: string;
-  readonly body?: object;
-  readonly role: OperatorRole;
-  readonly read: (answer: Record<string, unknown>) => string;
+  readonly of: Pick<OperationAddress, 'permission'>;
+  /** Calls the operation. */
+  readonly request: () => Promise<string>;
 }
 
 /** A secret that is shown on demand. */
@@ -57,16 +55,14 @@ export function useRevealed(request: () => Promise<string>): Revealed {
 }
 
 /** A secret that is shown on demand, for a minute; the service audits it. */
-export function RevealedSecret({ name, hint, path, body, role, read }: RevealedSecretProps) {
-  const { secret, error, reveal, hide } = useRevealed(async () =>
-    read(await apiPost<Record<string, unknown>>(path, body)),
-  );
+export function RevealedSecret({ name, hint, of, request }: RevealedSecretProps) {
+  const { secret, error, reveal, hide } = useRevealed(request);
   return (
     <span class="secret">
       <code>{secret ?? hint}</code>
       {secret !== null && <CopyButton text={secret} label={`Copy ${name}`} />}
       {secret !== null && <Button onClick={hide}>Hide</Button>}
-      {secret === null && hasRole(role) && (
+      {secret === null && mayCall(of) && (
         <Button label={`Reveal ${name}`} onClick={reveal}>
           Reveal
         </Button>

@@ -65,12 +65,6 @@ export function csvAnswer(description: string) {
   return { 200: { description, content: { 'text/csv': { schema: { type: 'string' } } } } };
 }
 
-/** The answer of {@link answerJsonFile}, for the interface document. */
-export function jsonFileAnswer(description: string) {
-  const schema = { type: 'object', additionalProperties: true };
-  return { 200: { description, content: { 'application/json': { schema } } } };
-}
-
 /**
  * Answers all rows as a CSV file, as a stream, which is sent after the handler returned it.
  *

@@ -89,6 +89,10 @@ const PARTS: Readonly<Record<string, string>> = {
   tasks: 'health',
   overview: 'start',
   search: 'start',
+  customer: 'customers',
+  installs: 'customers',
+  machine: 'customers',
+  'key-pools': 'licenses',
 };
 
 function tagOf({ path }: Operation): string {

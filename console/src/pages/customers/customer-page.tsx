@@ -1,14 +1,15 @@
 import type { Customer } from '@latchkey/contract';
+import { exportCustomer } from '@latchkey/contract/admin/customer-data';
+import { showCustomer } from '@latchkey/contract/admin/customers';
 
-import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { query } from '#console/app/router.ts';
 import { saveJson } from '#console/app/save-file.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Card, Page, Section } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Timeline } from '#console/ui/timeline.tsx';
@@ -18,12 +19,10 @@ import { Licenses, Machines, Mails, Payments, Subscriptions } from './customer-t
 import { EraseCustomer } from './erase-customer.tsx';
 import { includeShared, listShared, SharedFields, SharedTable } from './shared-devices.tsx';
 
-const PATH = '/api/v1/admin/customer';
-
 /** Everything about the owner of an e-mail address. */
 export function CustomerPage() {
   const email = query.value.get('email') ?? '';
-  const customer = useResource<Customer>(email === '' ? null : addQuery(PATH, { email }));
+  const customer = useOperation(showCustomer, email === '' ? null : { query: { email } });
   const shared = customer.data === undefined ? [] : listShared(customer.data);
   if (email === '') {
     return (
@@ -38,19 +37,18 @@ export function CustomerPage() {
       back={{ to: '/licenses', label: 'Licenses' }}
       actions={
         <>
-          <Action
+          <OperationAction
+            of={exportCustomer}
             label="Export data"
             explanation="A file with all stored data, for a request for access. It reads all payment events, which may take minutes."
-            role="support"
             reason="required"
-            path={`${PATH}/export`}
             body={(values) => ({ email, ...includeShared(values, shared) })}
-            invalidates={[PATH]}
+            invalidates={[pathOf(showCustomer)]}
             done="The export is ready."
             onDone={(data) => saveJson('customer.json', data)}
           >
             <SharedFields devices={shared} />
-          </Action>
+          </OperationAction>
           <EraseCustomer email={email} />
         </>
       }

@@ -1,8 +1,9 @@
 import type { ArchiveLocation, CustomerErased, CustomerErasurePlan } from '@latchkey/contract';
+import { eraseCustomer, planCustomerErasure } from '@latchkey/contract/admin/customer-data';
 import { useState } from 'preact/hooks';
 
-import { apiPost } from '#console/app/api.ts';
-import { hasRole } from '#console/app/session.ts';
+import { call, pathOf } from '#console/app/call.ts';
+import { mayCall } from '#console/app/session.ts';
 import { ActionDialog } from '#console/ui/action.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { Field } from '#console/ui/field.tsx';
@@ -11,15 +12,13 @@ import { labelOf } from '#console/ui/labels.ts';
 import { ArchivesDialog } from './archives-dialog.tsx';
 import { includeShared, listShared, SharedFields } from './shared-devices.tsx';
 
-const PATH = '/api/v1/admin/customer';
-
 /** Shows what an erasure would do, then erases. */
 export function EraseCustomer({ email }: { readonly email: string }) {
   const [plan, setPlan] = useState<CustomerErasurePlan | null>(null);
   const [archives, setArchives] = useState<readonly ArchiveLocation[]>([]);
-  if (!hasRole('admin')) return null;
+  if (!mayCall(planCustomerErasure)) return null;
   async function readPlan(): Promise<void> {
-    setPlan(await apiPost<CustomerErasurePlan>(`${PATH}/plan-erasure`, { email }));
+    setPlan(await call(planCustomerErasure, { body: { email } }));
   }
   return (
     <>
@@ -32,9 +31,8 @@ export function EraseCustomer({ email }: { readonly email: string }) {
           title="Erase this customer"
           explanation={<Plan plan={plan} />}
           kind="danger"
-          role="admin"
           reason="required"
-          path={`${PATH}/erase`}
+          path={pathOf(eraseCustomer)}
           body={(values) => ({
             email,
             revoke: values['revoke'] === 'on',

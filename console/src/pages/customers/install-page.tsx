@@ -1,23 +1,24 @@
-import type {
-  ArchiveLocation,
-  Install,
-  InstallErased,
-  InstallEvents,
-  StoredEvent,
-} from '@latchkey/contract';
+import type { ArchiveLocation, Install, StoredEvent } from '@latchkey/contract';
+import {
+  eraseInstall,
+  exportInstall,
+  exportInstallEvents,
+  listInstallEvents,
+  showInstall,
+} from '@latchkey/contract/admin/installs';
 import { useState } from 'preact/hooks';
 
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
 import { hrefOf } from '#console/app/router.ts';
 import { saveJson } from '#console/app/save-file.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
@@ -26,10 +27,9 @@ import { Json, Timeline } from '#console/ui/timeline.tsx';
 import { ArchivesDialog } from './archives-dialog.tsx';
 
 /** An installation of the application, and its events. */
-export function InstallPage({ params }: RouteProps) {
-  const id = params['id'] ?? '';
-  const path = `/api/v1/admin/installs/${encodeURIComponent(id)}`;
-  const install = useResource<Install>(path);
+export function InstallPage({ params: { id = '' } }: RouteProps) {
+  const params = { id };
+  const install = useOperation(showInstall, { params });
   const [archives, setArchives] = useState<readonly ArchiveLocation[]>([]);
   return (
     <Page
@@ -44,24 +44,24 @@ export function InstallPage({ params }: RouteProps) {
       }
       actions={
         <>
-          <Action
+          <OperationAction
+            of={exportInstall}
+            params={params}
             label="Export data"
             explanation="A file with its activations and all its events."
-            role="support"
             reason="required"
-            path={`${path}/export`}
             invalidates={[]}
             done="The export is ready."
             onDone={(data) => saveJson('install.json', data)}
           />
-          <Action<InstallErased>
+          <OperationAction
+            of={eraseInstall}
+            params={params}
             label="Erase events"
             explanation="Deletes all events of this install for good. Reports follow within minutes; activations stay with their licenses."
             kind="danger"
-            role="admin"
             reason="required"
-            path={`${path}/erase`}
-            invalidates={[path]}
+            invalidates={[pathOf(showInstall, { params })]}
             done="The events were erased."
             onDone={(erased) => setArchives(erased.archives)}
           />
@@ -79,9 +79,9 @@ export function InstallPage({ params }: RouteProps) {
       <Section
         title="Events"
         intro="Newest first, by the time of their arrival."
-        actions={<CsvButton path={`${path}/events/export`} role="support" fresh />}
+        actions={<CsvButton {...exportOf(exportInstallEvents, { params })} />}
       >
-        <EventPages path={`${path}/events`} />
+        <EventPages installId={id} />
       </Section>
     </Page>
   );
@@ -135,7 +135,7 @@ function Activations({ rows }: { readonly rows: Install['activations'] }) {
 }
 
 /** Pages below each other: older events are added. */
-function EventPages({ path }: { readonly path: string }) {
+function EventPages({ installId }: { readonly installId: string }) {
   const [cursors, setCursors] = useState<readonly string[]>(['']);
   const add = (cursor: string): void => setCursors([...cursors, cursor]);
   return (
@@ -143,7 +143,8 @@ function EventPages({ path }: { readonly path: string }) {
       {cursors.map((cursor, index) => (
         <EventPage
           key={cursor}
-          path={addQuery(path, { cursor })}
+          installId={installId}
+          cursor={cursor}
           isFirst={index === 0}
           onOlder={index === cursors.length - 1 ? add : null}
         />
@@ -153,13 +154,14 @@ function EventPages({ path }: { readonly path: string }) {
 }
 
 interface EventPageProps {
-  readonly path: string;
+  readonly installId: string;
+  readonly cursor: string;
   readonly isFirst: boolean;
   readonly onOlder: ((cursor: string) => void) | null;
 }
 
-function EventPage({ isFirst, onOlder, path }: EventPageProps) {
-  const events = useResource<InstallEvents>(path);
+function EventPage({ installId, cursor, isFirst, onOlder }: EventPageProps) {
+  const events = useOperation(listInstallEvents, { params: { id: installId }, query: { cursor } });
   return (
     <Loaded resource={events}>
       {({ items, next_cursor: next, searched_to: searchedTo }) => (

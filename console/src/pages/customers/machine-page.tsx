@@ -1,25 +1,24 @@
 import type { Machine } from '@latchkey/contract';
+import { eraseMachine, showMachine } from '@latchkey/contract/admin/machines';
 
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
 import { hrefOf, query } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { formatDay } from '#console/ui/format.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Card, Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Status } from '#console/ui/status.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-const PATH = '/api/v1/admin/machine';
-
 /** A machine with its licenses and its use. */
 export function MachinePage() {
   const id = query.value.get('id') ?? '';
-  const machine = useResource<Machine>(id === '' ? null : addQuery(PATH, { id }));
+  const machine = useOperation(showMachine, id === '' ? null : { query: { id } });
   if (id === '') {
     return (
       <Page title="Machine">
@@ -32,16 +31,15 @@ export function MachinePage() {
       title={id}
       back={{ to: '/licenses', label: 'Licenses' }}
       actions={
-        <Action
+        <OperationAction
+          of={eraseMachine}
           label="Erase use"
           title="Erase the days of use"
           explanation="Deletes the heartbeats of all days. Reports follow within minutes; activations stay with their licenses."
           kind="danger"
-          role="admin"
           reason="required"
-          path={`${PATH}/erase`}
           body={() => ({ id })}
-          invalidates={[PATH]}
+          invalidates={[pathOf(showMachine)]}
           done="The days of use were erased."
         />
       }

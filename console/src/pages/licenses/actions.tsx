@@ -1,9 +1,19 @@
 /** The changes of a license, each a button with its dialog. */
 import type { AdminLicenseDetails } from '@latchkey/contract';
+import {
+  allowLicenseMoves,
+  changeLicenseOwner,
+  changeLicenseUpdates,
+  changeMachineLimit,
+  extendLicense,
+  reinstateLicense,
+  revokeLicense,
+  suspendLicense,
+} from '@latchkey/contract/admin/license-changes';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
 import { Field } from '#console/ui/field.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
 import { based } from './change-props.tsx';
 
@@ -13,13 +23,13 @@ interface LicenseProps {
 
 export function Suspend({ license }: LicenseProps) {
   return (
-    <Action
-      {...based(license, 'suspend')}
+    <OperationAction
+      {...based(license)}
+      of={suspendLicense}
       label="Suspend"
       title="Suspend the license"
       explanation="Its computers stop at their next validation, until you reinstate it."
       kind="danger"
-      role="admin"
       done="The license is suspended."
     />
   );
@@ -27,12 +37,12 @@ export function Suspend({ license }: LicenseProps) {
 
 export function Reinstate({ license }: LicenseProps) {
   return (
-    <Action
-      {...based(license, 'reinstate')}
+    <OperationAction
+      {...based(license)}
+      of={reinstateLicense}
       label="Reinstate"
       title="Reinstate the license"
       explanation="It works again. A key that was held back is sent to the customer."
-      role="admin"
       done="The license is reinstated."
     />
   );
@@ -40,13 +50,13 @@ export function Reinstate({ license }: LicenseProps) {
 
 export function Revoke({ license }: LicenseProps) {
   return (
-    <Action
-      {...based(license, 'revoke')}
+    <OperationAction
+      {...based(license)}
+      of={revokeLicense}
       label="Revoke"
       title="Revoke the license"
       explanation="Its computers stop at their next validation. It is meant for keys that were abused; only a reinstatement undoes it."
       kind="danger"
-      role="admin"
       done="The license is revoked."
     />
   );
@@ -56,7 +66,7 @@ export function Extend({ license }: LicenseProps) {
   return (
     <EndAction
       license={license}
-      verb="extend"
+      of={extendLicense}
       label="Extend"
       title="Change the end"
       explanation={
@@ -76,7 +86,7 @@ export function ChangeUpdates({ license }: LicenseProps) {
   return (
     <EndAction
       license={license}
-      verb="change-updates"
+      of={changeLicenseUpdates}
       label="Updates"
       title="Change the end of updates"
       explanation="Until then the license gets new versions. Renewals extend from the new end."
@@ -89,7 +99,7 @@ export function ChangeUpdates({ license }: LicenseProps) {
 }
 
 interface EndActionProps extends LicenseProps {
-  readonly verb: string;
+  readonly of: typeof extendLicense | typeof changeLicenseUpdates;
   readonly label: string;
   readonly title: string;
   readonly explanation: string;
@@ -102,13 +112,13 @@ interface EndActionProps extends LicenseProps {
 }
 
 /** Moves an end of a license by days, or to a date. */
-function EndAction({ license, verb, never, days: offered, hint, ...texts }: EndActionProps) {
+function EndAction({ license, of, never, days: offered, hint, ...texts }: EndActionProps) {
   const [end, setEnd] = useState('days');
   return (
-    <Action
-      {...based(license, verb)}
+    <OperationAction
+      {...based(license)}
+      of={of}
       {...texts}
-      role="support"
       body={({ end: kind, days = '', until = '' }) => {
         if (kind === 'never') return { until: null };
         return kind === 'until' ? { until: `${until}T00:00:00Z` } : { days: Number(days) };
@@ -140,18 +150,18 @@ function EndAction({ license, verb, never, days: offered, hint, ...texts }: EndA
         />
       )}
       {end === 'until' && <Field label="Date" name="until" type="date" required hint={hint} />}
-    </Action>
+    </OperationAction>
   );
 }
 
 export function ChangeLimit({ license }: LicenseProps) {
   return (
-    <Action
-      {...based(license, 'change-limit')}
+    <OperationAction
+      {...based(license)}
+      of={changeMachineLimit}
       label="Change limit"
       title="Change the machine limit"
       explanation="Machines beyond a lower limit stay active. Payments do not go below this limit."
-      role="admin"
       body={({ max_activations: limit = '' }) => ({ max_activations: Number(limit) })}
       done="The limit is changed."
     >
@@ -164,35 +174,35 @@ export function ChangeLimit({ license }: LicenseProps) {
         max={1_000_000}
         required
       />
-    </Action>
+    </OperationAction>
   );
 }
 
 export function AllowMoves({ license }: LicenseProps) {
   const { used, limit, days, extra } = license.moves;
   return (
-    <Action
-      {...based(license, 'allow-moves')}
+    <OperationAction
+      {...based(license)}
+      of={allowLicenseMoves}
       label="Allow a move"
       title="Allow more moves"
       explanation={`The license moved to ${used} different computers within ${days} days; ${limit} are allowed${extra === 0 ? '' : `, and ${extra} more by an operator`}.`}
-      role="support"
       body={({ count = '' }) => ({ count: Number(count) })}
       done="The move is allowed."
     >
       <Field label="Moves" name="count" type="number" value="1" min={1} max={1_000} required />
-    </Action>
+    </OperationAction>
   );
 }
 
 export function ChangeOwner({ license }: LicenseProps) {
   return (
-    <Action
-      {...based(license, 'change-owner')}
+    <OperationAction
+      {...based(license)}
+      of={changeLicenseOwner}
       label="Change customer"
       title="Change customer or note"
       explanation="Once you change the customer, payments do not change it. The key is not sent by itself."
-      role="admin"
       body={({ customer_email: address = '', customer_name: name = '', note = '' }) => ({
         customer_email: emptyToNull(address),
         customer_name: emptyToNull(name),
@@ -221,7 +231,7 @@ export function ChangeOwner({ license }: LicenseProps) {
         maxLength={1_000}
         hint="Only operators see it."
       />
-    </Action>
+    </OperationAction>
   );
 }
 

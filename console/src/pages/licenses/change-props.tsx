@@ -3,12 +3,12 @@ import type { AdminLicenseDetails } from '@latchkey/contract';
 import { Facts } from '#console/ui/facts.tsx';
 import { labelOf } from '#console/ui/labels.ts';
 
-import { AFFECTED, LICENSES } from './license-labels.ts';
+import { AFFECTED } from './license-labels.ts';
 
 /** What all changes of a license have in common. */
-export function based({ id, version }: AdminLicenseDetails, verb: string) {
+export function based({ id, version }: AdminLicenseDetails) {
   return {
-    path: `${LICENSES}/${id}/${verb}`,
+    params: { id },
     version,
     reason: 'required',
     invalidates: AFFECTED,

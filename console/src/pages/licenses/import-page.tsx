@@ -1,7 +1,8 @@
 import type { ImportedLicenses } from '@latchkey/contract';
+import { importLicenses } from '@latchkey/contract/admin/license-import';
 import { useState } from 'preact/hooks';
 
-import { apiPost } from '#console/app/api.ts';
+import { call } from '#console/app/call.ts';
 import { useProductOptions } from '#console/app/products.ts';
 import { invalidate } from '#console/app/resources.ts';
 import { Button, LinkButton } from '#console/ui/button.tsx';
@@ -13,18 +14,18 @@ import { Card, Page } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
 import { decodeTable } from './decode-table.ts';
-import { AFFECTED, LICENSES } from './license-labels.ts';
+import { AFFECTED } from './license-labels.ts';
 
 /** Imports licenses with the keys of another system: first a check, then the import. */
 export function ImportPage() {
   const [csv, setCsv] = useState('');
-  const [checked, setChecked] = useState<object | null>(null);
+  const [checked, setChecked] = useState<ReturnType<typeof readFields> | null>(null);
   const [result, setResult] = useState<ImportedLicenses | null>(null);
 
   async function check(values: FormValues): Promise<void> {
     const next = readFields(values);
     setResult(null);
-    setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, { ...next, dry_run: true }));
+    setResult(await call(importLicenses, { body: { ...next, dry_run: true } }));
     setChecked(next);
   }
 
@@ -44,7 +45,7 @@ export function ImportPage() {
           result={result}
           onImport={async () => {
             const body = { ...checked, dry_run: false };
-            setResult(await apiPost<ImportedLicenses>(`${LICENSES}/import`, body));
+            setResult(await call(importLicenses, { body }));
             for (const prefix of AFFECTED) invalidate(prefix);
           }}
         />

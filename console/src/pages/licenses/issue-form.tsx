@@ -1,13 +1,14 @@
 import type { IssuedLicense, IssuedLicenses } from '@latchkey/contract';
+import { issueLicense, issueLicenses } from '@latchkey/contract/admin/license-issue';
 import { useState } from 'preact/hooks';
 
-import { apiPost } from '#console/app/api.ts';
+import { call } from '#console/app/call.ts';
 import { useProducts, type Product } from '#console/app/products.ts';
 import { invalidate, toApiError } from '#console/app/resources.ts';
 import { Field } from '#console/ui/field.tsx';
 import { Form, type FormValues } from '#console/ui/form.tsx';
 
-import { AFFECTED, LICENSES } from './license-labels.ts';
+import { AFFECTED } from './license-labels.ts';
 
 /** As on the command line. */
 const MAX_COUNT = 1_000;
@@ -25,13 +26,15 @@ export type Outcome =
       readonly problem?: string;
     };
 
+type BodyFields = Omit<ReturnType<typeof readFields>, 'send'>;
+
 /** Issues in parts. A failure after the first part ends it, because the keys so far are shown only once. */
-async function issueMany(fields: object, wanted: number): Promise<Outcome> {
+async function issueMany(fields: BodyFields, wanted: number): Promise<Outcome> {
   const many: IssuedLicenses['items'] = [];
   while (many.length < wanted) {
     const body = { ...fields, count: Math.min(PART, wanted - many.length) };
     try {
-      many.push(...(await apiPost<IssuedLicenses>(`${LICENSES}/batch`, body)).items);
+      many.push(...(await call(issueLicenses, { body })).items);
     } catch (error) {
       if (many.length === 0) throw error;
       return { many, wanted, problem: toApiError(error)?.message ?? '' };
@@ -52,7 +55,7 @@ export function IssueForm({ onIssued }: { readonly onIssued: (outcome: Outcome) 
     const outcome =
       number > 1
         ? await issueMany(fields, number)
-        : { one: await apiPost<IssuedLicense>(LICENSES, { ...fields, send_mail: send }) };
+        : { one: await call(issueLicense, { body: { ...fields, send_mail: send } }) };
     for (const prefix of AFFECTED) invalidate(prefix);
     onIssued(outcome);
   }
@@ -139,6 +142,7 @@ function describeTerm(product: Product | undefined): string {
 
 /** Returns the fields as the interface reads them; empty ones are left out. */
 function readFields({
+  product = '',
   end,
   days = '',
   expires_at: until = '',
@@ -148,6 +152,7 @@ function readFields({
 }: FormValues) {
   const { max_activations: machines = '', ...texts } = values;
   return {
+    product,
     ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value.trim() !== '')),
     ...(machines === '' ? {} : { max_activations: Number(machines) }),
     ...(end === 'days' ? { days: Number(days) } : {}),

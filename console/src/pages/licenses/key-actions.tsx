@@ -1,13 +1,14 @@
 /** The actions on the key of a license. */
-import type { AdminLicenseDetails, LicenseMailOutcome, RekeyedLicense } from '@latchkey/contract';
+import type { AdminLicenseDetails, RekeyedLicense } from '@latchkey/contract';
+import { rekeyLicense, resendLicenseKey } from '@latchkey/contract/admin/license-keys';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { Field } from '#console/ui/field.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
-import { AFFECTED, LICENSES, mailOutcome } from './license-labels.ts';
+import { AFFECTED, mailOutcome } from './license-labels.ts';
 import { based } from './change-props.tsx';
 
 interface LicenseProps {
@@ -16,8 +17,9 @@ interface LicenseProps {
 
 export function Resend({ license }: LicenseProps) {
   return (
-    <Action<LicenseMailOutcome>
-      path={`${LICENSES}/${license.id}/resend`}
+    <OperationAction
+      of={resendLicenseKey}
+      params={{ id: license.id }}
       reason="required"
       invalidates={AFFECTED}
       label="Send key again"
@@ -28,7 +30,6 @@ export function Resend({ license }: LicenseProps) {
           : `${license.customer_email} gets an e-mail with the key.`
       }
       confirm="Send"
-      role="support"
       done={({ mail }) => mailOutcome(mail)}
     />
   );
@@ -38,13 +39,13 @@ export function Rekey({ license }: LicenseProps) {
   const [rekeyed, setRekeyed] = useState<RekeyedLicense | null>(null);
   return (
     <>
-      <Action<RekeyedLicense>
-        {...based(license, 'rekey')}
+      <OperationAction
+        {...based(license)}
+        of={rekeyLicense}
         label="New key"
         title="Replace the key"
         explanation="The old key is invalid at once, for example because it leaked."
         kind="danger"
-        role="admin"
         confirm="Replace the key"
         body={({ keep_machines: keep, send_mail: send }) => ({
           keep_machines: keep === 'on',
@@ -66,7 +67,7 @@ export function Rekey({ license }: LicenseProps) {
           type="checkbox"
           value={license.customer_email === null ? '' : 'on'}
         />
-      </Action>
+      </OperationAction>
       {rekeyed !== null && (
         <Dialog title="The new key" onClose={() => setRekeyed(null)}>
           <p class="secret">

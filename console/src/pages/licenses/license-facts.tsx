@@ -1,13 +1,13 @@
 import type { AdminLicenseDetails } from '@latchkey/contract';
+import { revealLicenseKey } from '@latchkey/contract/admin/license-keys';
 
+import { call } from '#console/app/call.ts';
 import { hrefOf } from '#console/app/router.ts';
 import { Facts } from '#console/ui/facts.tsx';
 import { Section } from '#console/ui/page.tsx';
 import { RevealedSecret } from '#console/ui/revealed-secret.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { labelOf, nameProvider } from '#console/ui/labels.ts';
-
-import { LICENSES } from './license-labels.ts';
 
 /** Customer, key, terms and purchase of a license. */
 export function LicenseFacts({ license }: { readonly license: AdminLicenseDetails }) {
@@ -21,10 +21,10 @@ export function LicenseFacts({ license }: { readonly license: AdminLicenseDetail
             <RevealedSecret
               name="license key"
               hint={`…${license.key_hint}`}
-              path={`${LICENSES}/${id}/reveal`}
-              body={{}}
-              role="support"
-              read={({ license_key: key }) => String(key)}
+              of={revealLicenseKey}
+              request={async () =>
+                (await call(revealLicenseKey, { params: { id }, body: {} })).license_key
+              }
             />,
           ],
           ['Customer', name ?? undefined],

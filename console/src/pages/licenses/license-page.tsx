@@ -1,8 +1,9 @@
 import type { AdminLicenseDetails } from '@latchkey/contract';
+import { showLicense } from '@latchkey/contract/admin/license-details';
 
 import type { RouteProps } from '#console/app/match-path.ts';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page } from '#console/ui/page.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Status } from '#console/ui/status.tsx';
 
 import { DiagnosisBox } from './diagnosis-box.tsx';
@@ -10,17 +11,17 @@ import { LicenseActions } from './license-actions.tsx';
 import { LicenseFacts } from './license-facts.tsx';
 import { MachinesSection } from './machines-section.tsx';
 import { TimelineSection } from './timeline-section.tsx';
-import { LICENSES, nameOf } from './license-labels.ts';
+import { nameOf } from './license-labels.ts';
 
 const BACK = { to: '/licenses', label: 'Licenses' };
 
 /** One license: why it does not work, its machines, what happened, and what can be done. */
 export function LicensePage({ params }: RouteProps) {
-  const path = `${LICENSES}/${encodeURIComponent(params['id'] ?? '')}`;
+  const { id = '' } = params;
   return (
-    <ResourcePage<AdminLicenseDetails> path={path} polls title="License" back={BACK}>
+    <OperationPage of={showLicense} params={{ id }} polls title="License" back={BACK}>
       {(license) => <LicenseView license={license} />}
-    </ResourcePage>
+    </OperationPage>
   );
 }
 

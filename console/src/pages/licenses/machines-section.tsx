@@ -1,15 +1,16 @@
 import type { AdminLicenseDetails, LicenseMachine } from '@latchkey/contract';
+import { freeMachine } from '@latchkey/contract/admin/license-changes';
 
 import { serviceNowMs } from '#console/app/service-clock.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import type { Column } from '#console/ui/data-table.tsx';
 import { Empty } from '#console/ui/empty.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { AFFECTED, LICENSES, labelOfRefusal } from './license-labels.ts';
+import { AFFECTED, labelOfRefusal } from './license-labels.ts';
 
 interface LicenseProps {
   readonly license: AdminLicenseDetails;
@@ -150,7 +151,9 @@ interface FreeProps extends LicenseProps {
 function Free({ license, machine }: FreeProps) {
   const { offline_until: until } = machine;
   return (
-    <Action
+    <OperationAction
+      of={freeMachine}
+      params={{ id: license.id, activation_id: machine.activation_id }}
       label="Free"
       title="Free this machine"
       explanation={
@@ -173,9 +176,7 @@ function Free({ license, machine }: FreeProps) {
           )}
         </>
       }
-      role="support"
       reason="required"
-      path={`${LICENSES}/${license.id}/machines/${machine.activation_id}/free`}
       invalidates={AFFECTED}
       done="The machine is free."
     />

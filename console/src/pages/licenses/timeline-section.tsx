@@ -1,11 +1,14 @@
-import type { AdminLicenseDetails, LicenseTimeline, LicenseTimelineItem } from '@latchkey/contract';
+import type { AdminLicenseDetails, LicenseTimelineItem } from '@latchkey/contract';
+import {
+  exportLicenseTimeline,
+  listLicenseTimeline,
+} from '@latchkey/contract/admin/license-timeline';
 import { useState } from 'preact/hooks';
 
-import { addQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { changeQuery, query } from '#console/app/router.ts';
 import { Button } from '#console/ui/button.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { Section } from '#console/ui/page.tsx';
@@ -13,7 +16,6 @@ import { Timeline } from '#console/ui/timeline.tsx';
 
 import { groupRawEvents } from './group-raw-events.ts';
 import { toTimelineItem } from './timeline-items.tsx';
-import { LICENSES } from './license-labels.ts';
 
 const KINDS: readonly { readonly kind: LicenseTimelineItem['kind']; readonly label: string }[] = [
   { kind: 'audit', label: 'Operators' },
@@ -30,18 +32,20 @@ const MOST = 200;
 /** What happened to a license, in one list; runs of raw events are folded. */
 export function TimelineSection({ license }: { readonly license: AdminLicenseDetails }) {
   const [limit, setLimit] = useState(FIRST);
-  const kind = query.value.get('kind') ?? '';
+  const kind = readKind(query.value.get('kind'));
   const cursor = query.value.get('cursor') ?? '';
-  const path = `${LICENSES}/${license.id}/timeline`;
-  const timeline = useResource<LicenseTimeline>(
-    addQuery(path, { kind, cursor, limit: `${limit}` }),
-  );
+  const params = { id: license.id };
+  const filter = kind === undefined ? {} : { kind };
+  const timeline = useOperation(listLicenseTimeline, {
+    params,
+    query: { ...filter, cursor, limit: `${limit}` },
+  });
   return (
     <Section
       title="Timeline"
-      actions={<CsvButton path={addQuery(`${path}/export`, { kind })} role="support" fresh />}
+      actions={<CsvButton {...exportOf(exportLicenseTimeline, { params, query: filter })} />}
     >
-      <Kinds selected={kind} />
+      <Kinds selected={kind ?? ''} />
       <Loaded resource={timeline}>
         {({ items, next_cursor: next }) => (
           <>
@@ -71,6 +75,10 @@ export function TimelineSection({ license }: { readonly license: AdminLicenseDet
       </Loaded>
     </Section>
   );
+}
+
+function readKind(text: string | null): LicenseTimelineItem['kind'] | undefined {
+  return KINDS.find(({ kind }) => kind === text)?.kind;
 }
 
 function Kinds({ selected }: { readonly selected: string }) {

@@ -1,16 +1,12 @@
 import {
-  AdminLicenseDetails,
   AdminLicenseExportQuery,
-  AdminLicensePath,
   AdminLicenseQuery,
   AdminLicenses,
-  LicenseReveal,
-  LicenseTimeline,
-  LicenseTimelineExportQuery,
+  exportLicenseTimeline,
   type LicenseTimelineItem,
-  LicenseTimelineQuery,
-  RevealedLicenseKey,
+  listLicenseTimeline,
   ref,
+  showLicense,
 } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
@@ -24,15 +20,14 @@ import {
 import type { App } from '#server/http/app-instance.ts';
 import {
   ADMIN_FRESH,
-  SUPPORT,
   SUPPORT_FRESH,
   VIEWER,
   VIEWER_FRESH,
   operatorOf,
 } from '#server/http/require-operator.ts';
+import { serveOperation } from '#server/http/serve-operation.ts';
 import type { CsvColumns } from '#server/lib/csv.ts';
 
-import { revealKey } from './change-license.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
 import { exportActivations, exportLicenses, listAdminLicenses } from './list-licenses.ts';
 import { exportTimeline, readTimeline } from './read-timeline.ts';
@@ -50,21 +45,14 @@ export function registerLicenseAdminRoutes(app: App, deps: LicenseAdminDependenc
       (license) => license,
     ),
   );
-  app.get(`${PATH}/:id`, { config: VIEWER, schema: showOperation }, (request) =>
-    describeLicense(deps, request.params.id),
-  );
-  app.get(`${PATH}/:id/timeline`, { config: VIEWER, schema: timelineOperation }, (request) =>
+  serveOperation(app, showLicense, ({ params }) => describeLicense(deps, params.id));
+  serveOperation(app, listLicenseTimeline, ({ params, query }) =>
     answerPage(
-      readPageRequest(request.query, '-occurred_at'),
-      (page) => readTimeline(deps, request.params.id, request.query.kind ?? null, page),
+      readPageRequest(query, '-occurred_at'),
+      (page) => readTimeline(deps, params.id, query.kind ?? null, page),
       (item) => item,
     ),
   );
-  app.post(`${PATH}/:id/reveal`, { config: SUPPORT, schema: revealOperation }, async (request) => {
-    const { actor } = operatorOf(request);
-    const { reason = null } = request.body;
-    return { license_key: await revealKey(deps, request.params.id, { actor, reason }) };
-  });
   registerExports(app, deps);
 }
 
@@ -79,16 +67,10 @@ const TIMELINE_COLUMNS: CsvColumns<LicenseTimelineItem> = {
 };
 
 function registerExports(app: App, deps: LicenseAdminDependencies): void {
-  app.get(
-    `${PATH}/:id/timeline/export`,
-    { config: SUPPORT_FRESH, schema: exportTimelineOperation },
-    async (request, reply) => {
-      const { params, query } = request;
-      const { actor } = operatorOf(request);
-      const items = await exportTimeline(deps, params.id, query.kind ?? null, actor);
-      return answerCsv(reply, 'timeline', TIMELINE_COLUMNS, items);
-    },
-  );
+  serveOperation(app, exportLicenseTimeline, async ({ params, query, operator }, reply) => {
+    const items = await exportTimeline(deps, params.id, query.kind ?? null, operator.actor);
+    return answerCsv(reply, 'timeline', TIMELINE_COLUMNS, items);
+  });
   for (const [path, config, schema] of [
     [`${PATH}/export`, SUPPORT_FRESH, exportOperation],
     [`${PATH}/export-with-keys`, ADMIN_FRESH, exportKeysOperation],
@@ -119,50 +101,6 @@ const listOperation = {
   description: 'Without their keys. Filters apply together.',
   querystring: AdminLicenseQuery,
   response: { 200: ref(AdminLicenses, 'A page of licenses.') },
-} satisfies FastifySchema;
-
-const showOperation = {
-  operationId: 'showLicense',
-  tags: TAGS,
-  summary: 'Show a license, and why it does not work',
-  description: 'Everything but its key. `diagnosis` is one sentence, and what to do.',
-  params: AdminLicensePath,
-  response: { 200: ref(AdminLicenseDetails, 'The license.') },
-  problems: ['license_not_found'],
-} satisfies FastifySchema;
-
-const timelineOperation = {
-  operationId: 'listLicenseTimeline',
-  tags: TAGS,
-  summary: 'List what happened to a license',
-  description:
-    'Newest first: audit entries, payment events, mails, machines, refused requests by day, and outgoing webhooks.',
-  params: AdminLicensePath,
-  querystring: LicenseTimelineQuery,
-  response: { 200: ref(LicenseTimeline, 'A page of the timeline.') },
-  problems: ['license_not_found'],
-} satisfies FastifySchema;
-
-const exportTimelineOperation = {
-  operationId: 'exportLicenseTimeline',
-  tags: TAGS,
-  summary: 'Export what happened to a license as CSV',
-  description: 'Newest first. The audit log records it.',
-  params: AdminLicensePath,
-  querystring: LicenseTimelineExportQuery,
-  response: csvAnswer('One line for each item.'),
-  problems: ['license_not_found'],
-} satisfies FastifySchema;
-
-const revealOperation = {
-  operationId: 'revealLicenseKey',
-  tags: TAGS,
-  summary: 'Reveal the key of a license',
-  description: 'The audit log records it.',
-  params: AdminLicensePath,
-  body: ref(LicenseReveal),
-  response: { 200: ref(RevealedLicenseKey, 'The key.') },
-  problems: ['license_not_found'],
 } satisfies FastifySchema;
 
 const CSV = csvAnswer('All rows.');

@@ -2,7 +2,6 @@ import type {
   AdminLicenseDetails,
   LicenseExtend,
   LicenseRekey,
-  LicenseUpdatesChange,
   RekeyedLicense,
 } from '@latchkey/contract';
 import { parseDateTime } from '@latchkey/contract';
@@ -23,10 +22,11 @@ import { findLicense } from '../licenses/queries/licenses.ts';
 import { revealLicenseKey } from '../licenses/show.ts';
 import { describeLicense, type LicenseAdminDependencies } from './describe-license.ts';
 
-/** The body of a change that is based on a version. */
-interface BasedChange {
-  readonly expected_version: number;
-  readonly reason: string;
+/** A request for a change that is based on a version. */
+interface ChangeRequest<Body = object> {
+  readonly params: { readonly id: string };
+  readonly body: Body & { readonly expected_version: number; readonly reason: string };
+  readonly operator: { readonly actor: string };
 }
 
 /**
@@ -35,22 +35,19 @@ interface BasedChange {
  */
 export async function applyChange(
   deps: LicenseAdminDependencies,
-  id: string,
-  body: BasedChange,
-  actor: string,
+  request: ChangeRequest,
   change: (manual: ManualChange) => Promise<unknown>,
 ): Promise<AdminLicenseDetails> {
-  await runChange(deps, id, body, actor, change);
-  return describeLicense(deps, id);
+  await runChange(deps, request, change);
+  return describeLicense(deps, request.params.id);
 }
 
 async function runChange<Result>(
   deps: LicenseAdminDependencies,
-  id: string,
-  { expected_version: expectedVersion, reason }: BasedChange,
-  actor: string,
+  { params: { id }, body, operator: { actor } }: ChangeRequest,
   change: (manual: ManualChange) => Promise<Result>,
 ): Promise<Result> {
+  const { expected_version: expectedVersion, reason } = body;
   try {
     return await change({ keyOrId: id, actor, reason, expectedVersion });
   } catch (error) {
@@ -68,23 +65,19 @@ export function refuseField(field: string, msg: string) {
 /** Changes the expiry of a license. @throws as {@link applyChange}; invalidRequest unless exactly one end is given */
 export async function applyExtension(
   deps: LicenseAdminDependencies,
-  id: string,
-  body: LicenseExtend,
-  actor: string,
+  request: ChangeRequest<LicenseExtend>,
 ): Promise<AdminLicenseDetails> {
-  const extension = readExtension(body);
-  return applyChange(deps, id, body, actor, (change) => extendLicense(deps, change, extension));
+  const extension = readExtension(request.body);
+  return applyChange(deps, request, (change) => extendLicense(deps, change, extension));
 }
 
 /** Changes the end of updates of a license. @throws as {@link applyExtension} */
 export async function applyUpdatesChange(
   deps: LicenseAdminDependencies,
-  id: string,
-  body: LicenseUpdatesChange,
-  actor: string,
+  request: ChangeRequest<LicenseExtend>,
 ): Promise<AdminLicenseDetails> {
-  const extension = readExtension(body);
-  return applyChange(deps, id, body, actor, (change) => changeUpdates(deps, change, extension));
+  const extension = readExtension(request.body);
+  return applyChange(deps, request, (change) => changeUpdates(deps, change, extension));
 }
 
 function readExtension({ days, until }: Pick<LicenseExtend, 'days' | 'until'>): Extension {
@@ -105,15 +98,14 @@ export function readTime(field: string, text: string): Date {
 /** Replaces the key of a license. @throws as {@link applyChange} */
 export async function applyRekey(
   deps: LicenseAdminDependencies,
-  id: string,
-  body: LicenseRekey,
-  actor: string,
+  request: ChangeRequest<LicenseRekey>,
 ): Promise<RekeyedLicense> {
-  const options = { keepMachines: body.keep_machines, wantsMail: body.send_mail };
-  const { licenseKey, machines, mail } = await runChange(deps, id, body, actor, (change) =>
-    rekeyAndSend(deps, { ...change, ...options }),
+  const { keep_machines: keepMachines, send_mail: wantsMail } = request.body;
+  const { licenseKey, machines, mail } = await runChange(deps, request, (change) =>
+    rekeyAndSend(deps, { ...change, keepMachines, wantsMail }),
   );
-  return { license: await describeLicense(deps, id), license_key: licenseKey, machines, mail };
+  const license = await describeLicense(deps, request.params.id);
+  return { license, license_key: licenseKey, machines, mail };
 }
 
 /** Returns the key of a license, after an audit entry. @throws licenseNotFound */
