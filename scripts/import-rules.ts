@@ -42,7 +42,7 @@ export const SERVER_LAYERS: readonly ImportRule[] = [
   rule(
     'features/lists',
     `
-    features/audit/record-access.ts db/list.ts lib clock.ts log-scrub.ts http/admin-list.ts
+    features/audit/record-access.ts db/bounded-list.ts db/list.ts lib clock.ts log-scrub.ts http/admin-list.ts
     http/app-instance.ts http/serve-operation.ts`,
   ),
   rule(

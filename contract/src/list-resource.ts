@@ -2,6 +2,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
 import { listOf, listQuery, rowsQuery } from './admin-list.ts';
+import type { ErrorCode } from './error-catalogue.ts';
 import { csvFile, operation } from './operation.ts';
 import type { Permission } from './permissions.ts';
 import { nameOf, ref } from './schema.ts';
@@ -28,7 +29,12 @@ interface ListDeclaration<
   Item extends TObject,
   Filtered extends Filters,
   Search extends string | undefined,
+  Params extends TObject | undefined,
 > extends CollectionDeclaration<Item> {
+  /** What its rows are, if the title does not say it; sentences. */
+  readonly description?: string;
+  /** Of a list below a resource: the parameters of the path, each of which selects rows as a filter does. */
+  readonly params?: Params;
   /** What it can be sorted by; the first one is the default, ascending or with `-` descending. */
   readonly sorts: readonly [string, ...string[]];
   /** Optional parameters of the query. */
@@ -42,8 +48,10 @@ export function listResource<
   Item extends TObject,
   const Filtered extends Filters,
   const Search extends string | undefined = undefined,
->(of: ListDeclaration<Item, Filtered, Search>) {
-  const { id, title, path, item, sorts, filters, search, permissions } = of;
+  Params extends TObject | undefined = undefined,
+>(of: ListDeclaration<Item, Filtered, Search, Params>) {
+  const { id, title, path, params, item, sorts, filters, search, permissions } = of;
+  const errors: readonly ErrorCode[] = params === undefined ? [] : ['not_found'];
   return {
     ...of,
     columns: of.columns ?? listPlainFields(item),
@@ -52,9 +60,12 @@ export function listResource<
       method: 'GET',
       path,
       summary: `List ${title}`,
+      ...(of.description === undefined ? {} : { description: of.description }),
       permission: permissions.read,
+      params,
       query: listQuery(sorts, filters, search),
       response: ref(listOf(item, `${nameOf(item)}Page`), 'One page.'),
+      errors,
     }),
     export: operation({
       id: `export${id}`,
@@ -63,14 +74,18 @@ export function listResource<
       summary: `Export ${title} as CSV`,
       description: 'The audit log records each export.',
       permission: permissions.export,
+      params,
       query: rowsQuery(sorts, filters, search),
       response: csvFile('All that the filters select, one line each.'),
+      errors,
     }),
   };
 }
 
 /** Any list. */
-export type AnyListResource = ReturnType<typeof listResource<TObject, Filters, string | undefined>>;
+export type AnyListResource = ReturnType<
+  typeof listResource<TObject, Filters, string | undefined, TObject | undefined>
+>;
 
 /** Declares a short list, which is neither paged nor filtered, with its two operations: all of it, and the same as CSV. */
 export function collectionResource<Item extends TObject>(of: CollectionDeclaration<Item>) {

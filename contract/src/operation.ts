@@ -17,7 +17,7 @@ export interface Operation {
   readonly description?: string;
   /** `public`: part of signing in, for everybody. */
   readonly permission: Permission | 'public';
-  readonly params?: TSchema;
+  readonly params?: TSchema | undefined;
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** Larger than that of other operations. */
@@ -46,6 +46,11 @@ export function csvFile(description: string): FileResponse {
 /** The response of an export as a JSON document. @param description what it contains */
 export function jsonFile(description: string): FileResponse {
   return fileOf('application/json', description);
+}
+
+/** The response of a page for a frame. @param description what it shows */
+export function htmlFile(description: string): FileResponse {
+  return fileOf('text/html', description);
 }
 
 function fileOf(file: string, description: string): FileResponse {

@@ -13,6 +13,8 @@ import { Button } from './button.tsx';
 export interface CsvExport {
   /** Its operation. */
   readonly path: string;
+  /** Of an operation that is a POST. */
+  readonly body?: object;
   /** The lowest role that may. Default: every role. */
   readonly role?: OperatorRole;
   /** Whether it needs a fresh proof. */
@@ -26,18 +28,18 @@ export function exportOf<const Of extends Operation>(
   of: Of,
   input: InputOf<Of> & AnyInput,
 ): CsvExport {
-  const path = pathOf(of, input);
-  if (of.permission === 'public') return { path };
+  const sent = { path: pathOf(of, input), ...(input.body && { body: input.body }) };
+  if (of.permission === 'public') return sent;
   const { role, reauthenticate } = grantOf(of.permission);
-  return { path, role, fresh: reauthenticate };
+  return { ...sent, role, fresh: reauthenticate };
 }
 
 /** Downloads an export, and reports why it failed. Roles that may not are shown no button. */
-export function CsvButton({ path, role = 'viewer', fresh, label = 'Export CSV' }: CsvExport) {
+export function CsvButton({ path, body, role = 'viewer', fresh, label = 'Export CSV' }: CsvExport) {
   if (!hasRole(role)) return null;
   async function download(): Promise<void> {
     if (fresh === true && !isFresh() && !(await ask('proof'))) return;
-    saveFile(await apiFile(path));
+    saveFile(await apiFile(path, body));
   }
   return <Button onClick={download}>{label}</Button>;
 }

@@ -16,8 +16,9 @@ import { operatorOf, type OperatorAccess, type RequestOperator } from './require
 export type OperationRequest<Of extends Operation> = InputOf<Of> &
   (Of['permission'] extends 'public' ? object : { readonly operator: RequestOperator });
 
-/** What a handler returns: the response, or the stream of a file. */
-type Returned<Of extends Operation> = OutputOf<Of> extends FileContent ? Readable : OutputOf<Of>;
+/** What a handler returns: the response, or the content of a file. */
+type Returned<Of extends Operation> =
+  OutputOf<Of> extends FileContent ? Readable | string : OutputOf<Of>;
 
 /** Answers a request. `reply` is for headers and files, `raw` for cookies and the client's network. */
 export type OperationHandler<Of extends Operation> = (
@@ -85,6 +86,8 @@ const PARTS: Readonly<Record<string, string>> = {
   catalog: 'health',
   doctor: 'health',
   jobs: 'health',
+  'mail-relay': 'mails',
+  'mail-templates': 'mails',
   settings: 'health',
   tasks: 'health',
   overview: 'start',
@@ -104,6 +107,8 @@ function responseOf({ response }: Operation): object {
   if (!('file' in response)) return response;
   const { file, description } = { description: '', ...response };
   const type =
-    file === 'text/csv' ? { type: 'string' } : { type: 'object', additionalProperties: true };
+    file === 'application/json'
+      ? { type: 'object', additionalProperties: true }
+      : { type: 'string' };
   return { description, content: { [String(file)]: { schema: type } } };
 }

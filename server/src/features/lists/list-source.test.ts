@@ -14,11 +14,16 @@ test('a selection is the filters and the trimmed search of a query, without its 
     limit: '50',
     cursor: 'x',
   };
-  assert.deepEqual(readSelection(trials, query), { state: 'running', search: '4c4c' });
+  assert.deepEqual(readSelection(trials, { query }), { state: 'running', search: '4c4c' });
+});
+
+test('a selection below a resource has the parameters of the path', () => {
+  const request = { params: { id: 'a' }, query: { state: 'running' } };
+  assert.deepEqual(readSelection(trials, request), { id: 'a', state: 'running' });
 });
 
 test('a search of blanks selects everything', () => {
-  assert.deepEqual(readSelection(trials, { search: '  ' }), {});
+  assert.deepEqual(readSelection(trials, { query: { search: '  ' } }), {});
 });
 
 test('a cell is a plain value of an item, at the end of its path, or an object as JSON', () => {

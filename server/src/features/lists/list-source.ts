@@ -3,6 +3,7 @@ import type { AnyListResource, ItemOf } from '@latchkey/contract';
 import type { Pool } from 'pg';
 import type { Static, TObject } from 'typebox';
 
+import { queryBoundedPage, type BoundedList, type Filter } from '#server/db/bounded-list.ts';
 import {
   queryPage,
   type Condition,
@@ -11,16 +12,21 @@ import {
   type PageRequest,
 } from '#server/db/list.ts';
 
-/** The names of the filters of a list, with `search` if it can be searched. */
+type Params<Of extends AnyListResource> = Of['params'] extends TObject
+  ? Static<Of['params']>
+  : object;
+
+/** The names of the filters of a list and of the parameters of its path, with `search` if it can be searched. */
 type FilterName<Of extends AnyListResource> =
   | (keyof Of['filters'] & string)
+  | (keyof Params<Of> & string)
   | (Of['search'] extends undefined ? never : 'search');
 
 type FilterValue<Of extends AnyListResource, Name> = Name extends keyof Of['filters']
   ? NonNullable<Static<Of['filters'][Name]>>
   : string;
 
-/** What a request selects: each filter that it names, and `search`. */
+/** What a request selects: each parameter of the path, each filter that it names, and `search`. */
 export type Selection<Of extends AnyListResource> = {
   readonly [Name in FilterName<Of>]?: FilterValue<Of, Name> | undefined;
 };
@@ -31,6 +37,11 @@ type ReadPage<Row> = (request: PageRequest) => Promise<Page<Row>>;
 /** Reads the rows of a list. */
 export interface ListSource<Of extends AnyListResource, Row> {
   /**
+   * Of a list below a resource: reads the resource, before anything is listed or recorded.
+   * @throws notFound (404)
+   */
+  readonly require?: (selection: Selection<Of>) => Promise<unknown>;
+  /**
    * Returns how the pages of a selection are read.
    * @throws invalidRequest (422) for a value of a filter that is not valid, before anything is read or recorded
    */
@@ -39,8 +50,8 @@ export interface ListSource<Of extends AnyListResource, Row> {
 }
 
 /** The condition of each filter; null: the value selects everything. */
-type FilterConditions<Of extends AnyListResource> = {
-  readonly [Name in FilterName<Of>]: (value: FilterValue<Of, Name>, now: Date) => Condition | null;
+type FilterConditions<Of extends AnyListResource, Selects extends Condition = Condition> = {
+  readonly [Name in FilterName<Of>]: (value: FilterValue<Of, Name>, now: Date) => Selects | null;
 };
 
 /**
@@ -59,11 +70,23 @@ export function selectFrom<Of extends AnyListResource, Row extends TObject>(
   };
 }
 
-function toConditions<Of extends AnyListResource>(
-  filters: FilterConditions<Of>,
+/** Reads a list of very many rows with a condition for each filter. */
+export function selectFromBounded<Of extends AnyListResource, Row extends TObject>(
+  deps: { readonly pool: Pool },
+  list: BoundedList<Row>,
+  filters: FilterConditions<Of, Filter>,
+): ListSource<Of, Static<Row>>['read'] {
+  return (selection, now) => {
+    const conditions = toConditions(filters, selection, now);
+    return (request) => queryBoundedPage(deps.pool, list, request, conditions);
+  };
+}
+
+function toConditions<Of extends AnyListResource, Selects extends Condition>(
+  filters: FilterConditions<Of, Selects>,
   selection: Selection<Of>,
   now: Date,
-): Condition[] {
+): Selects[] {
   const names = Object.keys(selection) as FilterName<Of>[];
   return names.flatMap((name) => {
     const value = selection[name];
@@ -71,12 +94,19 @@ function toConditions<Of extends AnyListResource>(
   });
 }
 
-/** Returns what a query selects: without its page and order, without blanks around a search, without an empty search. */
-export function readSelection<Of extends AnyListResource>(of: Of, query: object): Selection<Of> {
+/** Returns what a request selects: without its page and order, without blanks around a search, without an empty search. */
+export function readSelection<Of extends AnyListResource>(
+  of: Of,
+  { query, params = {} }: { readonly query: object; readonly params?: object },
+): Selection<Of> {
   const search = 'search' in query ? String(query.search).trim() : '';
   const names = Object.keys(of.filters);
   const named = Object.entries(query).filter(([name]) => names.includes(name));
-  const selection = { ...Object.fromEntries(named), ...(search === '' ? {} : { search }) };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the query fits the schema that the list made of its filters.
+  const selection = {
+    ...params,
+    ...Object.fromEntries(named),
+    ...(search === '' ? {} : { search }),
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request fits the schemas that the list made of its parameters and filters.
   return selection as unknown as Selection<Of>;
 }

@@ -31,20 +31,22 @@ export function serveList<Of extends AnyListResource, Row>(
   source: ListSource<Of, Row>,
 ): void {
   const [defaultSort] = of.sorts;
-  serveOperation(app, of.list, ({ query }) => {
+  serveOperation(app, of.list, async (request) => {
     const now = deps.clock.now();
-    return answerPage(
-      readPageRequest(query, defaultSort),
-      source.read(readSelection(of, query), now),
-      (row) => source.view(row, now),
-    );
-  });
-  serveOperation(app, of.export, async ({ query, operator }, reply) => {
-    const now = deps.clock.now();
-    const selection = readSelection(of, query);
+    const page = readPageRequest(request.query, defaultSort);
+    const selection = readSelection(of, request);
     const read = source.read(selection, now);
-    await recordExport(deps, of, operator.actor, selection);
-    const rows = readAllPages(deps.databaseLimiter, readOrder(query, defaultSort), read);
+    await source.require?.(selection);
+    return answerPage(page, read, (row) => source.view(row, now));
+  });
+  serveOperation(app, of.export, async (request, reply) => {
+    const now = deps.clock.now();
+    const order = readOrder(request.query, defaultSort);
+    const selection = readSelection(of, request);
+    const read = source.read(selection, now);
+    await source.require?.(selection);
+    await recordExport(deps, of, request.operator.actor, selection);
+    const rows = readAllPages(deps.databaseLimiter, order, read);
     return answerExport(reply, of, viewAll(source, rows, now));
   });
 }
@@ -63,19 +65,25 @@ export function serveCollection<Of extends AnyCollectionResource>(
   });
 }
 
-type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns'>;
+type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns'> &
+  Partial<Pick<AnyListResource, 'params'>>;
 
-/** An export needs its audit entry first, which has the filters; not what was searched, because it may be a person. */
+/**
+ * An export needs its audit entry first, which has the filters; not what was searched, because it may be a person. The
+ * subject is the resource that the list is below, or the list.
+ */
 async function recordExport(
   deps: Pick<ListDependencies, 'pool' | 'clock'>,
-  { name, title }: Exported,
+  { name, title, params }: Exported,
   actor: string,
   selection: object,
 ): Promise<void> {
-  const { search: _, ...filters } = { search: undefined, ...selection };
+  const [parameter = ''] = Object.keys(params?.properties ?? {});
+  const selected: Readonly<Record<string, unknown>> = { ...selection };
+  const { search: _, [parameter]: above, ...filters } = selected;
+  const subjectId = typeof above === 'string' ? above : title;
   const details = withoutSecrets(filters);
-  const action = `${name}.export`;
-  await recordAccess(deps, { actor, action, subjectId: title, reason: null, details });
+  await recordAccess(deps, { actor, action: `${name}.export`, subjectId, reason: null, details });
 }
 
 /** The audit log is never edited, and a filter can be any text. */
