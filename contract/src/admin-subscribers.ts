@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
+import { reason } from './admin-list.ts';
+import { Done } from './admin-session.ts';
 import { LANGUAGES } from './constants.ts';
-import { dateTime, email, nullable, nullableString, oneOf, text, uuid } from './schema.ts';
+import { listResource } from './list-resource.ts';
+import { operation } from './operation.ts';
+import { dateTime, email, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
 /** The states of subscribers; `suppressed` by an operator, `erased` without a stored address. */
 export const SUBSCRIBER_STATES = [
@@ -68,34 +71,32 @@ const facts = {
 export const AdminSubscriber = Type.Object(facts, { $id: 'AdminSubscriber' });
 export type AdminSubscriber = Static<typeof AdminSubscriber>;
 
-export const AdminSubscriberList = listOf(AdminSubscriber, 'AdminSubscriberList');
-export type AdminSubscriberList = Static<typeof AdminSubscriberList>;
+export const subscribers = listResource({
+  id: 'Subscribers',
+  name: 'subscriber',
+  title: 'subscribers',
+  path: 'subscribers',
+  item: AdminSubscriber,
+  sorts: ['-first_subscribed_at'],
+  search: 'An address in any spelling, the start of one, or `@` and the start of a domain.',
+  filters: {
+    state: Type.Optional(oneOf(SUBSCRIBER_STATES)),
+    language: Type.Optional(oneOf(LANGUAGES)),
+    opt_in: Type.Optional(oneOf(['single', 'double'])),
+    product: Type.Optional(
+      text({
+        description: 'Only subscribers with a license of this product.',
+        maxLength: 200,
+        examples: ['personal'],
+      }),
+    ),
+    since: Type.Optional(dateTime({ description: 'First subscribed at or after.' })),
+    until: Type.Optional(dateTime({ description: 'First subscribed before.' })),
+  },
+  permissions: { read: 'subscribers:read', export: 'subscribers:export' },
+});
 
-const filters = {
-  state: Type.Optional(oneOf(SUBSCRIBER_STATES)),
-  language: Type.Optional(oneOf(LANGUAGES)),
-  opt_in: Type.Optional(oneOf(['single', 'double'])),
-  product: Type.Optional(
-    text({
-      description: 'Only subscribers with a license of this product.',
-      maxLength: 200,
-      examples: ['personal'],
-    }),
-  ),
-  since: Type.Optional(dateTime({ description: 'First subscribed at or after.' })),
-  until: Type.Optional(dateTime({ description: 'First subscribed before.' })),
-};
-
-const SORTS = ['-first_subscribed_at'] as const;
-const SEARCH = 'An address in any spelling, the start of one, or `@` and the start of a domain.';
-
-export const AdminSubscriberQuery = listQuery(SORTS, filters, SEARCH);
-export type AdminSubscriberQuery = Static<typeof AdminSubscriberQuery>;
-
-export const AdminSubscriberRows = rowsQuery(SORTS, filters, SEARCH);
-export type AdminSubscriberRows = Static<typeof AdminSubscriberRows>;
-
-export const AdminSubscriberPath = Type.Object({ id: uuid() });
+const params = Type.Object({ id: uuid() });
 
 const AddressMail = Type.Object({
   template: Type.String({
@@ -127,8 +128,59 @@ export const AdminSubscriberDetail = Type.Object(
 export type AdminSubscriberDetail = Static<typeof AdminSubscriberDetail>;
 
 /** A change whose only value is its reason. */
-export const SubscriberChange = Type.Object({ reason }, { $id: 'SubscriberChange' });
-export type SubscriberChange = Static<typeof SubscriberChange>;
+const SubscriberChange = Type.Object({ reason }, { $id: 'SubscriberChange' });
+
+export const showSubscriber = operation({
+  id: 'showSubscriber',
+  method: 'GET',
+  path: 'subscribers/:id',
+  summary: 'Show a subscriber with outreach messages and changes',
+  permission: 'subscribers:read',
+  params,
+  response: ref(AdminSubscriberDetail, 'The subscriber.'),
+  errors: ['not_found'],
+});
+
+export const resendConfirmation = operation({
+  id: 'resendConfirmation',
+  method: 'POST',
+  path: 'subscribers/:id/resend-confirmation',
+  summary: 'Send the confirmation e-mail again',
+  description:
+    'At most every five minutes and three times a day. A subscriber who needs no confirmation, or cannot confirm, is a `conflict`.',
+  permission: 'subscribers:resend',
+  params,
+  body: ref(SubscriberChange),
+  response: ref(Done, 'The e-mail is sent in a moment.'),
+  errors: ['not_found', 'conflict', 'not_possible', 'rate_limited'],
+});
+
+export const unsubscribeSubscriber = operation({
+  id: 'unsubscribeSubscriber',
+  method: 'POST',
+  path: 'subscribers/:id/unsubscribe',
+  summary: 'Unsubscribe a subscriber',
+  description: 'The subscriber can subscribe again. Another suppression remains.',
+  permission: 'subscribers:unsubscribe',
+  params,
+  body: ref(SubscriberChange),
+  response: ref(AdminSubscriberDetail, 'The subscriber now.'),
+  errors: ['not_found'],
+});
+
+export const eraseSubscriber = operation({
+  id: 'eraseSubscriber',
+  method: 'POST',
+  path: 'subscribers/:id/erase',
+  summary: 'Erase a subscriber',
+  description:
+    'Deletes the subscription and its outreach, and suppresses the address. Licenses keep their customer data.',
+  permission: 'subscribers:erase',
+  params,
+  body: ref(SubscriberChange),
+  response: ref(Done, 'The subscriber was erased.'),
+  errors: ['not_found'],
+});
 
 export const AdminSuppression = Type.Object(
   {
@@ -148,40 +200,41 @@ export const AdminSuppression = Type.Object(
 );
 export type AdminSuppression = Static<typeof AdminSuppression>;
 
-export const AdminSuppressionList = listOf(AdminSuppression, 'AdminSuppressionList');
-export type AdminSuppressionList = Static<typeof AdminSuppressionList>;
+export const suppressions = listResource({
+  id: 'Suppressions',
+  name: 'suppression',
+  title: 'suppressions',
+  description: 'Addresses that receive no newsletter and no outreach.',
+  path: 'suppressions',
+  item: AdminSuppression,
+  sorts: ['-suppressed_at'],
+  search:
+    'A complete address, since only the HMACs of addresses are stored, or the start of an `address_hash`.',
+  filters: {
+    reason: Type.Optional(suppressionReason),
+    since: Type.Optional(dateTime({ description: 'Suppressed at or after.' })),
+    until: Type.Optional(dateTime({ description: 'Suppressed before.' })),
+  },
+  permissions: { read: 'suppressions:read', export: 'suppressions:export' },
+});
 
-const suppressionFilters = {
-  reason: Type.Optional(suppressionReason),
-  since: Type.Optional(dateTime({ description: 'Suppressed at or after.' })),
-  until: Type.Optional(dateTime({ description: 'Suppressed before.' })),
-};
-
-const SUPPRESSION_SORTS = ['-suppressed_at'] as const;
-const SUPPRESSION_SEARCH =
-  'A complete address, since only the HMACs of addresses are stored, or the start of an `address_hash`.';
-
-export const AdminSuppressionQuery = listQuery(
-  SUPPRESSION_SORTS,
-  suppressionFilters,
-  SUPPRESSION_SEARCH,
-);
-export type AdminSuppressionQuery = Static<typeof AdminSuppressionQuery>;
-
-export const AdminSuppressionRows = rowsQuery(
-  SUPPRESSION_SORTS,
-  suppressionFilters,
-  SUPPRESSION_SEARCH,
-);
-export type AdminSuppressionRows = Static<typeof AdminSuppressionRows>;
-
-export const SuppressionAdd = Type.Object(
+const SuppressionAdd = Type.Object(
   { email: email({ examples: ['ada@example.com'] }), reason },
   { $id: 'SuppressionAdd' },
 );
-export type SuppressionAdd = Static<typeof SuppressionAdd>;
 
-export const SuppressionRemove = Type.Object(
+export const addSuppression = operation({
+  id: 'addSuppression',
+  method: 'POST',
+  path: 'suppressions',
+  summary: 'Suppress an address',
+  description: 'It receives no newsletter and no outreach; e-mails with keys are still sent.',
+  permission: 'suppressions:change',
+  body: ref(SuppressionAdd),
+  response: ref(Done, 'The address is suppressed.'),
+});
+
+const SuppressionRemove = Type.Object(
   {
     address_hash: text({
       description: 'The `address_hash` of the suppression.',
@@ -192,16 +245,15 @@ export const SuppressionRemove = Type.Object(
   },
   { $id: 'SuppressionRemove' },
 );
-export type SuppressionRemove = Static<typeof SuppressionRemove>;
 
-/** The named schemas of subscribers and suppressions. */
-export const subscriberSchemas = [
-  AdminSubscriber,
-  AdminSubscriberDetail,
-  AdminSubscriberList,
-  AdminSuppression,
-  AdminSuppressionList,
-  SubscriberChange,
-  SuppressionAdd,
-  SuppressionRemove,
-] as const;
+export const removeSuppression = operation({
+  id: 'removeSuppression',
+  method: 'POST',
+  path: 'suppressions/remove',
+  summary: 'Allow mail to a suppressed address again',
+  description: 'Only at the request of the owner of the address.',
+  permission: 'suppressions:change',
+  body: ref(SuppressionRemove),
+  response: ref(Done, 'The address is not suppressed any more.'),
+  errors: ['not_found'],
+});

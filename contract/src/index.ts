@@ -13,7 +13,6 @@ import {
 } from './admin-passkeys.ts';
 import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
-import { subscriberSchemas } from './admin-subscribers.ts';
 import { mailSchemas } from './admin-mails.ts';
 import { PaymentRepairRequest } from './admin-payment-repairs.ts';
 import { paymentSchemas } from './admin-payments.ts';
@@ -229,7 +228,6 @@ const otherSchemas: readonly TSchema[] = [
   ...webhookSchemas,
   ...outreachSchemas,
   ...composeSchemas,
-  ...subscriberSchemas,
   ...mailSchemas,
   ...fleetSchemas,
 ];

@@ -57,10 +57,10 @@ test('exports every subscriber, with escaped formulas, to a file of its owner', 
   assert.equal(code, 0, stderr);
   const lines = readFileSync(output, 'utf8').trimEnd().split('\r\n');
   assert.deepEqual(lines, [
-    'id,email,state,language,first_subscribed_at,subscribed_at,confirmed_at,opt_in,suppressed_at,confirmation_mailed_at,confirmation_problem',
-    `${subscriberIdOf(vault, hashAddress(vault, 'pending@example.com'))},pending@example.com,pending,fr,${at(3).toISOString()},${at(3).toISOString()},,,,,`,
-    `${subscriberIdOf(vault, hashAddress(vault, '=2+3@example.com'))},'=2+3@example.com,confirmed,fr,${at(2).toISOString()},${at(2).toISOString()},${at(2).toISOString()},single,,,`,
-    `${ada},Ada@example.com,confirmed,fr,${at(1).toISOString()},${at(1).toISOString()},${at(1).toISOString()},single,,,`,
+    'id,email,state,language,opt_in,first_subscribed_at,subscribed_at,confirmed_at,confirmation_mailed_at,confirmation_problem,suppression_reason,suppressed_at',
+    `${subscriberIdOf(vault, hashAddress(vault, 'pending@example.com'))},pending@example.com,pending,fr,,${at(3).toISOString()},${at(3).toISOString()},,,,,`,
+    `${subscriberIdOf(vault, hashAddress(vault, '=2+3@example.com'))},'=2+3@example.com,confirmed,fr,single,${at(2).toISOString()},${at(2).toISOString()},${at(2).toISOString()},,,,`,
+    `${ada},Ada@example.com,confirmed,fr,single,${at(1).toISOString()},${at(1).toISOString()},${at(1).toISOString()},,,,`,
   ]);
   assert.equal(statSync(output).mode & 0o777, 0o600);
   const confirmed = await run('subscriber', 'export', '--state', 'pending', '--format', 'jsonl');

@@ -1,8 +1,9 @@
 /** `latchkey subscriber`: newsletter subscribers. */
-import { SUBSCRIBER_STATES } from '@latchkey/contract';
+import { SUBSCRIBER_STATES, subscribers } from '@latchkey/contract';
 
+import { readColumns } from '#server/features/lists/read-columns.ts';
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
-import { SUBSCRIBER_COLUMNS } from '#server/features/subscribers/list-subscribers.ts';
+import { viewSubscriber } from '#server/features/subscribers/list-subscribers.ts';
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
 import { stateOf } from '#server/features/subscribers/rules/subscription.ts';
 import {
@@ -20,11 +21,6 @@ import { type Cell, formatFields, formatHistory, formatRows, joinSections } from
 import { contextCommand } from './with-context.ts';
 
 const stateOption = choice('--state <state>', 'only subscribers in this state', SUBSCRIBER_STATES);
-
-function toSubscriberJson(subscriber: SubscriberFacts) {
-  const fields = Object.entries(SUBSCRIBER_COLUMNS).map(([name, read]) => [name, read(subscriber)]);
-  return Object.fromEntries(fields);
-}
 
 const listCommand = contextCommand({
   name: 'list',
@@ -50,7 +46,7 @@ const listCommand = contextCommand({
       ['subscribed', (subscriber) => subscriber.firstSubscribedAt],
       ['confirmed', (subscriber) => subscriber.confirmedAt],
     ]);
-    return { json: found.map(toSubscriberJson), text };
+    return { json: found.map(viewSubscriber), text };
   },
 });
 
@@ -75,7 +71,7 @@ function addressToJson(
   return {
     id,
     address: email,
-    subscriber: subscriber && toSubscriberJson(subscriber),
+    subscriber: subscriber && viewSubscriber(subscriber),
     suppression: suppression && {
       reason: suppression.reason,
       suppressed_at: suppression.suppressedAt,
@@ -128,10 +124,14 @@ const exportCommand = contextCommand({
     const access = { action: 'subscriber.export', subjectId: 'subscribers', reason };
     await auditAccess(context, { ...access, details: { format, state } });
     await writeExport('subscribers', output, () =>
-      formatLines(readSubscribers(context, state ?? undefined), SUBSCRIBER_COLUMNS, format),
+      formatLines(readItems(context, state ?? undefined), readColumns(subscribers.columns), format),
     );
   },
 });
+
+async function* readItems(...args: Parameters<typeof readSubscribers>) {
+  for await (const subscriber of readSubscribers(...args)) yield viewSubscriber(subscriber);
+}
 
 const eraseCommand = contextCommand({
   name: 'erase',

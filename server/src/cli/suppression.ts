@@ -1,5 +1,5 @@
 /** `latchkey suppression`: addresses that get no newsletter and no outreach. */
-import { readSuppressionPage } from '#server/features/suppressions/list-suppressions.ts';
+import { suppressionSource } from '#server/features/suppressions/list-suppressions.ts';
 import { liftManually, suppressManually } from '#server/features/suppressions/manual-changes.ts';
 
 import { currentActor } from './actor.ts';
@@ -12,7 +12,6 @@ import { contextCommand } from './with-context.ts';
 /** Enough to distinguish addresses. */
 const SHOWN_DIGITS = 12;
 
-const ALL = { reason: null, since: null, until: null, search: null };
 const NEWEST = { sort: 'suppressed_at', descending: true, after: null };
 
 const listCommand = contextCommand({
@@ -25,7 +24,8 @@ const listCommand = contextCommand({
   },
   parameters: [limitOption(50)],
   async run(context, { limit }) {
-    const { rows } = await readSuppressionPage(context, ALL, { ...NEWEST, limit });
+    const read = suppressionSource(context).read({}, context.clock.now());
+    const { rows } = await read({ ...NEWEST, limit });
     const json = rows.map(({ addressHash, reason, suppressedAt }) => ({
       address_hash: addressHash,
       reason,

@@ -329,7 +329,10 @@ describe('suppressions', () => {
     }
     assert.deepEqual(itemsOf(await viewer.get(`${SUPPRESSIONS}?search=ada`)), []);
     const csv = await admin.get(`${SUPPRESSIONS}/export?reason=bounced`);
-    assert.match(csv.text, new RegExp(`^address_hash,.*\r\n${hashOf('old@example.com')},,bounced`));
+    assert.match(
+      csv.text,
+      new RegExp(`^address_hash,.*\r\n${hashOf('old@example.com')},,,bounced`),
+    );
     const body = { address_hash: hashOf(email), reason: REASON };
     assert.equal((await admin.post(`${SUPPRESSIONS}/remove`, body)).status, 200);
     assert.deepEqual(await lastAudit(), {

@@ -1,11 +1,18 @@
-import type { AdminSubscriberDetail, AdminSuppressionList } from '@latchkey/contract';
+import type { AdminSubscriberDetail } from '@latchkey/contract';
+import {
+  eraseSubscriber,
+  removeSuppression,
+  resendConfirmation,
+  subscribers,
+  suppressions,
+  unsubscribeSubscriber,
+} from '@latchkey/contract/admin/subscribers';
 
-import { useResource } from '#console/app/resources.ts';
-import { Action } from '#console/ui/action.tsx';
+import { pathOf, useOperation } from '#console/app/call.ts';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
-const SUBSCRIBERS = '/api/v1/admin/subscribers';
-const SUPPRESSIONS = '/api/v1/admin/suppressions';
-const CHANGED = [SUBSCRIBERS, SUPPRESSIONS];
+/** What a change of an address changes. */
+export const CHANGED = [pathOf(subscribers.list), pathOf(suppressions.list)];
 
 interface SubscriberActionsProps {
   readonly subscriber: AdminSubscriberDetail;
@@ -19,13 +26,13 @@ export function SubscriberActions({ subscriber, onErased }: SubscriberActionsPro
   return (
     <>
       {(state === 'pending' || state === 'unsubscribed') && (
-        <Action
+        <OperationAction
+          of={resendConfirmation}
+          params={{ id }}
           label="Resend confirmation"
           explanation={`Sends ${email} the e-mail with the confirmation link again, at most every five minutes and three times a day.`}
           confirm="Send e-mail"
-          role="support"
           reason="required"
-          path={`${SUBSCRIBERS}/${id}/resend-confirmation`}
           invalidates={CHANGED}
           done="The e-mail is on its way."
         />
@@ -33,24 +40,24 @@ export function SubscriberActions({ subscriber, onErased }: SubscriberActionsPro
       {isSuppressed ? (
         <AllowMail email={email ?? ''} />
       ) : (
-        <Action
+        <OperationAction
+          of={unsubscribeSubscriber}
+          params={{ id }}
           label="Unsubscribe"
           explanation={`${email} gets no newsletter and no outreach any more. The owner can subscribe again. E-mails with license keys still arrive.`}
-          role="admin"
           reason="required"
-          path={`${SUBSCRIBERS}/${id}/unsubscribe`}
           invalidates={CHANGED}
           done="The address is unsubscribed."
         />
       )}
-      <Action
+      <OperationAction
+        of={eraseSubscriber}
+        params={{ id }}
         label="Erase"
         title="Erase this subscriber"
         explanation="Deletes the subscription and its outreach, for example after a request under the GDPR. The address stays suppressed, as a keyed hash. Licenses keep their customer data."
         kind="danger"
-        role="admin"
         reason="required"
-        path={`${SUBSCRIBERS}/${id}/erase`}
         invalidates={CHANGED}
         done="The subscriber was erased."
         onDone={onErased}
@@ -61,17 +68,15 @@ export function SubscriberActions({ subscriber, onErased }: SubscriberActionsPro
 
 /** Finds the suppression of an address, and lifts it. */
 function AllowMail({ email }: { readonly email: string }) {
-  const search = `${SUPPRESSIONS}?search=${encodeURIComponent(email)}&limit=1`;
-  const { data } = useResource<AdminSuppressionList>(search);
+  const { data } = useOperation(suppressions.list, { query: { search: email, limit: '1' } });
   const hash = data?.items[0]?.address_hash;
   return (
-    <Action
+    <OperationAction
+      of={removeSuppression}
       label="Allow mail again"
       explanation="Only at the request of the owner of the address."
-      role="admin"
       disabled={hash === undefined}
       reason="required"
-      path={`${SUPPRESSIONS}/remove`}
       body={() => ({ address_hash: hash })}
       invalidates={CHANGED}
       done="The address gets mail again."

@@ -1,12 +1,13 @@
 import type { AdminSubscriberDetail } from '@latchkey/contract';
+import { showSubscriber } from '@latchkey/contract/admin/subscribers';
 
 import { hrefOf, navigate } from '#console/app/router.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Empty } from '#console/ui/empty.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Card, Page, Section } from '#console/ui/page.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Timeline, type TimelineItem } from '#console/ui/timeline.tsx';
 import { nameActor, nameLanguage } from '#console/ui/labels.ts';
@@ -19,9 +20,9 @@ const BACK = { to: '/subscribers', label: 'Subscribers' };
 
 /** One subscriber: state, history, and what can be done. */
 export function SubscriberPage({ params }: RouteProps) {
-  const path = `/api/v1/admin/subscribers/${encodeURIComponent(params['id'] ?? '')}`;
+  const { id = '' } = params;
   return (
-    <ResourcePage<AdminSubscriberDetail> path={path} title="Subscriber" back={BACK}>
+    <OperationPage of={showSubscriber} params={{ id }} title="Subscriber" back={BACK}>
       {(subscriber) => (
         <Page
           title={subscriber.email ?? 'Erased address'}
@@ -40,7 +41,7 @@ export function SubscriberPage({ params }: RouteProps) {
           <Content subscriber={subscriber} />
         </Page>
       )}
-    </ResourcePage>
+    </OperationPage>
   );
 }
 

@@ -1,16 +1,15 @@
 import type { AdminSubscriber } from '@latchkey/contract';
+import { subscribers } from '@latchkey/contract/admin/subscribers';
 
 import { useProductOptions } from '#console/app/products.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { LinkButton } from '#console/ui/button.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { LANGUAGE_NAMES, namedOptions, nameLanguage } from '#console/ui/labels.ts';
 
 import { daysAgo, STATE_OPTIONS, STATES } from './subscriber-labels.ts';
-
-const PATH = '/api/v1/admin/subscribers';
 
 /** Newsletter subscribers. */
 export function SubscribersPage() {
@@ -20,11 +19,9 @@ export function SubscribersPage() {
       intro="People who asked for your newsletter."
       actions={<LinkButton to="/suppressions">Suppressed addresses</LinkButton>}
     >
-      <DataTable<AdminSubscriber>
-        path={PATH}
-        caption="Newsletter subscribers"
+      <ListTable
+        of={subscribers}
         search="Address, its start, or @domain"
-        defaultSort="-first_subscribed_at"
         rowKey={({ id }) => id}
         rowLink={({ id }) => `/subscribers/${id}`}
         columns={[
@@ -69,7 +66,6 @@ export function SubscribersPage() {
           { label: 'Unsubscribed', query: { state: 'unsubscribed' } },
           { label: 'New in 7 days', query: { since: daysAgo(7) } },
         ]}
-        csv={{ path: `${PATH}/export`, role: 'support', fresh: true }}
         empty={{
           title: 'No subscribers yet',
           text: 'They appear when your website or software sends addresses to /api/v1/subscribers.',

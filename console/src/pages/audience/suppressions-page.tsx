@@ -1,18 +1,21 @@
 import type { AdminSuppression } from '@latchkey/contract';
+import {
+  addSuppression,
+  removeSuppression,
+  suppressions,
+} from '@latchkey/contract/admin/subscribers';
 
 import { hrefOf } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { Field } from '#console/ui/field.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { namedOptions } from '#console/ui/labels.ts';
 
+import { CHANGED } from './subscriber-actions.tsx';
 import { daysAgo, REASONS } from './subscriber-labels.ts';
-
-const PATH = '/api/v1/admin/suppressions';
-const CHANGED = [PATH, '/api/v1/admin/subscribers'];
 
 /** Addresses that get no newsletter and no outreach. */
 export function SuppressionsPage() {
@@ -22,11 +25,9 @@ export function SuppressionsPage() {
       intro="They get no newsletter and no outreach. Only a keyed hash of each address is stored, so search by the complete address."
       actions={<AddSuppression />}
     >
-      <DataTable<AdminSuppression>
-        path={PATH}
-        caption="Suppressed addresses"
+      <ListTable
+        of={suppressions}
         search="Complete address, or the start of a hash"
-        defaultSort="-suppressed_at"
         rowKey={(each) => each.address_hash}
         columns={[
           { key: 'address', label: 'Address', grow: true, cell: (each) => <Address of={each} /> },
@@ -63,7 +64,6 @@ export function SuppressionsPage() {
           { label: 'Unsubscribed in 7 days', query: { reason: 'unsubscribed', since: daysAgo(7) } },
           { label: 'By an operator', query: { reason: 'by_hand' } },
         ]}
-        csv={{ path: `${PATH}/export`, role: 'support', fresh: true }}
         empty={{
           title: 'No suppressed addresses',
           text: 'An address appears here when its owner unsubscribes, or when you add it.',
@@ -90,14 +90,13 @@ function Address({
 
 function AllowMail({ suppression }: { readonly suppression: AdminSuppression }) {
   return (
-    <Action
+    <OperationAction
+      of={removeSuppression}
       label="Allow mail"
       title="Allow mail to this address again"
       explanation="Only at the request of the owner of the address."
       kind="quiet"
-      role="admin"
       reason="required"
-      path={`${PATH}/remove`}
       body={() => ({ address_hash: suppression.address_hash })}
       invalidates={CHANGED}
       done="The address gets mail again."
@@ -107,18 +106,17 @@ function AllowMail({ suppression }: { readonly suppression: AdminSuppression }) 
 
 function AddSuppression() {
   return (
-    <Action
+    <OperationAction
+      of={addSuppression}
       label="Suppress an address"
       explanation="It gets no newsletter and no outreach any more. E-mails with license keys still arrive."
       confirm="Suppress"
       kind="primary"
-      role="admin"
       reason="required"
-      path={PATH}
       invalidates={CHANGED}
       done="The address is suppressed."
     >
       <Field label="Address" name="email" type="email" required autoFocus />
-    </Action>
+    </OperationAction>
   );
 }

@@ -1,72 +1,85 @@
-import { parseEmail } from '@latchkey/contract';
+import {
+  parseEmail,
+  type AdminSubscriber,
+  type AdminSubscriberDetail,
+  type subscribers,
+} from '@latchkey/contract';
+import type { Static } from 'typebox';
 
-import type { ListOrder, Page, PageReader, PageRequest } from '#server/db/list.ts';
-import type { CsvColumns } from '#server/lib/csv.ts';
+import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
+import { selectFromBounded, type ListSource } from '../lists/list-source.ts';
 import { hashAddressUnderAll } from '../suppressions/address-hash.ts';
-import type { ManualChangeDependencies } from '../suppressions/change-address.ts';
 import type { AddressDependencies } from '../suppressions/stored-addresses.ts';
 import type { SubscriberFacts } from './facts.ts';
-import {
-  listAllSubscribers,
-  listSubscribers,
-  type AddressSearch,
-  type SubscriberFilter,
-} from './queries/subscriber-list.ts';
+import * as list from './queries/subscriber-list.ts';
+import { toSubscriber, type SubscriberRow } from './queries/subscribers.ts';
 import { stateOf } from './rules/subscription.ts';
+import type { AddressView } from './view-subscribers.ts';
 
-/** The columns of exports; the fields of a subscriber in JSON have the same names. */
-export const SUBSCRIBER_COLUMNS = {
-  id: (subscriber) => subscriber.id,
-  email: (subscriber) => subscriber.email,
-  state: (subscriber) => stateOf(subscriber),
-  language: (subscriber) => subscriber.language,
-  first_subscribed_at: (subscriber) => subscriber.firstSubscribedAt,
-  subscribed_at: (subscriber) => subscriber.subscribedAt,
-  confirmed_at: (subscriber) => subscriber.confirmedAt,
-  opt_in: (subscriber) => subscriber.optIn,
-  suppressed_at: (subscriber) => subscriber.suppression?.suppressedAt ?? null,
-  confirmation_mailed_at: (subscriber) => subscriber.confirmationMailedAt,
-  confirmation_problem: (subscriber) => subscriber.confirmationProblem,
-} satisfies CsvColumns<SubscriberFacts>;
-
-/** A filter as an operator enters it: the text of the search is not interpreted. */
-export type SubscriberQuery = Omit<SubscriberFilter, 'search'> & { readonly search: string | null };
-/** Reads a page of subscribers, newest first. */
-export function readSubscriberPage(
+/** Where the list of subscribers comes from. */
+export function subscriberSource(
   deps: AddressDependencies,
-  query: SubscriberQuery,
-  request: PageRequest,
-): Promise<Page<SubscriberFacts>> {
-  return listSubscribers(deps.pool, toSubscriberFilter(deps, query), request);
-}
-
-/** Records the export in the audit log, and returns all subscribers of a filter. */
-export async function exportSubscribers(
-  deps: ManualChangeDependencies & PageReader,
-  query: SubscriberQuery,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncGenerator<SubscriberFacts>> {
-  // Without the search, which contains an address.
-  const filtered = Object.values(query).some((value) => value !== null);
-  const details = { format: 'csv', filtered, state: query.state };
-  const entry = { action: 'subscriber.export', subjectId: 'subscribers', actor, reason: null };
-  await recordAccess(deps, { ...entry, details });
-  return listAllSubscribers(deps, toSubscriberFilter(deps, query), order);
-}
-
-function toSubscriberFilter(deps: AddressDependencies, query: SubscriberQuery): SubscriberFilter {
-  return { ...query, search: query.search === null ? null : readAddressSearch(deps, query.search) };
+): ListSource<typeof subscribers, Static<typeof SubscriberRow>> {
+  const filters = {
+    state: list.isInState,
+    language: list.isInLanguage,
+    opt_in: list.hasOptIn,
+    product: list.hasLicenseOf,
+    since: (time: string) => list.isSince(readTimeFilter('query', 'since', time)),
+    until: (time: string) => list.isBefore(readTimeFilter('query', 'until', time)),
+    search: (text: string) => list.matchesSearch(readSearch(deps, text.toLowerCase())),
+  };
+  return {
+    read: selectFromBounded(deps, list.subscriberList, filters),
+    view: (row) => viewSubscriber(toSubscriber(row)),
+  };
 }
 
 /** A complete address is found in every spelling; anything else is the start of one. */
-function readAddressSearch({ vault }: AddressDependencies, search: string): AddressSearch | null {
-  const text = search.trim().toLowerCase();
-  if (text === '') return null;
+function readSearch({ vault }: AddressDependencies, text: string): list.AddressSearch {
   if ('email' in parseEmail(text)) {
     return { kind: 'address', hashes: hashAddressUnderAll(vault, text) };
   }
   return text.startsWith('@') ? { kind: 'domain', text: text.slice(1) } : { kind: 'start', text };
+}
+
+const isoOf = (time: Date | null | undefined): string | null => time?.toISOString() ?? null;
+
+/** Converts a subscriber to an item of the interface. */
+export function viewSubscriber(subscriber: SubscriberFacts): AdminSubscriber {
+  const { suppression } = subscriber;
+  return {
+    id: subscriber.id,
+    email: subscriber.email,
+    state: stateOf(subscriber),
+    language: subscriber.language,
+    opt_in: subscriber.optIn,
+    first_subscribed_at: subscriber.firstSubscribedAt.toISOString(),
+    subscribed_at: subscriber.subscribedAt.toISOString(),
+    confirmed_at: isoOf(subscriber.confirmedAt),
+    confirmation_mailed_at: isoOf(subscriber.confirmationMailedAt),
+    confirmation_problem: subscriber.confirmationProblem,
+    suppression_reason: suppression?.reason ?? null,
+    suppressed_at: isoOf(suppression?.suppressedAt),
+  };
+}
+
+/** Converts all data of a subscriber to its form in the interface. */
+export function viewSubscriberDetail({
+  subscriber,
+  outreach,
+  history,
+}: AddressView & { readonly subscriber: SubscriberFacts }): AdminSubscriberDetail {
+  return {
+    ...viewSubscriber(subscriber),
+    outreach: outreach.map(({ createdAt, ...mail }) => ({
+      ...mail,
+      created_at: createdAt.toISOString(),
+    })),
+    history: history.map(({ occurredAt, ...entry }) => ({
+      ...entry,
+      occurred_at: occurredAt.toISOString(),
+    })),
+  };
 }

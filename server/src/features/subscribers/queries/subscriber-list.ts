@@ -1,25 +1,13 @@
-import {
-  defineBoundedList,
-  queryAllBoundedPages,
-  queryBoundedPage,
-  type Filter,
-} from '#server/db/bounded-list.ts';
-import {
-  condition,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageReader,
-  type PageRequest,
-} from '#server/db/list.ts';
+import { defineBoundedList, type Filter } from '#server/db/bounded-list.ts';
 import { toByteaArray } from '#server/db/hot-statement.ts';
-import { columnsOf, type Queryable } from '#server/db/statement.ts';
+import { condition, type Condition } from '#server/db/list.ts';
+import { columnsOf } from '#server/db/statement.ts';
 
-import type { SubscriberFacts } from '../facts.ts';
 import type { SubscriberState } from '../rules/subscription.ts';
-import { SubscriberRow, toSubscriber } from './subscribers.ts';
+import { SubscriberRow } from './subscribers.ts';
 
-const subscriberList = defineBoundedList({
+/** Newsletter subscribers. */
+export const subscriberList = defineBoundedList({
   name: 'subscriber_list',
   row: SubscriberRow,
   columns: columnsOf(SubscriberRow),
@@ -33,43 +21,10 @@ const subscriberList = defineBoundedList({
   sorts: { first_subscribed_at: { sql: 's.first_subscribed_at', type: 'timestamptz' } },
 });
 
-/** A filter of subscribers; null: any. */
-export interface SubscriberFilter {
-  readonly state: SubscriberState | null;
-  readonly language: string | null;
-  readonly optIn: string | null;
-  /** Has a license of this product. */
-  readonly productId: string | null;
-  /** Of the first subscription, inclusive. */
-  readonly since: Date | null;
-  /** Of the first subscription, exclusive. */
-  readonly until: Date | null;
-  readonly search: AddressSearch | null;
-}
-
 /** What is searched: a complete address, by its hashes, or the start of an address or of its domain, in lower case. */
 export type AddressSearch =
   | { readonly kind: 'address'; readonly hashes: readonly string[] }
   | { readonly kind: 'start' | 'domain'; readonly text: string };
-
-export async function listSubscribers(
-  db: Queryable,
-  filter: SubscriberFilter,
-  request: PageRequest,
-): Promise<Page<SubscriberFacts>> {
-  const { rows, next } = await queryBoundedPage(db, subscriberList, request, toFilters(filter));
-  return { rows: rows.map(toSubscriber), next };
-}
-
-export async function* listAllSubscribers(
-  reader: PageReader,
-  filter: SubscriberFilter,
-  order: ListOrder,
-): AsyncGenerator<SubscriberFacts> {
-  for await (const row of queryAllBoundedPages(reader, subscriberList, order, toFilters(filter))) {
-    yield toSubscriber(row);
-  }
-}
 
 /** The conditions of the states, as `stateOf` derives them; a test compares both. */
 const STATE_CONDITIONS: Readonly<Record<SubscriberState, string>> = {
@@ -97,25 +52,37 @@ const STATE_CANDIDATES: Readonly<Partial<Record<SubscriberState, Condition>>> = 
   erased: condition(OF_REASON, 'erased'),
 };
 
-const HAS_LICENSE = `exists (
-  select from licenses l where lower(l.customer_email) = lower(s.email) and l.product_id = ? and not l.is_test)`;
-
-function toFilters(filter: SubscriberFilter): Filter[] {
-  const { state, language, optIn, productId, since, until, search } = filter;
-  return [
-    ...(state === null ? [] : [isInState(state)]),
-    ...(language === null ? [] : [condition('s.language = ?', language)]),
-    ...(optIn === null ? [] : [condition('s.opt_in = ?', optIn)]),
-    ...(productId === null ? [] : [condition(HAS_LICENSE, productId)]),
-    ...(since === null ? [] : [isInTime('>=', since)]),
-    ...(until === null ? [] : [isInTime('<', until)]),
-    ...(search === null ? [] : [toSearchFilter(search)]),
-  ];
-}
-
-function isInState(state: SubscriberState): Filter {
+/** The condition of a state. */
+export function isInState(state: SubscriberState): Filter {
   const candidates = STATE_CANDIDATES[state];
   return { ...condition(STATE_CONDITIONS[state]), ...(candidates && { candidates }) };
+}
+
+export function isInLanguage(language: string): Filter {
+  return condition('s.language = ?', language);
+}
+
+export function hasOptIn(optIn: string): Filter {
+  return condition('s.opt_in = ?', optIn);
+}
+
+/** The condition of having a license of a product. */
+export function hasLicenseOf(productId: string): Filter {
+  return condition(
+    `exists (
+  select from licenses l where lower(l.customer_email) = lower(s.email) and l.product_id = ? and not l.is_test)`,
+    productId,
+  );
+}
+
+/** The condition of the first subscription, inclusive. */
+export function isSince(time: Date): Filter {
+  return isInTime('>=', time);
+}
+
+/** The condition of the first subscription, exclusive. */
+export function isBefore(time: Date): Filter {
+  return isInTime('<', time);
 }
 
 function isInTime(operator: '<' | '>=', time: Date): Filter {
@@ -123,7 +90,8 @@ function isInTime(operator: '<' | '>=', time: Date): Filter {
   return { ...inTime, bounds: { first_subscribed_at: inTime } };
 }
 
-function toSearchFilter(search: AddressSearch): Filter {
+/** The condition of a search. */
+export function matchesSearch(search: AddressSearch): Filter {
   if (search.kind === 'address') {
     const hashes = toByteaArray(search.hashes);
     return {
