@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 
 import * as fc from 'fast-check';
 
@@ -70,23 +70,22 @@ test('refuses a row of more than 64 MiB without reading on, and a line of more t
   assert.ok(line.bytes <= 17 * 1024 * 1024, `read ${line.bytes} bytes`);
 });
 
-/** Returns the processor time of reading a row, in milliseconds. */
-async function measure(mib: number): Promise<number> {
-  const before = process.cpuUsage();
-  await assert.rejects(new RowReader(endlessRow(mib, { bytes: 0 })).readRows(), /ends too early/u);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+/** Counts the bytes that methods of all buffers go through. A time would depend on what else the machine does. */
+function countBytes(t: TestContext, name: 'copy' | 'indexOf' | 'lastIndexOf'): () => number {
+  let bytes = 0;
+  const method: (...args: unknown[]) => number = Reflect.get(Buffer.prototype, name);
+  t.mock.method(Buffer.prototype, name, function count(this: Buffer, ...args: unknown[]): number {
+    bytes += this.length;
+    return Reflect.apply(method, this, args);
+  });
+  return () => bytes;
 }
 
-/** The least of some readings: a collection of garbage takes longer than a row. */
-async function measureLeast(mib: number): Promise<number> {
-  const readings = [await measure(mib), await measure(mib), await measure(mib)];
-  return Math.min(...readings);
-}
-
-test('reads a row of 60 MiB in time that grows with its length', async () => {
-  await measure(15);
-  const [short, long] = [await measureLeast(15), await measureLeast(60)];
-  // Four times the length; the quadratic time would be 16 times as long.
-  assert.ok(long < 10 * short + 50, `${short} ms for 15 MiB, ${long} ms for 60 MiB`);
+test('copies and searches each byte of a row a constant number of times', async (t) => {
+  const counts = (['copy', 'indexOf', 'lastIndexOf'] as const).map((name) => countBytes(t, name));
+  await assert.rejects(new RowReader(endlessRow(60, { bytes: 0 })).readRows(), /ends too early/u);
+  const [copied, ...searched] = counts.map((count) => count() / 1024 / 1024);
+  // Each chunk is copied once, and the buffer whenever it doubles. Searching it all for each chunk would be 7,000 MiB.
+  assert.ok(copied !== undefined && copied >= 60 && copied < 4 * 60, `${copied} MiB copied`);
+  for (const mib of searched) assert.ok(mib >= 59 && mib < 70, `${mib} MiB searched`);
 });

@@ -1,4 +1,4 @@
-/** Serves the lists that the contract declares: a page, and all rows as CSV after an audit entry. */
+/** Feature: the lists of the operator interface, each a page at a time, or as CSV after an audit entry. */
 import type { Readable } from 'node:stream';
 
 import type { AnyCollectionResource, AnyListResource, ItemOf, Operation } from '@latchkey/contract';
