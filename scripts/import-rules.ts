@@ -117,10 +117,9 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/trials',
     `
-    features/licenses features/entitlements features/outgoing-webhooks features/analytics
-    features/audit/record-access.ts`,
+    features/licenses features/entitlements features/outgoing-webhooks features/analytics`,
   ),
-  rule('features/entitlements', 'features/licenses/rules features/audit'),
+  rule('features/entitlements', 'features/licenses/rules features/audit/queries.ts'),
   rule('features/spread', 'features/audit/queries.ts'),
   rule('features/fleet', 'features/audit/queries.ts features/audit/record-access.ts'),
   rule('features/suppressions', 'features/audit'),
@@ -135,7 +134,7 @@ export const FEATURES: readonly ImportRule[] = [
     features/analytics features/billing/providers features/billing/queries
     features/licenses/rules features/outgoing-webhooks`,
   ),
-  rule('features/api-keys', 'features/audit'),
+  rule('features/api-keys', 'features/audit/queries.ts'),
   rule('features/operators', 'features/api-keys features/audit'),
   rule(
     'features/subscribers',
@@ -152,8 +151,8 @@ export const FEATURES: readonly ImportRule[] = [
     'features/health',
     `
     features/analytics/queries features/analytics/rules features/licenses/queries
-    features/licenses/view-key-pools.ts features/audit/queries.ts
-    features/audit/record-access.ts features/billing features/outgoing-webhooks/queries`,
+    features/licenses/view-key-pools.ts features/audit/queries.ts features/billing
+    features/outgoing-webhooks/queries`,
   ),
   rule(
     'features/doctor',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { operation } from './operation.ts';
 import { PAYMENT_PROVIDERS } from './payment-providers.ts';
 import { nullable, nullableString, oneOf, ref } from './schema.ts';
 
@@ -8,7 +9,7 @@ const CatalogPrice = Type.Object({
   price_id: Type.String({ examples: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'] }),
 });
 
-export const CatalogProductView = Type.Object(
+const CatalogProductView = Type.Object(
   {
     id: Type.String({ examples: ['personal'] }),
     name: Type.String({ examples: ['Personal'] }),
@@ -98,7 +99,7 @@ const OutreachView = Type.Object({
   }),
 });
 
-export const CatalogView = Type.Object(
+const CatalogView = Type.Object(
   {
     file: Type.String({ examples: ['/etc/latchkey/catalog.yaml'] }),
     is_outdated: Type.Boolean({
@@ -119,5 +120,11 @@ export const CatalogView = Type.Object(
 );
 export type CatalogView = Static<typeof CatalogView>;
 
-/** The named schemas of the catalogue. */
-export const catalogSchemas = [CatalogProductView, CatalogView] as const;
+export const showCatalog = operation({
+  id: 'showCatalog',
+  method: 'GET',
+  path: 'catalog',
+  summary: 'Show the catalogue in use, and the problems of its file',
+  permission: 'catalog:read',
+  response: ref(CatalogView, 'The catalogue.'),
+});

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { HealthCheck } from './health.ts';
+import { operation } from './operation.ts';
 import { dateTime, nullable, nullableString, oneOf, ref } from './schema.ts';
 
 const count = (description: string, example: number) =>
@@ -55,7 +56,7 @@ const Database = Type.Object({
   ),
 });
 
-export const ServiceHealth = Type.Object(
+const ServiceHealth = Type.Object(
   {
     status: oneOf(['healthy', 'degraded', 'unhealthy']),
     version: Type.String({ description: 'The version of the program.', examples: ['1.0.0'] }),
@@ -98,6 +99,15 @@ export const ServiceHealth = Type.Object(
 );
 export type ServiceHealth = Static<typeof ServiceHealth>;
 
+export const showServiceHealth = operation({
+  id: 'showServiceHealth',
+  method: 'GET',
+  path: 'health',
+  summary: 'Show the health of the service, its database, queues and backlog',
+  permission: 'health:read',
+  response: ref(ServiceHealth, 'The health, also while the service is degraded.'),
+});
+
 const DoctorFinding = Type.Object({
   check: Type.String({ examples: ['mail'] }),
   status: oneOf(['ok', 'warning', 'failed'], {
@@ -112,7 +122,7 @@ const DoctorFinding = Type.Object({
   fix: nullableString({ examples: ['Check LATCHKEY_SMTP_URL.'] }),
 });
 
-export const DoctorReport = Type.Object(
+const DoctorReport = Type.Object(
   {
     checked_at: dateTime({ examples: ['2026-11-22T10:00:00.000Z'] }),
     healthy: Type.Boolean({ description: 'Whether no check failed.' }),
@@ -121,6 +131,18 @@ export const DoctorReport = Type.Object(
   { $id: 'DoctorReport', description: 'The findings of `latchkey doctor`.' },
 );
 export type DoctorReport = Static<typeof DoctorReport>;
+
+/** Every role may run it: it changes nothing. */
+export const runDoctor = operation({
+  id: 'runDoctor',
+  method: 'POST',
+  path: 'doctor',
+  summary: 'Check the configuration, the machine and the database',
+  description:
+    'Runs the checks of `latchkey doctor` and changes nothing. Calls within ten seconds share one run.',
+  permission: 'doctor:run',
+  response: ref(DoctorReport, 'What each check found.'),
+});
 
 const EffectiveSetting = Type.Object({
   name: Type.String({ examples: ['LATCHKEY_PORT'] }),
@@ -131,7 +153,7 @@ const EffectiveSetting = Type.Object({
   origin: oneOf(['set', 'default']),
 });
 
-export const EffectiveSettings = Type.Object(
+const EffectiveSettings = Type.Object(
   {
     items: Type.Array(EffectiveSetting),
     warnings: Type.Array(Type.String(), {
@@ -140,7 +162,12 @@ export const EffectiveSettings = Type.Object(
   },
   { $id: 'EffectiveSettings', description: 'The settings since the start of the service.' },
 );
-export type EffectiveSettings = Static<typeof EffectiveSettings>;
 
-/** The named schemas of the health of the service. */
-export const serviceHealthSchemas = [ServiceHealth, DoctorReport, EffectiveSettings] as const;
+export const listSettings = operation({
+  id: 'listSettings',
+  method: 'GET',
+  path: 'settings',
+  summary: 'List the settings in effect, without secrets',
+  permission: 'settings:read',
+  response: ref(EffectiveSettings, 'The settings.'),
+});

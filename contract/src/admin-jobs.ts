@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
+import { reason } from './admin-list.ts';
+import { collectionResource, listResource } from './list-resource.ts';
+import { operation } from './operation.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text } from './schema.ts';
 
 const JOB_STATES = ['failed', 'retrying', 'running', 'waiting'] as const;
@@ -10,7 +12,7 @@ const error = nullableString({
   examples: ['the mail relay did not accept it: timeout'],
 });
 
-export const BackgroundJob = Type.Object(
+const BackgroundJob = Type.Object(
   {
     id: Type.String({ examples: ['17'] }),
     name: Type.String({ description: 'The kind of job.', examples: ['send_key_email'] }),
@@ -48,45 +50,51 @@ export const BackgroundJob = Type.Object(
 );
 export type BackgroundJob = Static<typeof BackgroundJob>;
 
-export const BackgroundJobs = listOf(BackgroundJob, 'BackgroundJobs');
-export type BackgroundJobs = Static<typeof BackgroundJobs>;
-
-const filters = {
-  state: Type.Optional(oneOf(JOB_STATES)),
-  name: Type.Optional(text({ description: 'Only this kind of job.', maxLength: 200 })),
-  search: Type.Optional(
-    text({
-      description: 'A part of the kind, the key, the payload or the last error.',
-      maxLength: 320,
-    }),
-  ),
-};
-
-const SORTS = ['next_at', 'created_at', 'failed_at', 'attempts', 'name'] as const;
-
-export const BackgroundJobQuery = listQuery(SORTS, filters);
-export type BackgroundJobQuery = Static<typeof BackgroundJobQuery>;
-
-export const BackgroundJobRowsQuery = rowsQuery(SORTS, filters);
-export type BackgroundJobRowsQuery = Static<typeof BackgroundJobRowsQuery>;
-
-export const BackgroundJobPath = Type.Object({
-  id: text({ maxLength: 40, examples: ['17'] }),
+export const jobs = listResource({
+  id: 'Jobs',
+  name: 'job',
+  title: 'jobs',
+  path: 'jobs',
+  item: BackgroundJob,
+  sorts: ['next_at', 'created_at', 'failed_at', 'attempts', 'name'],
+  search: 'A part of the kind, the key, the payload or the last error.',
+  filters: {
+    state: Type.Optional(oneOf(JOB_STATES)),
+    name: Type.Optional(text({ description: 'Only this kind of job.', maxLength: 200 })),
+  },
+  permissions: { read: 'jobs:read', export: 'jobs:export' },
 });
 
-export const JobRetryRequest = Type.Object(
-  { reason: Type.Optional(reason) },
-  { $id: 'JobRetryRequest' },
-);
-export type JobRetryRequest = Static<typeof JobRetryRequest>;
+const JobRetryRequest = Type.Object({ reason: Type.Optional(reason) }, { $id: 'JobRetryRequest' });
 
-export const JobRetryAnswer = Type.Object(
+const JobRetryAnswer = Type.Object(
   { retried: Type.Integer({ description: 'How many jobs are due now.', examples: [1] }) },
   { $id: 'JobRetryAnswer' },
 );
-export type JobRetryAnswer = Static<typeof JobRetryAnswer>;
 
-export const PeriodicTask = Type.Object(
+export const retryJob = operation({
+  id: 'retryJob',
+  method: 'POST',
+  path: 'jobs/:id/retry',
+  summary: 'Run a job or a singleton task at once, with all its attempts',
+  permission: 'jobs:retry',
+  params: Type.Object({ id: text({ maxLength: 40, examples: ['17'] }) }),
+  body: ref(JobRetryRequest),
+  response: ref(JobRetryAnswer, 'It is due now.'),
+  errors: ['not_possible'],
+});
+
+export const retryFailedJobs = operation({
+  id: 'retryFailedJobs',
+  method: 'POST',
+  path: 'jobs/retry-failed',
+  summary: 'Run every failed job at once, with all its attempts',
+  permission: 'jobs:retry',
+  body: ref(JobRetryRequest),
+  response: ref(JobRetryAnswer, 'How many are due now.'),
+});
+
+const PeriodicTask = Type.Object(
   {
     name: Type.String({ examples: ['rollups'] }),
     action: Type.String({
@@ -123,18 +131,11 @@ export const PeriodicTask = Type.Object(
 );
 export type PeriodicTask = Static<typeof PeriodicTask>;
 
-export const PeriodicTasks = Type.Object(
-  { items: Type.Array(ref(PeriodicTask)) },
-  { $id: 'PeriodicTasks' },
-);
-export type PeriodicTasks = Static<typeof PeriodicTasks>;
-
-/** The named schemas of jobs and tasks. */
-export const jobSchemas = [
-  BackgroundJob,
-  BackgroundJobs,
-  JobRetryRequest,
-  JobRetryAnswer,
-  PeriodicTask,
-  PeriodicTasks,
-] as const;
+export const tasks = collectionResource({
+  id: 'Tasks',
+  name: 'task',
+  title: 'periodic tasks',
+  path: 'tasks',
+  item: PeriodicTask,
+  permissions: { read: 'jobs:read', export: 'jobs:export' },
+});

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { operation } from './operation.ts';
 import { dateTime, nullable, oneOf, ref } from './schema.ts';
 
 /** `critical`: the service does not do its work; `warning`: something was not done; `notice`: good to know. */
@@ -17,7 +18,7 @@ const FIGURE_NAMES = [
 /** How many days a figure covers, today included. */
 export const FIGURE_DAYS = 30;
 
-export const Need = Type.Object(
+const Need = Type.Object(
   {
     code: Type.String({
       description: 'Stable: what it is about.',
@@ -51,7 +52,7 @@ const days = (description: string) =>
     description,
   });
 
-export const Figure = Type.Object(
+const Figure = Type.Object(
   {
     name: oneOf(FIGURE_NAMES, { examples: ['new_licenses'] }),
     value: nullable(
@@ -76,7 +77,7 @@ export const Figure = Type.Object(
 );
 export type Figure = Static<typeof Figure>;
 
-export const Overview = Type.Object(
+const Overview = Type.Object(
   {
     needs: Type.Array(ref(Need), { description: 'The most severe first, then the oldest.' }),
     figures: Type.Array(ref(Figure)),
@@ -91,3 +92,14 @@ export const Overview = Type.Object(
   { $id: 'Overview' },
 );
 export type Overview = Static<typeof Overview>;
+
+export const showOverview = operation({
+  id: 'showOverview',
+  method: 'GET',
+  path: 'overview',
+  summary: 'Show what needs an operator, and the figures of the last 30 days',
+  description:
+    'Cheap to poll: what needs an operator is read every 10 seconds at most, and the figures, which come from roll-ups, every minute.',
+  permission: 'overview:read',
+  response: ref(Overview, 'The overview.'),
+});

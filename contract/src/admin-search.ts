@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { operation } from './operation.ts';
 import { nullable, nullableString, dateTime, oneOf, ref, text } from './schema.ts';
 
 /** In characters; license keys may have as many. */
@@ -22,7 +23,7 @@ export const SEARCH_KINDS = [
 
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-export const SearchQuery = Type.Object(
+const SearchQuery = Type.Object(
   {
     q: text({
       description:
@@ -34,7 +35,7 @@ export const SearchQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const SearchHit = Type.Object(
+const SearchHit = Type.Object(
   {
     kind: oneOf(SEARCH_KINDS, { examples: ['license'] }),
     id: Type.String({
@@ -65,7 +66,7 @@ export const SearchHit = Type.Object(
 );
 export type SearchHit = Static<typeof SearchHit>;
 
-export const SearchResults = Type.Object(
+const SearchResults = Type.Object(
   {
     items: Type.Array(ref(SearchHit), {
       description: 'At most 50, and of each kind at most 8. Keys are not shown.',
@@ -75,3 +76,15 @@ export const SearchResults = Type.Object(
   { $id: 'SearchResults' },
 );
 export type SearchResults = Static<typeof SearchResults>;
+
+export const searchEverything = operation({
+  id: 'search',
+  method: 'GET',
+  path: 'search',
+  summary: 'Search for anything by its key, id or e-mail address',
+  description:
+    'Keys and ids are found as a whole, e-mail addresses, names, machines and UUIDs also by their beginning. A text of one character finds nothing.',
+  permission: 'search:read',
+  query: SearchQuery,
+  response: ref(SearchResults, 'What was found, by kind.'),
+});

@@ -46,11 +46,6 @@ import {
   ProviderStart,
   SignInMethods,
 } from './admin-session.ts';
-import { catalogSchemas } from './admin-catalog.ts';
-import { Figure, Need, Overview } from './admin-overview.ts';
-import { SearchHit, SearchResults } from './admin-search.ts';
-import { serviceHealthSchemas } from './admin-health.ts';
-import { jobSchemas } from './admin-jobs.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -204,15 +199,7 @@ const otherSchemas: readonly TSchema[] = [
   OperatorRoleChange,
   OperatorDisable,
   OperatorStateChange,
-  Need,
-  Figure,
-  Overview,
-  SearchHit,
-  SearchResults,
   AdminLicenses,
-  ...serviceHealthSchemas,
-  ...catalogSchemas,
-  ...jobSchemas,
   ...buyerSchemas,
   HealthCheck,
   HealthResponse,

@@ -1,16 +1,14 @@
-import { useResource } from '#console/app/resources.ts';
+import type { CatalogProductView } from '@latchkey/contract';
+import { showCatalog } from '@latchkey/contract/admin/catalog';
+
+import { useOperation } from '#console/app/call.ts';
 
 /** A product of the catalogue. */
-export interface Product {
-  readonly id: string;
-  readonly name: string;
-  readonly max_activations: number;
-  readonly duration_days: number | null;
-}
+export type Product = CatalogProductView;
 
 /** Reads the products of the catalogue; empty while they are loaded. */
 export function useProducts(): readonly Product[] {
-  const { data } = useResource<{ readonly products: readonly Product[] }>('/api/v1/admin/catalog');
+  const { data } = useOperation(showCatalog, {});
   return data?.products ?? [];
 }
 

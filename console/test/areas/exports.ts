@@ -47,7 +47,7 @@ const EXPORTS: readonly (readonly [path: string, file: string, button?: string])
   ['/outreach', 'campaigns.csv: id,name,state,'],
   ['/webhooks', 'webhook-endpoints.csv: id,url,'],
   ['/signing-keys', 'signing-keys.csv: kid,state,'],
-  ['/jobs?tab=tasks', 'tasks.csv: name,scope,state,'],
+  ['/jobs?tab=tasks', 'periodic-tasks.csv: name,action,scope,'],
   ['/licenses/{licenseId}', 'timeline.csv: id,occurred_at,kind,'],
   ['/licenses/{licenseId}?kind=payment', 'timeline.csv: id,occurred_at,kind,'],
   ['/installs/{findInstall}', 'install-events.csv: event_id,received_at,'],

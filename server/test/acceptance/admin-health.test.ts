@@ -155,7 +155,7 @@ describe('jobs', () => {
     const { rows } = await pool.query(
       `select actor, subject_id, reason, details from audit_log where action = 'job.export'`,
     );
-    const details = { state: 'waiting', name: null };
+    const details = { state: 'waiting' };
     const actor = `operator:${support.email}`;
     assert.deepEqual(rows, [{ actor, subject_id: 'jobs', reason: null, details }]);
   });
@@ -260,8 +260,8 @@ test('GET /tasks lists the tasks of the process and of all processes', async () 
   const { text } = await support.get('/api/v1/admin/tasks/export');
   const now = TEST_START.toISOString();
   assert.deepEqual(text.split('\r\n').slice(0, 2), [
-    'name,scope,state,interval_seconds,last_finished_at,last_took_ms,last_failed_at,last_error,next_at',
-    `sweep,process,failing,60,${now},12,${now},full,${String(items[0]?.['next_at'])}`,
+    'name,action,scope,state,interval_seconds,last_finished_at,last_took_ms,last_failed_at,last_error,next_at,job_id',
+    `sweep,sweep,process,failing,60,${now},12,${now},full,${String(items[0]?.['next_at'])},`,
   ]);
   const { rows: entries } = await pool.query(
     `select actor from audit_log where action = 'task.export'`,

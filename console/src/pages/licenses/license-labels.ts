@@ -1,11 +1,14 @@
 import type { AdminLicense } from '@latchkey/contract';
+import { showOverview } from '@latchkey/contract/admin/overview';
+import { searchEverything } from '@latchkey/contract/admin/search';
 
+import { pathOf } from '#console/app/call.ts';
 import { labelOf, sentenceCase, toOptions } from '#console/ui/labels.ts';
 
 export const LICENSES = '/api/v1/admin/licenses';
 
 /** What shows something else after a license changed. */
-export const AFFECTED = [LICENSES, '/api/v1/admin/overview', '/api/v1/admin/search'];
+export const AFFECTED = [LICENSES, pathOf(showOverview), pathOf(searchEverything)];
 
 const REFUSALS: Readonly<Record<string, string>> = {
   activation_limit_reached: 'machine limit',

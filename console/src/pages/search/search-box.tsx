@@ -1,9 +1,9 @@
 import type { SearchResults } from '@latchkey/contract';
+import { searchEverything } from '@latchkey/contract/admin/search';
 import { useEffect, useId, useState } from 'preact/hooks';
 
-import { addQuery } from '#console/app/query.ts';
+import { useOperation } from '#console/app/call.ts';
 import { addRecent, listRecent, type RecentHit } from '#console/app/recent.ts';
-import { useResource } from '#console/app/resources.ts';
 import { navigate } from '#console/app/router.ts';
 import { hasRole } from '#console/app/session.ts';
 import { PAGES } from '#console/pages.ts';
@@ -29,8 +29,9 @@ const MIN_CHARACTERS = 2;
 export function SearchBox({ initial = '', onText, onLeave }: SearchBoxProps) {
   const [text, setText] = useState(initial);
   const wanted = useLate(text.trim());
-  const results = useResource<SearchResults>(
-    wanted.length < MIN_CHARACTERS ? null : addQuery('/api/v1/admin/search', { q: wanted }),
+  const results = useOperation(
+    searchEverything,
+    wanted.length < MIN_CHARACTERS ? null : { query: { q: wanted } },
   );
   const isOld = wanted !== text.trim();
   const choices = listChoices(text.trim(), isOld ? undefined : results.data);

@@ -1,6 +1,7 @@
-import type { Need, Overview } from '@latchkey/contract';
+import type { Need } from '@latchkey/contract';
+import { showOverview } from '@latchkey/contract/admin/overview';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { hrefOf } from '#console/app/router.ts';
 import { hasRole } from '#console/app/session.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
@@ -14,7 +15,7 @@ import { describeFigures } from './describe-figures.ts';
 
 /** What needs an operator, and the figures of the last 30 days. */
 export function StartPage() {
-  const overview = useResource<Overview>('/api/v1/admin/overview', { polls: true });
+  const overview = useOperation(showOverview, {}, { polls: true });
   return (
     <Page title="Start">
       <Loaded resource={overview}>

@@ -1,6 +1,7 @@
 import type { CatalogProductView, CatalogView } from '@latchkey/contract';
+import { showCatalog } from '@latchkey/contract/admin/catalog';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { formatNumber } from '#console/ui/format.ts';
@@ -12,7 +13,7 @@ import { Problems, Product } from './catalog-product.tsx';
 
 /** The products on sale, their prices at the payment providers, and the settings of mail. */
 export function CatalogPage() {
-  const catalog = useResource<CatalogView>('/api/v1/admin/catalog');
+  const catalog = useOperation(showCatalog, {});
   return (
     <Page
       title="Catalog"

@@ -1,9 +1,10 @@
 import type { DoctorReport } from '@latchkey/contract';
+import { runDoctor } from '@latchkey/contract/admin/health';
 import { useState } from 'preact/hooks';
 
 import type { ApiError } from '#console/app/api-error.ts';
+import { call } from '#console/app/call.ts';
 import { toApiError } from '#console/app/resources.ts';
-import { apiPost } from '#console/app/api.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { Empty, Loading } from '#console/ui/empty.tsx';
@@ -29,7 +30,7 @@ export function DoctorView() {
     setRunning(true);
     setError(undefined);
     try {
-      setReport(await apiPost<DoctorReport>('/api/v1/admin/doctor'));
+      setReport(await call(runDoctor, {}));
     } catch (thrown) {
       setError(toApiError(thrown));
     } finally {

@@ -1,7 +1,8 @@
 import type { ServiceHealth } from '@latchkey/contract';
+import { showServiceHealth } from '@latchkey/contract/admin/health';
 
+import { useOperation } from '#console/app/call.ts';
 import { hrefOf } from '#console/app/router.ts';
-import { useResource } from '#console/app/resources.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { Figures } from '#console/ui/figures.tsx';
@@ -33,7 +34,7 @@ const STATUS_TONES: Readonly<Record<ServiceHealth['status'], Tone>> = {
 
 /** The service, its database, the checks of doctor and the settings. */
 export function HealthPage() {
-  const health = useResource<ServiceHealth>('/api/v1/admin/health', { polls: true });
+  const health = useOperation(showServiceHealth, {}, { polls: true });
   const tab = selectedTab(TABS);
   const { status } = health.data ?? {};
   return (

@@ -1,13 +1,13 @@
-import type { EffectiveSettings } from '@latchkey/contract';
+import { listSettings } from '@latchkey/contract/admin/health';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
 /** The settings with which the service was started. */
 export function Settings() {
-  const settings = useResource<EffectiveSettings>('/api/v1/admin/settings');
+  const settings = useOperation(listSettings, {});
   return (
     <Loaded resource={settings}>
       {({ items, warnings }) => (

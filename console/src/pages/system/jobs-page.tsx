@@ -1,18 +1,18 @@
 import type { BackgroundJob } from '@latchkey/contract';
+import { jobs, retryFailedJobs, retryJob, tasks } from '@latchkey/contract/admin/jobs';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { formatNumber } from '#console/ui/format.ts';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { labelOf, sentenceCase, toOptions } from '#console/ui/labels.ts';
 
 import { Tasks } from './tasks.tsx';
-
-const JOBS = '/api/v1/admin/jobs';
 
 const TABS = [
   { id: 'jobs', label: 'Jobs' },
@@ -27,9 +27,7 @@ export function JobsPage() {
       intro="Work in the background: e-mails with keys, look-ups of buyers, clean-up."
       actions={
         <>
-          {selectedTab(TABS) === 'tasks' && (
-            <CsvButton path="/api/v1/admin/tasks/export" role="support" fresh />
-          )}
+          {selectedTab(TABS) === 'tasks' && <CsvButton {...exportOf(tasks.export, {})} />}
           <RetryAll />
         </>
       }
@@ -42,14 +40,13 @@ export function JobsPage() {
 
 function RetryAll() {
   return (
-    <Action
+    <OperationAction
+      of={retryFailedJobs}
       label="Retry failed jobs"
       explanation="Every job that exhausted its attempts runs at once, with all its attempts. Remove the cause first."
       confirm="Retry all"
-      role="admin"
-      path={`${JOBS}/retry-failed`}
       reason="optional"
-      invalidates={[JOBS]}
+      invalidates={[pathOf(jobs.list)]}
       done="The failed jobs run now."
     />
   );
@@ -67,11 +64,9 @@ const UNLIMITED = 32_767;
 
 function Jobs() {
   return (
-    <DataTable<BackgroundJob>
-      path={JOBS}
-      caption="Jobs"
+    <ListTable
+      of={jobs}
       search="Kind, transaction, or error"
-      defaultSort="next_at"
       polls
       rowKey={({ id }) => id}
       filters={[
@@ -85,7 +80,6 @@ function Jobs() {
         { label: 'Failed', query: { state: 'failed' } },
         { label: 'Retrying', query: { state: 'retrying' } },
       ]}
-      csv={{ path: `${JOBS}/export`, role: 'support', fresh: true }}
       empty={{
         title: 'No jobs',
         text: 'Everything is done. A job appears here while it waits, runs or has failed.',
@@ -143,14 +137,14 @@ function describeJob({ id, name, payload, last_error: error }: BackgroundJob) {
 function RetryJob({ job }: { readonly job: BackgroundJob }) {
   if (job.state !== 'failed' && job.state !== 'retrying') return null;
   return (
-    <Action
+    <OperationAction
+      of={retryJob}
+      params={{ id: job.id }}
       label="Retry"
       title={`Retry job ${job.id}`}
       explanation="It runs at once, with all its attempts."
-      role="admin"
-      path={`${JOBS}/${job.id}/retry`}
       reason="optional"
-      invalidates={[JOBS]}
+      invalidates={[pathOf(jobs.list)]}
       done="The job runs now."
     />
   );

@@ -1,18 +1,16 @@
-import type { PeriodicTask, PeriodicTasks } from '@latchkey/contract';
+import type { PeriodicTask } from '@latchkey/contract';
+import { retryJob, tasks } from '@latchkey/contract/admin/jobs';
 
-import { useResource } from '#console/app/resources.ts';
-import { Action } from '#console/ui/action.tsx';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { Badge, type Tone } from '#console/ui/badge.tsx';
 import { formatNumber } from '#console/ui/format.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { sentenceCase } from '#console/ui/labels.ts';
 
 import { formatInterval } from './format-interval.ts';
-
-const JOBS = '/api/v1/admin/jobs';
-const TASKS = '/api/v1/admin/tasks';
 
 const TASK_STATES: Readonly<Record<PeriodicTask['state'], Tone>> = {
   failing: 'bad',
@@ -30,9 +28,9 @@ const TASK_LABELS: Readonly<Record<PeriodicTask['state'], string>> = {
 
 /** The tasks that are repeated, failing ones first. */
 export function Tasks() {
-  const tasks = useResource<PeriodicTasks>(TASKS, { polls: true });
+  const listed = useOperation(tasks.list, {}, { polls: true });
   return (
-    <Loaded resource={tasks}>
+    <Loaded resource={listed}>
       {({ items }) => (
         <PlainTable<PeriodicTask>
           caption="Periodic tasks"
@@ -93,14 +91,14 @@ function describeTask(task: PeriodicTask) {
 function RunTask({ task: { job_id: id, action, state } }: { readonly task: PeriodicTask }) {
   if (id === null || state === 'running') return null;
   return (
-    <Action
+    <OperationAction
+      of={retryJob}
+      params={{ id }}
       label="Run now"
       title="Run this task now"
       explanation={`The service will ${action} at once, and then at its interval again.`}
-      role="admin"
-      path={`${JOBS}/${id}/retry`}
       reason="optional"
-      invalidates={[TASKS]}
+      invalidates={[pathOf(tasks.list)]}
       done="The task runs now."
     />
   );

@@ -1,10 +1,9 @@
 /** The health of the service for operators. */
-import { ref, ServiceHealth } from '@latchkey/contract';
-import type { FastifySchema } from 'fastify';
+import { showServiceHealth } from '@latchkey/contract';
 
 import type { App } from '#server/http/app-instance.ts';
 import { NO_SLOT } from '#server/http/database-slots.ts';
-import { VIEWER } from '#server/http/require-operator.ts';
+import { serveOperation } from '#server/http/serve-operation.ts';
 
 import {
   reportService,
@@ -17,16 +16,5 @@ export function registerServiceHealthRoutes(
   deps: ServiceReportDependencies,
   facts: ProcessFacts,
 ): void {
-  app.get(
-    '/api/v1/admin/health',
-    { config: { ...VIEWER, ...NO_SLOT }, schema: healthOperation },
-    () => reportService(deps, facts),
-  );
+  serveOperation(app, showServiceHealth, () => reportService(deps, facts), NO_SLOT);
 }
-
-const healthOperation = {
-  operationId: 'showServiceHealth',
-  tags: ['admin: health'],
-  summary: 'Show the health of the service, its database, queues and backlog',
-  response: { 200: ref(ServiceHealth, 'The health, also while the service is degraded.') },
-} satisfies FastifySchema;
