@@ -74,13 +74,13 @@ const PLANTED: Readonly<Record<string, readonly [plant: string, undo: string, fo
     /^event .* is deferred/,
   ],
   'a yen of revenue': [
-    `update billing_revenue_months set gross = gross + 1 where currency = 'JPY'`,
-    `update billing_revenue_months set gross = gross - 1 where currency = 'JPY'`,
+    `update billing_revenue_summaries set gross = gross + 1 where currency = 'JPY'`,
+    `update billing_revenue_summaries set gross = gross - 1 where currency = 'JPY'`,
     /^revenue of 2026-\d\d \w+ (?:JP|unknown) JPY: /,
   ],
   'tax of another country': [
-    `update billing_revenue_months set country = 'DE' where country = 'AT'`,
-    `update billing_revenue_months set country = 'AT' where country = 'DE'`,
+    `update billing_revenue_summaries set country = 'DE' where country = 'AT'`,
+    `update billing_revenue_summaries set country = 'AT' where country = 'DE'`,
     /^revenue of 2026-\d\d \w+ DE EUR: .*, not nothing$/,
   ],
 };

@@ -6,7 +6,7 @@ import { defineStatement, Nullable, queryRow, queryRows, type Queryable } from '
 export const TABLES: readonly string[] = `
   activations api_keys audit_head audit_log audit_renamed_subjects billing_adjustments billing_aliases billing_customers
   billing_events billing_licenses billing_payments billing_reconciliations billing_repairs billing_revenue
-  billing_revenue_backfill billing_revenue_days billing_revenue_due billing_revenue_months billing_sales
+  billing_revenue_backfill billing_revenue_days billing_revenue_due billing_revenue_months billing_revenue_summaries billing_sales
   billing_subscriptions buyer_codes ended_buyer_sessions event_archives event_days event_drops event_ids event_name_days
   event_prop_days events fleet_servers import_extensions imported_licenses imported_seats imports jobs key_emails
   license_activity license_added_keys license_days license_keys license_names license_pool_keys license_refusals

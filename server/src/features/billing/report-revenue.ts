@@ -110,6 +110,6 @@ async function findMonths(
   const start = starts.reduce((a, b) => (a > b ? a : b));
   if (start >= to) return { from: to, to };
   const size = Math.ceil((limit * sums) / Math.max(groups, 1));
-  const last = await findMonthOfSums(pool, { from: start, until: to }, size);
+  const last = await findMonthOfSums(pool, { by, from: start, until: to }, size);
   return { from: start, to: last ?? to };
 }

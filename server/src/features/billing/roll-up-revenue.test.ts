@@ -22,6 +22,7 @@ import {
 } from './rules/facts.fixture.ts';
 import { computeRevenue } from './rules/revenue/compute-revenue.ts';
 import { addEntries, MEASURES, type RevenueSum } from './rules/revenue/measures.ts';
+import { reportRevenue } from './report-revenue.ts';
 import { backfillRevenue, restartRevenue, rollUpDueRevenue } from './roll-up-revenue.ts';
 
 const service = await startTestService();
@@ -105,7 +106,9 @@ async function apply(facts: readonly BillingFact[]): Promise<void> {
 type Rows = ReadonlyMap<string, readonly number[]>;
 
 /** Computes the roll-up from all stored facts, slowly. */
-async function computeSlowly(): Promise<{ readonly months: Rows; readonly days: Rows }> {
+async function computeSlowly(): Promise<
+  Record<'months' | 'days' | (typeof SUMMARIES)[number], Rows>
+> {
   const { rows } = await pool.query<{ provider: 'paddle'; eventId: string; fact: string }>(
     `select provider, event_id as "eventId", fact::text from billing_payments
      union all select provider, event_id, fact::text from billing_subscriptions
@@ -120,7 +123,32 @@ async function computeSlowly(): Promise<{ readonly months: Rows; readonly days: 
   const days = new Map<string, RevenueSum>();
   addEntries(months, revenue, 1, (day) => `${day.slice(0, 7)}-01`);
   addEntries(days, revenue, 1);
-  return { months: toRows(months, MEASURES), days: toRows(days, RECURRING) };
+  return {
+    months: toRows(months, MEASURES),
+    days: toRows(days, RECURRING),
+    total: summarize([...months.values()], {}),
+    product: summarize([...months.values()], { product: true }),
+    country: summarize([...months.values()], { country: true }),
+  };
+}
+
+const SUMMARIES = ['total', 'product', 'country'] as const;
+
+/** Adds sums up without products, countries, or both. */
+function summarize(
+  sums: readonly RevenueSum[],
+  { product = false, country = false }: { readonly product?: boolean; readonly country?: boolean },
+): Rows {
+  const entries = sums.map(({ key, measures }) => ({
+    ...key,
+    productId: product ? key.productId : '',
+    country: country ? key.country : '',
+    transactionId: '',
+    measures,
+  }));
+  const added = new Map<string, RevenueSum>();
+  addEntries(added, entries, 1);
+  return toRows(added, MEASURES);
 }
 
 const RECURRING = MEASURES.slice(8);
@@ -139,9 +167,9 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1;
 }
 
-async function readTable(table: string, time: string): Promise<Rows> {
+async function readTable(table: string, time: string, condition = 'true'): Promise<Rows> {
   const { rows } = await pool.query<{ row: Readonly<Record<string, string | number>> }>(
-    `select to_jsonb(t) as row from ${table} t`,
+    `select to_jsonb(t) as row from ${table} t where ${condition}`,
   );
   const found = rows.map(({ row: value }) => {
     const key = [
@@ -164,7 +192,14 @@ async function readRollUp() {
   return {
     months: await readTable('billing_revenue_months', 'month'),
     days: await readTable('billing_revenue_days', 'day'),
+    total: await readSummaries(''),
+    product: await readSummaries('product'),
+    country: await readSummaries('country'),
   };
+}
+
+function readSummaries(dividedBy: string): Promise<Rows> {
+  return readTable('billing_revenue_summaries', 'month', `divided_by = '${dividedBy}'`);
 }
 
 /** What each payment adds, by which the next change of its purchase is subtracted. */
@@ -173,6 +208,25 @@ async function listEntries(): Promise<unknown[]> {
     "select provider, transaction_id, entries from billing_revenue where entries <> '[]' order by 1, 2",
   );
   return rows;
+}
+
+/** Reports revenue by some dimensions, added up by month. */
+async function reportMonths(by: string): Promise<Record<string, number[]>> {
+  const clock = { now: () => new Date('2027-12-01T00:00:00Z') };
+  const range = { from: '2027-01', to: '2027-12' };
+  const { rows, next } = await reportRevenue({ pool, clock }, { by, ...range });
+  assert.equal(next, null);
+  const months: Record<string, number[]> = {};
+  for (const row of rows) {
+    const { currency, gross, tax, refunds, disputes, mrr, subscriptions } = row;
+    const sum = (months[`${row.month} ${currency}`] ??= [0, 0, 0, 0, 0, 0]);
+    for (const [index, each] of [gross, tax, refunds, disputes, mrr, subscriptions].entries())
+      sum[index] = (sum[index] ?? 0) + each;
+  }
+  // Products may differ from zero in a month whose sum is zero.
+  return Object.fromEntries(
+    Object.entries(months).filter(([, sum]) => sum.some((each) => each !== 0)),
+  );
 }
 
 const PAGE = { maxPages: 1, pageSize: 2 };
@@ -231,6 +285,15 @@ describe('the roll-up of revenue', () => {
       { numRuns: 15 },
     );
     assert.deepEqual(await readRollUp(), await computeSlowly());
+  });
+
+  test('reports each month equally, whichever roll-up a report reads', async () => {
+    await rollUpDueRevenue(context);
+    const reports = [];
+    for (const by of ['month', 'month,product', 'month,country', 'month,product,country'])
+      reports.push(await reportMonths(by));
+    assert.ok(reports.every((each) => Object.keys(each).length > 3));
+    for (const each of reports) assert.deepEqual(each, reports[0]);
   });
 
   test('takes all marks of a subscription at once', async () => {

@@ -40,6 +40,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   billing_revenue_backfill: { none: 'provider transaction_id' },
   billing_revenue_days: { none: 'country currency product_id provider' },
   billing_revenue_due: { none: 'id kind provider' },
+  billing_revenue_summaries: { none: 'country currency divided_by product_id provider' },
   billing_revenue_months: { none: 'country currency product_id provider' },
   billing_sales: { none: 'price_id product_id currency quantity_as' },
   billing_subscriptions: {

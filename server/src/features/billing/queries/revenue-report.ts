@@ -29,7 +29,7 @@ const RECURRING = [
   'subscriptions_reactivated',
 ];
 
-const KEYS = `provider, case when $1::boolean then product_id else '' end as product_id,
+const GROUP = `provider, case when $1::boolean then product_id else '' end as product_id,
           case when $2::boolean then country else '' end as country, currency`;
 
 const sum = (columns: readonly string[], sign = ''): string =>
@@ -38,24 +38,64 @@ const sum = (columns: readonly string[], sign = ''): string =>
 const zeros = (columns: readonly string[]): string =>
   columns.map((column) => `0 as ${column}`).join(', ');
 
+/** The roll-ups of months: a suffix of names of statements, the table, the condition on its rows, and the first free parameter. */
+type Source = (parameter: number) => {
+  readonly suffix: string;
+  readonly table: string;
+  readonly where: string;
+};
+
+/** Divided by product and country: most of the rows. */
+const fromMonths: Source = () => ({ suffix: '', table: 'billing_revenue_months', where: 'true' });
+
+/** Divided by one of them or neither, which is the last parameter. */
+const fromSummaries: Source = (parameter) => ({
+  suffix: '_summary',
+  table: 'billing_revenue_summaries',
+  where: `divided_by = $${parameter}::text`,
+});
+
+/** A statement for each source. */
+interface BySource<Statement> {
+  readonly months: Statement;
+  readonly summaries: Statement;
+}
+
+function forSources<Statement>(define: (source: Source) => Statement): BySource<Statement> {
+  return { months: define(fromMonths), summaries: define(fromSummaries) };
+}
+
+/** Selects the source with the fewest rows that a report by some dimensions can be added up from. */
+function selectSource<Statement>(
+  { months, summaries }: BySource<Statement>,
+  by: RevenueRange['by'],
+): { readonly statement: Statement; readonly dividedBy: readonly string[] } {
+  if (by.has('product') && by.has('country')) return { statement: months, dividedBy: [] };
+  const dividedBy = by.has('product') ? 'product' : by.has('country') ? 'country' : '';
+  return { statement: summaries, dividedBy: [dividedBy] };
+}
+
 /**
  * What recurs before the first month is a single sum for each group, in a month before all others. Recurring revenue of a month
  * that has not ended counts until today.
  */
-const listStatement: HotStatement = {
-  name: 'billing_revenue_report',
-  text: `select case when $6::boolean then month end as month, ${KEYS}, ${sum([...MONEY, ...RECURRING])}
-   from billing_revenue_months where month >= $5::date and month <= $3::date group by 1, 2, 3, 4, 5
+const listStatements = forSources((source): HotStatement => {
+  const { suffix, table, where } = source(7);
+  return {
+    name: `billing_revenue_report${suffix}`,
+    text: `select case when $6::boolean then month end as month, ${GROUP}, ${sum([...MONEY, ...RECURRING])}
+   from ${table} where ${where} and month >= $5::date and month <= $3::date group by 1, 2, 3, 4, 5
    union all
-   select '-infinity'::date, ${KEYS}, ${zeros(MONEY)},
+   select '-infinity'::date, ${GROUP}, ${zeros(MONEY)},
           sum(mrr_new + mrr_expansion + mrr_contraction + mrr_lost + mrr_reactivated), 0, 0, 0, 0,
           sum(subscriptions_new + subscriptions_reactivated - subscriptions_lost), 0, 0
-   from billing_revenue_months where month < $5::date group by 2, 3, 4, 5
+   from ${table} where ${where} and month < $5::date group by 2, 3, 4, 5
    union all
-   select $3::date, ${KEYS}, ${zeros(MONEY)}, ${sum(RECURRING, '-')}
+   select $3::date, ${GROUP}, ${zeros(MONEY)}, ${sum(RECURRING, '-')}
    from billing_revenue_days
    where day > $4::date and day < $3::date + interval '1 month' group by 2, 3, 4, 5`,
-};
+  };
+});
 
 /** What a report is divided by, and its months. */
 export interface RevenueRange {
@@ -75,13 +115,15 @@ export async function listRevenueSums(
   db: Queryable,
   { by, from, until, today }: RevenueRange,
 ): Promise<RevenueSums[]> {
-  const { rows } = await runHot(db, listStatement, [
+  const { statement, dividedBy } = selectSource(listStatements, by);
+  const { rows } = await runHot(db, statement, [
     String(by.has('product')),
     String(by.has('country')),
     toDate(until),
     today,
     toDate(from),
     String(by.has('month')),
+    ...dividedBy,
   ]);
   return rows.map((row) => toSums(row, from));
 }
@@ -118,14 +160,23 @@ function toSums([month, ...row]: TextRow, from: string): RevenueSums {
   };
 }
 
-const findDensityStatement = defineStatement(
-  'billing_revenue_find_density',
-  Type.Object({ first: Nullable.Text, sums: Type.Integer(), groups: Type.Integer() }),
-  `select (select to_char(min(month), 'YYYY-MM') from billing_revenue_months) as first, count(*)::integer as sums,
+const Density = Type.Object({
+  first: Nullable.Text,
+  sums: Type.Integer(),
+  groups: Type.Integer(),
+});
+
+const findDensityStatements = forSources((source) => {
+  const { suffix, table, where } = source(5);
+  return defineStatement(
+    `billing_revenue_find_density${suffix}`,
+    Density,
+    `select (select to_char(min(month), 'YYYY-MM') from ${table} where ${where}) as first, count(*)::integer as sums,
           count(distinct (case when $1::boolean then product_id end, case when $2::boolean then country end,
                           case when $3::boolean then provider end, currency))::integer as groups
-   from billing_revenue_months where month = (select max(month) from billing_revenue_months where month <= $4::date)`,
-);
+   from ${table} where ${where} and month = (select max(month) from ${table} where ${where} and month <= $4::date)`,
+  );
+});
 
 /** How many of the stored sums a row of a report adds. */
 export interface RevenueDensity {
@@ -142,25 +193,32 @@ export async function findRevenueDensity(
   by: ReadonlySet<RevenueDimension>,
   until: string,
 ): Promise<RevenueDensity> {
-  const parameters = [by.has('product'), by.has('country'), by.has('provider'), toDate(until)];
-  const density = await queryRow(db, findDensityStatement, parameters);
+  const { statement, dividedBy } = selectSource(findDensityStatements, by);
+  const dimensions = [by.has('product'), by.has('country'), by.has('provider')];
+  const density = await queryRow(db, statement, [...dimensions, toDate(until), ...dividedBy]);
   return density ?? { first: null, sums: 0, groups: 0 };
 }
 
-const findMonthStatement = defineStatement(
-  'billing_revenue_find_month',
-  Type.Object({ month: Nullable.Text }),
-  `select case when count(*) = $3 then to_char(max(month), 'YYYY-MM') end as month from (
-     select month from billing_revenue_months where month >= $1::date and month <= $2::date order by month limit $3::integer
+const FoundMonth = Type.Object({ month: Nullable.Text });
+
+const findMonthStatements = forSources((source) => {
+  const { suffix, table, where } = source(4);
+  return defineStatement(
+    `billing_revenue_find_month${suffix}`,
+    FoundMonth,
+    `select case when count(*) = $3 then to_char(max(month), 'YYYY-MM') end as month from (
+     select month from ${table} where ${where} and month >= $1::date and month <= $2::date order by month limit $3::integer
    ) as listed`,
-);
+  );
+});
 
 /** Finds the month in which the number of stored sums since another month reaches a limit; null: it does not. */
 export async function findMonthOfSums(
   db: Queryable,
-  { from, until }: Pick<RevenueRange, 'from' | 'until'>,
+  { by, from, until }: Pick<RevenueRange, 'by' | 'from' | 'until'>,
   limit: number,
 ): Promise<string | null> {
-  const row = await queryRow(db, findMonthStatement, [toDate(from), toDate(until), limit]);
+  const { statement, dividedBy } = selectSource(findMonthStatements, by);
+  const row = await queryRow(db, statement, [toDate(from), toDate(until), limit, ...dividedBy]);
   return row?.month ?? null;
 }

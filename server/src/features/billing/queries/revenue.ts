@@ -82,22 +82,44 @@ function toColumn(measure: Measure): string {
   return measure.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function defineAdd(table: string, time: string, measures: readonly Measure[]) {
-  const names = measures.map(toColumn);
-  const keys = `${time}, provider, product_id, country, currency`;
-  const parameters = measures.map((_, index) => `$${index + 6}::bigint[]`).join(', ');
-  return defineCommand(
-    `${table}_add`,
-    `insert into ${table} as stored (${keys}, ${names.join(', ')})
-     select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], ${parameters})
-     on conflict (${keys}) do update set ${names.map((name) => `${name} = stored.${name} + excluded.${name}`).join(', ')}`,
-  );
+const KEYS = ['provider', 'product_id', 'country', 'currency'];
+
+function unnest(measures: readonly Measure[]): string {
+  const numbers = measures.map((_, index) => `$${index + 6}::bigint[]`).join(', ');
+  return `unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], ${numbers})`;
 }
 
-const addMonthsStatement = defineAdd('billing_revenue_months', 'month', MEASURES);
-const addDaysStatement = defineAdd('billing_revenue_days', 'day', RECURRING);
+/** Adds to the rows that exist. @param keys the columns of the primary key */
+function addOnConflict(keys: readonly string[], measures: readonly Measure[]): string {
+  const names = measures.map(toColumn);
+  return `on conflict (${keys.join(', ')}) do update set ${names.map((name) => `${name} = stored.${name} + excluded.${name}`).join(', ')}`;
+}
 
-/** Adds sums to the roll-up by month. */
+const MONTH_COLUMNS = ['month', ...KEYS, ...MEASURES.map(toColumn)].join(', ');
+
+/** The same sums to all tables of months, so that a report is equal whichever it reads. */
+const addMonthsStatement = defineCommand(
+  'billing_revenue_months_add',
+  `with added (${MONTH_COLUMNS}) as materialized (select * from ${unnest(MEASURES)}),
+   months as (
+     insert into billing_revenue_months as stored (${MONTH_COLUMNS})
+     select * from added ${addOnConflict(['month', ...KEYS], MEASURES)}
+   )
+   insert into billing_revenue_summaries as stored (divided_by, ${MONTH_COLUMNS})
+   select divided_by, month, provider, case divided_by when 'product' then product_id else '' end,
+          case divided_by when 'country' then country else '' end, currency, ${MEASURES.map((name) => `sum(${toColumn(name)})`).join(', ')}
+   from added cross join unnest(array['', 'product', 'country']) as divided_by
+   group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+   ${addOnConflict(['divided_by', 'month', ...KEYS], MEASURES)}`,
+);
+
+const addDaysStatement = defineCommand(
+  'billing_revenue_days_add',
+  `insert into billing_revenue_days as stored (${['day', ...KEYS, ...RECURRING.map(toColumn)].join(', ')})
+   select * from ${unnest(RECURRING)} ${addOnConflict(['day', ...KEYS], RECURRING)}`,
+);
+
+/** Adds sums to the roll-ups by month. */
 export async function addRevenueMonths(db: Queryable, sums: readonly RevenueSum[]): Promise<void> {
   await execute(db, addMonthsStatement, toParameters(sums, MEASURES));
 }
@@ -118,7 +140,7 @@ function toParameters(sums: readonly RevenueSum[], measures: readonly Measure[])
 
 const clearStatement = defineCommand(
   'billing_revenue_clear',
-  'truncate billing_revenue, billing_revenue_due, billing_revenue_months, billing_revenue_days',
+  'truncate billing_revenue, billing_revenue_due, billing_revenue_months, billing_revenue_summaries, billing_revenue_days',
 );
 
 /** Deletes the roll-up, to be computed anew. */
