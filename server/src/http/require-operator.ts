@@ -16,6 +16,8 @@ export interface OperatorAccess {
   readonly fresh: boolean;
   /** Whether API keys are refused: the operation is about the session itself. Default: false. */
   readonly sessionOnly?: boolean;
+  /** What the operation is, for the interface document. */
+  readonly permission?: string;
 }
 
 function allow<Role extends OperatorRole>(role: Role, fresh: boolean) {

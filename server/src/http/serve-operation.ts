@@ -53,7 +53,7 @@ export function serveOperation<Of extends Operation>(
 function accessOf({ permission }: Operation): OperatorAccess | 'public' {
   if (permission === 'public') return permission;
   const { role, reauthenticate = false, sessionOnly = false } = grantOf(permission);
-  return { role, fresh: reauthenticate, sessionOnly };
+  return { role, fresh: reauthenticate, sessionOnly, permission };
 }
 
 function readRequest<Of extends Operation>(of: Of, request: FastifyRequest): OperationRequest<Of> {

@@ -8,6 +8,7 @@ import {
 } from '@latchkey/contract/error-catalogue';
 
 import { refusalsOf } from '../require-operator.ts';
+import { describeSecurity, securitySchemes } from './describe-security.ts';
 import { separateTypes } from './separate-types.ts';
 import { shareRefusals } from './share-refusals.ts';
 
@@ -39,6 +40,7 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
     },
     servers: [{ url: '/', description: 'This service' }],
     security: [],
+    components: { securitySchemes },
     tags: [
       { name: 'licenses', description: 'Activation and validation of licenses' },
       { name: 'buyers', description: 'The licenses of the owner of an e-mail address' },
@@ -82,7 +84,11 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
       typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
   },
   transform: ({ schema, url, route }) => ({
-    schema: documentRefusals(schema, url, refusalsOf(route.config?.access, route.method)),
+    schema: documentRefusals(
+      describeSecurity(schema, route.config?.access),
+      url,
+      refusalsOf(route.config?.access, route.method),
+    ),
     url,
   }),
   transformObject: (document) =>
