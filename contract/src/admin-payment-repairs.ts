@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { reason } from './admin-list.ts';
-import { email, oneOf, text, uuid } from './schema.ts';
+import { PaymentEvent } from './admin-payments.ts';
+import { operation } from './operation.ts';
+import { paymentEventPath } from './payment-fields.ts';
+import { email, oneOf, ref, text, uuid } from './schema.ts';
 
 /** What an operator can say about a payment. */
 const REPAIR_KINDS = ['price', 'issue', 'subscription', 'address'] as const;
@@ -9,7 +12,7 @@ const REPAIR_KINDS = ['price', 'issue', 'subscription', 'address'] as const;
 const MAX_ID_LENGTH = 200;
 const MAX_QUANTITY = 100_000;
 
-export const PaymentRepairRequest = Type.Object(
+const PaymentRepairRequest = Type.Object(
   {
     kind: oneOf(REPAIR_KINDS, {
       description:
@@ -75,3 +78,17 @@ export const PaymentRepairRequest = Type.Object(
   { $id: 'PaymentRepairRequest' },
 );
 export type PaymentRepairRequest = Static<typeof PaymentRepairRequest>;
+
+export const repairPaymentEvent = operation({
+  id: 'repairPaymentEvent',
+  method: 'POST',
+  path: 'payment-events/:provider/:event_id/repair',
+  summary: 'Repair a payment',
+  description:
+    'Stores what the operator says as a fact beside those of the provider, and computes the licenses of the purchase again. Replays keep it.',
+  permission: 'payment-events:change',
+  params: paymentEventPath,
+  body: ref(PaymentRepairRequest),
+  response: ref(PaymentEvent, 'The event after the repair.'),
+  errors: ['not_found', 'not_possible'],
+});

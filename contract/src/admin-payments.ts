@@ -1,96 +1,23 @@
 import { type Static, Type } from 'typebox';
 
-import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
-import { PAYMENT_SOURCES } from './payment-providers.ts';
+import { listResource } from './list-resource.ts';
+import { operation } from './operation.ts';
+import {
+  eventSelection,
+  namedEvent,
+  PAYMENT_EVENT_STATES,
+  paymentEventPath,
+} from './payment-fields.ts';
 import { reportedFields } from './reported-money.ts';
-import { dateTime, nullable, nullableString, oneOf, ref, text, textMap, uuid } from './schema.ts';
-
-/**
- * The states of a payment event for operators. `ignored`: no license depends on it; `unmatched`: a payment that does
- * not have all of its licenses; `dismissed`: an operator decided that it does not count.
- */
-const PAYMENT_EVENT_STATES = [
-  'failed',
-  'deferred',
-  'unmatched',
-  'applied',
-  'ignored',
-  'dismissed',
-] as const;
-
-export type PaymentEventState = (typeof PAYMENT_EVENT_STATES)[number];
-
-/** The states whose events can be replayed together. */
-const REPLAYABLE_STATES = ['failed', 'deferred', 'unmatched', 'ignored'] as const;
-
-/** Longer than any id or type of a provider. */
-const MAX_ID_LENGTH = 200;
-
-/** A payment provider, with `:test` for the events of its test mode. */
-const providerName = oneOf(PAYMENT_SOURCES, { examples: ['paddle'] });
-
-const eventType = text({
-  description: 'The type as the provider names it.',
-  maxLength: MAX_ID_LENGTH,
-  examples: ['transaction.completed'],
-});
-
-/** In characters. */
-const MAX_TIME_LENGTH = 40;
-
-const since = Type.Optional(
-  text({
-    description: 'Only events received since this date (00:00 UTC) or date-time.',
-    maxLength: MAX_TIME_LENGTH,
-    examples: ['2026-11-01'],
-  }),
-);
-
-const until = Type.Optional(
-  text({
-    description: 'Only events received before this date (00:00 UTC) or date-time.',
-    maxLength: MAX_TIME_LENGTH,
-    examples: ['2026-12-01'],
-  }),
-);
-
-const FILTERS = {
-  search: Type.Optional(
-    text({
-      description:
-        'The id of an event, transaction, subscription or customer, or the e-mail address of a buyer. The newest 500 events that were not applied are also searched for the text in their payload.',
-      maxLength: 320,
-      examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
-    }),
-  ),
-  state: Type.Optional(oneOf(PAYMENT_EVENT_STATES)),
-  provider: Type.Optional(providerName),
-  type: Type.Optional(eventType),
-  since,
-  until,
-  license_id: Type.Optional(
-    uuid({ description: 'Only events of the purchase that created this license.' }),
-  ),
-};
-
-const SORTS = ['-received_at'] as const;
-
-export const PaymentEventsQuery = listQuery(SORTS, FILTERS);
-export type PaymentEventsQuery = Static<typeof PaymentEventsQuery>;
-
-export const PaymentEventsExportQuery = rowsQuery(SORTS, FILTERS);
-export type PaymentEventsExportQuery = Static<typeof PaymentEventsExportQuery>;
+import { dateTime, nullable, nullableString, oneOf, ref, textMap, uuid } from './schema.ts';
 
 const item = {
-  provider: Type.String({ examples: ['paddle'] }),
-  event_id: Type.String({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] }),
-  type: Type.String({ examples: ['transaction.completed'] }),
+  provider: namedEvent.provider,
+  event_id: namedEvent.event_id,
+  type: namedEvent.type,
   state: oneOf(PAYMENT_EVENT_STATES, { examples: ['failed'] }),
   ...reportedFields,
-  message: nullableString({
-    description: 'Why it was ignored, deferred or failed, or the reason of the dismissal.',
-    examples: ['The data of transaction.completed lack data.items.'],
-  }),
+  message: namedEvent.message,
   attempts: Type.Integer({ description: 'How often it was applied or tried.', examples: [3] }),
   occurred_at: dateTime({ examples: ['2026-11-20T10:00:00.000Z'] }),
   received_at: dateTime({ examples: ['2026-11-20T10:00:01.000Z'] }),
@@ -102,16 +29,47 @@ const item = {
   ),
 };
 
-export const PaymentEventItem = Type.Object(item, { $id: 'PaymentEventItem' });
+const PaymentEventItem = Type.Object(item, { $id: 'PaymentEventItem' });
 export type PaymentEventItem = Static<typeof PaymentEventItem>;
 
-export const PaymentEventList = listOf(PaymentEventItem, 'PaymentEventList');
-export type PaymentEventList = Static<typeof PaymentEventList>;
+/** The file has no name and no address of a customer. */
+const COLUMNS = [
+  'provider',
+  'event_id',
+  'type',
+  'state',
+  'kind',
+  'products.product_id',
+  'products.price_id',
+  'amount_text',
+  'currency',
+  'country',
+  'reported',
+  'message',
+  'attempts',
+  'occurred_at',
+  'received_at',
+  'next_attempt_at',
+] as const;
 
-/** The path of an operation on one payment event. */
-export const PaymentEventPath = Type.Object({
-  provider: text({ maxLength: MAX_ID_LENGTH, examples: ['paddle'] }),
-  event_id: text({ maxLength: MAX_ID_LENGTH, examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] }),
+export const paymentEvents = listResource({
+  id: 'PaymentEvents',
+  name: 'webhook',
+  title: 'payment events',
+  path: 'payment-events',
+  item: PaymentEventItem,
+  sorts: ['-received_at'],
+  search:
+    'The id of an event, transaction, subscription or customer, or the e-mail address of a buyer. The newest 500 events that were not applied are also searched for the text in their payload.',
+  filters: {
+    state: Type.Optional(oneOf(PAYMENT_EVENT_STATES)),
+    ...eventSelection,
+    license_id: Type.Optional(
+      uuid({ description: 'Only events of the purchase that created this license.' }),
+    ),
+  },
+  columns: COLUMNS,
+  permissions: { read: 'payment-events:read', export: 'payment-events:export' },
 });
 
 const EFFECT_KINDS = ['payment', 'subscription', 'adjustment', 'customer'] as const;
@@ -165,7 +123,7 @@ export const PaymentEvent = Type.Object(
 );
 export type PaymentEvent = Static<typeof PaymentEvent>;
 
-export const PaymentPayload = Type.Object(
+const PaymentPayload = Type.Object(
   {
     payload: Type.String({ description: 'The body as the provider sent it, indented if JSON.' }),
     headers: textMap({
@@ -176,112 +134,28 @@ export const PaymentPayload = Type.Object(
 );
 export type PaymentPayload = Static<typeof PaymentPayload>;
 
-export const PaymentReasonRequest = Type.Object({ reason }, { $id: 'PaymentReasonRequest' });
-export type PaymentReasonRequest = Static<typeof PaymentReasonRequest>;
+export const showPaymentEvent = operation({
+  id: 'showPaymentEvent',
+  method: 'GET',
+  path: 'payment-events/:provider/:event_id',
+  summary: 'Show a payment event',
+  permission: 'payment-events:read',
+  params: paymentEventPath,
+  response: ref(PaymentEvent, 'The event, what it did, and its licenses.'),
+  errors: ['not_found'],
+});
 
-const selection = {
-  provider: Type.Optional(providerName),
-  type: Type.Optional(eventType),
-  since,
-  until,
-  reason,
-};
-
-export const PaymentReplayRequest = Type.Object(
-  {
-    state: oneOf(REPLAYABLE_STATES, { examples: ['failed'] }),
-    ...selection,
-    cursor: Type.Optional(
-      text({
-        description:
-          'The `next_cursor` of the call before: a call replays 50 events, the oldest first.',
-        maxLength: 1_000,
-      }),
-    ),
-  },
-  { $id: 'PaymentReplayRequest' },
-);
-export type PaymentReplayRequest = Static<typeof PaymentReplayRequest>;
-
-export const PaymentDismissRequest = Type.Object(
-  { state: oneOf(['failed', 'deferred'], { examples: ['failed'] }), ...selection },
-  { $id: 'PaymentDismissRequest' },
-);
-export type PaymentDismissRequest = Static<typeof PaymentDismissRequest>;
-
-const ReplayedPayment = Type.Object(
-  {
-    provider: item.provider,
-    event_id: item.event_id,
-    type: item.type,
-    state: oneOf([...PAYMENT_EVENT_STATES, 'removed'], {
-      description: '`removed`: the body is gone, so that nothing was done.',
-      examples: ['applied'],
-    }),
-    message: item.message,
-  },
-  { $id: 'ReplayedPayment' },
-);
-
-export const PaymentReplay = Type.Object(
-  {
-    outcomes: Type.Array(ref(ReplayedPayment)),
-    next_cursor: nullableString({
-      description: 'The `cursor` of the next call; null when no event is left.',
-    }),
-  },
-  { $id: 'PaymentReplay' },
-);
-export type PaymentReplay = Static<typeof PaymentReplay>;
-
-export const PaymentDismissal = Type.Object(
-  { dismissed: Type.Integer({ examples: [12] }) },
-  { $id: 'PaymentDismissal' },
-);
-export type PaymentDismissal = Static<typeof PaymentDismissal>;
-
-export const PaymentTestDataDeletion = Type.Object(
-  {
-    events: Type.Integer({ examples: [14] }),
-    licenses: Type.Integer({ examples: [3] }),
-  },
-  { $id: 'PaymentTestDataDeletion', description: 'How much was deleted.' },
-);
-export type PaymentTestDataDeletion = Static<typeof PaymentTestDataDeletion>;
-
-export const PaymentReconciliationRequest = Type.Object(
-  {
-    since: Type.Optional(
-      text({
-        description:
-          'Compares events since this date (00:00 UTC) or date-time, without moving the start of the next comparison; default: continues where the last comparison ended.',
-        maxLength: MAX_TIME_LENGTH,
-        examples: ['2026-11-01'],
-      }),
-    ),
-  },
-  { $id: 'PaymentReconciliationRequest' },
-);
-export type PaymentReconciliationRequest = Static<typeof PaymentReconciliationRequest>;
-
-export const PaymentReconciliation = Type.Object(
-  {
-    compared: Type.Integer({ description: 'How many events were compared.', examples: [1_000] }),
-    repaired: Type.Array(ref(ReplayedPayment), {
-      description: 'The missing events, which were applied now.',
-    }),
-    reached_end: Type.Boolean({
-      description: 'False: the log of the provider continues; another call continues there.',
-    }),
-    failure: nullableString({
-      description:
-        'Why the comparison ended early; events that were applied before that stay applied.',
-      examples: ["Cannot read Paddle's event log: Paddle answered 403."],
-    }),
-  },
-  { $id: 'PaymentReconciliation' },
-);
-export type PaymentReconciliation = Static<typeof PaymentReconciliation>;
+export const revealPaymentPayload = operation({
+  id: 'revealPaymentPayload',
+  method: 'POST',
+  path: 'payment-events/:provider/:event_id/reveal',
+  summary: 'Reveal the payload of a payment event',
+  description: 'It contains personal data, so the audit log records the reveal.',
+  permission: 'payment-events:reveal',
+  params: paymentEventPath,
+  response: ref(PaymentPayload, 'The body as the provider sent it.'),
+  errors: ['not_found'],
+});
 
 const PaymentProvider = Type.Object(
   {
@@ -292,7 +166,7 @@ const PaymentProvider = Type.Object(
   { $id: 'PaymentProvider' },
 );
 
-export const PaymentSummary = Type.Object(
+const PaymentSummary = Type.Object(
   {
     failed: Type.Integer({ examples: [2] }),
     deferred: Type.Integer({ examples: [1] }),
@@ -315,23 +189,11 @@ export const PaymentSummary = Type.Object(
 );
 export type PaymentSummary = Static<typeof PaymentSummary>;
 
-/** The named schemas of payments, for the interface document. */
-export const paymentSchemas = [
-  PaymentEventItem,
-  PaymentEventList,
-  PaymentEffect,
-  PaymentLicense,
-  PaymentEvent,
-  PaymentPayload,
-  PaymentReasonRequest,
-  PaymentReplayRequest,
-  PaymentDismissRequest,
-  ReplayedPayment,
-  PaymentReplay,
-  PaymentDismissal,
-  PaymentTestDataDeletion,
-  PaymentReconciliationRequest,
-  PaymentReconciliation,
-  PaymentProvider,
-  PaymentSummary,
-];
+export const summarizePayments = operation({
+  id: 'summarizePayments',
+  method: 'GET',
+  path: 'payment-events/summary',
+  summary: 'Count the payment events that need an operator',
+  permission: 'payment-events:read',
+  response: ref(PaymentSummary, 'The counts, the providers and the stored types.'),
+});

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { cursor } from './admin-list.ts';
+import { csvFile, operation } from './operation.ts';
 import { nullable, nullableString, ref, text } from './schema.ts';
 
 /** What revenue can be divided by. */
@@ -40,10 +41,10 @@ const division = {
   ),
 };
 
-export const RevenueExportQuery = Type.Object(division, { additionalProperties: false });
+const RevenueExportQuery = Type.Object(division, { additionalProperties: false });
 export type RevenueExportQuery = Static<typeof RevenueExportQuery>;
 
-export const RevenueQuery = Type.Object({ ...division, cursor }, { additionalProperties: false });
+const RevenueQuery = Type.Object({ ...division, cursor }, { additionalProperties: false });
 export type RevenueQuery = Static<typeof RevenueQuery>;
 
 const amount = (description: string) =>
@@ -95,7 +96,7 @@ const RevenueRow = Type.Object(
 );
 export type RevenueRow = Static<typeof RevenueRow>;
 
-export const Revenue = Type.Object(
+const Revenue = Type.Object(
   {
     rows: Type.Array(ref(RevenueRow)),
     pending: Type.Integer({
@@ -118,5 +119,24 @@ export const Revenue = Type.Object(
 );
 export type Revenue = Static<typeof Revenue>;
 
-/** The named schemas of revenue, for the interface document. */
-export const revenueSchemas = [RevenueRow, Revenue];
+export const showRevenue = operation({
+  id: 'showRevenue',
+  method: 'GET',
+  path: 'revenue',
+  summary: 'Show revenue by month, product, country or provider',
+  description:
+    'Currencies are never added without a rate. Test modes are not counted. A page has at most 1,000 rows, by their names, and may have fewer: continue until `next_cursor` is null.',
+  permission: 'revenue:read',
+  query: RevenueQuery,
+  response: ref(Revenue, 'The revenue, a row for each group and currency.'),
+});
+
+export const exportRevenue = operation({
+  id: 'exportRevenue',
+  method: 'GET',
+  path: 'revenue/export',
+  summary: 'Export revenue as CSV',
+  permission: 'revenue:read',
+  query: RevenueExportQuery,
+  response: csvFile('One line for each row, amounts as decimal numbers.'),
+});

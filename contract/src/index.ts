@@ -14,9 +14,6 @@ import {
 import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
 import { mailSchemas } from './admin-mails.ts';
-import { PaymentRepairRequest } from './admin-payment-repairs.ts';
-import { paymentSchemas } from './admin-payments.ts';
-import { revenueSchemas } from './admin-revenue.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
 import {
   IssuedOperatorLink,
@@ -97,9 +94,11 @@ export * from './admin-list.ts';
 export * from './admin-operators.ts';
 export * from './admin-mails.ts';
 export * from './admin-payments.ts';
+export * from './admin-payment-changes.ts';
 export * from './admin-payment-repairs.ts';
 export * from './admin-revenue.ts';
 export * from './reported-money.ts';
+export { type PaymentEventState } from './payment-fields.ts';
 export * from './payment-providers.ts';
 export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';
@@ -209,9 +208,6 @@ const otherSchemas: readonly TSchema[] = [
   ValidationError,
   HTTPValidationError,
   Problem,
-  ...paymentSchemas,
-  ...revenueSchemas,
-  PaymentRepairRequest,
   ...webhookSchemas,
   ...outreachSchemas,
   ...composeSchemas,

@@ -96,6 +96,8 @@ const PARTS: Readonly<Record<string, string>> = {
   installs: 'customers',
   machine: 'customers',
   'key-pools': 'licenses',
+  'payment-events': 'payments',
+  revenue: 'payments',
 };
 
 function tagOf({ path }: Operation): string {

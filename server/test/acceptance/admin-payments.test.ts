@@ -130,14 +130,14 @@ describe('list', () => {
     const [head, line, end] = answer.text.split('\r\n');
     assert.equal(
       head,
-      'provider,event_id,type,state,kind,products,amount,currency,country,reported,message,attempts,occurred_at,received_at,next_attempt_at',
+      'provider,event_id,type,state,kind,products_product_id,products_price_id,amount_text,currency,country,reported,message,attempts,occurred_at,received_at,next_attempt_at',
     );
     assert.ok(
-      line?.startsWith(`paddle,${broken.event_id},transaction.completed,failed,,,,,,,The data`),
+      line?.startsWith(`paddle,${broken.event_id},transaction.completed,failed,,,,,,,,The data`),
     );
     assert.equal(end, '');
-    const details = { state: 'failed', provider: null, type: null };
-    const entry = { action: 'webhook.export', subject_id: 'webhooks', reason: null, details };
+    const details = { state: 'failed' };
+    const entry = { action: 'webhook.export', subject_id: 'payment events', reason: null, details };
     assert.deepEqual(await readAudit(), [{ actor: `operator:${support.email}`, ...entry }]);
   });
 

@@ -1,27 +1,38 @@
-import type { PaymentReplay } from '@latchkey/contract';
+import type { PaymentReplay, PaymentReplayRequest } from '@latchkey/contract';
+import {
+  dismissPaymentEvents,
+  replayPaymentEvents,
+} from '@latchkey/contract/admin/payment-changes';
+import { PAYMENT_SOURCES } from '@latchkey/contract/payment-providers';
 import { useState } from 'preact/hooks';
 
-import { apiPost } from '#console/app/api.ts';
+import { call } from '#console/app/call.ts';
 import { invalidate } from '#console/app/resources.ts';
 import { query } from '#console/app/router.ts';
-import { hasRole } from '#console/app/session.ts';
-import { Action } from '#console/ui/action.tsx';
+import { mayCall } from '#console/app/session.ts';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { Field } from '#console/ui/field.tsx';
 import { Form, type FormValues } from '#console/ui/form.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
-import { PAYMENT_EVENTS } from './payment-labels.ts';
-
-const SELECTING = ['provider', 'type', 'since', 'until'] as const;
+import { AFFECTED } from './payment-labels.ts';
 
 /** Returns the filters of the list that select events, or null where they do not name a state with pending work. */
-function readSelection(states: readonly string[]): Readonly<Record<string, string>> | null {
-  const state = query.value.get('state') ?? '';
+function readSelection<const State extends string>(states: readonly State[]) {
+  const filter = (name: string) => query.value.get(name) || undefined;
+  const [state, provider] = [filter('state'), filter('provider')];
+  const selected = states.find((each) => each === state);
+  const source = PAYMENT_SOURCES.find((each) => each === provider);
   const isOther = query.value.has('search') || query.value.has('license_id');
-  if (!states.includes(state) || isOther) return null;
-  const filters = SELECTING.map((name) => [name, query.value.get(name) ?? ''] as const);
-  return { state, ...Object.fromEntries(filters.filter(([, value]) => value !== '')) };
+  if (selected === undefined || source !== provider || isOther) return null;
+  return {
+    state: selected,
+    provider: source,
+    type: filter('type'),
+    since: filter('since'),
+    until: filter('until'),
+  };
 }
 
 /** A button that dismisses all listed events. */
@@ -29,15 +40,14 @@ export function DismissAll() {
   const selection = readSelection(['failed', 'deferred']);
   if (selection === null) return null;
   return (
-    <Action<{ readonly dismissed: number }>
+    <OperationAction
+      of={dismissPaymentEvents}
       label="Dismiss all"
       explanation="All events of this filter are neither retried nor counted any more. They stay stored."
       kind="danger"
-      role="admin"
       reason="required"
-      path={`${PAYMENT_EVENTS}/dismiss`}
       body={() => selection}
-      invalidates={[PAYMENT_EVENTS]}
+      invalidates={AFFECTED}
       done="The events are dismissed."
     />
   );
@@ -47,7 +57,7 @@ export function DismissAll() {
 export function ReplayAll() {
   const selection = readSelection(['failed', 'deferred', 'unmatched', 'ignored']);
   const [isOpen, setOpen] = useState(false);
-  if (selection === null || !hasRole('admin')) return null;
+  if (selection === null || !mayCall(replayPaymentEvents)) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>Replay all</Button>
@@ -57,7 +67,7 @@ export function ReplayAll() {
 }
 
 interface ReplayDialogProps {
-  readonly selection: Readonly<Record<string, string>>;
+  readonly selection: Omit<PaymentReplayRequest, 'reason' | 'cursor'>;
   readonly onClose: () => void;
 }
 
@@ -82,11 +92,11 @@ function ReplayDialog({ selection, onClose }: ReplayDialogProps) {
       while (!now.isDone) {
         const { cursor } = now;
         const body = { ...selection, reason: reason.trim(), ...(cursor !== null && { cursor }) };
-        now = addPart(now, await apiPost<PaymentReplay>(`${PAYMENT_EVENTS}/replay`, body));
+        now = addPart(now, await call(replayPaymentEvents, { body }));
         setProgress(now);
       }
     } finally {
-      invalidate(PAYMENT_EVENTS);
+      AFFECTED.forEach(invalidate);
     }
   }
 

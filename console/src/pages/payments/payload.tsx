@@ -1,7 +1,8 @@
-import type { PaymentEvent, PaymentPayload } from '@latchkey/contract';
+import type { PaymentEvent } from '@latchkey/contract';
+import { revealPaymentPayload } from '@latchkey/contract/admin/payments';
 
-import { apiPost } from '#console/app/api.ts';
-import { hasRole } from '#console/app/session.ts';
+import { call } from '#console/app/call.ts';
+import { mayCall } from '#console/app/session.ts';
 import { Button } from '#console/ui/button.tsx';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { ErrorBox } from '#console/ui/error-box.tsx';
@@ -9,19 +10,17 @@ import { Section } from '#console/ui/page.tsx';
 import { useRevealed } from '#console/ui/revealed-secret.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-interface PayloadProps {
-  readonly event: PaymentEvent;
-  readonly path: string;
-}
-
 /** The payload of an event, which contains personal data: shown on demand, with an audit entry. */
-export function Payload({ event, path }: PayloadProps) {
+export function Payload({ event }: { readonly event: PaymentEvent }) {
+  const { provider, event_id } = event;
   const {
     secret: payload,
     error,
     reveal,
     hide,
-  } = useRevealed(async () => (await apiPost<PaymentPayload>(`${path}/reveal`)).payload);
+  } = useRevealed(
+    async () => (await call(revealPaymentPayload, { params: { provider, event_id } })).payload,
+  );
 
   return (
     <Section
@@ -30,7 +29,7 @@ export function Payload({ event, path }: PayloadProps) {
       actions={
         payload === null
           ? event.has_payload &&
-            hasRole('support') && <Button onClick={reveal}>Reveal payload</Button>
+            mayCall(revealPaymentPayload) && <Button onClick={reveal}>Reveal payload</Button>
           : [
               <CopyButton key="copy" text={payload} label="Copy payload" />,
               <Button key="hide" onClick={hide}>

@@ -1,9 +1,12 @@
 import type { PaymentEventState } from '@latchkey/contract';
+import { paymentEvents } from '@latchkey/contract/admin/payments';
 
+import { pathOf } from '#console/app/call.ts';
 import type { Tone } from '#console/ui/badge.tsx';
 import { sentenceCase } from '#console/ui/labels.ts';
 
-export const PAYMENT_EVENTS = '/api/v1/admin/payment-events';
+/** What a change of an event affects. */
+export const AFFECTED = [pathOf(paymentEvents.list)];
 
 /** The label and the tone of each state. */
 const STATES: Readonly<Record<PaymentEventState, readonly [label: string, tone: Tone]>> = {
@@ -33,7 +36,7 @@ interface EventKey {
   readonly event_id: string;
 }
 
-/** The path of an event, of its page and in the interface. */
-export function suffixOf({ provider, event_id: id }: EventKey): string {
-  return `/${encodeURIComponent(provider)}/${encodeURIComponent(id)}`;
+/** The path of an event's page. */
+export function pageOf({ provider, event_id: id }: EventKey): string {
+  return `/payments/${encodeURIComponent(provider)}/${encodeURIComponent(id)}`;
 }

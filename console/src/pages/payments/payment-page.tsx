@@ -1,48 +1,48 @@
 import type { PaymentEvent } from '@latchkey/contract';
+import { dismissPaymentEvent, replayPaymentEvent } from '@latchkey/contract/admin/payment-changes';
+import { showPaymentEvent } from '@latchkey/contract/admin/payments';
 
 import { hrefOf } from '#console/app/router.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Advice } from '#console/ui/advice.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Status } from '#console/ui/status.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameProvider } from '#console/ui/labels.ts';
 
-import { PAYMENT_EVENTS, suffixOf, toneOfState, labelOfState } from './payment-labels.ts';
+import { AFFECTED, labelOfState, toneOfState } from './payment-labels.ts';
 import { Payload } from './payload.tsx';
 
 const BACK = { to: '/payments', label: 'Payments' };
 
 interface EventProps {
   readonly event: PaymentEvent;
-  readonly path: string;
 }
 
 /** One payment event: what happened in one sentence, what to do, its licenses and its payload. */
 export function PaymentPage({ params }: RouteProps) {
   const key = { provider: params['provider'] ?? '', event_id: params['event_id'] ?? '' };
-  const path = `${PAYMENT_EVENTS}${suffixOf(key)}`;
   return (
-    <ResourcePage<PaymentEvent> path={path} title="Payment event" back={BACK}>
-      {(event) => <EventView event={event} path={path} />}
-    </ResourcePage>
+    <OperationPage of={showPaymentEvent} params={key} title="Payment event" back={BACK}>
+      {(event) => <EventView event={event} />}
+    </OperationPage>
   );
 }
 
-function EventView({ event, path }: EventProps) {
+function EventView({ event }: EventProps) {
   return (
     <Page
       title={event.type}
       back={BACK}
       status={<Badge tone={toneOfState(event.state)}>{labelOfState(event.state)}</Badge>}
-      actions={<Changes event={event} path={path} />}
+      actions={<Changes event={event} />}
     >
       <Summary event={event} />
       <Facts
@@ -66,12 +66,12 @@ function EventView({ event, path }: EventProps) {
       />
       <Licenses event={event} />
       <Effects event={event} />
-      <Payload event={event} path={path} />
+      <Payload event={event} />
     </Page>
   );
 }
 
-function Summary({ event }: { readonly event: PaymentEvent }) {
+function Summary({ event }: EventProps) {
   const isBad = event.state === 'failed' || (event.state === 'unmatched' && event.advice !== null);
   const kind = isBad ? 'error' : event.state === 'deferred' ? 'warning' : 'info';
   return (
@@ -86,27 +86,28 @@ function Summary({ event }: { readonly event: PaymentEvent }) {
   );
 }
 
-function Changes({ event, path }: EventProps) {
-  const common = { role: 'admin', reason: 'required', invalidates: [PAYMENT_EVENTS] } as const;
+function Changes({ event }: EventProps) {
+  const params = { provider: event.provider, event_id: event.event_id };
+  const common = { params, reason: 'required', invalidates: AFFECTED } as const;
   const canDismiss = ['failed', 'deferred', 'unmatched'].includes(event.state);
   return (
     <>
-      <Action
+      <OperationAction
         {...common}
+        of={replayPaymentEvent}
         label="Replay"
         explanation="Applies the event again. An event that was applied before changes nothing."
         kind={canDismiss ? 'primary' : 'plain'}
         disabled={!event.has_payload}
-        path={`${path}/replay`}
         done="The event was replayed."
       />
       {canDismiss && (
-        <Action
+        <OperationAction
           {...common}
+          of={dismissPaymentEvent}
           label="Dismiss"
           explanation="The event is neither retried nor counted any more. It stays stored."
           kind="danger"
-          path={`${path}/dismiss`}
           done="The event is dismissed."
         />
       )}
@@ -114,7 +115,7 @@ function Changes({ event, path }: EventProps) {
   );
 }
 
-function Licenses({ event }: { readonly event: PaymentEvent }) {
+function Licenses({ event }: EventProps) {
   if (event.licenses.length === 0) {
     return <Section title="Licenses" intro="No license of this purchase is known." />;
   }
@@ -151,7 +152,7 @@ function Licenses({ event }: { readonly event: PaymentEvent }) {
   );
 }
 
-function Effects({ event }: { readonly event: PaymentEvent }) {
+function Effects({ event }: EventProps) {
   if (event.effects.length === 0) return null;
   return (
     <Section title="What it reports">

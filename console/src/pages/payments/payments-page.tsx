@@ -1,22 +1,18 @@
-import type { PaymentEventItem, PaymentSummary } from '@latchkey/contract';
+import type { PaymentEventItem } from '@latchkey/contract';
+import { paymentEvents, summarizePayments } from '@latchkey/contract/admin/payments';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { hrefOf, query } from '#console/app/router.ts';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import type { Column } from '#console/ui/data-table.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameProvider, PROVIDER_OPTIONS } from '#console/ui/labels.ts';
 
 import { DismissAll, ReplayAll } from './change-all.tsx';
-import {
-  PAYMENT_EVENTS,
-  STATE_OPTIONS,
-  suffixOf,
-  toneOfState,
-  labelOfState,
-} from './payment-labels.ts';
+import { STATE_OPTIONS, labelOfState, pageOf, toneOfState } from './payment-labels.ts';
 import { Providers } from './providers.tsx';
 import { Reconcile } from './reconcile.tsx';
 
@@ -39,9 +35,7 @@ const COLUMNS: readonly Column<PaymentEventItem>[] = [
 
 /** The events that payment providers sent, and their results. */
 export function PaymentsPage() {
-  const { data: summary } = useResource<PaymentSummary>(`${PAYMENT_EVENTS}/summary`, {
-    polls: true,
-  });
+  const { data: summary } = useOperation(summarizePayments, {}, { polls: true });
   const licenseId = query.value.get('license_id');
   return (
     <Page
@@ -50,14 +44,12 @@ export function PaymentsPage() {
       actions={summary?.reconciliation.configured === true && <Reconcile />}
     >
       <OfLicense />
-      <DataTable<PaymentEventItem>
-        path={PAYMENT_EVENTS}
-        caption="Payment events"
+      <ListTable
+        of={paymentEvents}
         search="Event, transaction, subscription, customer or e-mail"
-        defaultSort="-received_at"
         {...(licenseId === null ? {} : { fixed: { license_id: licenseId } })}
         rowKey={({ provider, event_id: id }) => `${provider}/${id}`}
-        rowLink={(event) => `/payments${suffixOf(event)}`}
+        rowLink={pageOf}
         polls
         columns={COLUMNS}
         filters={[
@@ -80,7 +72,6 @@ export function PaymentsPage() {
           },
           { label: 'Dismissed', query: { state: 'dismissed' } },
         ]}
-        csv={{ path: `${PAYMENT_EVENTS}/export`, role: 'support', fresh: true }}
         actions={
           <>
             <ReplayAll />

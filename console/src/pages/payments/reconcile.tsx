@@ -1,28 +1,28 @@
 import type { PaymentReconciliation } from '@latchkey/contract';
+import { reconcilePayments } from '@latchkey/contract/admin/payment-changes';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Field } from '#console/ui/field.tsx';
 import type { FormValues } from '#console/ui/form.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
-import { PAYMENT_EVENTS } from './payment-labels.ts';
+import { AFFECTED } from './payment-labels.ts';
 
 /** A button that compares Paddle's event log with the received events. */
 export function Reconcile() {
   const [result, setResult] = useState<PaymentReconciliation | null>(null);
   return (
     <>
-      <Action<PaymentReconciliation>
+      <OperationAction
+        of={reconcilePayments}
         label="Find missed events"
         explanation="Compares Paddle’s event log and Gumroad’s sales with the received events and applies the missing ones. The service does this every hour."
         confirm="Compare"
-        role="admin"
-        path={`${PAYMENT_EVENTS}/reconcile`}
         body={toBody}
-        invalidates={[PAYMENT_EVENTS]}
+        invalidates={AFFECTED}
         done="The comparison ended."
         onDone={setResult}
       >
@@ -32,7 +32,7 @@ export function Reconcile() {
           type="date"
           hint="Empty: since the last comparison. Choose a day after a long outage."
         />
-      </Action>
+      </OperationAction>
       {result && <Result result={result} onClose={() => setResult(null)} />}
     </>
   );

@@ -1,19 +1,14 @@
-import type { PaymentEventItem, PaymentEventsExportQuery, Reported } from '@latchkey/contract';
+import type {
+  PaymentEventItem,
+  paymentEvents,
+  PaymentEventState,
+  Reported,
+} from '@latchkey/contract';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  condition,
-  queryPage,
-  readAllPages,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageReader,
-  type PageRequest,
-} from '#server/db/list.ts';
+import { condition, queryPage } from '#server/db/list.ts';
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { listEventFacts } from './queries/event-facts.ts';
 import type { ListedEvent } from './queries/event-list.ts';
@@ -26,9 +21,6 @@ import {
   type FactInPurchase,
   type ProductNames,
 } from './rules/report-fact.ts';
-
-/** The filters of the list of payment events. */
-export type PaymentEventFilters = Omit<PaymentEventsExportQuery, 'sort'>;
 
 const STATE_CONDITIONS = {
   failed: `status = 'failed'`,
@@ -44,22 +36,35 @@ type ListDependencies = Pick<BillingDependencies, 'pool' | 'catalog'>;
 /** A stored event, its outcome, and what it reports. */
 export type ReportedEvent = ListedEvent & { readonly reported: Reported };
 
-/** Lists payment events for operators. @throws InvalidPositionError */
-export async function listPaymentEvents(
-  deps: ListDependencies,
-  request: PageRequest,
-  filters: PaymentEventFilters,
-): Promise<Page<ReportedEvent>> {
-  return readPage(deps, request, toConditions(filters));
-}
+const FILTERS = {
+  search: matchesSearch,
+  state: (state: PaymentEventState) => condition(STATE_CONDITIONS[state]),
+  provider: (name: string) => condition('provider = ?', name),
+  type: (type: string) => condition('type = ?', type),
+  since: (time: string) => condition('received_at >= ?', readTimeFilter('query', 'since', time)),
+  until: (time: string) => condition('received_at < ?', readTimeFilter('query', 'until', time)),
+  license_id: isOfLicense,
+};
 
-async function readPage(
+/** Where the list of payment events comes from. */
+export function paymentEventSource(
   deps: ListDependencies,
-  request: PageRequest,
-  conditions: readonly Condition[],
-): Promise<Page<ReportedEvent>> {
-  const { rows, next } = await queryPage(deps.pool, paymentEventList, request, conditions);
-  return { rows: await addReported(deps, rows), next };
+): ListSource<typeof paymentEvents, ReportedEvent> {
+  const select = selectFrom<typeof paymentEvents, typeof ListedEvent>(
+    deps,
+    paymentEventList,
+    FILTERS,
+  );
+  return {
+    read: (selection, now) => {
+      const readPage = select(selection, now);
+      return async (request) => {
+        const { rows, next } = await readPage(request);
+        return { rows: await addReported(deps, rows), next };
+      };
+    },
+    view: toPaymentEventItem,
+  };
 }
 
 async function addReported(
@@ -114,43 +119,6 @@ export async function listNewestPaymentEvents(
   const request = { sort: 'received_at', descending: true, after: null, limit };
   const { rows } = await queryPage(deps.pool, paymentEventList, request, conditions);
   return addReported(deps, rows.toReversed());
-}
-
-/** Reads all events of a filter, after an audit entry. They contain no address. @throws InvalidRequestError (422) */
-export async function exportPaymentEvents(
-  deps: PageReader & ListDependencies & { readonly clock: Clock },
-  order: ListOrder,
-  filters: PaymentEventFilters,
-  actor: string,
-): Promise<AsyncIterable<ReportedEvent>> {
-  const { state = null, provider = null, type = null } = filters;
-  // Before the answer begins, which a refusal could only cut off.
-  const conditions = toConditions(filters);
-  await recordAccess(deps, {
-    actor,
-    action: 'webhook.export',
-    subjectId: 'webhooks',
-    reason: null,
-    details: { state, provider, type },
-  });
-  return readAllPages(deps.databaseLimiter, order, (request) =>
-    readPage(deps, request, conditions),
-  );
-}
-
-function toConditions(filters: PaymentEventFilters): Condition[] {
-  const { search = '', state, provider, type, license_id: licenseId } = filters;
-  const since = readTimeFilter('query', 'since', filters.since);
-  const until = readTimeFilter('query', 'until', filters.until);
-  return [
-    ...(state === undefined ? [] : [condition(STATE_CONDITIONS[state])]),
-    ...(provider === undefined ? [] : [condition('provider = ?', provider)]),
-    ...(type === undefined ? [] : [condition('type = ?', type)]),
-    ...(since === undefined ? [] : [condition('received_at >= ?', since)]),
-    ...(until === undefined ? [] : [condition('received_at < ?', until)]),
-    ...(licenseId === undefined ? [] : [isOfLicense(licenseId)]),
-    ...(search.trim() === '' ? [] : [matchesSearch(search)]),
-  ];
 }
 
 /** Converts an event to an item of the interface. */

@@ -26,12 +26,13 @@ test('a search of blanks selects everything', () => {
   assert.deepEqual(readSelection(trials, { query: { search: '  ' } }), {});
 });
 
-test('a cell is a plain value of an item, at the end of its path, or an object as JSON', () => {
+test('a cell is a plain value of an item, at the end of its path also through a list, or an object as JSON', () => {
   const item = {
     id: 'a',
     count: 3,
     open: false,
     tags: ['x', 'y'],
+    products: [{ id: 'p' }, { id: null }, { id: 'q' }],
     owner: { email: null },
     none: null,
     details: { version: 2 },
@@ -41,6 +42,7 @@ test('a cell is a plain value of an item, at the end of its path, or an object a
     'count',
     'open',
     'tags',
+    'products.id',
     'owner.email',
     'none.email',
     'details',
@@ -50,12 +52,13 @@ test('a cell is a plain value of an item, at the end of its path, or an object a
     'count',
     'open',
     'tags',
+    'products_id',
     'owner_email',
     'none_email',
     'details',
   ]);
   assert.deepEqual(
     Object.values(columns).map((read) => read(item)),
-    ['a', 3, false, 'x y', null, null, '{"version":2}'],
+    ['a', 3, false, 'x y', 'p q', null, null, '{"version":2}'],
   );
 });

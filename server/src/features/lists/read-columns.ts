@@ -9,6 +9,7 @@ export function readColumns(paths: readonly string[]): CsvColumns<object> {
 }
 
 function readCell(item: unknown, path: string): CsvCell {
+  if (Array.isArray(item)) return toCell(item.flatMap((each) => readCell(each, path) ?? []));
   const [name = '', ...rest] = path.split('.');
   const value = isRecord(item) ? item[name] : undefined;
   return rest.length === 0 ? toCell(value) : readCell(value, rest.join('.'));
