@@ -86,7 +86,7 @@ async function prepare(directory: string, payments: number) {
 const catalog = parseCatalog(SHOP_CATALOG, 'bench');
 
 function depsOf(pool: Pool) {
-  return { pool, clock: systemClock, catalog: () => catalog };
+  return { pool, clock: systemClock, catalog: () => catalog, log: createLog({ level: 'warn' }) };
 }
 
 /** Counts all payments as the service does after an upgrade. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import type { PaymentSource } from '@latchkey/contract';
 import * as fc from 'fast-check';
 
 import { startTestService } from '../../../test/harness.ts';
@@ -12,6 +13,7 @@ import {
   adjustment,
   began,
   checkout,
+  line,
   month,
   monthly,
   payment,
@@ -229,9 +231,16 @@ async function reportMonths(by: string): Promise<Record<string, number[]>> {
   );
 }
 
+/** Counts the payments among facts whose purchase is counted. */
+async function countStored(facts: readonly BillingFact[]): Promise<number> {
+  const ids = facts.map((fact) => ('transactionId' in fact ? fact.transactionId : null));
+  const statement = 'select from billing_revenue where transaction_id = any($1)';
+  return (await pool.query(statement, [ids])).rowCount ?? 0;
+}
+
 const PAGE = { maxPages: 1, pageSize: 2 };
 
-/** A time at which purchases are counted, between facts that arrive. */
+/** When purchases are counted. */
 const STEPS = {
   count: () => rollUpDueRevenue(context),
   page: () => backfillRevenue(context, PAGE),
@@ -332,6 +341,47 @@ describe('the roll-up of revenue', () => {
     const after = await readRollUp();
     assert.deepEqual(after, await computeSlowly());
     assert.ok(before.months.size <= after.months.size);
+  });
+
+  describe('with a purchase that cannot be counted', () => {
+    const broken = payment({ ...EUR, lines: [line('pri_broken')] });
+    const catalog = {
+      ...context.catalog(),
+      findPrice: (provider: PaymentSource, priceId: string) => {
+        if (priceId === 'pri_broken') throw new Error('this price cannot be read');
+        return context.catalog().findPrice(provider, priceId);
+      },
+    };
+    const failing = { ...context, catalog: () => catalog };
+
+    async function assertRepaired(bad: readonly BillingFact[]): Promise<void> {
+      await rollUpDueRevenue(context);
+      assert.equal(await countStored(bad), 0, 'a postponed purchase was counted before it was due');
+      await pool.query('update billing_revenue_due set due_at = now()');
+      await rollUpDueRevenue(context);
+      assert.equal(await countStored(bad), 1);
+      assert.deepEqual(await readRollUp(), await computeSlowly());
+    }
+
+    test('counts the others, and keeps its mark with its age', async () => {
+      const [bad, good] = [copy([broken]), copy([payment(EUR)])];
+      await apply([...bad, ...good]);
+      assert.equal(await rollUpDueRevenue(failing), 2);
+      assert.deepEqual([await countStored(bad), await countStored(good)], [0, 1]);
+      const postponed =
+        "select from billing_revenue_due where due_at > now() + interval '50 minutes'";
+      assert.equal((await pool.query(postponed)).rowCount, 1);
+      await assertRepaired(bad);
+    });
+
+    test('counts all earlier payments but that one', async () => {
+      const [bad, good] = [copy([broken]), copy([payment(EUR)])];
+      await apply([...bad, ...good]);
+      await STEPS.restart();
+      assert.ok(await backfillRevenue(failing, { pageSize: 5 }));
+      assert.deepEqual([await countStored(bad), await countStored(good)], [0, 1]);
+      await assertRepaired(bad);
+    });
   });
 
   test('does not count the test modes of providers', async () => {

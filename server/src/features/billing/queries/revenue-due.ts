@@ -37,7 +37,7 @@ const takeDueStatement = defineStatement(
   }),
   `with oldest as materialized (
      select distinct provider, kind, id
-     from (select provider, kind, id from billing_revenue_due order by marked_at limit $1) as listed
+     from (select provider, kind, id from billing_revenue_due where due_at <= now() order by due_at limit $1) as listed
    )
    delete from billing_revenue_due due using oldest
    where due.provider = oldest.provider and due.kind = oldest.kind and due.id = oldest.id
@@ -45,12 +45,29 @@ const takeDueStatement = defineStatement(
 );
 
 /**
- * Deletes and returns the oldest marks, and all others of the same references. A mark from another transaction stays until that
+ * Deletes and returns the oldest marks that are due, and all others of the same references. A mark from another transaction stays until that
  * commits, and the facts of it with the mark.
  * @param limit of the oldest ones
  */
 export async function takeRevenueDue(db: Queryable, limit: number): Promise<LedgerReference[]> {
   return queryRows(db, takeDueStatement, [limit]);
+}
+
+const postponeDueStatement = defineCommand(
+  'billing_revenue_due_postpone',
+  `update billing_revenue_due due set due_at = now() + $4 * interval '1 second'
+   from unnest($1::text[], $2::text[], $3::text[]) as failed (provider, kind, id)
+   where due.provider = failed.provider and due.kind = failed.kind and due.id = failed.id`,
+);
+
+/** Postpones all marks of purchases. They stay as old as they are. */
+export async function postponeRevenueDue(
+  db: Queryable,
+  references: readonly LedgerReference[],
+  seconds: number,
+): Promise<void> {
+  const columns = toColumns(references, ['provider', 'kind', 'id']);
+  await execute(db, postponeDueStatement, [...columns, seconds]);
 }
 
 const summarizeDueStatement = defineStatement(
